@@ -1,0 +1,802 @@
+"""Highway networks in pure NumPy: *Training Very Deep Networks* (Srivastava, Greff, Schmidhuber, NIPS 2015).
+
+A plain network stacks layers y = H(x).  Beyond some twenty of them it no longer trains.  A highway layer lets the
+network decide, unit by unit and input by input, how much of H(x) to take and how much of x to carry (eq. 3):
+
+    H = tanh(W_H x + b_H)                   block transform
+    T = sigmoid(W_T x + b_T)                transform gate, b_T = -2 at the start: mostly carry
+    y = H T + x (1 - T)                     1 - T is the carry gate
+
+and the gradient finds a way through a hundred of them (eq. 9):
+
+    dH = T dy        dT = (H - x) dy        dx = (1 - T) dy + W_H' dz_H + W_T' dz_T
+
+where z_H and z_T are the arguments of tanh and sigmoid.  This file trains a highway net and a plain net that differ
+in nothing else on MNIST, and writes what happened to JSON.  It reads from top to bottom: the data, the net with its
+hand-written forward and backward pass, the loss, the optimiser, the training of one net, and the command line.
+
+    python highway_networks.py --seed 0                       one pair of depth 30        -> run.json
+    python highway_networks.py --depths 5,10,20,30,50         a pair for each depth       -> run_sweep.json
+    python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9    a pair for each seed        -> run_seeds.json
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import hashlib
+import json
+import math
+import os
+import platform
+import subprocess
+import sys
+import time
+import zlib
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+HERE = Path(__file__).resolve().parent
+
+# ---- MNIST -----------------------------------------------------------------------------------------------------------
+
+BUNDLED = HERE / "data" / "mnist"
+CACHE = Path("~/.cache/hinton-mnist").expanduser()
+MIRRORS = ("https://ossci-datasets.s3.amazonaws.com/mnist/", "https://storage.googleapis.com/cvdf-datasets/mnist/")
+
+
+SHA256 = {  # of the uncompressed files
+    "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
+    "train-labels-idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
+    "t10k-images-idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
+    "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
+}
+GZ_MD5 = {  # of the .gz files that the mirrors serve
+    "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
+    "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
+    "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
+    "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
+}
+
+
+class DataError(ValueError):
+    """A data file is missing, damaged, or not what its name says; the message names it."""
+
+
+class Dataset(NamedTuple):
+    x_train: np.ndarray  # (n_train, rows * columns) uint8, 0 is background
+    y_train: np.ndarray  # (n_train,) intp
+    x_test: np.ndarray
+    y_test: np.ndarray
+    name: str  # "MNIST" when all four files are MNIST's own, else the folder's name
+    source: str  # the folder it was read from
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.y_train.max()) + 1
+
+
+def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
+    """MNIST, or any data set in its idx layout, verified; raises DataError with the reason when it cannot be had.
+
+    Looks in `data_dir` or $MNIST_DIR if one is given; else in data/mnist beside this file; else in
+    ~/.cache/hinton-mnist; else downloads there.  Only a folder that was asked for may hold another data set.
+    """
+    chosen = data_dir or os.environ.get("MNIST_DIR")
+    if chosen:
+        return _read_folder(Path(chosen).expanduser())
+    if BUNDLED.is_dir():
+        return _read_folder(BUNDLED, must_be_mnist=True)
+    try:
+        return _read_folder(CACHE, must_be_mnist=True)
+    except DataError:
+        _download(CACHE)
+        return _read_folder(CACHE, must_be_mnist=True)
+
+
+def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
+    arrays, is_mnist = [], True
+    for name, sha256 in SHA256.items():
+        path = next((p for p in (folder / f"{name}.gz", folder / name) if p.is_file()), None)
+        if path is None:
+            raise DataError(f"{folder / name} is missing; a data set is four files, .gz or plain: {', '.join(SHA256)}")
+        data = _read_bytes(path)
+        digest = hashlib.sha256(data).hexdigest()
+        twin = next((other for other in SHA256 if SHA256[other] == digest), name)
+        if twin != name:
+            raise DataError(f"{path} holds MNIST's {twin}: the files are swapped")
+        if must_be_mnist and digest != sha256:
+            raise DataError(f"{path} is not MNIST's file: SHA-256 {digest[:12]}..., expected {sha256[:12]}...")
+        is_mnist &= digest == sha256
+        arrays.append(_parse_idx(data, path, n_dims=3 if "images" in name else 1))
+    x_train, y_train, x_test, y_test = arrays
+    for what, x, y in (("train", x_train, y_train), ("t10k", x_test, y_test)):
+        if len(x) != len(y) or x.size == 0:
+            raise DataError(f"{folder}: {what} images {x.shape} and {len(y)} labels; one label an image is needed")
+    if x_train.shape[1:] != x_test.shape[1:]:
+        raise DataError(f"{folder}: train images are {x_train.shape[1:]}, t10k images {x_test.shape[1:]}; sizes differ")
+    if y_test.max() > y_train.max():
+        raise DataError(f"{folder}: t10k label {y_test.max()} exceeds the train labels, 0 to {y_train.max()}")
+    x_train, x_test = (x.reshape(len(x), -1) for x in (x_train, x_test))
+    y_train, y_test = (y.astype(np.intp) for y in (y_train, y_test))
+    name = "MNIST" if is_mnist else folder.resolve().name
+    source = folder.relative_to(HERE) if folder.is_relative_to(HERE) else folder
+    return Dataset(x_train, y_train, x_test, y_test, name, str(source))
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if path.suffix == ".gz" else data
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+
+
+def _parse_idx(data: bytes, path: Path, n_dims: int) -> np.ndarray:
+    """The idx format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data."""
+    magic = bytes((0, 0, 8, n_dims))
+    if data[:4] != magic:
+        raise DataError(f"{path} does not begin with the idx magic number {magic.hex()} but with '{data[:4].hex()}'")
+    start = 4 + 4 * n_dims
+    if len(data) < start:
+        raise DataError(f"{path} ends inside its header")
+    shape = tuple(int(size) for size in np.frombuffer(data, ">u4", n_dims, offset=4))
+    if len(data) - start != math.prod(shape):
+        raise DataError(f"{path} has {len(data) - start} bytes of data; its header says {' x '.join(map(str, shape))}")
+    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
+
+
+def _download(folder: Path) -> None:
+    import pooch  # only here: most users have the bundled files
+
+    failures = []
+    for mirror in MIRRORS:
+        try:
+            for name, md5 in GZ_MD5.items():
+                pooch.retrieve(f"{mirror}{name}.gz", f"md5:{md5}", f"{name}.gz", folder)
+            return
+        except (OSError, ValueError) as error:  # no network, a full disk; a wrong checksum
+            failures.append(f"{mirror}: {' '.join(str(error).split())[:200]}")
+    raise DataError(f"MNIST is not in {folder} and could not be downloaded: {'; '.join(failures)}")
+
+
+def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
+    """The images that a run of this seed uses, still uint8: the draws of the published program, in its order."""
+    rng = np.random.default_rng(seed)
+    train, test = rng.permutation(len(data.x_train))[:n_train], rng.permutation(len(data.x_test))[:n_test]
+    return data._replace(
+        x_train=data.x_train[train], y_train=data.y_train[train], x_test=data.x_test[test], y_test=data.y_test[test]
+    )
+
+
+def scale_pixels(x: np.ndarray, dtype) -> np.ndarray:
+    """(N, features) uint8 -> dtype in [-1, 1]."""
+    return x.astype(dtype) * dtype(2 / 255) - dtype(1)
+
+
+# ---- The net ---------------------------------------------------------------------------------------------------------
+
+BLOCKS = ("highway", "plain")
+SLICE = 256  # images a time in evaluation: a layer's arrays stay in the cache
+
+
+class DeepNet:
+    """A tanh projection d_in -> hidden, `depth` highway or plain blocks hidden -> hidden, a linear map to d_out logits.
+
+    Every affine map is stored as one matrix [W | b] and acts on activations that end in a row of ones; a highway
+    block stacks [W_H | b_H] on [W_T | b_T], so that one product gives both.  All of them lie in one flat vector,
+    `parameters`; `gradient` has the same layout.  Views by name, for `net` (parameters) and `net.grad` (gradient):
+
+        W_in (hidden, d_in)    W_H (depth, hidden, hidden)    W_T (depth, hidden, hidden)    W_out (d_out, hidden)
+        b_in (hidden,)         b_H (depth, hidden)            b_T (depth, hidden)            b_out (d_out,)
+
+    Weights are uniform in +-1/sqrt(fan_in), drawn from `rng` in float64 in the order W_in, all W_H, all W_T, W_out;
+    biases are zero but for b_T = gate_bias.  Blocks of a plain net have no W_T and b_T.  Write parameters in place.
+
+    `dtype` is float32, float64, or complex128 (every operation is analytic, for complex-step derivatives).
+    Raises ValueError for an unknown block or dtype and for sizes that are not positive (depth may be 0).
+    """
+
+    def __init__(self, d_in, d_out, hidden, depth, block, rng, *, gate_bias=-2.0, dtype=np.float32):
+        if block not in BLOCKS:
+            raise ValueError(f"block must be one of {', '.join(BLOCKS)}, not {block!r}")
+        if np.dtype(dtype) not in (np.float32, np.float64, np.complex128):
+            raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
+        if min(d_in, d_out, hidden) < 1 or depth < 0:
+            raise ValueError(f"sizes must be positive: {d_in=}, {d_out=}, {hidden=}, {depth=}")
+        self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, block
+        self.dtype = np.dtype(dtype)
+        shapes = self._shapes().values()
+        self._parameters = np.zeros(sum(map(math.prod, shapes)), self.dtype)
+        self._gradient = np.zeros_like(self._parameters)
+        self._name_views()
+
+        def uniform(*shape):
+            bound = 1 / math.sqrt(shape[-1])
+            return rng.uniform(-bound, bound, shape)
+
+        self.W_in[:] = uniform(hidden, d_in)
+        self.W_H[:] = uniform(depth, hidden, hidden)
+        if block == "highway":
+            self.W_T[:] = uniform(depth, hidden, hidden)
+            self.b_T[:] = gate_bias
+        self.W_out[:] = uniform(d_out, hidden)
+
+    parameters = property(
+        lambda self: self._parameters, doc="flat, (n_parameters,); assign into it: parameters[:] = ..."
+    )
+    gradient = property(lambda self: self._gradient, doc="flat, as `parameters`; of the last backward()")
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        rows = self.hidden * (2 if self.block == "highway" else 1)
+        return {
+            "_input": (self.hidden, self.d_in + 1),
+            "_blocks": (self.depth, rows, self.hidden + 1),
+            "_output": (self.d_out, self.hidden + 1),
+        }
+
+    def _name_views(self) -> None:
+        self._work, self._saved = {}, None
+        self.grad = SimpleNamespace()
+        for owner, flat in ((self, self._parameters), (self.grad, self._gradient)):
+            start, h = 0, self.hidden
+            for name, shape in self._shapes().items():
+                setattr(owner, name, flat[start : start + math.prod(shape)].reshape(shape))
+                start += math.prod(shape)
+            owner.W_in, owner.b_in = owner._input[:, :-1], owner._input[:, -1]
+            owner.W_H, owner.b_H = owner._blocks[:, :h, :-1], owner._blocks[:, :h, -1]
+            if self.block == "highway":
+                owner.W_T, owner.b_T = owner._blocks[:, h:, :-1], owner._blocks[:, h:, -1]
+            owner.W_out, owner.b_out = owner._output[:, :-1], owner._output[:, -1]
+
+    def __getstate__(self):
+        """Pickles and copies carry numbers only: copied views would no longer be views."""
+        plain = ("d_in", "d_out", "hidden", "depth", "block", "dtype", "_parameters", "_gradient")
+        return {name: vars(self)[name] for name in plain}
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        self._name_views()
+
+    # -- forward ------------------------------------------------------------------------------------------------------
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        """x (N, d_in) -> logits (N, d_out), a new array.  Keeps what backward() needs."""
+        work = self._workspace(self._checked(x), "train")
+        logits = self._run(x, work)
+        self._saved = work
+        return logits
+
+    def predict(self, x: np.ndarray) -> np.ndarray:
+        """The same logits, SLICE rows at a time, keeping nothing: for evaluation.  Leaves a forward() undisturbed."""
+        logits = np.empty((self._checked(x), self.d_out), self.dtype)
+        for i in range(0, len(x), SLICE):
+            part = x[i : i + SLICE]
+            logits[i : i + SLICE] = self._run(part, self._workspace(len(part), "predict"))
+        return logits
+
+    def gates(self, x: np.ndarray) -> np.ndarray:
+        """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a plain net."""
+        if self.block != "highway":
+            raise ValueError(f"a {self.block} net has no transform gates")
+        gates = np.empty((self.depth, self._checked(x), self.hidden), self.dtype)
+        for i in range(0, len(x), SLICE):
+            part = x[i : i + SLICE]
+            work = self._workspace(len(part), "gates")
+            self._run(part, work)
+            np.divide(work.one, work.q.transpose(0, 2, 1), gates[:, i : i + SLICE])
+        return gates
+
+    def _checked(self, x: np.ndarray) -> int:
+        if x.ndim != 2 or x.shape[1] != self.d_in or len(x) == 0:
+            raise ValueError(f"x must have shape (N, {self.d_in}) with N >= 1, not {x.shape}")
+        return len(x)
+
+    def _workspace(self, n: int, purpose: str) -> Workspace:
+        key = n, purpose
+        if key not in self._work:
+            if len(self._work) == 6:  # each purpose with its usual batch and a last partial one
+                self._work.clear()
+            self._work[key] = Workspace(self, n, keep=purpose != "predict")
+        return self._work[key]
+
+    def _run(self, x, work):
+        np.copyto(work.x_in[:, :-1], x, casting="same_kind")
+        np.dot(work.x_in, self._input.T, work.z_in)  # (N, d_in + 1) (d_in + 1, hidden)
+        np.tanh(work.z_in.T, work.states[0, :-1])
+        with np.errstate(over="ignore"):  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
+            (self._forward_highway if self.block == "highway" else self._forward_plain)(work)
+        return np.dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), turned batch first
+
+    def _forward_highway(self, work):
+        one = work.one
+        for W, x_1, x, z, H, q, P, y in work.layers:
+            np.dot(W, x_1, z)  # (2 hidden, hidden + 1) (hidden + 1, N): z_H over z_T
+            np.tanh(H, H)  # H = tanh(z_H)
+            np.negative(q, q)
+            np.exp(q, q)
+            np.add(q, one, q)  # q = 1 + exp(-z_T) = 1 / T
+            np.subtract(H, x, P)
+            np.divide(P, q, P)  # P = T (H - x)
+            np.add(x, P, y)  # y = H T + x (1 - T), eq. 3; exactly x where T = 0
+
+    def _forward_plain(self, work):
+        for W, x_1, _, _, y in work.layers:
+            np.dot(W, x_1, y)  # (hidden, hidden + 1) (hidden + 1, N)
+            np.tanh(y, y)  # y = tanh(W_H x + b_H)
+
+    # -- backward -----------------------------------------------------------------------------------------------------
+
+    def backward(self, d_logits: np.ndarray) -> np.ndarray:
+        """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
+
+        Uses up what forward() kept: raises RuntimeError when called twice, or before forward().
+        """
+        work, self._saved = self._saved, None
+        if work is None:
+            raise RuntimeError("backward() needs a forward() of its own before it")
+        if d_logits.shape != (len(work.x_in), self.d_out):
+            raise ValueError(f"d_logits must have shape {(len(work.x_in), self.d_out)}, not {d_logits.shape}")
+        np.dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
+        np.dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
+        np.copyto(work.x_1_T, work.states[:-1].transpose(0, 2, 1))  # one strided copy makes the products below faster
+        (self._backward_highway if self.block == "highway" else self._backward_plain)(work)
+        np.matmul(work.z, work.x_1_T, self.grad._blocks)  # dW = dz x', every layer: (rows, N) (N, hidden + 1)
+        x = work.states[0, :-1]
+        dz_in = work.dy * (1 - x * x)
+        np.dot(dz_in, work.x_in, self.grad._input)  # (hidden, N) (N, d_in + 1)
+        return self._gradient
+
+    def _backward_highway(self, work):
+        dy, dH, dx_1, dx = work.dy, work.dH, work.dx_1, work.dx_1[:-1]
+        for W, _, _, z, H, q, P, _ in reversed(work.layers):  # z, that is H over q, becomes dz_H over dz_T
+            np.divide(dy, q, dH)  # dH = T dy
+            np.subtract(dy, dH, dy)  # (1 - T) dy, the carried part of dx
+            np.multiply(P, dy, q)  # dz_T = dT T (1 - T) = (H - x) T (1 - T) dy
+            np.multiply(H, H, H)
+            np.multiply(H, dH, H)
+            np.subtract(dH, H, H)  # dz_H = dH (1 - H^2)
+            np.dot(W.T, z, dx_1)  # (hidden + 1, 2 hidden) (2 hidden, N): W_H' dz_H + W_T' dz_T
+            np.add(dx, dy, dy)  # dx, eq. 9
+
+    def _backward_plain(self, work):
+        dy, dx_1, dx = work.dy, work.dx_1, work.dx_1[:-1]
+        for W, _, _, dz, y in reversed(work.layers):
+            np.multiply(y, y, dz)
+            np.multiply(dz, dy, dz)
+            np.subtract(dy, dz, dz)  # dz = dy (1 - y^2)
+            np.dot(W.T, dz, dx_1)  # (hidden + 1, hidden) (hidden, N)
+            dy = dx
+        np.copyto(work.dy, dy)
+
+
+class Workspace:
+    """The work arrays of a net for batches of n rows, made once: the loops over layers allocate and slice nothing.
+
+    Inside the net an activation is (features, batch), so that the H half and the T half of a product are contiguous.
+    With `keep` every layer has arrays of its own, as backward() needs; without, all layers share one layer's.
+    """
+
+    def __init__(self, net: DeepNet, n: int, keep: bool):
+        h, depth, dtype = net.hidden, net.depth, net.dtype
+        slots = depth if keep else min(depth, 1)
+        self.one = np.ones((), dtype)
+        self.x_in = np.ones((n, net.d_in + 1), dtype)
+        self.z_in = np.empty((n, h), dtype)
+        self.states = np.ones((depth + 1 if keep else 2, h + 1, n), dtype)  # block states; the last row stays 1
+        self.z = np.empty((slots, net._blocks.shape[1], n), dtype)
+        self.last = self.states[depth % len(self.states)]
+        if keep:
+            self.dy, self.dH = np.empty((2, h, n), dtype)
+            self.dx_1 = np.empty((h + 1, n), dtype)
+            self.x_1_T = np.empty((depth, n, h + 1), dtype)
+        if net.block == "highway":
+            self.q, self.P = self.z[:, h:], np.empty((slots, h, n), dtype)
+        self.layers = []
+        for layer, W in enumerate(net._blocks):
+            slot = layer % slots
+            x_1, y = self.states[layer % len(self.states)], self.states[(layer + 1) % len(self.states)][:-1]
+            z = self.z[slot]
+            middle = (z, z[:h], z[h:], self.P[slot]) if net.block == "highway" else (z,)
+            self.layers.append((W, x_1, x_1[:-1], *middle, y))
+
+
+# ---- The loss and the optimiser --------------------------------------------------------------------------------------
+
+
+def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number, np.ndarray]:
+    """logits (N, classes), labels y (N,) -> the mean over N of -log softmax(logits)[y], and its gradient (N, classes).
+
+    Exact however small the loss: log(sum_j e^(s_j)) with s = logits - max is log1p of the sum without the largest
+    term, and the gradient of the right class is minus the sum of the others, not p - 1.
+    """
+    rows = np.arange(len(y))
+    top = logits.argmax(axis=1) if logits.dtype.kind != "c" else logits.real.argmax(axis=1)
+    s = logits - logits[rows, top][:, None]
+    e = np.exp(s)
+    e[rows, top] = 0
+    rest = e.sum(axis=1)
+    loss = (np.log1p(rest) - s[rows, y]).mean()
+    e[rows, top] = 1
+    e /= (len(y) * (1 + rest))[:, None]
+    e[rows, y] = 0
+    e[rows, y] = -e.sum(axis=1)
+    return loss, e
+
+
+class Adam:
+    """Adam (Kingma & Ba 2015) on one flat parameter vector, the gradient clipped to a global L2 norm of `clip` before.
+
+    m and v are kept as plain sums, m = beta1 m + g and v = beta2 v + g^2; the factors 1 - beta and the bias
+    corrections, scalars all, are folded into the step size and into eps.
+    """
+
+    def __init__(self, parameters, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8):
+        self.parameters, self.lr, self.clip, self.beta1, self.beta2, self.eps = parameters, lr, clip, beta1, beta2, eps
+        self.m, self.v, self._scratch = (np.zeros_like(parameters) for _ in range(3))
+        self.t = 0
+
+    def step(self, gradient: np.ndarray) -> float:
+        """Updates the parameters in place; returns the gradient's norm before clipping.  A norm that is not finite
+        changes nothing."""
+        p, m, v, s = self.parameters, self.m, self.v, self._scratch
+        norm = global_norm(gradient)
+        if not math.isfinite(norm):
+            return norm
+        self.t += 1
+        g = gradient if norm <= self.clip else np.multiply(gradient, self.clip / norm, s)
+        m *= self.beta1
+        m += g
+        v *= self.beta2
+        np.multiply(g, g, s)
+        v += s
+        v_scale = math.sqrt((1 - self.beta2) / (1 - self.beta2**self.t))
+        np.sqrt(v, s)
+        s += self.eps / v_scale
+        np.divide(m, s, s)
+        s *= self.lr * (1 - self.beta1) / (1 - self.beta1**self.t) / v_scale
+        p -= s
+        return norm
+
+
+def global_norm(gradient: np.ndarray) -> float:
+    """The L2 norm of a flat vector; in float64 where the sum of squares overflows the vector's own dtype."""
+    square = float(np.dot(gradient, gradient))
+    return math.sqrt(square) if math.isfinite(square) else float(np.linalg.norm(gradient.astype(np.float64)))
+
+
+# ---- Training one net ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run depends on, and nothing else: the target of the command line and the record in the JSON."""
+
+    seed: int = 0
+    hidden: int = 50
+    depth: int = 30
+    epochs: int = 12
+    batch_size: int = 128
+    lr: float = 5e-3
+    n_train: int = 6000
+    n_test: int = 2000
+    gate_bias: float = -2.0
+    clip: float = 5.0
+    dtype: str = "float32"
+
+
+class Diverged(ArithmeticError):
+    """The loss or the gradient of a step is not finite."""
+
+
+def accuracy(net: DeepNet, x: np.ndarray, y: np.ndarray) -> float:
+    return float((net.predict(x).argmax(axis=1) == y).mean())
+
+
+def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
+    """The transform gate output of each layer, averaged over the rows of x and the units."""
+    return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
+
+
+def train_epoch(net: DeepNet, optimizer, x: np.ndarray, y: np.ndarray, order: np.ndarray, batch_size: int) -> dict:
+    """One pass over x (N, d_in), y (N,) in the given order; what is less than a batch at its end is left out.
+
+    Returns the means over the batches of loss, accuracy and gradient norm, each measured before the batch's update
+    (the norm before clipping).  Raises Diverged at the first step whose loss or gradient is not finite.
+    """
+    steps = len(order) // batch_size
+    losses, norms, right = np.empty(steps), np.empty(steps), 0
+    for step in range(steps):
+        batch = order[step * batch_size : (step + 1) * batch_size]
+        logits = net.forward(x[batch])
+        losses[step], d_logits = softmax_cross_entropy(logits, y[batch])
+        right += np.count_nonzero(logits.argmax(axis=1) == y[batch])
+        norms[step] = optimizer.step(net.backward(d_logits))
+        if not math.isfinite(losses[step] + norms[step]):
+            raise Diverged(f"step {step + 1}: loss {losses[step]}, gradient norm {norms[step]}")
+    return {"train_loss": losses.mean(), "train_acc": right / (steps * batch_size), "grad_norm": norms.mean()}
+
+
+@np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
+def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator, report=lambda row: None) -> dict:
+    """Trains net on all of `data`, shuffled anew each epoch, with clipped Adam; returns the run's history.
+
+    A run that diverges stops there: its history ends with the last whole epoch and "diverged_at" says where.
+    `report` is called with each epoch's row.
+    """
+    dtype = net.dtype.type
+    x_train, x_test = scale_pixels(data.x_train, dtype), scale_pixels(data.x_test, dtype)
+    optimizer = Adam(net.parameters, s.lr, s.clip)
+    history = {name: [] for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")}
+    gates, diverged = [], None
+    for epoch in range(1, s.epochs + 1):
+        try:
+            row = train_epoch(net, optimizer, x_train, data.y_train, shuffle.permutation(len(x_train)), s.batch_size)
+        except Diverged as error:
+            diverged = f"epoch {epoch}, {error}"
+            break
+        row |= {"epoch": epoch, "test_acc": accuracy(net, x_test, data.y_test)}
+        for name, values in history.items():
+            values.append(row[name] if name == "epoch" else float(row[name]))
+        if net.block == "highway":
+            gates.append([epoch, mean_gates(net, x_test[:256])])
+        report(row)
+    result = {"diverged": diverged is not None, "diverged_at": diverged, "history": history}
+    for name in ("train_acc", "test_acc", "train_loss"):
+        result[f"final_{name}"] = None if diverged else history[name][-1]
+    if net.block == "highway":
+        result["layer_T_history"] = gates
+        result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
+    return result
+
+
+def run_one(block: str, s: Settings, data: Dataset, verbose: bool = False) -> dict:
+    """One net from its seed to its RUN, on one BLAS thread (a second slows matrices this small down)."""
+    start = time.perf_counter()
+    label = f"{block}, depth {s.depth}, seed {s.seed}"
+    line = "{epoch:3d}  loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}  |gradient| {grad_norm:.3g}"
+
+    def report(row):
+        if verbose:
+            print(f"{label}  epoch", line.format_map(row), flush=True)
+
+    with threadpool_limits(1):
+        sizes = data.x_train.shape[1], data.n_classes, s.hidden, s.depth
+        net = DeepNet(*sizes, block, np.random.default_rng(s.seed), gate_bias=s.gate_bias, dtype=s.dtype)
+        result = train(net, data, s, np.random.default_rng([s.seed, 1]), report)
+    names = ("depth", "hidden", "epochs", "batch_size", "lr", "seed") + ("gate_bias",) * (block == "highway")
+    own = {"label": label, "block": block, **{name: getattr(s, name) for name in names}}
+    return {**own, "n_parameters": len(net.parameters), **result, "wallclock_sec": time.perf_counter() - start}
+
+
+# ---- JSON ------------------------------------------------------------------------------------------------------------
+
+
+def write_json(path: Path, record: dict) -> None:
+    """Strict JSON, whole or not at all: a temporary file beside the target, renamed over it.  NaN and inf are null."""
+    text = json.dumps(_finite(record), indent=2, allow_nan=False) + "\n"
+    temporary = _temporary(path)
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+
+
+def _finite(value):
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def environment() -> dict:
+    """Where the numbers come from.  `git` is the commit, with "-dirty" when tracked files differ from it."""
+    describe = ("git", "describe", "--always", "--abbrev=12", "--dirty", "--exclude=*")
+    try:
+        git = subprocess.run(describe, cwd=HERE, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        git = None
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "platform": platform.platform(),
+        "processor": platform.processor() or platform.machine(),
+        "cpu_count": os.cpu_count(),
+        "git": git,
+    }
+
+
+# ---- The command line ------------------------------------------------------------------------------------------------
+
+QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
+
+
+def numbers(kind, low, high=math.inf):
+    """An argparse type: one number of this kind with low <= number <= high."""
+
+    def parse(text):
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not (low <= value <= high) or value == math.inf:
+            bounds = f"of at least {low}" if high == math.inf else f"from {low} to {high}"
+            raise argparse.ArgumentTypeError(f"'{text}' is not {'a whole' if kind is int else 'a'} number {bounds}")
+        return value
+
+    return parse
+
+
+def list_of(parse):
+    """An argparse type: different numbers separated by commas."""
+
+    def parse_list(text):
+        values = [parse(word.strip()) for word in text.split(",")] if text.strip() else []
+        if len(set(values)) != len(values):
+            raise argparse.ArgumentTypeError(f"'{text}' names one number twice")
+        return values
+
+    return parse_list
+
+
+def parse_arguments(argv=None):
+    d, seed, count = Settings(), numbers(int, 0), numbers(int, 1)
+    p = argparse.ArgumentParser(
+        description="Train a highway net and a plain net on MNIST; write what happened to JSON."
+    )
+    p.formatter_class = argparse.ArgumentDefaultsHelpFormatter
+    p.add_argument("--seed", type=seed, default=d.seed, help="of data, weights and shuffling")
+    p.add_argument("--seeds", type=list_of(seed), default="", help="several: 0,1,2")
+    p.add_argument("--depth", type=count, default=d.depth, help="hidden blocks")
+    p.add_argument("--depths", type=list_of(count), default="", help="several: 5,10,20")
+    p.add_argument("--hidden", type=count, default=d.hidden, help="units of a block")
+    p.add_argument("--epochs", type=count, default=d.epochs, help="passes over the training images")
+    p.add_argument("--batch", type=count, default=d.batch_size, dest="batch_size", help="images a step")
+    p.add_argument("--lr", type=numbers(float, 1e-12), default=d.lr, help="Adam's learning rate")
+    p.add_argument("--gate-bias", type=numbers(float, -1e3, 1e3), default=d.gate_bias, help="b_T at the start")
+    p.add_argument("--n-train", type=count, default=d.n_train, help="training images")
+    p.add_argument("--n-test", type=count, default=d.n_test, help="test images")
+    p.add_argument("--dtype", choices=("float32", "float64"), default=d.dtype, help="of all arithmetic")
+    p.add_argument("--data-dir", metavar="DIR", help="a data set in MNIST's idx layout; none: MNIST")
+    p.add_argument("--jobs", type=count, default=os.cpu_count() or 1, help="processes; no effect on the results")
+    p.add_argument("--quick", action="store_true", help=f"a smoke test to run_quick.json: {QUICK} unless given")
+    p.add_argument("--out", metavar="FILE", help="none: run.json, run_sweep.json or run_seeds.json beside the program")
+    p.add_argument("--no-save", action="store_true", help="write nothing")
+    p.add_argument("--quiet", action="store_true", help="print the result alone")
+    if p.parse_args(argv).quick:
+        p.set_defaults(**QUICK)
+    return p, p.parse_args(argv)
+
+
+def output_path(args) -> Path:
+    """Where the result goes; raises OSError when it cannot go there, before anybody waits for a training."""
+    name = "run_sweep.json" if args.depths else "run_seeds.json" if args.seeds else "run.json"
+    path = Path(args.out) if args.out else HERE / ("run_quick.json" if args.quick else name)
+    if path.is_dir():
+        raise IsADirectoryError(f"--out {path} is a folder; a file name is needed")
+    if not args.no_save:
+        _temporary(path).touch()
+        _temporary(path).unlink()
+    return path
+
+
+def plan(args, data: Dataset) -> list[Settings]:
+    """One Settings a pair; raises ValueError for more images than there are, or than a batch needs."""
+    available = {"train": len(data.x_train), "test": len(data.x_test)}
+    for what, n in available.items():
+        if getattr(args, f"n_{what}") > n:
+            raise ValueError(f"--n-{what} {getattr(args, f'n_{what}')} is more than the {n} that {data.name} has")
+    if args.batch_size > args.n_train:
+        raise ValueError(f"--batch {args.batch_size} is more than the {args.n_train} training images of --n-train")
+    common = Settings(**{name: getattr(args, name) for name in asdict(Settings()) if name != "clip"})
+    seeds, depths = args.seeds or [args.seed], args.depths or [args.depth]
+    return [replace(common, seed=seed, depth=depth) for seed in seeds for depth in depths]
+
+
+def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> list[dict]:
+    """Trains a highway and a plain net for each Settings, `jobs` at a time; returns the `runs` of the JSON."""
+    import joblib
+    from tqdm import tqdm
+
+    subsets = {s.seed: subset(data, s.seed, s.n_train, s.n_test) for s in pairs}
+    tasks = [(s, block) for s in pairs for block in BLOCKS]
+    tasks.sort(key=lambda task: (-task[0].depth, task[1] == "plain"))  # the longest first: no straggler at the end
+    verbose = not quiet and len(pairs) == 1
+    parallel = joblib.Parallel(n_jobs=min(jobs, len(tasks)), return_as="generator_unordered")
+    finished = parallel(joblib.delayed(run_one)(block, s, subsets[s.seed], verbose) for s, block in tasks)
+    runs = {}
+    for run in tqdm(finished, total=len(tasks), unit="run", disable=quiet or verbose or not sys.stderr.isatty()):
+        runs[run["seed"], run["depth"], run["block"]] = run
+        if not quiet and not verbose:
+            tqdm.write(f"{run['label']}: {outcome(run)}  ({run['wallclock_sec']:.1f} s)")
+    together = [{block: runs[s.seed, s.depth, block] for block in BLOCKS} for s in pairs]
+    seconds = [sum(run["wallclock_sec"] for run in both.values()) for both in together]
+    return [
+        {"depth": s.depth, "seed": s.seed, "wallclock_sec": sec, **both}
+        for s, sec, both in zip(pairs, seconds, together, strict=True)
+    ]
+
+
+def outcome(run: dict) -> str:
+    if run["diverged"]:
+        return f"DIVERGED in {run['diverged_at']}; this says nothing about the architecture"
+    return f"test accuracy {run['final_test_acc']:.3f}, train loss {run['final_train_loss']:.3f}"
+
+
+def table(runs: list[dict]) -> str:
+    """The result: a line a pair, highway beside plain; over several seeds the mean ± standard deviation."""
+    lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]
+    for pair in runs:
+        cells = [
+            f"{'DIVERGED':>16} {'-':>11}"
+            if run["diverged"]
+            else f"{run['final_test_acc']:16.3f} {run['final_train_loss']:11.3f}"
+            for run in (pair["highway"], pair["plain"])
+        ]
+        lines.append(f"{pair['depth']:5d} {pair['seed']:6d}   {' '.join(cells)}")
+    for depth, block in dict.fromkeys((pair["depth"], block) for pair in runs for block in BLOCKS):
+        accuracies = [pair[block]["final_test_acc"] for pair in runs if pair["depth"] == depth]
+        accuracies = [value for value in accuracies if value is not None]
+        if len(accuracies) > 1:
+            mean, sd = np.mean(accuracies), np.std(accuracies, ddof=1)
+            lines.append(f"depth {depth}, {block}: test accuracy {mean:.3f} ± {sd:.3f} over {len(accuracies)} seeds")
+    return "\n".join(lines)
+
+
+def record(args, data: Dataset, pairs: list[Settings], runs: list[dict]) -> dict:
+    """The JSON.  Several depths or seeds stand in `depths` and `seeds`; `depth` and `seed` are null then."""
+    several = {"depths": args.depths, "seeds": args.seeds}
+    return {
+        **asdict(pairs[0]),
+        **{name[:-1]: None for name, values in several.items() if len(values) > 1},
+        **{name: values for name, values in several.items() if values},
+        **{"activation": "tanh", "optimizer": "adam", "data_set": data.name, "n_classes": data.n_classes},
+        "env": environment(),
+        "runs": runs,
+    }
+
+
+def main(argv=None) -> int:
+    parser, args = parse_arguments(argv)
+    start = time.perf_counter()
+    try:
+        path = output_path(args)
+        data = load_mnist(args.data_dir)
+        pairs = plan(args, data)
+    except (OSError, ValueError) as error:
+        parser.exit(2, f"{parser.prog}: error: {error}\n")
+    if not args.quiet:
+        print(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images", flush=True)
+    try:
+        runs = run_pairs(pairs, data, args.jobs, args.quiet)
+    except KeyboardInterrupt:
+        print("interrupted: nothing was written", file=sys.stderr)
+        return 130
+    for run in (pair[block] for pair in runs for block in BLOCKS):
+        if run["diverged"]:
+            print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
+    print(table(runs))
+    if not args.no_save:
+        write_json(path, record(args, data, pairs, runs))
+        print(f"saved to {path} after {time.perf_counter() - start:.1f} s")
+    return 0
+
+
+if __name__ == "__main__":
+    import highway_networks  # so that worker processes find what they run under this name, not in "__main__"
+
+    sys.exit(highway_networks.main())

@@ -1,0 +1,80 @@
+"""Draws highway_networks.gif from run.json alone, a frame an epoch: above, the test accuracies grow; below, the mean
+transform gate of every layer moves.
+
+    python make_highway_networks_gif.py
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+from pathlib import Path
+
+import imageio.v3 as imageio
+import matplotlib.pyplot as plt
+
+from visualize_highway_networks import (
+    COLOR,
+    HERE,
+    MARKER,
+    RecordError,
+    chance_line,
+    gates_by_epoch,
+    initial_gate_line,
+    label,
+    load_record,
+    titled,
+    write_whole,
+)
+
+SECONDS_A_FRAME, SECONDS_LAST_FRAME = 0.6, 3.0
+
+
+def draw_frame(record: dict, k: int):
+    """The k-th epoch (from 0) as an image (rows, columns, 3) uint8; all frames share their axes."""
+    pair, rows = record["runs"][0], gates_by_epoch(record)
+    fig, (top, bottom) = plt.subplots(2, 1, figsize=(8, 6.4), dpi=100)
+    for block in COLOR:
+        history = pair[block]["history"]
+        x, y = history["epoch"][: k + 1], history["test_acc"][: k + 1]
+        top.plot(x, y, color=COLOR[block], marker=MARKER[block], lw=2.2, label=f"{label(pair[block], block)} {y[-1]:.3f}" if y else block)  # fmt: skip
+    chance_line(top, record)
+    last = max(pair[block]["history"]["epoch"][-1:] or [1] for block in COLOR)[0]
+    top.set(xlim=(0.5, last + 0.5), ylim=(0, 1), xlabel="epoch", ylabel="test accuracy")
+    top.legend(loc="center right")
+    epoch, gates = rows[k]
+    bottom.bar(range(1, len(gates) + 1), gates, color=COLOR["highway"], width=0.8)
+    initial_gate_line(bottom, record)
+    highest = max(max(values) for _, values in rows)
+    bottom.set(ylim=(0, highest * 1.2), xlabel="layer (1 is nearest to the image)", ylabel="mean transform gate T")
+    bottom.grid(axis="x", visible=False)
+    fig.suptitle(f"{titled(record)}: epoch {epoch}")
+    buffer = io.BytesIO()
+    fig.savefig(buffer, format="png", dpi=100)
+    plt.close(fig)
+    return imageio.imread(buffer.getvalue(), extension=".png")[:, :, :3]
+
+
+def main(argv=None) -> int:
+    parser = argparse.ArgumentParser(description="Draw highway_networks.gif from the JSON of highway_networks.py.")
+    parser.formatter_class = argparse.ArgumentDefaultsHelpFormatter
+    parser.add_argument("--run", metavar="FILE", type=Path, default=HERE / "run.json", help="drawn from: run.json")
+    parser.add_argument("--out", metavar="FILE", type=Path, default=HERE / "highway_networks.gif", help="the GIF")
+    args = parser.parse_args(argv)
+    try:
+        record = load_record(args.run)
+        n_frames = len(gates_by_epoch(record))
+        if n_frames == 0:
+            raise RecordError(f"{args.run} has no layer_T_history in its first highway run: nothing moves")
+        frames = [draw_frame(record, k) for k in range(n_frames)]
+        durations = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
+        write_whole(args.out, imageio.imwrite("<bytes>", frames, extension=".gif", duration=durations, loop=0))
+    except (OSError, RecordError) as error:
+        parser.exit(2, f"{parser.prog}: error: {error}\n")
+    print(f"drew {args.out}: {n_frames} frames")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,347 @@
+"""Draws the pictures in viz/ from JSON alone: run.json, run_sweep.json and run_seeds.json, as highway_networks.py (or
+the published program) writes them.
+
+    python visualize_highway_networks.py                         everything whose JSON exists
+    python visualize_highway_networks.py --only depth_sweep      one picture
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import math
+import os
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+from matplotlib.ticker import MaxNLocator
+
+HERE = Path(__file__).resolve().parent
+COLOR = {"highway": "#0072B2", "plain": "#D55E00"}  # Okabe & Ito: apart for every kind of colour vision
+MARKER = {"highway": "o", "plain": "s"}
+HISTORY = ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")
+
+plt.rcParams.update(
+    {
+        "font.size": 12,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.alpha": 0.25,
+        "legend.frameon": False,
+        "figure.constrained_layout.use": True,
+        "savefig.dpi": 130,
+    }
+)
+
+# ---- Reading ---------------------------------------------------------------------------------------------------------
+
+
+class RecordError(ValueError):
+    """A JSON file is not a record of runs; the message names the file, what is wrong and what would be right."""
+
+
+def load_record(path: Path) -> dict:
+    """The record in `path`, checked: at least one pair, whole numeric histories of equal length."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RecordError(f"{path} cannot be read as JSON: {error}") from error
+    runs = record.get("runs") if isinstance(record, dict) else None
+    if not isinstance(runs, list) or not runs:
+        raise RecordError(f"{path} has no runs: it is not what highway_networks.py writes")
+    for i, pair in enumerate(runs):
+        for block in COLOR:
+            _check_run(pair.get(block) if isinstance(pair, dict) else None, f"{path}: runs[{i}].{block}")
+        if not _is_number(pair.get("depth")):
+            raise RecordError(f"{path}: runs[{i}].depth is not a number")
+    return record
+
+
+def _check_run(run, where: str) -> None:
+    history = run.get("history") if isinstance(run, dict) else None
+    if not isinstance(history, dict):
+        raise RecordError(f"{where} has no history")
+    lengths = set()
+    for name in HISTORY:
+        values = history.get(name)
+        if not isinstance(values, list) or not all(map(_is_number, values)):
+            raise RecordError(f"{where}.history.{name} is not a list of numbers")
+        lengths.add(len(values))
+    if len(lengths) != 1:
+        raise RecordError(f"{where}.history has lists of different lengths")
+    for name in ("final_test_acc", "final_train_loss"):
+        if not (_is_number(run.get(name)) or (run.get("diverged") and run.get(name) is None)):
+            raise RecordError(f"{where}.{name} is not a number, and the run does not say that it diverged")
+    rows = [row[1] if isinstance(row, list) and len(row) == 2 else None for row in run.get("layer_T_history") or []]
+    for gates in [*rows, run.get("final_T_per_layer") or []]:
+        if not isinstance(gates, list) or not all(map(_is_number, gates)):
+            raise RecordError(f"{where}: the mean gates of a layer are not lists of numbers")
+
+
+def _is_number(value) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def n_classes(record: dict) -> int:
+    return record.get("n_classes", 10)  # the published program, which does not say, trains on MNIST only
+
+
+def initial_gate(record: dict) -> float | None:
+    """sigmoid(b_T) at the start, when the record says what b_T was."""
+    bias = record.get("gate_bias")
+    return None if bias is None else 1 / (1 + math.exp(-bias))
+
+
+def gates_by_epoch(record: dict) -> list[tuple[int, list[float]]]:
+    """[(epoch, mean T of each layer)] of the first pair's highway net."""
+    return [(epoch, gates) for epoch, gates in record["runs"][0]["highway"].get("layer_T_history") or []]
+
+
+def label(run: dict, block: str) -> str:
+    return f"{block} (diverged)" if run.get("diverged") else block
+
+
+def titled(record: dict) -> str:
+    pair = record["runs"][0]
+    seed = pair.get("seed", record.get("seed"))
+    return f"{record.get('data_set', 'MNIST')}, depth {pair['depth']}, width {record.get('hidden')}, seed {seed}"
+
+
+# ---- The pictures ----------------------------------------------------------------------------------------------------
+
+
+def chance_line(ax, record):
+    chance = 1 / n_classes(record)
+    ax.axhline(chance, color="0.35", lw=1.2, ls=":")
+    ax.annotate(f"chance {chance:.2g}", (1, chance), (-2, 4), xycoords=("axes fraction", "data"), ha="right",
+                textcoords="offset points", color="0.35", fontsize=10)  # fmt: skip
+
+
+def uniform_loss_line(ax, record):
+    loss = math.log(n_classes(record))
+    ax.axhline(loss, color="0.35", lw=1.2, ls=":")
+    ax.annotate(f"log {n_classes(record)} = {loss:.3f}: knows nothing", (1, loss), (-2, 5), ha="right", color="0.35",
+                xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=10)  # fmt: skip
+
+
+def curve(ax, pair, name, block, decimals, **style):
+    """One history with the number that it ends at."""
+    history = pair[block]["history"]
+    x, y = history["epoch"], history[name]
+    ax.plot(x, y, color=COLOR[block], marker=MARKER[block], ms=5, lw=2.2, label=label(pair[block], block), **style)
+    if y:
+        ax.annotate(f"{y[-1]:.{decimals}f}", (x[-1], y[-1]), (0, 9), textcoords="offset points", ha="center",
+                    color=COLOR[block], weight="bold")  # fmt: skip
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel("epoch")
+
+
+def learning_curves(record):
+    """Highway climbs, plain hugs the chance line: test accuracy and training loss of one pair."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3))
+    pair = record["runs"][0]
+    for block in COLOR:
+        curve(left, pair, "test_acc", block, 3)
+        curve(right, pair, "train_loss", block, 3)
+    chance_line(left, record)
+    left.set(ylabel="test accuracy", ylim=(0, 1.05))
+    left.legend(loc="center right")
+    right.set(ylabel="training loss (cross-entropy)", ylim=(0, None))
+    fig.suptitle(f"The gates are the only difference: {titled(record)}")
+    return fig
+
+
+def plain_loss_collapse(record):
+    """The plain net's loss stays at log(classes) while its gradient never vanishes: it goes nowhere."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3))
+    pair = record["runs"][0]
+    for block in COLOR:
+        curve(left, pair, "train_loss", block, 3)
+        curve(right, pair, "grad_norm", block, 2)
+    uniform_loss_line(left, record)
+    left.set(ylabel="training loss (cross-entropy)", ylim=(0, math.log(n_classes(record)) * 1.2))
+    left.legend(loc="center right")
+    right.set(ylabel="gradient norm before clipping, mean", yscale="log")
+    fig.suptitle(f"The plain net's loss does not move: {titled(record)}")
+    return fig
+
+
+def by_depth(record, block, name):
+    """[(depth, mean, standard deviation or 0)] over the pairs of a depth that did not diverge."""
+    values = {}
+    for pair in record["runs"]:
+        if pair[block][name] is not None:
+            values.setdefault(pair["depth"], []).append(pair[block][name])
+    return [(depth, *mean_sd(values[depth])) for depth in sorted(values)]
+
+
+def mean_sd(values):
+    mean = sum(values) / len(values)
+    return mean, math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1)) if len(values) > 1 else 0.0
+
+
+def depth_sweep(record):
+    """Highway is flat in depth, plain crashes."""
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.3))
+    for ax, name in zip(axes, ("final_test_acc", "final_train_loss"), strict=True):
+        for block, above in (("highway", True), ("plain", False)):
+            points = by_depth(record, block, name)
+            if not points:
+                continue
+            depths, means, sds = zip(*points, strict=True)
+            ax.errorbar(
+                depths, means, sds, color=COLOR[block], marker=MARKER[block], ms=7, lw=2.2, capsize=3, label=block
+            )
+            above = above == (name == "final_test_acc")
+            for depth, mean in zip(depths, means, strict=True):
+                ax.annotate(f"{mean:.2f}", (depth, mean), (0, 8 if above else -18), textcoords="offset points",
+                            ha="center", color=COLOR[block], fontsize=10)  # fmt: skip
+        ax.set(xlabel="depth (hidden blocks)", xticks=sorted({pair["depth"] for pair in record["runs"]}))
+    chance_line(axes[0], record)
+    axes[0].set(ylabel="final test accuracy", ylim=(0, 1.08))
+    axes[0].legend(loc="center right")
+    axes[1].set(ylabel="final training loss", ylim=(-0.15, math.log(n_classes(record)) * 1.2))
+    uniform_loss_line(axes[1], record)
+    seeds = record.get("seeds") or [record.get("seed")]
+    fig.suptitle(f"Highway is flat in depth, plain crashes: {record.get('data_set', 'MNIST')}, "
+                 f"width {record.get('hidden')}, seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}")  # fmt: skip
+    return fig
+
+
+def initial_gate_line(ax, record):
+    start = initial_gate(record)
+    if start is not None:
+        text = f"at the start: sigmoid({record['gate_bias']:g}) = {start:.3f}"
+        ax.axhline(start, color="k", lw=1.4, ls="--", label=text)
+        ax.legend(loc="upper right")
+
+
+def T_gate_evolution(record):
+    """How far each layer's gates open, epoch by epoch."""
+    fig, ax = plt.subplots(figsize=(10, 4.5))
+    rows = gates_by_epoch(record)
+    colors = plt.get_cmap("viridis")
+    epochs = [epoch for epoch, _ in rows]
+    norm = matplotlib.colors.Normalize(min(epochs), max(epochs))
+    for epoch, gates in rows:
+        ax.plot(range(1, len(gates) + 1), gates, color=colors(norm(epoch)), lw=1.8, marker=".", ms=6)
+    fig.colorbar(matplotlib.cm.ScalarMappable(norm, colors), ax=ax, label="epoch", ticks=MaxNLocator(integer=True))
+    initial_gate_line(ax, record)
+    ax.set(xlabel="layer (1 is nearest to the image)", ylabel="mean transform gate T", ylim=(0, None))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_title(f"Where the gates open during training: {titled(record)}")
+    return fig
+
+
+def T_gate_final(record):
+    """The trained net's mean gate of each layer, against what it started from."""
+    fig, ax = plt.subplots(figsize=(10, 4.5))
+    gates = record["runs"][0]["highway"]["final_T_per_layer"]
+    ax.bar(range(1, len(gates) + 1), gates, color=COLOR["highway"], width=0.8)
+    top = max(range(len(gates)), key=gates.__getitem__)
+    ax.annotate(f"layer {top + 1}: {gates[top]:.2f}", (top + 1, gates[top]), (0, 4), textcoords="offset points",
+                ha="center", color=COLOR["highway"], weight="bold")  # fmt: skip
+    initial_gate_line(ax, record)
+    ax.set(xlabel="layer (1 is nearest to the image)", ylabel="mean transform gate T", ylim=(0, gates[top] * 1.15))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.grid(axis="x", visible=False)
+    ax.set_title(f"Mean T after training; 1 - T is carried: {titled(record)}")
+    return fig
+
+
+def seeds(record):
+    """Every seed: highway learns, plain does not; the means with their standard deviations."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3), sharey=True, width_ratios=(1.4, 1))
+    runs = record["runs"]
+    for block in COLOR:
+        for pair in runs:
+            history = pair[block]["history"]
+            left.plot(history["epoch"], history["test_acc"], color=COLOR[block], lw=1.2, alpha=0.55)
+        points = [
+            (str(p.get("seed")), p[block]["final_test_acc"]) for p in runs if p[block]["final_test_acc"] is not None
+        ]
+        left.plot([], [], color=COLOR[block], lw=2.2, label=f"{block}, {len(runs)} seeds")
+        if not points:
+            continue
+        names, values = zip(*points, strict=True)
+        right.scatter(names, values, color=COLOR[block], marker=MARKER[block], s=45)
+        mean, sd = mean_sd(values)
+        right.text(0.5, mean - 0.11 if block == "highway" else mean + 0.05, f"{block} {mean:.3f} ± {sd:.3f}",
+                   color=COLOR[block], weight="bold", ha="center", transform=right.get_yaxis_transform())  # fmt: skip
+    chance_line(left, record)
+    left.set(xlabel="epoch", ylabel="test accuracy", ylim=(0, 1))
+    left.xaxis.set_major_locator(MaxNLocator(integer=True))
+    left.legend(loc="center right")
+    right.set(xlabel="seed", title="after the last epoch")
+    depth = runs[0]["depth"]
+    fig.suptitle(f"No seed is lucky: {record.get('data_set', 'MNIST')}, depth {depth}, width {record.get('hidden')}")
+    return fig
+
+
+PICTURES = {  # file name in viz/: (which JSON, how to draw it, what it needs beside the histories)
+    "learning_curves": ("run", learning_curves, None),
+    "plain_loss_collapse": ("run", plain_loss_collapse, None),
+    "T_gate_evolution": ("run", T_gate_evolution, "layer_T_history"),
+    "T_gate_final": ("run", T_gate_final, "final_T_per_layer"),
+    "depth_sweep": ("sweep", depth_sweep, None),
+    "seeds": ("seeds", seeds, None),
+}
+
+# ---- The command line ------------------------------------------------------------------------------------------------
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Through a temporary file beside it: the old file or the new one, never a part."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(data)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def png(fig) -> bytes:
+    buffer = io.BytesIO()
+    fig.savefig(buffer, format="png", metadata={"Software": None})  # the same JSON, the same bytes
+    plt.close(fig)
+    return buffer.getvalue()
+
+
+def main(argv=None) -> int:
+    parser = argparse.ArgumentParser(description="Draw the pictures in viz/ from the JSON of highway_networks.py.")
+    parser.formatter_class = argparse.ArgumentDefaultsHelpFormatter
+    for name, file in (("run", "run.json"), ("sweep", "run_sweep.json"), ("seeds", "run_seeds.json")):
+        parser.add_argument(f"--{name}", metavar="FILE", type=Path, default=HERE / file, help=f"drawn from: {file}")
+    parser.add_argument("--only", choices=PICTURES, metavar="NAME", help=f"one of {', '.join(PICTURES)}")
+    parser.add_argument("--out", metavar="DIR", type=Path, default=HERE / "viz", help="where the PNGs go")
+    args = parser.parse_args(argv)
+    wanted = [args.only] if args.only else list(PICTURES)
+    try:
+        paths = {PICTURES[name][0]: getattr(args, PICTURES[name][0]) for name in wanted}
+        given = {key for key in paths if args.only or paths[key] != parser.get_default(key)}  # asked for: must exist
+        records = {key: load_record(path) for key, path in paths.items() if key in given or path.exists()}
+        args.out.mkdir(parents=True, exist_ok=True)
+        drawn = 0
+        for name in wanted:
+            source, draw, needs = PICTURES[name]
+            if source not in records:
+                print(f"left out {name}: there is no {paths[source]}")
+            elif needs and not records[source]["runs"][0]["highway"].get(needs):
+                print(f"left out {name}: {paths[source]} has no {needs}")
+            else:
+                write_whole(args.out / f"{name}.png", png(draw(records[source])))
+                print(f"drew {args.out / name}.png")
+                drawn += 1
+    except (OSError, RecordError) as error:
+        parser.exit(2, f"{parser.prog}: error: {error}\n")
+    return 0 if drawn else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
