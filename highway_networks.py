@@ -464,6 +464,7 @@ class Adam:
         return norm
 
 
+@np.errstate(over="ignore")
 def global_norm(gradient: np.ndarray) -> float:
     """The L2 norm of a flat vector; in float64 where the sum of squares overflows the vector's own dtype."""
     square = float(np.dot(gradient, gradient))

@@ -20,8 +20,8 @@ from visualize_highway_networks import (
     MARKER,
     RecordError,
     chance_line,
+    gate_axes,
     gates_by_epoch,
-    initial_gate_line,
     label,
     load_record,
     titled,
@@ -34,20 +34,19 @@ SECONDS_A_FRAME, SECONDS_LAST_FRAME = 0.6, 3.0
 def draw_frame(record: dict, k: int):
     """The k-th epoch (from 0) as an image (rows, columns, 3) uint8; all frames share their axes."""
     pair, rows = record["runs"][0], gates_by_epoch(record)
+    (epoch, gates), last, highest = rows[k], rows[-1][0], max(max(values) for _, values in rows)
     fig, (top, bottom) = plt.subplots(2, 1, figsize=(8, 6.4), dpi=100)
     for block in COLOR:
         history = pair[block]["history"]
         x, y = history["epoch"][: k + 1], history["test_acc"][: k + 1]
-        top.plot(x, y, color=COLOR[block], marker=MARKER[block], lw=2.2, label=f"{label(pair[block], block)} {y[-1]:.3f}" if y else block)  # fmt: skip
+        text = f"{label(pair[block], block)} {y[-1]:.3f}" if y else label(pair[block], block)
+        top.plot(x, y, color=COLOR[block], marker=MARKER[block], lw=2.2, label=text)
     chance_line(top, record)
-    last = max(pair[block]["history"]["epoch"][-1:] or [1] for block in COLOR)[0]
     top.set(xlim=(0.5, last + 0.5), ylim=(0, 1), xlabel="epoch", ylabel="test accuracy")
     top.legend(loc="center right")
-    epoch, gates = rows[k]
     bottom.bar(range(1, len(gates) + 1), gates, color=COLOR["highway"], width=0.8)
-    initial_gate_line(bottom, record)
-    highest = max(max(values) for _, values in rows)
-    bottom.set(ylim=(0, highest * 1.2), xlabel="layer (1 is nearest to the image)", ylabel="mean transform gate T")
+    bottom.set_ylim(0, highest * 1.1)
+    gate_axes(bottom, record, len(gates))
     bottom.grid(axis="x", visible=False)
     fig.suptitle(f"{titled(record)}: epoch {epoch}")
     buffer = io.BytesIO()

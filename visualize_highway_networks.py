@@ -116,28 +116,33 @@ def titled(record: dict) -> str:
 # ---- The pictures ----------------------------------------------------------------------------------------------------
 
 
+def note(ax, text, at, offset, color, **style):
+    """Text beside the point `at`, `offset` points away."""
+    style = {"ha": "center", "fontsize": 10} | style
+    ax.annotate(text, at, offset, textcoords="offset points", color=color, **style)
+
+
+def level(ax, y, text):
+    """A dotted line across the axes, named at its left end."""
+    ax.axhline(y, color="0.35", lw=1.2, ls=":")
+    note(ax, text, (0, y), (4, -15), "0.35", xycoords=("axes fraction", "data"), ha="left")
+
+
 def chance_line(ax, record):
-    chance = 1 / n_classes(record)
-    ax.axhline(chance, color="0.35", lw=1.2, ls=":")
-    ax.annotate(f"chance {chance:.2g}", (1, chance), (-2, 4), xycoords=("axes fraction", "data"), ha="right",
-                textcoords="offset points", color="0.35", fontsize=10)  # fmt: skip
+    level(ax, 1 / n_classes(record), f"chance {1 / n_classes(record):.2g}")
 
 
 def uniform_loss_line(ax, record):
     loss = math.log(n_classes(record))
-    ax.axhline(loss, color="0.35", lw=1.2, ls=":")
-    ax.annotate(f"log {n_classes(record)} = {loss:.3f}: knows nothing", (1, loss), (-2, 5), ha="right", color="0.35",
-                xycoords=("axes fraction", "data"), textcoords="offset points", fontsize=10)  # fmt: skip
+    level(ax, loss, f"log {n_classes(record)} = {loss:.3f}")
 
 
-def curve(ax, pair, name, block, decimals, **style):
+def curve(ax, pair, name, block, decimals):
     """One history with the number that it ends at."""
-    history = pair[block]["history"]
-    x, y = history["epoch"], history[name]
-    ax.plot(x, y, color=COLOR[block], marker=MARKER[block], ms=5, lw=2.2, label=label(pair[block], block), **style)
+    x, y = pair[block]["history"]["epoch"], pair[block]["history"][name]
+    ax.plot(x, y, color=COLOR[block], marker=MARKER[block], ms=5, lw=2.2, label=label(pair[block], block))
     if y:
-        ax.annotate(f"{y[-1]:.{decimals}f}", (x[-1], y[-1]), (0, 9), textcoords="offset points", ha="center",
-                    color=COLOR[block], weight="bold")  # fmt: skip
+        note(ax, f"{y[-1]:.{decimals}f}", (x[-1], y[-1]), (0, 8), COLOR[block], weight="bold", fontsize=12)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("epoch")
 
@@ -189,37 +194,37 @@ def mean_sd(values):
 def depth_sweep(record):
     """Highway is flat in depth, plain crashes."""
     fig, axes = plt.subplots(1, 2, figsize=(10, 4.3))
-    for ax, name in zip(axes, ("final_test_acc", "final_train_loss"), strict=True):
-        for block, above in (("highway", True), ("plain", False)):
+    numbers_at = {"final_test_acc": ((0, 9), (0, -19)), "final_train_loss": ((0, -19), (-7, 6))}  # of highway, of plain
+    for ax, (name, offsets) in zip(axes, numbers_at.items(), strict=True):
+        for block, offset in zip(COLOR, offsets, strict=True):
             points = by_depth(record, block, name)
-            if not points:
-                continue
-            depths, means, sds = zip(*points, strict=True)
-            ax.errorbar(
-                depths, means, sds, color=COLOR[block], marker=MARKER[block], ms=7, lw=2.2, capsize=3, label=block
-            )
-            above = above == (name == "final_test_acc")
-            for depth, mean in zip(depths, means, strict=True):
-                ax.annotate(f"{mean:.2f}", (depth, mean), (0, 8 if above else -18), textcoords="offset points",
-                            ha="center", color=COLOR[block], fontsize=10)  # fmt: skip
-        ax.set(xlabel="depth (hidden blocks)", xticks=sorted({pair["depth"] for pair in record["runs"]}))
+            style = {"color": COLOR[block], "marker": MARKER[block], "ms": 7, "lw": 2.2, "capsize": 3}
+            ax.errorbar(*(zip(*points, strict=True) if points else ([], [])), **style, label=block)
+            for depth, mean, _ in points:
+                note(ax, f"{mean:.2f}", (depth, mean), offset, COLOR[block], ha="right" if offset[0] else "center")
+        depths = sorted({pair["depth"] for pair in record["runs"]})
+        ax.set(xlabel="depth (hidden blocks)", xticks=depths, xlim=(depths[0] - 6, depths[-1] + 3))
     chance_line(axes[0], record)
-    axes[0].set(ylabel="final test accuracy", ylim=(0, 1.08))
+    axes[0].set(ylabel="final test accuracy", ylim=(-0.06, 1.08))
     axes[0].legend(loc="center right")
-    axes[1].set(ylabel="final training loss", ylim=(-0.15, math.log(n_classes(record)) * 1.2))
     uniform_loss_line(axes[1], record)
-    seeds = record.get("seeds") or [record.get("seed")]
-    fig.suptitle(f"Highway is flat in depth, plain crashes: {record.get('data_set', 'MNIST')}, "
-                 f"width {record.get('hidden')}, seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}")  # fmt: skip
+    axes[1].set(ylabel="final training loss", ylim=(-0.15, math.log(n_classes(record)) * 1.2))
+    data, several = record.get("data_set", "MNIST"), record.get("seeds") or [record.get("seed")]
+    which = f"width {record.get('hidden')}, seed {', '.join(map(str, several))}"
+    fig.suptitle(f"Highway is flat in depth, plain crashes: {data}, {which}")
     return fig
 
 
-def initial_gate_line(ax, record):
+def gate_axes(ax, record, n_layers):
+    """The axes of a picture of mean T by layer, with the line that training started from where the record knows it."""
     start = initial_gate(record)
     if start is not None:
         text = f"at the start: sigmoid({record['gate_bias']:g}) = {start:.3f}"
         ax.axhline(start, color="k", lw=1.4, ls="--", label=text)
-        ax.legend(loc="upper right")
+        ax.legend(loc="upper left")
+    ax.set(xlabel="layer (1 is nearest to the image)", ylabel="mean transform gate T", xlim=(0.3, n_layers + 0.7))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    ax.set_ylim(0, ax.get_ylim()[1] * 1.1)
 
 
 def T_gate_evolution(record):
@@ -232,9 +237,7 @@ def T_gate_evolution(record):
     for epoch, gates in rows:
         ax.plot(range(1, len(gates) + 1), gates, color=colors(norm(epoch)), lw=1.8, marker=".", ms=6)
     fig.colorbar(matplotlib.cm.ScalarMappable(norm, colors), ax=ax, label="epoch", ticks=MaxNLocator(integer=True))
-    initial_gate_line(ax, record)
-    ax.set(xlabel="layer (1 is nearest to the image)", ylabel="mean transform gate T", ylim=(0, None))
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    gate_axes(ax, record, len(rows[0][1]))
     ax.set_title(f"Where the gates open during training: {titled(record)}")
     return fig
 
@@ -244,12 +247,9 @@ def T_gate_final(record):
     fig, ax = plt.subplots(figsize=(10, 4.5))
     gates = record["runs"][0]["highway"]["final_T_per_layer"]
     ax.bar(range(1, len(gates) + 1), gates, color=COLOR["highway"], width=0.8)
-    top = max(range(len(gates)), key=gates.__getitem__)
-    ax.annotate(f"layer {top + 1}: {gates[top]:.2f}", (top + 1, gates[top]), (0, 4), textcoords="offset points",
-                ha="center", color=COLOR["highway"], weight="bold")  # fmt: skip
-    initial_gate_line(ax, record)
-    ax.set(xlabel="layer (1 is nearest to the image)", ylabel="mean transform gate T", ylim=(0, gates[top] * 1.15))
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    for layer in (gates.index(min(gates)), gates.index(max(gates))):
+        note(ax, f"{gates[layer]:.2f}", (layer + 1, gates[layer]), (0, 4), COLOR["highway"], weight="bold")
+    gate_axes(ax, record, len(gates))
     ax.grid(axis="x", visible=False)
     ax.set_title(f"Mean T after training; 1 - T is carried: {titled(record)}")
     return fig
@@ -259,28 +259,25 @@ def seeds(record):
     """Every seed: highway learns, plain does not; the means with their standard deviations."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3), sharey=True, width_ratios=(1.4, 1))
     runs = record["runs"]
-    for block in COLOR:
+    for block, offset in (("highway", -0.11), ("plain", 0.06)):
         for pair in runs:
             history = pair[block]["history"]
             left.plot(history["epoch"], history["test_acc"], color=COLOR[block], lw=1.2, alpha=0.55)
-        points = [
-            (str(p.get("seed")), p[block]["final_test_acc"]) for p in runs if p[block]["final_test_acc"] is not None
-        ]
-        left.plot([], [], color=COLOR[block], lw=2.2, label=f"{block}, {len(runs)} seeds")
-        if not points:
-            continue
-        names, values = zip(*points, strict=True)
-        right.scatter(names, values, color=COLOR[block], marker=MARKER[block], s=45)
-        mean, sd = mean_sd(values)
-        right.text(0.5, mean - 0.11 if block == "highway" else mean + 0.05, f"{block} {mean:.3f} ± {sd:.3f}",
-                   color=COLOR[block], weight="bold", ha="center", transform=right.get_yaxis_transform())  # fmt: skip
+        final = {str(pair.get("seed")): pair[block]["final_test_acc"] for pair in runs}
+        final = {seed: value for seed, value in final.items() if value is not None}
+        left.plot([], [], color=COLOR[block], lw=2.2, label=f"{block}, {len(final)} of {len(runs)} seeds")
+        right.scatter(list(final), list(final.values()), color=COLOR[block], marker=MARKER[block], s=45)
+        if final:
+            mean, sd = mean_sd(list(final.values()))
+            style = {"color": COLOR[block], "weight": "bold", "ha": "center", "transform": right.get_yaxis_transform()}
+            right.text(0.5, mean + offset, f"{block} {mean:.3f} ± {sd:.3f}", **style)
     chance_line(left, record)
     left.set(xlabel="epoch", ylabel="test accuracy", ylim=(0, 1))
     left.xaxis.set_major_locator(MaxNLocator(integer=True))
     left.legend(loc="center right")
     right.set(xlabel="seed", title="after the last epoch")
-    depth = runs[0]["depth"]
-    fig.suptitle(f"No seed is lucky: {record.get('data_set', 'MNIST')}, depth {depth}, width {record.get('hidden')}")
+    depth, data = runs[0]["depth"], record.get("data_set", "MNIST")
+    fig.suptitle(f"No seed is lucky: {data}, depth {depth}, width {record.get('hidden')}")
     return fig
 
 

@@ -1,0 +1,88 @@
+import gzip
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import highway_networks as hn
+
+ROOT = Path(hn.__file__).resolve().parent
+
+
+@pytest.fixture(scope="session")
+def mnist():
+    return hn.load_mnist()
+
+
+@pytest.fixture(autouse=True)
+def no_data_dir_from_outside(monkeypatch):
+    monkeypatch.delenv("MNIST_DIR", raising=False)
+
+
+def idx_bytes(array: np.ndarray) -> bytes:
+    return bytes((0, 0, 8, array.ndim)) + np.array(array.shape, ">u4").tobytes() + array.astype(np.uint8).tobytes()
+
+
+def write_data_set(folder: Path, n_train=300, n_test=80, side=6, classes=3, compress=True) -> Path:
+    """A small learnable data set in MNIST's layout: class c brightens the rows from 2c on."""
+    rng = np.random.default_rng(5)
+    folder.mkdir(parents=True, exist_ok=True)
+    for prefix, n in (("train", n_train), ("t10k", n_test)):
+        labels = np.arange(n) % classes
+        images = rng.integers(0, 60, (n, side, side))
+        for image, label in zip(images, labels, strict=True):
+            image[2 * label : 2 * label + 2] += 150
+        for array, kind in ((images, "images-idx3"), (labels, "labels-idx1")):
+            data, name = idx_bytes(array), f"{prefix}-{kind}-ubyte"
+            if compress:
+                (folder / f"{name}.gz").write_bytes(gzip.compress(data, 1))
+            else:
+                (folder / name).write_bytes(data)
+    return folder
+
+
+@pytest.fixture
+def data_set(tmp_path):
+    return write_data_set(tmp_path / "shapes")
+
+
+def run(script: str, *words, cwd=None, **environment):
+    """Runs a program of the project as a user would; returns the finished process, its output as text."""
+    return subprocess.run(
+        [sys.executable, str(ROOT / script), *map(str, words)],
+        cwd=cwd or ROOT,
+        env=os.environ | {"MPLBACKEND": "Agg"} | environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+
+
+def one_line_error(process) -> str:
+    """The error of a program that refused its input: exit status 2, one line on stderr, no traceback."""
+    assert process.returncode == 2, process.stderr
+    errors = [line for line in process.stderr.splitlines() if "error: " in line]
+    assert len(errors) == 1
+    assert "Traceback" not in process.stderr
+    assert process.stderr.rstrip().endswith(errors[0])
+    return errors[0]
+
+
+def without_time(record: dict) -> str:
+    """A record as JSON text without wall-clock and environment: what must be the same for the same seed."""
+    clean = {key: value for key, value in record.items() if key != "env"}
+    clean["runs"] = [
+        {
+            key: {k: v for k, v in value.items() if k != "wallclock_sec"} if isinstance(value, dict) else value
+            for key, value in pair.items()
+            if key != "wallclock_sec"
+        }
+        for pair in record["runs"]
+    ]
+    return json.dumps(clean)

@@ -1,0 +1,148 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from conftest import ROOT, one_line_error, run, without_time
+
+import highway_networks as hn
+
+SMALL = ("--depth", 3, "--hidden", 8, "--epochs", 2, "--batch", 32, "--n-train", 200, "--n-test", 60)
+
+
+def train(*words, **more):
+    return run("highway_networks.py", *words, **more)
+
+
+def test_a_pair(tmp_path, data_set):
+    out = tmp_path / "new.json"
+    process = train(*SMALL, "--data-dir", data_set, "--gate-bias", -1.5, "--out", out)
+    assert process.returncode == 0, process.stderr
+    record = json.loads(out.read_text())
+    expected = {"seed": 0, "hidden": 8, "depth": 3, "epochs": 2, "batch_size": 32, "lr": 5e-3, "n_train": 200}
+    expected |= {"n_test": 60, "gate_bias": -1.5, "clip": 5.0, "dtype": "float32", "activation": "tanh"}
+    assert record.items() >= (expected | {"optimizer": "adam", "data_set": "shapes", "n_classes": 3}).items()
+    assert record["env"].keys() == {"python", "numpy", "platform", "processor", "cpu_count", "git"}
+    [pair] = record["runs"]
+    assert (pair["depth"], pair["seed"]) == (3, 0)
+    assert pair["highway"]["history"]["test_acc"][-1] == pair["highway"]["final_test_acc"]
+    assert pair["highway"]["gate_bias"] == -1.5
+    for text in ("shapes from", "epoch   2", f"{pair['plain']['final_test_acc']:.3f}", f"saved to {out}"):
+        assert text in process.stdout
+    assert os.listdir(tmp_path) == ["shapes", "new.json"] or set(os.listdir(tmp_path)) == {"shapes", "new.json"}
+
+
+@pytest.mark.parametrize("options", [("--seeds", "3,1"), ("--depths", "2,4"), ("--seeds", "0,1", "--depths", "1,2")])
+def test_several_runs_for_any_number_of_jobs(tmp_path, data_set, options):
+    records = []
+    for jobs in (1, 2):
+        out = tmp_path / f"{jobs}.json"
+        process = train(*SMALL, *options, "--data-dir", data_set, "--jobs", jobs, "--out", out)
+        assert process.returncode == 0, process.stderr
+        records.append(json.loads(out.read_text()))
+    assert without_time(records[0]) == without_time(records[1])
+    given = {"seeds": [0], "depths": [3]}
+    given |= {
+        name[2:]: [int(n) for n in text.split(",")] for name, text in zip(options[::2], options[1::2], strict=True)
+    }
+    seen = [(pair["seed"], pair["depth"]) for pair in records[0]["runs"]]
+    assert seen == [(seed, depth) for seed in given["seeds"] for depth in given["depths"]]
+    for name, values in given.items():
+        assert records[0][name[:-1]] == (values[0] if len(values) == 1 else None)
+        assert records[0].get(name, values) == values
+
+
+def test_quick_never_touches_the_headline(data_set):
+    headline = ROOT / "run.json"
+    before = headline.read_bytes(), headline.stat().st_mtime_ns
+    quick = ROOT / "run_quick.json"
+    process = train("--quick", "--depth", 2, "--n-train", 200, "--n-test", 60, "--data-dir", data_set)
+    assert process.returncode == 0, process.stderr
+    record = json.loads(quick.read_text())
+    quick.unlink()
+    assert (record["epochs"], record["n_train"], record["depth"]) == (hn.QUICK["epochs"], 200, 2)
+    assert (headline.read_bytes(), headline.stat().st_mtime_ns) == before
+
+
+def test_no_save_and_quiet(tmp_path, data_set):
+    process = train(*SMALL, "--data-dir", data_set, "--no-save", "--quiet", "--out", tmp_path / "not.json")
+    assert process.returncode == 0, process.stderr
+    assert len(process.stdout.splitlines()) == 2
+    assert process.stderr == ""
+    assert os.listdir(tmp_path) == ["shapes"]
+
+
+def test_a_relative_path_is_relative_to_the_user(tmp_path, data_set):
+    assert train(*SMALL, "--data-dir", "shapes", "--out", "here.json", cwd=tmp_path).returncode == 0
+    assert (tmp_path / "here.json").exists()
+
+
+def test_a_diverged_run_is_named(tmp_path, data_set):
+    process = train(*SMALL, "--data-dir", data_set, "--lr", "1e38", "--out", tmp_path / "d.json")
+    assert process.returncode == 0, process.stderr
+    assert "DIVERGED" in process.stdout
+    assert process.stderr.count("says nothing about the architecture") == 2
+    assert "Warning" not in process.stderr
+    run = json.loads((tmp_path / "d.json").read_text(), parse_constant=pytest.fail)["runs"][0]["plain"]
+    assert run["diverged"] is True
+    assert run["final_test_acc"] is None
+
+
+BAD = [
+    (("--depth", "0"), "'0' is not a whole number of at least 1"),
+    (("--depth", "ten"), "'ten' is not a whole number"),
+    (("--epochs", "2.5"), "'2.5' is not a whole number"),
+    (("--seed", "-1"), "'-1' is not a whole number of at least 0"),
+    (("--lr", "nan"), "'nan' is not a number"),
+    (("--lr", "inf"), "'inf' is not a number"),
+    (("--lr", "0"), "'0' is not a number"),
+    (("--gate-bias=-1e9",), "from -1000.0 to 1000.0"),
+    (("--depths", "5,,10"), "'' is not a whole number"),
+    (("--depths", "5,5"), "names one number twice"),
+    (("--seeds", "a"), "'a' is not a whole number"),
+    (("--dtype", "float16"), "invalid choice"),
+    (("--n-train", "301"), "--n-train 301 is more than the 300 that shapes has"),
+    (("--n-test", "81"), "--n-test 81 is more than the 80 that shapes has"),
+    (("--batch", "201", "--n-train", "200"), "--batch 201 is more than the 200 training images"),
+    (("--out", "."), "is a folder"),
+    (("--out", "missing/run.json"), "missing"),
+    (("--nonsense",), "unrecognized arguments"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), BAD, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_bad_input_is_one_line(tmp_path, data_set, words, message):
+    (tmp_path / "run.json").write_text("kept")
+    process = train("--data-dir", data_set, "--out", "run.json", *SMALL, *words, cwd=tmp_path)
+    assert message in one_line_error(process)
+    assert (tmp_path / "run.json").read_text() == "kept"
+    assert set(os.listdir(tmp_path)) == {"shapes", "run.json"}
+
+
+def test_a_data_folder_that_is_none(tmp_path):
+    assert "is missing" in one_line_error(train(*SMALL, "--no-save", "--data-dir", tmp_path / "nothing"))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as SIGINT")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c(tmp_path, data_set, jobs):
+    out = tmp_path / "run.json"
+    out.write_text("kept")
+    words = (*SMALL, "--epochs", 10**6, "--data-dir", data_set, "--jobs", jobs, "--out", out)
+    command = [sys.executable, ROOT / "highway_networks.py", *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
+    with subprocess.Popen(list(map(str, command)), **pipes) as process:
+        while "epoch   3" not in process.stdout.readline():
+            pass
+        time.sleep(0.2)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130, stderr
+    assert stderr.splitlines() == ["interrupted: nothing was written"]
+    assert out.read_text() == "kept"
+    assert set(os.listdir(tmp_path)) == {"shapes", "run.json"}

@@ -1,0 +1,239 @@
+"""The pictures and the GIF, from small JSON: ours, and what the published program writes."""
+
+import copy
+import json
+import os
+
+import imageio.v3 as imageio
+import pytest
+from conftest import ROOT, one_line_error, run
+
+import visualize_highway_networks as viz
+
+
+def small_run(block, epochs=3, layers=4, level=0.9):
+    history = {"epoch": list(range(1, epochs + 1)), "train_loss": [2.0 - 0.5 * i for i in range(epochs)]}
+    history |= {
+        name: [level * (i + 1) / epochs for i in range(epochs)] for name in ("train_acc", "test_acc", "grad_norm")
+    }
+    record = {
+        "label": block,
+        "block": block,
+        "depth": layers,
+        "hidden": 8,
+        "epochs": epochs,
+        "batch_size": 32,
+        "lr": 0.005,
+    }
+    record |= {
+        "seed": 0,
+        "history": history,
+        "final_train_acc": level,
+        "final_test_acc": level,
+        "final_train_loss": 1.0,
+    }
+    if block == "highway":
+        record["layer_T_history"] = [[e, [0.1 + 0.02 * e + 0.01 * k for k in range(layers)]] for e in history["epoch"]]
+        record["final_T_per_layer"] = record["layer_T_history"][-1][1]
+    return record | {"wallclock_sec": 1.0}
+
+
+def published(depths=(4,)):
+    """The published program's schema: no gate bias, clip, data set or seeds, and nothing says `diverged`."""
+    head = {
+        "seed": 0,
+        "hidden": 8,
+        "depth": 4,
+        "epochs": 3,
+        "batch_size": 32,
+        "lr": 0.005,
+        "n_train": 200,
+        "n_test": 60,
+    }
+    runs = [
+        {
+            "depth": d,
+            "wallclock_sec": 2.0,
+            "highway": small_run("highway", layers=d),
+            "plain": small_run("plain", level=0.1),
+        }
+        for d in depths
+    ]
+    return head | {"env": {"python": "3.12"}, "runs": runs}
+
+
+def ours(pairs, **more):
+    record = published() | {"gate_bias": -2.0, "clip": 5.0, "data_set": "MNIST", "n_classes": 10} | more
+    record["runs"] = []
+    for seed, depth in pairs:
+        both = {block: small_run(block, layers=depth) | {"diverged": False} for block in ("highway", "plain")}
+        record["runs"].append({"depth": depth, "seed": seed, "wallclock_sec": 2.0, **both})
+    return record
+
+
+def diverged():
+    record = ours([(0, 4)])
+    run = record["runs"][0]["plain"]
+    run |= {"diverged": True, "final_test_acc": None, "final_train_acc": None, "final_train_loss": None}
+    run["history"] = {name: [] for name in run["history"]}
+    return record
+
+
+@pytest.fixture
+def draw(tmp_path):
+    """Draws from the records given by name; the process, and what lies in the output folder."""
+
+    def call(*words, script="visualize_highway_networks.py", **records):
+        flags = []
+        for name in ("run", "sweep", "seeds"):
+            if name in records:
+                text = records[name] if isinstance(records[name], str) else json.dumps(records[name])
+                (tmp_path / f"{name}.json").write_text(text)
+                flags += [f"--{name}", tmp_path / f"{name}.json"]
+        process = run(script, *flags, "--out", tmp_path / "out", *words)
+        return process, sorted(os.listdir(tmp_path / "out")) if (tmp_path / "out").is_dir() else None
+
+    return call
+
+
+ALL = sorted(f"{name}.png" for name in viz.PICTURES)
+
+
+@pytest.mark.parametrize("kind", ["ours", "published", "diverged"])
+def test_every_picture(draw, tmp_path, kind):
+    one = {"ours": ours([(0, 4)]), "published": published(), "diverged": diverged()}[kind]
+    sweep = (
+        published((2, 4, 8)) if kind == "published" else ours([(s, d) for s in (0, 1) for d in (2, 4)], seeds=[0, 1])
+    )
+    process, drawn = draw(run=one, sweep=sweep, seeds=one if kind != "ours" else ours([(s, 4) for s in range(3)]))
+    assert process.returncode == 0, process.stderr
+    assert drawn == ALL
+    for name in drawn:
+        image = imageio.imread(tmp_path / "out" / name)
+        assert image.shape[1] == 1300
+        assert image.std() > 10
+    assert process.stderr == ""
+
+
+def test_the_same_json_gives_the_same_bytes(draw, tmp_path):
+    draw("--only", "depth_sweep", sweep=published((2, 4)))
+    before = (tmp_path / "out" / "depth_sweep.png").read_bytes()
+    _, drawn = draw("--only", "depth_sweep", sweep=published((2, 4)))
+    assert drawn == ["depth_sweep.png"]
+    assert (tmp_path / "out" / "depth_sweep.png").read_bytes() == before
+
+
+def test_pictures_move_with_the_numbers(draw, tmp_path):
+    """Each picture is drawn from the fields it is about: change one, and the picture changes."""
+    fields = {
+        "learning_curves": ("plain", "history", "test_acc"),
+        "plain_loss_collapse": ("plain", "history", "train_loss"),
+        "T_gate_evolution": ("highway", "layer_T_history", 0, 1),
+        "T_gate_final": ("highway", "final_T_per_layer"),
+        "depth_sweep": ("plain", "final_test_acc"),
+        "seeds": ("highway", "final_test_acc"),
+    }
+    assert fields.keys() == viz.PICTURES.keys()
+    for name, (*path, last) in fields.items():
+        record = ours([(0, 4)])
+        changed = copy.deepcopy(record)
+        target = changed["runs"][0]
+        for key in path:
+            target = target[key]
+        target[last] = [0.3 for _ in target[last]] if isinstance(target[last], list) else 0.3
+        pictures = [viz.png(viz.PICTURES[name][1](each)) for each in (record, record, changed)]
+        assert pictures[0] == pictures[1] != pictures[2]
+
+
+def test_what_is_missing_is_named():
+    """Beside the program lie run.json and the others; with only one picture's file missing the rest is drawn."""
+    process = run("visualize_highway_networks.py", "--run", "nowhere.json")
+    assert "nowhere.json" in one_line_error(process)
+
+
+def test_what_cannot_be_drawn_is_left_out_by_name(draw):
+    record = ours([(0, 4)])
+    for key in ("layer_T_history", "final_T_per_layer"):
+        del record["runs"][0]["highway"][key]
+    process, drawn = draw(run=record, sweep=record, seeds=record)
+    assert process.returncode == 0
+    assert drawn == [name for name in ALL if not name.startswith("T_gate")]
+    assert "left out T_gate_final: " in process.stdout
+    assert "has no layer_T_history" in process.stdout
+
+
+def without(record, *path):
+    record = copy.deepcopy(record)
+    target = record
+    for key in path[:-1]:
+        target = target[key]
+    del target[path[-1]]
+    return record
+
+
+def put(record, value, *path):
+    record = copy.deepcopy(record)
+    target = record
+    for key in path[:-1]:
+        target = target[key]
+    target[path[-1]] = value
+    return record
+
+
+GOOD = ours([(0, 4)])
+BAD = {
+    "empty": ("", "cannot be read as JSON"),
+    "torn": (json.dumps(GOOD)[:200], "cannot be read as JSON"),
+    "a list": ([1, 2], "has no runs"),
+    "another program's": ({"loss": [1, 2]}, "has no runs"),
+    "no runs": (put(GOOD, [], "runs"), "has no runs"),
+    "no plain net": (without(GOOD, "runs", 0, "plain"), "runs[0].plain has no history"),
+    "no history": (without(GOOD, "runs", 0, "highway", "history"), "runs[0].highway has no history"),
+    "no test_acc": (
+        without(GOOD, "runs", 0, "plain", "history", "test_acc"),
+        "history.test_acc is not a list of numbers",
+    ),
+    "text": (put(GOOD, ["a", "b", "c"], "runs", 0, "plain", "history", "test_acc"), "is not a list of numbers"),
+    "lengths": (put(GOOD, [1], "runs", 0, "plain", "history", "train_loss"), "different lengths"),
+    "NaN": (put(GOOD, [1, float("nan"), 2], "runs", 0, "plain", "history", "train_loss"), "is not a list of numbers"),
+    "null": (put(GOOD, None, "runs", 0, "plain", "final_test_acc"), "does not say that it diverged"),
+    "no depth": (without(GOOD, "runs", 0, "depth"), "runs[0].depth is not a number"),
+    "gates": (put(GOOD, [[1, "x"]], "runs", 0, "highway", "layer_T_history"), "mean gates"),
+}
+
+
+@pytest.mark.parametrize("script", ["visualize_highway_networks.py", "make_highway_networks_gif.py"])
+@pytest.mark.parametrize("fault", BAD)
+def test_a_bad_record_is_one_line(draw, fault, script):
+    record, message = BAD[fault]
+    process, drawn = draw(run=record, script=script)
+    assert message in one_line_error(process)
+    assert "run.json" in process.stderr
+    assert drawn is None
+
+
+@pytest.mark.parametrize("record", [ours([(0, 4)]), published()], ids=["ours", "published"])
+def test_the_gif_has_a_frame_an_epoch(draw, tmp_path, record):
+    process, _ = draw(run=record, script="make_highway_networks_gif.py")
+    assert process.returncode == 0, process.stderr
+    frames = imageio.imread(tmp_path / "out", index=None, extension=".gif")
+    assert frames.shape[0] == 3
+    assert frames.shape[2] >= 800
+    assert all((frames[i] != frames[i + 1]).any() for i in range(2))
+    assert sorted(os.listdir(tmp_path)) == ["out", "run.json"]
+
+
+def test_the_gif_refuses_a_folder_and_a_record_without_gates(draw, tmp_path):
+    (tmp_path / "out").mkdir()
+    process, drawn = draw(run=GOOD, script="make_highway_networks_gif.py")
+    one_line_error(process)
+    assert drawn == []
+    process, _ = draw(run=without(GOOD, "runs", 0, "highway", "layer_T_history"), script="make_highway_networks_gif.py")
+    assert "nothing moves" in one_line_error(process)
+
+
+@pytest.mark.parametrize("script", ["visualize_highway_networks.py", "make_highway_networks_gif.py"])
+def test_drawing_knows_json_only(script):
+    source = (ROOT / script).read_text()
+    assert "import highway_networks" not in source
+    assert "from highway_networks" not in source

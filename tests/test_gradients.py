@@ -1,0 +1,112 @@
+"""Every parameter's gradient against the complex-step derivative, which is exact to rounding error."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import highway_networks as hn
+
+STEP = 1e-30
+SHAPES = [  # d_in, d_out, hidden, depth, N
+    (3, 4, 5, 2, 7),
+    (6, 3, 4, 0, 2),  # no block at all
+    (5, 2, 1, 3, 4),  # one unit
+    (2, 3, 6, 8, 1),  # one example
+    (4, 10, 3, 20, 5),
+]
+
+
+def random_net(block, shape, seed=0, dtype=np.complex128):
+    d_in, d_out, hidden, depth, n = shape
+    rng = np.random.default_rng(seed)
+    net = hn.DeepNet(d_in, d_out, hidden, depth, block, rng, gate_bias=-0.5, dtype=dtype)
+    net.parameters[:] += rng.normal(0, 0.3, net.parameters.shape)  # biases too
+    return net, rng.normal(size=(n, d_in)), rng.integers(0, d_out, n)
+
+
+def loss_of(net, x, y):
+    return hn.softmax_cross_entropy(net.forward(x), y)[0]
+
+
+def complex_step(net, x, y):
+    """dL/dp_i = Im L(p + i STEP e_i) / STEP for every parameter."""
+    derivative = np.empty(len(net.parameters))
+    for i in range(len(derivative)):
+        net.parameters[i] += 1j * STEP
+        derivative[i] = loss_of(net, x, y).imag / STEP
+        net.parameters[i] = net.parameters[i].real
+    return derivative
+
+
+def assert_gradient_is_right(net, x, y):
+    logits = net.forward(x)
+    gradient = net.backward(hn.softmax_cross_entropy(logits, y)[1]).real.copy()
+    expected = complex_step(net, x, y)
+    allowed = 1e-12 * np.abs(expected) + 1e-15 * np.abs(expected).max()
+    worst = int(np.argmax(np.abs(gradient - expected) - allowed))
+    assert np.abs(gradient - expected)[worst] <= allowed[worst], (
+        f"parameter {worst} of {len(gradient)}: backward {gradient[worst]!r}, complex step {expected[worst]!r}"
+    )
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("block", hn.BLOCKS)
+def test_every_parameter(block, shape):
+    assert_gradient_is_right(*random_net(block, shape))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    block=st.sampled_from(hn.BLOCKS),
+    shape=st.tuples(*[st.integers(1, 5)] * 5).filter(lambda shape: shape[1] > 1),
+    seed=st.integers(0, 2**32),
+)
+def test_any_shape(block, shape, seed):
+    assert_gradient_is_right(*random_net(block, shape, seed))
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("fault", [1e-9, "transposed", "one layer's bias"])
+def test_the_check_notices_a_wrong_gradient(monkeypatch, block, fault):
+    right = hn.DeepNet.backward
+
+    def wrong(net, d_logits):
+        gradient = right(net, d_logits)
+        if fault == "transposed":
+            net.grad.W_H[1] = net.grad.W_H[1].T.copy()
+        elif fault == "one layer's bias":
+            net.grad.b_H[0] *= 1.000001
+        else:
+            net.grad.W_in[2, 1] *= 1 + fault
+        return gradient
+
+    monkeypatch.setattr(hn.DeepNet, "backward", wrong)
+    with pytest.raises(AssertionError, match="complex step"):
+        assert_gradient_is_right(*random_net(block, SHAPES[0]))
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-13), (np.float32, 2e-5)])
+def test_real_dtypes_agree_with_complex(block, dtype, tolerance):
+    exact, x, y = random_net(block, (7, 5, 6, 9, 11))
+    net, _, _ = random_net(block, (7, 5, 6, 9, 11), dtype=dtype)
+    gradients = []
+    for each in (exact, net):
+        logits = each.forward(x.astype(dtype))
+        gradients.append(each.backward(hn.softmax_cross_entropy(logits, y)[1]).real)
+    np.testing.assert_allclose(gradients[1], gradients[0], rtol=0, atol=tolerance * np.abs(gradients[0]).max())
+    assert net.gradient.dtype == net.parameters.dtype == net.forward(x.astype(dtype)).dtype == dtype
+
+
+def test_a_gate_far_in_saturation_still_has_its_gradient():
+    """T = sigmoid(-30) is 9e-14: too small to see beside 1, but dL/db_T is of that size and not zero, in float32."""
+    net, x, y = random_net("highway", SHAPES[0], dtype=np.float32)
+    net.b_T[:] = -30
+    net.backward(hn.softmax_cross_entropy(net.forward(x.astype(np.float32)), y)[1])
+    got = net.grad.b_T.copy()
+    exact, x, y = random_net("highway", SHAPES[0])
+    exact.b_T[:] = -30
+    exact.backward(hn.softmax_cross_entropy(exact.forward(x), y)[1])
+    assert np.abs(exact.grad.b_T.real).max() > 0
+    np.testing.assert_allclose(got, exact.grad.b_T.real, rtol=1e-3, atol=0)

@@ -1,0 +1,220 @@
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_gradients import random_net
+
+import highway_networks as hn
+
+
+def straightforward(net, x):
+    """Forward pass with the equations as the paper prints them, batch first, a layer at a time."""
+    x = np.tanh(x @ net.W_in.T + net.b_in)
+    states, gates = [x], []
+    for layer in range(net.depth):
+        H = np.tanh(x @ net.W_H[layer].T + net.b_H[layer])
+        if net.block == "highway":
+            T = 1 / (1 + np.exp(-(x @ net.W_T[layer].T + net.b_T[layer])))
+            x = H * T + x * (1 - T)
+            gates.append(T)
+        else:
+            x = H
+        states.append(x)
+    return x @ net.W_out.T + net.b_out, states, gates
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("n", [1, 7, hn.SLICE, hn.SLICE + 3])
+def test_forward_and_predict_are_equation_3(block, n):
+    net, _, _ = random_net(block, (4, 3, 6, 5, 1), dtype=np.float64)
+    x = np.random.default_rng(1).normal(size=(n, 4))
+    expected, _, gates = straightforward(net, x)
+    np.testing.assert_allclose(net.forward(x), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(net.predict(x), expected, rtol=1e-12, atol=1e-14)
+    if block == "highway":
+        np.testing.assert_allclose(net.gates(x), np.array(gates), rtol=1e-12)
+        assert net.gates(x).shape == (5, n, 6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("bias", [-200.0, -1e4])
+def test_gates_shut_make_the_identity_to_the_last_bit(dtype, bias):
+    net, x, _ = random_net("highway", (4, 3, 6, 9, 5), dtype=dtype)
+    x = x.astype(dtype)
+    net.b_T[:] = bias
+    deep = net.forward(x).copy()
+    shallow, _, _ = random_net("highway", (4, 3, 6, 0, 5), dtype=dtype)
+    for name in ("W_in", "b_in", "W_out", "b_out"):
+        getattr(shallow, name)[:] = getattr(net, name)
+    np.testing.assert_array_equal(deep, shallow.forward(x))
+    assert net.gates(x).max() < 1e-30
+
+
+def test_gates_open_make_the_plain_block():
+    highway, x, _ = random_net("highway", (4, 3, 6, 9, 5), dtype=np.float64)
+    plain, _, _ = random_net("plain", (4, 3, 6, 9, 5), dtype=np.float64)
+    highway.b_T[:] = 1e4
+    for name in ("W_in", "b_in", "W_H", "b_H", "W_out", "b_out"):
+        getattr(plain, name)[:] = getattr(highway, name)
+    np.testing.assert_allclose(highway.forward(x), plain.forward(x), rtol=1e-12)
+    assert (highway.gates(x) == 1).all()
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
+def test_views_cover_the_flat_vectors_exactly_once(block):
+    net, _, _ = random_net(block, (4, 3, 6, 2, 1), dtype=np.float64)
+    names = ["W_in", "b_in", "W_H", "b_H", "W_out", "b_out"] + ["W_T", "b_T"] * (block == "highway")
+    for owner, flat in ((net, net.parameters), (net.grad, net.gradient)):
+        flat[:] = 0
+        for name in names:
+            getattr(owner, name)[...] += 1
+        assert (flat == 1).all()
+    assert hasattr(net, "W_T") == (block == "highway")
+
+
+def test_parameters_cannot_be_replaced_behind_the_views():
+    net, _, _ = random_net("plain", (4, 3, 6, 2, 1))
+    with pytest.raises(AttributeError):
+        net.parameters = np.zeros(3)
+
+
+def test_weights_are_the_published_draws():
+    net = hn.DeepNet(784, 10, 50, 3, "highway", np.random.default_rng(7), dtype=np.float64)
+    rng = np.random.default_rng(7)
+    np.testing.assert_array_equal(net.W_in, rng.uniform(-1 / 28, 1 / 28, (50, 784)))
+    for name in ("W_H", "W_T"):
+        for layer in range(3):
+            np.testing.assert_array_equal(getattr(net, name)[layer], rng.uniform(-(50**-0.5), 50**-0.5, (50, 50)))
+    np.testing.assert_array_equal(net.W_out, rng.uniform(-(50**-0.5), 50**-0.5, (10, 50)))
+    assert (net.b_T == -2).all()
+    assert not net.b_in.any()
+    assert not net.b_H.any()
+    assert not net.b_out.any()
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
+def test_a_copy_is_whole_and_independent(block, duplicate):
+    net, x, y = random_net(block, (4, 3, 6, 2, 5), dtype=np.float64)
+    before = net.predict(x)
+    twin = duplicate(net)
+    np.testing.assert_array_equal(twin.predict(x), before)
+    twin.parameters[:] *= 2
+    assert not np.array_equal(twin.predict(x), before)
+    np.testing.assert_array_equal(net.predict(x), before)
+    twin.backward(hn.softmax_cross_entropy(twin.forward(x), y)[1])
+    assert np.array_equal(twin.grad.b_out, twin.gradient.reshape(-1)[-3 * 7 :].reshape(3, 7)[:, -1])
+
+
+def test_backward_belongs_to_the_last_forward():
+    net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
+    with pytest.raises(RuntimeError, match="forward"):
+        net.backward(np.zeros((5, 3)))
+    d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
+    expected = net.backward(d_logits).copy()
+    with pytest.raises(RuntimeError, match="forward"):
+        net.backward(d_logits)
+    net.forward(x)
+    net.predict(x[::-1])  # evaluation in between disturbs nothing, at any size
+    net.gates(x[::-1])
+    net.gates(x[:2])
+    np.testing.assert_array_equal(net.backward(d_logits), expected)
+    net.forward(x[:2])
+    with pytest.raises(ValueError, match="shape"):
+        net.backward(d_logits)
+
+
+def test_batches_of_many_sizes_one_after_another():
+    net, _, _ = random_net("highway", (4, 3, 6, 3, 1), dtype=np.float64)
+    x = np.random.default_rng(0).normal(size=(40, 4))
+    expected = straightforward(net, x)[0]
+    for n in (1, 40, 7, 13, 40, 2, 3, 5, 8, 1):
+        np.testing.assert_allclose(net.forward(x[:n]), expected[:n], rtol=1e-12)
+        np.testing.assert_allclose(net.predict(x[:n]), expected[:n], rtol=1e-12)
+
+
+def test_what_the_net_refuses():
+    rng = np.random.default_rng(0)
+    for arguments, message in (
+        ((4, 3, 6, 2, "dense", rng), "highway, plain"),
+        ((4, 3, 0, 2, "plain", rng), "positive"),
+        ((4, 3, 6, -1, "plain", rng), "positive"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            hn.DeepNet(*arguments)
+    with pytest.raises(ValueError, match="float32, float64 or complex128"):
+        hn.DeepNet(4, 3, 6, 2, "plain", rng, dtype=np.int64)
+    net = hn.DeepNet(4, 3, 6, 2, "plain", rng)
+    for x in (np.zeros(4), np.zeros((2, 5)), np.zeros((0, 4))):
+        with pytest.raises(ValueError, match=r"\(N, 4\)"):
+            net.forward(x)
+    with pytest.raises(ValueError, match="no transform gates"):
+        net.gates(np.zeros((2, 4)))
+
+
+# ---- loss and optimiser
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 6), st.integers(2, 12), st.floats(0.01, 60), st.integers(0, 2**32))
+def test_cross_entropy_is_the_textbook_formula(n, classes, scale, seed):
+    rng = np.random.default_rng(seed)
+    logits, y = rng.normal(0, scale, (n, classes)), rng.integers(0, classes, n)
+    shifted = logits - logits.max(axis=1, keepdims=True)
+    p = np.exp(shifted) / np.exp(shifted).sum(axis=1, keepdims=True)
+    expected = np.mean(np.log(np.exp(shifted).sum(axis=1)) - shifted[np.arange(n), y])
+    loss, gradient = hn.softmax_cross_entropy(logits, y)
+    assert loss == pytest.approx(expected, rel=1e-9, abs=1e-15)
+    np.testing.assert_allclose(gradient, (p - np.eye(classes)[y]) / n, atol=1e-14)
+
+
+def test_cross_entropy_is_exact_for_tiny_losses_and_huge_logits():
+    loss, gradient = hn.softmax_cross_entropy(np.array([[40, 0, 0]], np.float32), np.array([0]))
+    assert loss == pytest.approx(2 * np.exp(-40), rel=1e-5)
+    assert gradient[0, 0] == pytest.approx(-2 * np.exp(-40), rel=1e-5)
+    loss, gradient = hn.softmax_cross_entropy(np.array([[3e4, -3e4]], np.float32), np.array([1]))
+    assert loss == 6e4
+    np.testing.assert_array_equal(gradient, [[1, -1]])
+
+
+def published_adam(p, gradients, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8):
+    m, v = np.zeros_like(p), np.zeros_like(p)
+    for t, g in enumerate(gradients, 1):
+        g = g * min(1, clip / np.linalg.norm(g))
+        m = beta1 * m + (1 - beta1) * g
+        v = beta2 * v + (1 - beta2) * g**2
+        p = p - lr * (m / (1 - beta1**t)) / (np.sqrt(v / (1 - beta2**t)) + eps)
+    return p
+
+
+def test_adam_is_the_textbook_adam_with_the_gradient_clipped():
+    rng = np.random.default_rng(0)
+    p, gradients = rng.normal(size=200), rng.normal(size=(30, 200)) * np.geomspace(1e-6, 10, 30)[:, None]
+    expected, kept = published_adam(p, gradients), gradients.copy()
+    optimizer = hn.Adam(p)
+    norms = [optimizer.step(g) for g in gradients]
+    np.testing.assert_allclose(p, expected, rtol=1e-11)
+    np.testing.assert_allclose(norms, np.linalg.norm(gradients, axis=1))
+    np.testing.assert_array_equal(gradients, kept)
+    assert min(norms) < optimizer.clip < max(norms)
+
+
+def test_clip_survives_the_overflow_of_a_float32_norm():
+    p = np.zeros(100, np.float32)
+    optimizer = hn.Adam(p, clip=5.0)
+    norm = optimizer.step(np.full(100, 1e20, np.float32))
+    assert norm == pytest.approx(1e21, rel=1e-5)
+    assert optimizer.m[0] == pytest.approx(0.5, rel=1e-5)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_gradient_that_is_not_finite_changes_nothing(bad):
+    p = np.ones(5)
+    optimizer = hn.Adam(p)
+    assert not np.isfinite(optimizer.step(np.array([1, 2, bad, 3, 4])))
+    assert (p == 1).all()
+    assert not optimizer.m.any()
+    assert optimizer.t == 0
