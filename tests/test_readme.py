@@ -1,0 +1,161 @@
+"""The README is tested: its commands run as written, its Python runs, its numbers are those of the committed JSON."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import mean, stdev
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+LINES = re.findall(r"^(?:\| `)?(python [^`\n]+)", README, re.M)  # of ```sh blocks and of the table of commands
+COMMANDS = [part.strip() for line in LINES for part in line.split("&&")]
+SCRIPTS = list(dict.fromkeys(c for c in COMMANDS if not c.startswith(("python -m pip", "python -m pytest"))))
+PUBLISHED = {  # depth: highway and plain test accuracy, highway and plain training loss
+    5: (0.903, 0.857, 0.190, 0.478),
+    10: (0.913, 0.292, 0.187, 1.773),
+    20: (0.910, 0.098, 0.215, 2.303),
+    30: (0.926, 0.124, 0.189, 2.302),
+    50: (0.905, 0.124, 0.301, 2.302),
+}
+PUBLISHED_SEEDS = {"highway": (0.926, 0.904, 0.893), "plain": (0.124, 0.119, 0.111)}
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """The programs, the data and the committed JSON, as in a clone."""
+    folder = tmp_path_factory.mktemp("clone")
+    for path in [*ROOT.glob("*.py"), *ROOT.glob("run*.json")]:
+        shutil.copy(path, folder)
+    shutil.copytree(ROOT / "data", folder / "data")
+    return folder
+
+
+def test_there_are_commands():
+    assert len(SCRIPTS) >= 7
+    assert "python highway_networks.py --seed 0" in SCRIPTS
+
+
+@pytest.mark.parametrize("command", SCRIPTS)
+def test_a_command(clone, command):
+    """In the README's order, in one clone: each finds what those before it made."""
+    words, start = command.split(), time.time()
+    process = subprocess.run(
+        [sys.executable, *words[1:]],
+        cwd=clone,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=600,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
+    assert "Warning" not in process.stderr
+    row = re.search(rf"^\| `{re.escape(command)}` \| `([^`]+)`", README, re.M)
+    if row:
+        assert any(path.stat().st_mtime > start - 0.05 for path in clone.glob(row[1]))
+    if command == "python highway_networks.py --seed 0":
+        pair = json.loads((clone / "run.json").read_text())["runs"][0]
+        assert pair["highway"]["final_test_acc"] >= 0.88
+        assert pair["plain"]["final_test_acc"] <= 0.15
+
+
+def test_installing_and_testing_is_what_ci_does():
+    assert [command for command in COMMANDS if command not in SCRIPTS] == [
+        "python -m pip install -r requirements.txt",
+        "python -m pip install -r requirements-dev.txt",
+        "python -m pytest",
+    ]
+    assert "-r requirements-dev.txt\n" in CI
+    assert CI.endswith("\npython -m pytest\n")
+    assert (ROOT / "requirements-dev.txt").read_text().startswith("-r requirements.txt\n")
+
+
+def test_the_python_runs(capsys):
+    [block] = re.findall(r"```python\n(.*?)```", README, re.S)
+    exec(compile(block, "README.md", "exec"), {})
+    assert "(30, 50, 50) (30, 50)" in capsys.readouterr().out
+
+
+def test_links_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#]+)\)", README):
+        assert target.startswith("https://arxiv.org/") or (ROOT / target).exists(), target
+
+
+def load(name):
+    return json.loads((ROOT / name).read_text())
+
+
+def table(header, rows):
+    return "\n\n" + "\n".join([header, re.sub(r"[^|]+", " --- ", header), *rows]) + "\n\n"
+
+
+def headline():
+    pair, rows = load("run.json")["runs"][0], []
+    for block, (accuracy, loss) in {"highway": (0.926, 0.189), "plain": (0.124, 2.302)}.items():
+        run = pair[block]
+        here = f"{run['final_test_acc']:.3f} | {loss:.3f} | {run['final_train_loss']:.3f}"
+        rows.append(f"| {block} | {accuracy:.3f} | {here} |")
+    return table("| net | published test acc | here | published train loss | here |", rows)
+
+
+def sweep():
+    rows = []
+    for pair in load("run_sweep.json")["runs"]:
+        here = [pair[b][name] for name in ("final_test_acc", "final_train_loss") for b in ("highway", "plain")]
+        cells = [f"{p:.3f} | {h:.3f}" for p, h in zip(PUBLISHED[pair["depth"]], here, strict=True)]
+        rows.append(f"| {pair['depth']} | {' | '.join(cells)} |")
+    columns = "highway test acc", "plain test acc", "highway train loss", "plain train loss"
+    return table("| depth | " + " | ".join(f"{name}, published | here" for name in columns) + " |", rows)
+
+
+def seeds():
+    runs, rows = load("run_seeds.json")["runs"], []
+    for block, theirs in PUBLISHED_SEEDS.items():
+        ours = [pair[block]["final_test_acc"] for pair in runs]
+        published, here = (f"{mean(values):.3f} ± {stdev(values):.3f}" for values in (theirs, ours))
+        rows.append(f"| {block} | {published} | {here} | {len(ours)} | {min(ours):.3f} | {max(ours):.3f} |")
+    return table("| net | published (3 seeds) | here | n | lowest | highest |", rows)
+
+
+def gates():
+    gates = [pair["highway"]["final_T_per_layer"] for pair in load("run_seeds.json")["runs"]]
+    thirds = {"layers 1-10": [mean(T[:10]) for T in gates], "layers 21-30": [mean(T[20:]) for T in gates]}
+    parts = [f"mean T of {name} is {mean(values):.3f} ± {stdev(values):.3f}" for name, values in thirds.items()]
+    higher = sum(high > low for low, high in zip(*thirds.values(), strict=True))
+    return f"{', '.join(parts)}; the upper third is higher in {higher} of {len(gates)} seeds"
+
+
+TABLES = {"headline": headline, "sweep": sweep, "seeds": seeds, "gates": gates}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_numbers_are_those_of_the_committed_json(name):
+    [text] = re.findall(rf"<!-- {name} -->(.*?)<!-- end -->", README, re.S)
+    assert text == TABLES[name]()
+
+
+def test_what_the_results_must_show():
+    runs = load("run_seeds.json")["runs"]
+    highway, plain = ([pair[block]["final_test_acc"] for pair in runs] for block in ("highway", "plain"))
+    assert len(runs) == 10
+    assert min(highway) > max(plain)
+    assert mean(highway) >= 0.89
+    assert mean(plain) <= 0.13
+    sweep = {pair["depth"]: pair for pair in load("run_sweep.json")["runs"]}
+    accuracy = {depth: pair["highway"]["final_test_acc"] for depth, pair in sweep.items()}
+    assert min(accuracy.values()) >= max(accuracy.values()) - 0.04
+    assert sweep[5]["plain"]["final_test_acc"] >= 0.8
+    assert all(pair["plain"]["final_test_acc"] <= 0.15 for depth, pair in sweep.items() if depth >= 20)
+
+
+if __name__ == "__main__":  # python tests/test_readme.py puts the committed numbers into the README
+    for name, text in TABLES.items():
+        README = re.sub(rf"(<!-- {name} -->).*?(<!-- end -->)", lambda m, t=text: m[1] + t() + m[2], README, flags=re.S)
+    Path(ROOT / "README.md").write_text(README, encoding="utf-8")
