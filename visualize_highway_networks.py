@@ -63,6 +63,17 @@ def load_record(path: Path) -> dict:
     return record
 
 
+def load_results(path: Path) -> dict:
+    """A results file of an experiment or a benchmark: an object with `summary`, `settings` and `trials`."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RecordError(f"{path} cannot be read as JSON: {error}") from error
+    if not isinstance(record, dict) or not {"summary", "settings", "trials"} <= record.keys():
+        raise RecordError(f"{path} has no summary, settings and trials: it is not a results file of this project")
+    return record
+
+
 def _check_run(run, where: str) -> None:
     history = run.get("history") if isinstance(run, dict) else None
     if not isinstance(history, dict):
@@ -281,14 +292,48 @@ def seeds(record):
     return fig
 
 
+def benchmark(steps, scaling):
+    """Who is faster: milliseconds a training step; and how the cost grows against JAX's."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1.2, 1))
+    times = {
+        block: {name: row["median_ms"] for name, row in steps["trials"][f"step, {block}"].items()} for block in COLOR
+    }
+    names = sorted(times["highway"], key=times["highway"].get, reverse=True)
+    for block, offset in (("highway", 0.2), ("plain", -0.2)):
+        left.barh([i + offset for i in range(len(names))], [times[block][n] for n in names], 0.38, color=COLOR[block])
+        left.plot([], [], color=COLOR[block], lw=8, label=block)
+        for i, name in enumerate(names):
+            length = times[block][name]
+            note(left, f"{length:.2f}", (length, i + offset), (3, -4), COLOR[block], ha="left")
+    left.set(yticks=range(len(names)), yticklabels=names, xlim=(0, 1.15 * max(times["highway"].values())))
+    left.set(xlabel="ms a training step, one core")
+    left.grid(axis="y", visible=False)
+    left.legend(loc="upper right")
+    left.set_title("depth {depth}, width {width}, batch {batch}".format_map(steps["settings"]), fontsize=11)
+    styles = {"depth": ("#0072B2", "o-"), "width": ("#D55E00", "s--"), "batch": ("#009E73", "^:")}
+    for axis, (color, style) in styles.items():
+        rows = [row for row in scaling["trials"] if row["axis"] == axis]
+        right.plot(
+            [row[axis] for row in rows], [row["ours_over_jax"] for row in rows], style, color=color, lw=2, label=axis
+        )
+    right.axhline(1, color="0.35", lw=1.2)
+    right.set(xscale="log", xlabel="depth, width or batch; the others as on the left", ylim=(0, None))
+    right.set(ylabel="time of a step, this project / JAX")
+    right.legend()
+    right.set_title("below 1 NumPy is faster", fontsize=11)
+    return fig
+
+
 PICTURES = {  # file name in viz/: (which JSON, how to draw it, what it needs beside the histories)
-    "learning_curves": ("run", learning_curves, None),
-    "plain_loss_collapse": ("run", plain_loss_collapse, None),
-    "T_gate_evolution": ("run", T_gate_evolution, "layer_T_history"),
-    "T_gate_final": ("run", T_gate_final, "final_T_per_layer"),
-    "depth_sweep": ("sweep", depth_sweep, None),
-    "seeds": ("seeds", seeds, None),
+    "learning_curves": (("run",), learning_curves, None),
+    "plain_loss_collapse": (("run",), plain_loss_collapse, None),
+    "T_gate_evolution": (("run",), T_gate_evolution, "layer_T_history"),
+    "T_gate_final": (("run",), T_gate_final, "final_T_per_layer"),
+    "depth_sweep": (("sweep",), depth_sweep, None),
+    "seeds": (("seeds",), seeds, None),
+    "benchmark": (("benchmark_step", "benchmark_scaling"), benchmark, None),
 }
+RUNS = {"run": "run.json", "sweep": "run_sweep.json", "seeds": "run_seeds.json"}  # the rest lies in results/
 
 # ---- The command line ------------------------------------------------------------------------------------------------
 
@@ -310,34 +355,50 @@ def png(fig) -> bytes:
     return buffer.getvalue()
 
 
+def draw_picture(name: str, paths: dict, records: dict, out: Path) -> bool:
+    """Draws one picture if it can; says so or says what is missing."""
+    sources, draw, needs = PICTURES[name]
+    absent = [str(paths[source]) for source in sources if source not in records]
+    if absent:
+        print(f"left out {name}: there is no {' and no '.join(absent)}")
+    elif needs and not records[sources[0]]["runs"][0]["highway"].get(needs):
+        print(f"left out {name}: {paths[sources[0]]} has no {needs}")
+    else:
+        try:
+            data = png(draw(*(records[source] for source in sources)))
+        except (KeyError, IndexError, TypeError, AttributeError) as error:
+            where = " or ".join(str(paths[source]) for source in sources)
+            raise RecordError(f"{where} lacks what {name} is drawn from: {error!r}") from error
+        write_whole(out / f"{name}.png", data)
+        print(f"drew {out / name}.png")
+        return True
+    return False
+
+
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(description="Draw the pictures in viz/ from the JSON of highway_networks.py.")
+    parser = argparse.ArgumentParser(description="Draw the pictures in viz/ from JSON alone.")
     parser.formatter_class = argparse.ArgumentDefaultsHelpFormatter
-    for name, file in (("run", "run.json"), ("sweep", "run_sweep.json"), ("seeds", "run_seeds.json")):
+    for name, file in RUNS.items():
         parser.add_argument(f"--{name}", metavar="FILE", type=Path, default=HERE / file, help=f"drawn from: {file}")
+    parser.add_argument("--results", metavar="DIR", type=Path, default=HERE / "results", help="of the other JSON files")
     parser.add_argument("--only", choices=PICTURES, metavar="NAME", help=f"one of {', '.join(PICTURES)}")
     parser.add_argument("--out", metavar="DIR", type=Path, default=HERE / "viz", help="where the PNGs go")
     args = parser.parse_args(argv)
     wanted = [args.only] if args.only else list(PICTURES)
     try:
-        paths = {PICTURES[name][0]: getattr(args, PICTURES[name][0]) for name in wanted}
-        given = {key for key in paths if args.only or paths[key] != parser.get_default(key)}  # asked for: must exist
-        records = {key: load_record(path) for key, path in paths.items() if key in given or path.exists()}
+        sources = dict.fromkeys(source for name in wanted for source in PICTURES[name][0])
+        paths = {s: getattr(args, s) if s in RUNS else args.results / f"{s}.json" for s in sources}
+        asked = {s for s in sources if args.only or (s in RUNS and paths[s] != parser.get_default(s))}  # must exist
+        records = {
+            s: (load_record if s in RUNS else load_results)(path)
+            for s, path in paths.items()
+            if s in asked or path.exists()
+        }
         args.out.mkdir(parents=True, exist_ok=True)
-        drawn = 0
-        for name in wanted:
-            source, draw, needs = PICTURES[name]
-            if source not in records:
-                print(f"left out {name}: there is no {paths[source]}")
-            elif needs and not records[source]["runs"][0]["highway"].get(needs):
-                print(f"left out {name}: {paths[source]} has no {needs}")
-            else:
-                write_whole(args.out / f"{name}.png", png(draw(records[source])))
-                print(f"drew {args.out / name}.png")
-                drawn += 1
+        drawn = [draw_picture(name, paths, records, args.out) for name in wanted]
     except (OSError, RecordError) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
-    return 0 if drawn else 1
+    return 0 if any(drawn) else 1
 
 
 if __name__ == "__main__":

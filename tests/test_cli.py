@@ -1,3 +1,4 @@
+import contextlib
 import json
 import os
 import signal
@@ -128,21 +129,60 @@ def test_a_data_folder_that_is_none(tmp_path):
     assert "is missing" in one_line_error(train(*SMALL, "--no-save", "--data-dir", tmp_path / "nothing"))
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as SIGINT")
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c(tmp_path, data_set, jobs):
-    out = tmp_path / "run.json"
-    out.write_text("kept")
+@contextlib.contextmanager
+def long_training(data_set, out, jobs):
+    """A command under way, in a process group of its own as under a terminal."""
     words = (*SMALL, "--epochs", 10**6, "--data-dir", data_set, "--jobs", jobs, "--out", out)
     command = [sys.executable, ROOT / "highway_networks.py", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
+    out.write_text("kept")
     with subprocess.Popen(list(map(str, command)), **pipes) as process:
-        while "epoch   3" not in process.stdout.readline():
-            pass
-        time.sleep(0.2)
-        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
+        try:
+            while "epoch   3" not in process.stdout.readline():
+                pass
+            yield process
+        finally:
+            process.kill()
+    assert out.read_text() == "kept"
+    assert set(os.listdir(out.parent)) == {"shapes", "run.json"}
+
+
+def workers_of(pid):
+    text = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout
+    return [int(word) for word in text.split()]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as SIGINT")
+@pytest.mark.parametrize("whom", ["the group, as a terminal does", "the parent alone"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c(tmp_path, data_set, jobs, whom):
+    with long_training(data_set, tmp_path / "run.json", jobs) as process:
+        send = os.kill if whom == "the parent alone" else os.killpg
+        send(process.pid, signal.SIGINT)
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130, stderr
     assert stderr.splitlines() == ["interrupted: nothing was written"]
-    assert out.read_text() == "kept"
-    assert set(os.listdir(tmp_path)) == {"shapes", "run.json"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for workers with ps --ppid")
+def test_a_dead_worker_is_reported_not_waited_for(tmp_path, data_set):
+    with long_training(data_set, tmp_path / "run.json", 2) as process:
+        os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+        _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert stderr.splitlines() == ["a worker process died (killed, or out of memory): nothing was written"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for workers with ps --ppid")
+def test_workers_do_not_outlive_a_killed_parent(tmp_path, data_set):
+    with long_training(data_set, tmp_path / "run.json", 2) as process:
+        workers = workers_of(process.pid)
+        assert len(workers) == 2
+        process.kill()
+        process.wait(timeout=60)
+        for _ in range(100):
+            if not any(os.path.exists(f"/proc/{pid}") for pid in workers):
+                break
+            time.sleep(0.1)
+        else:
+            pytest.fail("a worker is still there after 10 s")

@@ -90,13 +90,15 @@ def draw(tmp_path):
                 text = records[name] if isinstance(records[name], str) else json.dumps(records[name])
                 (tmp_path / f"{name}.json").write_text(text)
                 flags += [f"--{name}", tmp_path / f"{name}.json"]
+        if script.startswith("visualize"):
+            flags += ["--results", tmp_path / "results"]
         process = run(script, *flags, "--out", tmp_path / "out", *words)
         return process, sorted(os.listdir(tmp_path / "out")) if (tmp_path / "out").is_dir() else None
 
     return call
 
 
-ALL = sorted(f"{name}.png" for name in viz.PICTURES)
+ALL = sorted(f"{name}.png" for name, (sources, *_) in viz.PICTURES.items() if set(sources) <= viz.RUNS.keys())
 
 
 @pytest.mark.parametrize("kind", ["ours", "published", "diverged"])
@@ -133,7 +135,7 @@ def test_pictures_move_with_the_numbers(draw, tmp_path):
         "depth_sweep": ("plain", "final_test_acc"),
         "seeds": ("highway", "final_test_acc"),
     }
-    assert fields.keys() == viz.PICTURES.keys()
+    assert {f"{name}.png" for name in fields} == set(ALL)
     for name, (*path, last) in fields.items():
         record = ours([(0, 4)])
         changed = copy.deepcopy(record)
@@ -160,6 +162,32 @@ def test_what_cannot_be_drawn_is_left_out_by_name(draw):
     assert drawn == [name for name in ALL if not name.startswith("T_gate")]
     assert "left out T_gate_final: " in process.stdout
     assert "has no layer_T_history" in process.stdout
+
+
+def benchmark_results(ms=2.0):
+    names = ("this project", "JAX jit + scan", "matrix products alone")
+    steps = {f"step, {block}": {name: {"median_ms": ms + i} for i, name in enumerate(names)} for block in viz.COLOR}
+    axes = {"depth": (10, 30), "width": (25, 50), "batch": (32, 128)}
+    growth = [{"axis": axis, axis: n, "ours_over_jax": 0.1 * ms} for axis, values in axes.items() for n in values]
+    envelope = {"summary": {}, "settings": {"depth": 30, "width": 50, "batch": 128}}
+    return {"benchmark_step": envelope | {"trials": steps}, "benchmark_scaling": envelope | {"trials": growth}}
+
+
+def test_the_benchmark_picture(draw, tmp_path):
+    (tmp_path / "results").mkdir()
+    for name, record in benchmark_results().items():
+        (tmp_path / "results" / f"{name}.json").write_text(json.dumps(record))
+    process, drawn = draw("--only", "benchmark")
+    assert process.returncode == 0, process.stderr
+    assert drawn == ["benchmark.png"]
+    pictures = [viz.png(viz.benchmark(*benchmark_results(ms).values())) for ms in (2.0, 2.0, 3.0)]
+    assert pictures[0] == pictures[1] != pictures[2]
+    for text, message in (
+        ("{}", "is not a results file"),
+        ('{"summary": 1, "settings": 1, "trials": []}', "lacks what"),
+    ):
+        (tmp_path / "results" / "benchmark_step.json").write_text(text)
+        assert message in one_line_error(draw("--only", "benchmark")[0])
 
 
 def without(record, *path):

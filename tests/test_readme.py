@@ -16,7 +16,10 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 LINES = re.findall(r"^(?:\| `)?(python [^`\n]+)", README, re.M)  # of ```sh blocks and of the table of commands
 COMMANDS = [part.strip() for line in LINES for part in line.split("&&")]
-SCRIPTS = list(dict.fromkeys(c for c in COMMANDS if not c.startswith(("python -m pip", "python -m pytest"))))
+BENCHMARKS = [
+    command for command in COMMANDS if command.startswith("python -m benchmarks.")
+]  # minutes each: --help only
+SCRIPTS = list(dict.fromkeys(command for command in COMMANDS if not command.startswith("python -m ")))
 PUBLISHED = {  # depth: highway and plain test accuracy, highway and plain training loss
     5: (0.903, 0.857, 0.190, 0.478),
     10: (0.913, 0.292, 0.187, 1.773),
@@ -66,8 +69,16 @@ def test_a_command(clone, command):
         assert pair["plain"]["final_test_acc"] <= 0.15
 
 
+@pytest.mark.parametrize("command", BENCHMARKS)
+def test_a_benchmark_command(command):
+    words = [sys.executable, *command.split()[1:], "--help"]
+    assert subprocess.run(words, cwd=ROOT, capture_output=True, check=False).returncode == 0
+    row = re.search(rf"^\| `{re.escape(command)}` \| `([^`]+)`", README, re.M)
+    assert json.loads((ROOT / row[1]).read_text())["command"] == command
+
+
 def test_installing_and_testing_is_what_ci_does():
-    assert [command for command in COMMANDS if command not in SCRIPTS] == [
+    assert [command for command in COMMANDS if command not in SCRIPTS + BENCHMARKS] == [
         "python -m pip install -r requirements.txt",
         "python -m pip install -r requirements-dev.txt",
         "python -m pytest",
@@ -132,7 +143,62 @@ def gates():
     return f"{', '.join(parts)}; the upper third is higher in {higher} of {len(gates)} seeds"
 
 
+TARGETS = {  # in benchmark_step.json: what it is compared with, and the ratio aimed at
+    "highway_over_jax": ("highway", "JAX jit + scan", 0.60),
+    "plain_over_jax": ("plain", "JAX jit + scan", 0.80),
+    "highway_over_torch_compile": ("highway", "torch.compile, fused Adam", 0.45),
+    "highway_over_torch_eager": ("highway", "PyTorch eager", 0.22),
+    "highway_over_matrix_products": ("highway", "its matrix products alone, the limit", 1.60),
+}
+
+
+def speed():
+    step, commands, scaling = (load(f"results/benchmark_{name}.json") for name in ("step", "commands", "scaling"))
+    ours = {block: step["trials"][f"step, {block}"]["this project"]["median_ms"] for block in ("highway", "plain")}
+    measured = [
+        (f"training step, {block} ({ours[block]:.2f} ms)", rival, step["summary"][key], target)
+        for key, (block, rival, target) in TARGETS.items()
+    ]
+    for name, target in {"headline": 0.22, "sweep": 0.12}.items():
+        seconds = commands["summary"][f"{name}_seconds"]
+        value = commands["summary"][f"{name}_over_straightforward"]
+        measured.append((f"the {name} command ({seconds:.1f} s)", "straightforward NumPy program", value, target))
+    value = scaling["summary"]["time_over_depth_at_1000_over_30"]
+    measured.append(("time per layer at depth 1000", "at depth 30", value, 1.3))
+    value = step["summary"]["evaluation_over_torch_eager"]
+    measured.append(("evaluation of 10 000 images", "PyTorch eager, `inference_mode`", value, 1.0))
+    rows = [
+        f"| {what} | {rival} | **{value:.2f}** | {target:.2f} | {'reached' if value <= target else 'missed'} |"
+        for what, rival, value, target in measured
+    ]
+    return table("| what | against | ours / theirs | aimed at | |", rows)
+
+
+def shares():
+    summary, rows = load("results/benchmark_step.json")["summary"], []
+    parts = {
+        "matrix products": "the products alone, hot, in the fastest operand order",
+        "element-wise and memory": "tanh, exp, the gate's arithmetic, transposing, and moving it all through the cache",
+        "clip and Adam": "ten lines over all parameters, and the norm",
+        "calls": "Python and NumPy's cost of a call: the same step on arrays of one number",
+    }
+    for part, what in parts.items():
+        both = [summary[f"{block}_share_of_{re.sub('[ -]', '_', part)}"] for block in ("highway", "plain")]
+        rows.append(f"| {part} | {both[0]:.0%} | {both[1]:.0%} | {what} |")
+    return table("| part of a step | highway | plain | what it is |", rows)
+
+
+def growth():
+    rows = []
+    for row in load("results/benchmark_scaling.json")["trials"]:
+        ours, jax = row["this project"], row["JAX jit + scan"]
+        cells = f"{ours['ms']:.1f}", f"{jax['ms']:.1f}", f"{row['ours_over_jax']:.2f}", f"{ours['peak_mb']:.0f}"
+        rows.append(f"| {row['axis']} {row[row['axis']]} | {' | '.join(cells)} | {jax['peak_mb']:.0f} |")
+    return table("| | ms a step | JAX | ours / JAX | MB | JAX |", rows)
+
+
 TABLES = {"headline": headline, "sweep": sweep, "seeds": seeds, "gates": gates}
+TABLES |= {"speed": speed, "shares": shares, "growth": growth}
 
 
 @pytest.mark.parametrize("name", TABLES)

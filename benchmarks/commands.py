@@ -1,0 +1,68 @@
+"""How long do the headline and the sweep take, as a user starts them, and where does the start-up go?
+
+    python -m benchmarks.commands        -> results/benchmark_commands.json
+
+Whole processes from start to exit with all cores, this project and the straightforward program in turn, several rounds;
+medians, and the ratio within each round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import highway_networks as hn
+from benchmarks.report import save
+
+OURS, THEIRS = ("highway_networks.py", "--quiet"), ("-m", "benchmarks.straightforward")
+COMMANDS = {
+    "headline": ((*OURS, "--seed", "0"), THEIRS),
+    "sweep": ((*OURS, "--depths", "5,10,20,30,50"), (*THEIRS, "--depths", "5,10,20,30,50")),
+}
+START_UP = {  # each in a fresh interpreter, which is then subtracted
+    "import numpy": "import numpy",
+    "import highway_networks": "import highway_networks",
+    "and load MNIST": "import highway_networks as hn; hn.load_mnist()",
+    "and start workers": "import highway_networks as hn; hn.load_mnist(); list(hn.in_processes(id, [(1,), (2,)], 2))",
+}
+
+
+def seconds(*words) -> float:
+    start = time.perf_counter()
+    subprocess.run([sys.executable, *words], cwd=hn.HERE, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def main(argv=None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rounds", type=hn.numbers(int, 1), default=5)
+    args = parser.parse_args(argv)
+    trials, summary = {}, {}
+    with tempfile.TemporaryDirectory() as folder:
+        out = ("--out", str(Path(folder) / "out.json"))
+        for name, (ours, theirs) in COMMANDS.items():
+            rounds = [(seconds(*ours, *out), seconds(*theirs, *out)) for _ in range(args.rounds)]
+            trials[name] = {"this project": [a for a, _ in rounds], "straightforward NumPy": [b for _, b in rounds]}
+            summary[f"{name}_over_straightforward"] = float(np.median([a / b for a, b in rounds]))
+            summary[f"{name}_seconds"] = float(np.median(trials[name]["this project"]))
+    starts = {name: [seconds("-c", code) for _ in range(4 * args.rounds)] for name, code in START_UP.items()}
+    bare = float(np.median([seconds("-c", "pass") for _ in range(4 * args.rounds)]))
+    trials["start-up"] = {"python": bare} | {name: float(np.median(values)) - bare for name, values in starts.items()}
+    for name, (ours, theirs) in {name: list(trials[name].values()) for name in COMMANDS}.items():
+        print(f"{name}: {np.median(ours):.2f} s, straightforward {np.median(theirs):.2f} s, "
+              f"ratio {summary[f'{name}_over_straightforward']:.3f}")  # fmt: skip
+    for name, value in trials["start-up"].items():
+        print(f"start-up, {name}: {1e3 * value:.0f} ms")
+    settings = {"rounds": args.rounds, "cores": os.cpu_count()}
+    return save("benchmark_commands", "python -m benchmarks.commands", settings, summary, trials)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

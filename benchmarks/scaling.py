@@ -1,0 +1,105 @@
+"""How do time and memory grow with depth, width and batch, here and in JAX, and where does NumPy stop winning?
+
+    python -m benchmarks.scaling        -> results/benchmark_scaling.json
+
+One core, highway blocks.  Every measurement is a process of its own (peak memory cannot be told apart otherwise); the
+two programs take turns, and the numbers are medians over the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+
+import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported
+
+# isort: split
+import numpy as np
+
+import highway_networks as hn
+from benchmarks import rivals, step
+from benchmarks.report import save
+
+BASE = {"depth": 30, "width": 50, "batch": 128}
+GROWTH = {
+    "depth": (10, 30, 100, 300, 1000),
+    "width": (25, 50, 100, 200, 400, 800),
+    "batch": (32, 128, 512, 2048),
+}
+KINDS = {kind.name: kind for kind in (rivals.Ours, rivals.Jax)}
+SECONDS, WARM_UP = 1.0, 3  # of steps to time, and steps before them
+
+
+def peak_memory_mb() -> float:
+    import resource  # not on Windows
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+
+
+def measure(name, depth, width, batch) -> dict:
+    """One net in this process: milliseconds a step, and the memory that its training added to the program's own."""
+    step.pin()
+    x, y = step.mnist_like(2 * batch)
+    net = hn.DeepNet(784, 10, width, depth, "highway", np.random.default_rng(0))
+    if name == rivals.Jax.name:
+        import jax
+
+        jax.devices()
+    before = peak_memory_mb()
+    rival = KINDS[name](net, x, y)
+    rows = np.random.default_rng(1).permutation(2 * batch).reshape(2, batch)
+    for i in range(WARM_UP):
+        rival.step(rows[i % 2])
+    times = []
+    while sum(times) < SECONDS or len(times) < 3:
+        start = time.perf_counter()
+        rival.step(rows[len(times) % 2])
+        times.append(time.perf_counter() - start)
+    return {"ms": 1e3 * float(np.median(times)), "peak_mb": peak_memory_mb() - before}
+
+
+def measure_apart(name, sizes) -> dict:
+    words = [sys.executable, "-m", "benchmarks.scaling", "--one", name, *map(str, sizes.values())]
+    return json.loads(subprocess.run(words, cwd=hn.HERE, check=True, capture_output=True, text=True).stdout)
+
+
+def main(argv=None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--rounds", type=hn.numbers(int, 1), default=3)
+    parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
+    args = parser.parse_args(argv)
+    if args.one:
+        print(json.dumps(measure(args.one[0], *map(int, args.one[1:]))))
+        return 0
+    trials = []
+    for axis, values in GROWTH.items():
+        for value in values:
+            sizes = BASE | {axis: value}
+            rounds = [{name: measure_apart(name, sizes) for name in KINDS} for _ in range(args.rounds)]
+            row = {"axis": axis, **sizes}
+            for name in KINDS:
+                row[name] = {key: float(np.median([r[name][key] for r in rounds])) for key in ("ms", "peak_mb")}
+            ours, jax = row[rivals.Ours.name], row[rivals.Jax.name]
+            ratios = [measured[rivals.Ours.name]["ms"] / measured[rivals.Jax.name]["ms"] for measured in rounds]
+            row["ours_over_jax"] = float(np.median(ratios))
+            trials.append(row)
+            line = "{ms:9.2f} ms {peak_mb:6.0f} MB"
+            print(f"{axis:6}{value:5}  ours {line.format(**ours)}   JAX {line.format(**jax)}", end="   ")
+            print(f"time, ours / JAX {row['ours_over_jax']:.2f}", flush=True)
+    ours = {(row["axis"], row[row["axis"]]): row[rivals.Ours.name]["ms"] for row in trials}
+    shallow, middle, deep = (ours["depth", depth] for depth in (10, 30, 1000))
+    summary = {
+        "time_per_layer_depth_1000_over_depth_30": ((deep - shallow) / 990) / ((middle - shallow) / 20),
+        "time_over_depth_at_1000_over_30": (deep / 1000) / (middle / 30),
+    }
+    summary |= {f"ours_over_jax_{row['axis']}_{row[row['axis']]}": row["ours_over_jax"] for row in trials}
+    settings = {"base": BASE, "growth": GROWTH, "rounds": args.rounds, "seconds_a_measurement": SECONDS}
+    return save("benchmark_scaling", "python -m benchmarks.scaling", settings, summary, trials)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+"""How long is a training step?  This project against JAX, PyTorch, a straightforward NumPy program, and the limit.
+
+    python -m benchmarks.step                      both blocks at the headline's sizes  -> results/benchmark_step.json
+    python -m benchmarks.step --block highway --depth 100 --width 100 --batch 256       -> the screen
+
+One core.  Warm-up is discarded; the rivals are interleaved, a few steps each in turn, many rounds; the numbers are
+medians over the rounds with the quartiles beside them.  Only ratios within one run mean anything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+
+import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported
+
+# isort: split
+import numpy as np
+
+import highway_networks as hn
+from benchmarks import rivals
+from benchmarks.report import save, summarise
+
+STEPS, WARM_UP = 20, 2  # steps a turn, rounds discarded
+
+
+def pin() -> str:
+    """This process, and what it starts, on one core where the system allows."""
+    try:
+        import torch
+
+        torch.set_num_threads(1)
+    except ImportError:
+        pass
+    if not hasattr(os, "sched_setaffinity"):
+        return "not pinned"
+    core = max(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {core})
+    return f"core {core}"
+
+
+def interleaved(calls: dict, rounds: int) -> dict:
+    """{name: [seconds a call, one for each round]}; each round runs every entry once, in turn."""
+    times = {name: [] for name in calls}
+    for _ in range(rounds + WARM_UP):
+        for name, call in calls.items():
+            start = time.perf_counter()
+            call()
+            times[name].append(time.perf_counter() - start)
+    return {name: values[WARM_UP:] for name, values in times.items()}
+
+
+def mnist_like(n: int, seed: int = 0):
+    rng = np.random.default_rng(seed)
+    return (rng.random((n, 784), dtype=np.float32) * 2 - 1), rng.integers(0, 10, n)
+
+
+def time_steps(block, depth, width, batch, rounds, kinds=rivals.ALL) -> tuple[dict, dict]:
+    x, y = mnist_like(max(6000, 2 * batch))
+    made, missing = rivals.make((784, 10, width, depth, block), x, y, kinds)
+    batches = np.random.default_rng(1).permutation(len(x))[: len(x) // batch * batch].reshape(-1, batch)
+
+    def turn(rival):
+        cycle = iter(range(10**9))
+        return lambda: [rival.step(batches[next(cycle) % len(batches)]) for _ in range(STEPS)]
+
+    times = interleaved({name: turn(rival) for name, rival in made.items()}, rounds)
+    return {name: [t / STEPS for t in values] for name, values in times.items()}, missing
+
+
+def ratio(times: dict, rival: str) -> float | None:
+    """The median over the rounds of ours / theirs, each within one round."""
+    if rival not in times:
+        return None
+    return float(np.median(np.array(times[rivals.Ours.name]) / times[rival]))
+
+
+def show(title: str, times: dict, missing: dict) -> None:
+    print(f"\n{title}\n{'':26}{'ms a step':>10}  {'quartiles':>13}  {'ours / theirs':>13}")
+    for name, values in times.items():
+        row = summarise(values)
+        low, high = row["quartiles_ms"]
+        print(f"{name:26}{row['median_ms']:10.3f}  {low:6.3f} {high:6.3f}  {ratio(times, name):13.3f}")
+    for name, why in missing.items():
+        print(f"{name:26}left out: {why}")
+
+
+def time_prediction(rounds: int) -> tuple[dict, dict]:
+    """10 000 images through a highway net of depth 30, without gradients."""
+    x, y = mnist_like(10000)
+    made, missing = rivals.make((784, 10, 50, 30, "highway"), x, y, (rivals.Ours, rivals.Torch))
+    return interleaved({name: lambda rival=rival: rival.predict(x) for name, rival in made.items()}, rounds), missing
+
+
+def timed_step(ours: rivals.Ours, batch: np.ndarray) -> dict:
+    """One step of ours, with the seconds that each part of it took."""
+    marks = [time.perf_counter()]
+    x, y = ours.x[batch], ours.y[batch]
+    marks.append(time.perf_counter())
+    logits = ours.net.forward(x)
+    marks.append(time.perf_counter())
+    _, d_logits = hn.softmax_cross_entropy(logits, y)
+    marks.append(time.perf_counter())
+    gradient = ours.net.backward(d_logits)
+    marks.append(time.perf_counter())
+    ours.optimizer.step(gradient)
+    marks.append(time.perf_counter())
+    return dict(zip(("gather", "forward", "loss", "backward", "clip and Adam"), np.diff(marks), strict=True))
+
+
+def where_time_goes(block: str, depth: int, width: int, batch: int, rounds: int) -> dict:
+    """Milliseconds of a step by part; of its matrix products; and of the same calls on arrays of a single number."""
+    x, y = mnist_like(6000)
+    net = hn.DeepNet(784, 10, width, depth, block, np.random.default_rng(0))
+    tiny = hn.DeepNet(1, 2, 1, depth, block, np.random.default_rng(0))
+    ours, products = rivals.Ours(net, x, y), rivals.MatrixProducts(net, x, y)
+    calls = rivals.Ours(tiny, x[:, :1].copy(), y % 2)
+    order, parts = np.random.default_rng(1), []
+    for _ in range(STEPS * rounds):
+        rows = order.integers(0, len(x), batch)
+        parts.append(timed_step(ours, rows))
+        start = time.perf_counter()
+        products.step(rows)
+        parts[-1]["matrix products"] = time.perf_counter() - start
+        start = time.perf_counter()
+        calls.step(rows[:1])
+        parts[-1]["calls"] = time.perf_counter() - start
+    parts = {name: 1e3 * float(np.median([part[name] for part in parts])) for name in parts[0]}
+    step = sum(parts[name] for name in ("gather", "forward", "loss", "backward", "clip and Adam"))
+    rest = step - parts["matrix products"] - parts["clip and Adam"] - parts["calls"]
+    return parts | {"element-wise and memory": rest, "step": step}
+
+
+def main(argv=None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    count = hn.numbers(int, 1)
+    parser.add_argument(
+        "--block", choices=hn.BLOCKS, help="one block at the sizes given; default: the whole comparison"
+    )
+    parser.add_argument("--depth", type=count, default=30)
+    parser.add_argument("--width", type=count, default=50)
+    parser.add_argument("--batch", type=count, default=128)
+    parser.add_argument("--rounds", type=count, default=40)
+    args = parser.parse_args(argv)
+    where = pin()
+    sizes = {"depth": args.depth, "width": args.width, "batch": args.batch}
+    if args.block:
+        show(f"{args.block} {sizes}", *time_steps(args.block, **sizes, rounds=args.rounds))
+        return 0
+    trials, summary = {}, {}
+    for block in hn.BLOCKS:
+        times, missing = time_steps(block, **sizes, rounds=args.rounds)
+        show(f"training step, {block}, {sizes}, {where}", times, missing)
+        trials[f"step, {block}"] = {name: summarise(values) for name, values in times.items()}
+        for name, key in KEYS.items():
+            summary[f"{block}_over_{key}"] = ratio(times, name)
+        trials[f"where the time goes, {block}"] = parts = where_time_goes(block, **sizes, rounds=args.rounds)
+        print("  ".join(f"{name} {value:.3f}" for name, value in parts.items()))
+        for name in ("matrix products", "clip and Adam", "calls", "element-wise and memory"):
+            summary[f"{block}_share_of_{name.replace(' ', '_').replace('-', '_')}"] = parts[name] / parts["step"]
+    times, missing = time_prediction(args.rounds)
+    show("evaluation of 10 000 images, highway, depth 30", times, missing)
+    trials["evaluation"] = {name: summarise(values) for name, values in times.items()}
+    summary["evaluation_over_torch_eager"] = ratio(times, rivals.Torch.name)
+    return save("benchmark_step", "python -m benchmarks.step", sizes | {"rounds": args.rounds}, summary, trials)
+
+
+KEYS = {  # of the summary
+    rivals.Jax.name: "jax",
+    rivals.TorchCompiled.name: "torch_compile",
+    rivals.TorchFused.name: "torch_eager_fused_adam",
+    rivals.Torch.name: "torch_eager",
+    rivals.Straightforward.name: "straightforward",
+    rivals.MatrixProducts.name: "matrix_products",
+}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

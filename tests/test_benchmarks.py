@@ -1,0 +1,109 @@
+"""The benchmarks compare like with like: every rival computes our loss and gradient, or the benchmark refuses."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import highway_networks as hn
+from benchmarks import rivals, step, straightforward
+
+SIZES = (784, 10, 12, 4)
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
+def test_the_straightforward_program_is_an_oracle(block):
+    """Its gradients come from other formulas in another layout, in float64."""
+    rng = np.random.default_rng(0)
+    net = hn.DeepNet(*SIZES, block, rng, dtype=np.float64)
+    net.parameters[:] += rng.normal(0, 0.1, net.parameters.shape)
+    x, y = rng.normal(size=(9, 784)), rng.integers(0, 10, 9)
+    loss, gradient = rivals.Straightforward(net, x, y).loss_and_gradient(x, y)
+    ours, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
+    assert loss == pytest.approx(ours, abs=1e-10)
+    np.testing.assert_allclose(gradient, net.backward(d_logits), rtol=1e-9, atol=1e-13)
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
+def test_the_straightforward_program_starts_from_our_weights_and_follows_us(block):
+    net = hn.DeepNet(*SIZES, block, np.random.default_rng(3), dtype=np.float64)
+    theirs = straightforward.Net(straightforward.make_layers(np.random.default_rng(3), *SIZES, block))
+    x, y = step.mnist_like(60)
+    optimizer = hn.Adam(net.parameters)
+    for i in range(3):
+        rows = slice(20 * i, 20 * i + 20)
+        loss, d_logits = hn.softmax_cross_entropy(net.forward(x[rows].astype(float)), y[rows])
+        norm = optimizer.step(net.backward(d_logits))
+        assert theirs.step(x[rows].astype(float), y[rows])[::2] == pytest.approx((loss, norm), rel=1e-6)
+
+
+@pytest.mark.parametrize("kind", [rivals.Jax, rivals.Torch])
+@pytest.mark.parametrize("block", hn.BLOCKS)
+def test_the_frameworks_agree(kind, block):
+    pytest.importorskip({"JAX": "jax", "PyT": "torch"}[kind.name[:3]])
+    x, y = step.mnist_like(64)
+    made, _ = rivals.make((*SIZES, block), x, y, (rivals.Ours, kind))
+    assert set(made) == {rivals.Ours.name, kind.name}
+
+
+def test_a_rival_that_computes_something_else_is_refused(monkeypatch):
+    real = straightforward.Net.gradients
+
+    def wrong(self, x, y):
+        loss, right, grads = real(self, x, y)
+        grads[1]["W"] *= 1.01
+        return loss, right, grads
+
+    monkeypatch.setattr(straightforward.Net, "gradients", wrong)
+    with pytest.raises(AssertionError, match="computes another net"):
+        rivals.make((*SIZES, "highway"), *step.mnist_like(64), (rivals.Ours, rivals.Straightforward))
+
+
+def test_the_comparison_on_the_screen():
+    words = ("--block", "plain", "--depth", "2", "--width", "8", "--batch", "16", "--rounds", "2")
+    process = subprocess.run(
+        [sys.executable, "-m", "benchmarks.step", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert process.returncode == 0, process.stderr
+    for kind in rivals.ALL:
+        [line] = [line for line in process.stdout.splitlines() if line.startswith(f"{kind.name:26}")]
+        assert "left out: No module named" in line or float(line.split()[-1]) > 0
+    assert not list(ROOT.glob("results/.*.tmp"))
+
+
+def test_a_step_is_taken_apart_completely():
+    parts = step.where_time_goes("highway", 3, 8, 16, 1)
+    named = ("gather", "forward", "loss", "backward", "clip and Adam")
+    assert parts["step"] == pytest.approx(sum(parts[name] for name in named))
+    assert parts["step"] == pytest.approx(
+        sum(parts[name] for name in ("matrix products", "clip and Adam", "calls", "element-wise and memory"))
+    )
+
+
+SUMMARIES = {
+    "step": [
+        "highway_over_jax",
+        "plain_over_jax",
+        "highway_over_torch_compile",
+        "highway_over_torch_eager",
+        "highway_over_matrix_products",
+        "evaluation_over_torch_eager",
+    ],
+    "commands": ["headline_over_straightforward", "sweep_over_straightforward"],
+    "scaling": ["time_over_depth_at_1000_over_30"],
+}
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_the_committed_results_hold_what_they_must(name):
+    record = json.loads((ROOT / "results" / f"benchmark_{name}.json").read_text(), parse_constant=pytest.fail)
+    assert list(record) == ["experiment", "source", "command", "settings", "env", "summary", "trials"]
+    assert all(record["summary"][key] > 0 for key in SUMMARIES[name])
