@@ -44,6 +44,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
+from numpy import add, copyto, divide, dot, exp2, multiply, square, subtract, tanh  # the layers' calls
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
@@ -327,19 +328,19 @@ class DeepNet:
     def _forward_highway(self, work):
         one, minus_log2_e, z, z_H, z_T = work.one, work.minus_log2_e, work.z, work.z_H, work.z_T
         for W, x_1, x, _, H, P, q, y in work.layers:
-            np.dot(W, x_1, z)  # (2 hidden, hidden + 1) (hidden + 1, N): z_H over z_T
-            np.tanh(z_H, H)  # H = tanh(z_H)
-            np.multiply(z_T, minus_log2_e, z_T)
-            np.exp2(z_T, z_T)  # exp(-z_T); exp2 is the fastest exponential that NumPy has
-            np.add(z_T, one, q)  # q = 1 + exp(-z_T) = 1 / T
-            np.subtract(H, x, P)
-            np.divide(P, q, P)  # P = T (H - x)
-            np.add(x, P, y)  # y = H T + x (1 - T), eq. 3; exactly x where T = 0
+            dot(W, x_1, z)  # (2 hidden, hidden + 1) (hidden + 1, N): z_H over z_T
+            tanh(z_H, H)  # H = tanh(z_H)
+            multiply(z_T, minus_log2_e, z_T)
+            exp2(z_T, z_T)  # exp(-z_T); exp2 is the fastest exponential that NumPy has
+            add(z_T, one, q)  # q = 1 + exp(-z_T) = 1 / T
+            subtract(H, x, P)
+            divide(P, q, P)  # P = T (H - x)
+            add(x, P, y)  # y = H T + x (1 - T), eq. 3; exactly x where T = 0
 
     def _forward_plain(self, work):
         for W, x_1, _, y in work.layers:
-            np.dot(W, x_1, y)  # (hidden, hidden + 1) (hidden + 1, N)
-            np.tanh(y, y)  # y = tanh(W_H x + b_H)
+            dot(W, x_1, y)  # (hidden, hidden + 1) (hidden + 1, N)
+            tanh(y, y)  # y = tanh(W_H x + b_H)
 
     # -- backward -----------------------------------------------------------------------------------------------------
 
@@ -366,27 +367,27 @@ class DeepNet:
         one, dz, dH_dy, dH, dy = work.one, work.z, work.dH_dy, work.dH, work.dy
         x_T, dx_1, dx = work.x_T, work.dx_1, work.dx_1[:-1]
         for (W, x_1, _, H_P, H, _, q, _), dW in zip(reversed(work.layers), self.grad._blocks[::-1], strict=True):
-            np.divide(dy, q, dH)  # dH = T dy
-            np.subtract(dy, dH, dy)  # dy becomes (1 - T) dy, what is carried
-            np.square(H, H)
-            np.subtract(one, H, H)  # 1 - H^2, where H was
-            np.multiply(H_P, dH_dy, dz)  # dz_H = (1 - H^2) dH over dz_T = T (1 - T) dT, with dT = (H - x) dy
-            np.dot(W.T, dz, dx_1)  # (hidden + 1, 2 hidden) (2 hidden, N): W_H' dz_H + W_T' dz_T
-            np.add(dx, dy, dy)  # dx, eq. 9
-            np.copyto(x_T, x_1.T)  # a product of two untransposed matrices is faster by more than this takes
-            np.dot(dz, x_T, dW)  # dW = dz x': (2 hidden, N) (N, hidden + 1)
+            divide(dy, q, dH)  # dH = T dy
+            subtract(dy, dH, dy)  # dy becomes (1 - T) dy, what is carried
+            square(H, H)
+            subtract(one, H, H)  # 1 - H^2, where H was
+            multiply(H_P, dH_dy, dz)  # dz_H = (1 - H^2) dH over dz_T = T (1 - T) dT, with dT = (H - x) dy
+            dot(W.T, dz, dx_1)  # (hidden + 1, 2 hidden) (2 hidden, N): W_H' dz_H + W_T' dz_T
+            add(dx, dy, dy)  # dx, eq. 9
+            copyto(x_T, x_1.T)  # a product of two untransposed matrices is faster by more than this takes
+            dot(dz, x_T, dW)  # dW = dz x': (2 hidden, N) (N, hidden + 1)
 
     def _backward_plain(self, work):
         one, dz, dy, x_T, dx_1 = work.one, work.z, work.dy, work.x_T, work.dx_1
         for (W, x_1, _, y), dW in zip(reversed(work.layers), self.grad._blocks[::-1], strict=True):
-            np.square(y, dz)
-            np.subtract(one, dz, dz)
-            np.multiply(dz, dy, dz)  # dz = (1 - y^2) dy
-            np.dot(W.T, dz, dx_1)  # (hidden + 1, hidden) (hidden, N): dx = W_H' dz
+            square(y, dz)
+            subtract(one, dz, dz)
+            multiply(dz, dy, dz)  # dz = (1 - y^2) dy
+            dot(W.T, dz, dx_1)  # (hidden + 1, hidden) (hidden, N): dx = W_H' dz
             dy = dx_1[:-1]
-            np.copyto(x_T, x_1.T)
-            np.dot(dz, x_T, dW)  # (hidden, N) (N, hidden + 1)
-        np.copyto(work.dy, dy)
+            copyto(x_T, x_1.T)
+            dot(dz, x_T, dW)  # (hidden, N) (N, hidden + 1)
+        copyto(work.dy, dy)
 
 
 class Workspace:
@@ -539,7 +540,7 @@ def train_epoch(net: DeepNet, optimizer, x: np.ndarray, y: np.ndarray, order: np
     losses, norms, right = np.empty(steps), np.empty(steps), 0
     for step in range(steps):
         batch = order[step * batch_size : (step + 1) * batch_size]
-        logits = net.forward(x[batch])
+        logits = net.forward(x.take(batch, axis=0))
         losses[step], d_logits = softmax_cross_entropy(logits, y[batch])
         right += np.count_nonzero(logits.argmax(axis=1) == y[batch])
         norms[step] = optimizer.step(net.backward(d_logits))

@@ -36,7 +36,7 @@ class Ours:
         return float(loss), self.net.backward(d_logits)
 
     def step(self, batch):
-        _, d_logits = hn.softmax_cross_entropy(self.net.forward(self.x[batch]), self.y[batch])
+        _, d_logits = hn.softmax_cross_entropy(self.net.forward(self.x.take(batch, axis=0)), self.y[batch])
         self.optimizer.step(self.net.backward(d_logits))
 
     def predict(self, x):

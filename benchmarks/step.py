@@ -97,7 +97,7 @@ def time_prediction(rounds: int) -> tuple[dict, dict]:
 def timed_step(ours: rivals.Ours, batch: np.ndarray) -> dict:
     """One step of ours, with the seconds that each part of it took."""
     marks = [time.perf_counter()]
-    x, y = ours.x[batch], ours.y[batch]
+    x, y = ours.x.take(batch, axis=0), ours.y[batch]
     marks.append(time.perf_counter())
     logits = ours.net.forward(x)
     marks.append(time.perf_counter())
@@ -117,17 +117,18 @@ def where_time_goes(block: str, depth: int, width: int, batch: int, rounds: int)
     tiny = hn.DeepNet(1, 2, 1, depth, block, np.random.default_rng(0))
     ours, products = rivals.Ours(net, x, y), rivals.MatrixProducts(net, x, y)
     calls = rivals.Ours(tiny, x[:, :1].copy(), y % 2)
-    order, parts = np.random.default_rng(1), []
-    for _ in range(STEPS * rounds):
-        rows = order.integers(0, len(x), batch)
-        parts.append(timed_step(ours, rows))
-        start = time.perf_counter()
-        products.step(rows)
-        parts[-1]["matrix products"] = time.perf_counter() - start
-        start = time.perf_counter()
-        calls.step(rows[:1])
-        parts[-1]["calls"] = time.perf_counter() - start
-    parts = {name: 1e3 * float(np.median([part[name] for part in parts])) for name in parts[0]}
+    rng, rounds_parts = np.random.default_rng(1), []
+    for _ in range(rounds):
+        batches = [rng.integers(0, len(x), batch) for _ in range(STEPS)]
+        steps = [timed_step(ours, rows) for rows in batches]
+        parts = {name: np.mean([step[name] for step in steps]) for name in steps[0]}
+        for name, rival in {"matrix products": products, "calls": calls}.items():
+            start = time.perf_counter()
+            for rows in batches:
+                rival.step(rows if rival is products else rows[:1])
+            parts[name] = (time.perf_counter() - start) / STEPS
+        rounds_parts.append(parts)
+    parts = {name: 1e3 * float(np.median([parts[name] for parts in rounds_parts])) for name in rounds_parts[0]}
     step = sum(parts[name] for name in ("gather", "forward", "loss", "backward", "clip and Adam"))
     rest = step - parts["matrix products"] - parts["clip and Adam"] - parts["calls"]
     return parts | {"element-wise and memory": rest, "step": step}
