@@ -631,19 +631,22 @@ def _finite(value):
 
 
 def environment() -> dict:
-    """Where the numbers come from.  `git` is the commit, with "-dirty" when tracked files differ from it."""
-    describe = ("git", "describe", "--always", "--abbrev=12", "--dirty", "--exclude=*")
+    """Where the numbers come from.  `git` is the commit, with "-dirty" when a program differs from it."""
+
+    def git(*words):
+        return subprocess.run(("git", *words), cwd=HERE, capture_output=True, text=True, check=True).stdout.strip()
+
     try:
-        git = subprocess.run(describe, cwd=HERE, capture_output=True, text=True, timeout=10, check=True).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        git = None
+        commit = git("rev-parse", "--short=12", "HEAD") + ("-dirty" if git("diff", "HEAD", "--", "*.py") else "")
+    except (OSError, subprocess.CalledProcessError):
+        commit = None
     return {
         "python": platform.python_version(),
         "numpy": np.__version__,
         "platform": platform.platform(),
         "processor": platform.processor() or platform.machine(),
         "cpu_count": os.cpu_count(),
-        "git": git,
+        "git": commit,
     }
 
 

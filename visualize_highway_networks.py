@@ -317,7 +317,7 @@ def benchmark(steps, scaling):
             [row[axis] for row in rows], [row["ours_over_jax"] for row in rows], style, color=color, lw=2, label=axis
         )
     right.axhline(1, color="0.35", lw=1.2)
-    right.set(xscale="log", xlabel="depth, width or batch; the others as on the left", ylim=(0, None))
+    right.set(xscale="log", xlabel="depth, width or batch", ylim=(0, None))
     right.set(ylabel="time of a step, this project / JAX")
     right.legend()
     right.set_title("below 1 NumPy is faster", fontsize=11)

@@ -197,8 +197,18 @@ def growth():
     return table("| | ms a step | JAX | ours / JAX | MB | JAX |", rows)
 
 
+def growth_verdict():
+    rows = load("results/benchmark_scaling.json")["trials"]
+    worst, best = (pick(rows, key=lambda row: row["ours_over_jax"]) for pick in (max, min))
+    where = [f"{row['axis']} {row[row['axis']]} ({row['ours_over_jax']:.2f})" for row in (worst, best)]
+    ends = (
+        "NumPy stops winning at some of these sizes" if worst["ours_over_jax"] > 1 else "NumPy is faster at every one"
+    )
+    return f"{ends}; the ratio is worst at {where[0]} and best at {where[1]}"
+
+
 TABLES = {"headline": headline, "sweep": sweep, "seeds": seeds, "gates": gates}
-TABLES |= {"speed": speed, "shares": shares, "growth": growth}
+TABLES |= {"speed": speed, "shares": shares, "growth": growth, "growth-verdict": growth_verdict}
 
 
 @pytest.mark.parametrize("name", TABLES)
