@@ -53,7 +53,7 @@ HERE = Path(__file__).resolve().parent
 # ---- MNIST -----------------------------------------------------------------------------------------------------------
 
 BUNDLED = HERE / "data" / "mnist"
-CACHE = Path("~/.cache/hinton-mnist").expanduser()
+CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
 MIRRORS = ("https://ossci-datasets.s3.amazonaws.com/mnist/", "https://storage.googleapis.com/cvdf-datasets/mnist/")
 SHA256 = {  # of the uncompressed files
     "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
@@ -73,10 +73,6 @@ class InputError(ValueError):
     """What the user gave cannot be used; the message is one line that says what is wrong and what would be right."""
 
 
-class DataError(InputError):
-    """A data file is missing, damaged, or not what its name says; the message names it."""
-
-
 class Dataset(NamedTuple):
     x_train: np.ndarray  # (n_train, rows * columns) uint8, 0 is background
     y_train: np.ndarray  # (n_train,) intp
@@ -84,67 +80,66 @@ class Dataset(NamedTuple):
     y_test: np.ndarray
     name: str  # "MNIST" when all four files are MNIST's own, else the folder's name
     source: str  # the folder it was read from
-
-    @property
-    def n_classes(self) -> int:
-        return int(self.y_train.max()) + 1
+    n_classes: int
 
 
 def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
-    """MNIST, or any data set in its idx layout, verified; raises DataError with the reason when it cannot be had.
+    """MNIST, or any data set in its idx layout, verified; raises InputError with the reason when it cannot be had.
 
     Looks in `data_dir` or $MNIST_DIR if one is given; else in data/mnist beside this file; else in
     ~/.cache/hinton-mnist; else downloads there.  Only a folder that was asked for may hold another data set.
     """
     chosen = data_dir or os.environ.get("MNIST_DIR")
     if chosen:
-        return _read_folder(Path(chosen).expanduser())
-    if BUNDLED.is_dir():
+        return _read_folder(Path(os.path.expanduser(chosen)))
+    if any(BUNDLED.glob("*ubyte*")):
         return _read_folder(BUNDLED, must_be_mnist=True)
     try:
         return _read_folder(CACHE, must_be_mnist=True)
-    except DataError:
+    except InputError:
         _download(CACHE)
         return _read_folder(CACHE, must_be_mnist=True)
 
 
 def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder; one with the four files of a data set is needed")
     arrays, is_mnist = [], True
     with ThreadPoolExecutor() as pool:
         contents = list(pool.map(lambda name: _read_bytes(folder, name), SHA256))
     for (name, sha256), (path, data, digest) in zip(SHA256.items(), contents, strict=True):
         twin = next((other for other in SHA256 if SHA256[other] == digest), name)
         if twin != name:
-            raise DataError(f"{path} holds MNIST's {twin}: the files are swapped")
+            raise InputError(f"{path} holds MNIST's {twin}: the files are swapped")
         if must_be_mnist and digest != sha256:
-            raise DataError(f"{path} is not MNIST's file: SHA-256 {digest[:12]}..., expected {sha256[:12]}...")
+            raise InputError(f"{path} is not MNIST's file: SHA-256 {digest[:12]}..., expected {sha256[:12]}...")
         is_mnist &= digest == sha256
         arrays.append(_parse_idx(data, path, n_dims=3 if "images" in name else 1))
     x_train, y_train, x_test, y_test = arrays
     for what, x, y in (("train", x_train, y_train), ("t10k", x_test, y_test)):
         if len(x) != len(y) or x.size == 0:
-            raise DataError(f"{folder}: {what} images {x.shape} and {len(y)} labels; one label an image is needed")
+            raise InputError(f"{folder}: {what} images {x.shape} and {len(y)} labels; one label an image is needed")
     if x_train.shape[1:] != x_test.shape[1:]:
-        raise DataError(f"{folder}: train images are {x_train.shape[1:]}, t10k images {x_test.shape[1:]}; sizes differ")
+        raise InputError(f"{folder}: sizes differ: train images {x_train.shape[1:]}, t10k images {x_test.shape[1:]}")
     if y_test.max() > y_train.max():
-        raise DataError(f"{folder}: t10k label {y_test.max()} exceeds the train labels, 0 to {y_train.max()}")
+        raise InputError(f"{folder}: t10k label {y_test.max()} exceeds the train labels, 0 to {y_train.max()}")
     x_train, x_test = (x.reshape(len(x), -1) for x in (x_train, x_test))
     y_train, y_test = (y.astype(np.intp) for y in (y_train, y_test))
     name = "MNIST" if is_mnist else folder.resolve().name
     source = folder.relative_to(HERE) if folder.is_relative_to(HERE) else folder
-    return Dataset(x_train, y_train, x_test, y_test, name, str(source))
+    return Dataset(x_train, y_train, x_test, y_test, name, str(source), int(y_train.max()) + 1)
 
 
 def _read_bytes(folder: Path, name: str) -> tuple[Path, bytes, str]:
     """The file called `name`, its uncompressed bytes and their SHA-256."""
     path = next((p for p in (folder / f"{name}.gz", folder / name) if p.is_file()), None)
     if path is None:
-        raise DataError(f"{folder / name} is missing; a data set is four files, .gz or plain: {', '.join(SHA256)}")
+        raise InputError(f"{folder / name} is missing; a data set is four files, .gz or plain: {', '.join(SHA256)}")
     try:
         data = path.read_bytes()
         data = gzip.decompress(data) if path.suffix == ".gz" else data
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} cannot be read: {error}") from error
+        raise InputError(f"{path} cannot be read: {error}") from error
     return path, data, hashlib.sha256(data).hexdigest()
 
 
@@ -152,13 +147,13 @@ def _parse_idx(data: bytes, path: Path, n_dims: int) -> np.ndarray:
     """The idx format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data."""
     magic = bytes((0, 0, 8, n_dims))
     if data[:4] != magic:
-        raise DataError(f"{path} does not begin with the idx magic number {magic.hex()} but with '{data[:4].hex()}'")
+        raise InputError(f"{path} does not begin with the idx magic number {magic.hex()} but with '{data[:4].hex()}'")
     start = 4 + 4 * n_dims
     if len(data) < start:
-        raise DataError(f"{path} ends inside its header")
+        raise InputError(f"{path} ends inside its header")
     shape = tuple(int(size) for size in np.frombuffer(data, ">u4", n_dims, offset=4))
     if len(data) - start != math.prod(shape):
-        raise DataError(f"{path} has {len(data) - start} bytes of data; its header says {' x '.join(map(str, shape))}")
+        raise InputError(f"{path} has {len(data) - start} bytes of data; its header says {' x '.join(map(str, shape))}")
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 
 
@@ -173,7 +168,7 @@ def _download(folder: Path) -> None:
             return
         except (OSError, ValueError) as error:  # no network, a full disk; a wrong checksum
             failures.append(f"{mirror}: {' '.join(str(error).split())[:200]}")
-    raise DataError(f"MNIST is not in {folder} and could not be downloaded: {'; '.join(failures)}")
+    raise InputError(f"MNIST is not in {folder} and could not be downloaded: {'; '.join(failures)}")
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
@@ -197,6 +192,15 @@ SLICE = 256  # images a time in evaluation: a layer's arrays stay in the cache
 def zeros(size: int, dtype) -> np.ndarray:
     """(size,) zeros, in a block of the 4 MB from which on NumPy asks the system for huge pages: a step gains 2 %."""
     return np.zeros(max(size, (1 << 22) // np.dtype(dtype).itemsize), dtype)[:size]
+
+
+def carve(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    """Views of these shapes, by name, one after another in a flat array."""
+    views, start = {}, 0
+    for name, shape in shapes.items():
+        views[name] = flat[start : start + math.prod(shape)].reshape(shape)
+        start += math.prod(shape)
+    return views
 
 
 class DeepNet:
@@ -256,10 +260,8 @@ class DeepNet:
         self._work, self._saved = {}, None
         self.grad = SimpleNamespace()
         for owner, flat in ((self, self._parameters), (self.grad, self._gradient)):
-            start, h = 0, self.hidden
-            for name, shape in self._shapes().items():
-                setattr(owner, name, flat[start : start + math.prod(shape)].reshape(shape))
-                start += math.prod(shape)
+            h = self.hidden
+            vars(owner).update(carve(flat, self._shapes()))
             owner.W_H, owner.b_H = owner._blocks[:, :h, :-1], owner._blocks[:, :h, -1]
             if self.block == "highway":
                 owner.W_T, owner.b_T = owner._blocks[:, h:, :-1], owner._blocks[:, h:, -1]
@@ -277,7 +279,8 @@ class DeepNet:
     # -- forward ------------------------------------------------------------------------------------------------------
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        """x (N, d_in) -> logits (N, d_out), a new array.  Keeps what backward() needs."""
+        """x (N, d_in) -> logits (N, d_out), a new array.  Keeps what backward() needs, x itself among it."""
+        self._saved = None
         work = self._workspace(self._checked(x), "train")
         logits = self._run(x, work)
         self._saved = work
@@ -286,9 +289,8 @@ class DeepNet:
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The same logits, SLICE rows at a time, keeping nothing: for evaluation.  Leaves a forward() undisturbed."""
         logits = np.empty((self._checked(x), self.d_out), self.dtype)
-        for i in range(0, len(x), SLICE):
-            part = x[i : i + SLICE]
-            logits[i : i + SLICE] = self._run(part, self._workspace(len(part), "predict"))
+        for rows, part, _ in self._in_slices(x, "predict"):
+            logits[rows] = part
         return logits
 
     def gates(self, x: np.ndarray) -> np.ndarray:
@@ -296,12 +298,15 @@ class DeepNet:
         if self.block != "highway":
             raise ValueError(f"a {self.block} net has no transform gates")
         gates = np.empty((self.depth, self._checked(x), self.hidden), self.dtype)
-        for i in range(0, len(x), SLICE):
-            part = x[i : i + SLICE]
-            work = self._workspace(len(part), "gates")
-            self._run(part, work)
-            np.divide(work.one, work.q.transpose(0, 2, 1), gates[:, i : i + SLICE])
+        for rows, _, work in self._in_slices(x, "gates"):
+            divide(work.one, work.q.transpose(0, 2, 1), gates[:, rows])
         return gates
+
+    def _in_slices(self, x, purpose):
+        for start in range(0, len(x), SLICE):
+            part = x[start : start + SLICE]
+            work = self._workspace(len(part), purpose)
+            yield slice(start, start + len(part)), self._run(part, work), work
 
     def _checked(self, x: np.ndarray) -> int:
         if x.ndim != 2 or x.shape[1] != self.d_in or len(x) == 0:
@@ -412,11 +417,7 @@ class Workspace:
             "dx_1": (h + 1, n),
             "x_T": (n, h + 1),
         }
-        size, start = sum(map(math.prod, shapes.values())), 0
-        block = zeros(size, net.dtype)
-        for name, shape in shapes.items():
-            setattr(self, name, block[start : start + math.prod(shape)].reshape(shape))
-            start += math.prod(shape)
+        vars(self).update(carve(zeros(sum(map(math.prod, shapes.values())), net.dtype), shapes))
         self.states[:, -1] = 1
         self.one, self.minus_log2_e = np.ones((), net.dtype), np.array(-1 / math.log(2), net.dtype)
         self.z_H, self.z_T, self.dH, self.dy = self.z[:h], self.z[h:], self.dH_dy[:h], self.dH_dy[h:]
@@ -434,8 +435,8 @@ class Workspace:
 def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number, np.ndarray]:
     """logits (N, classes), labels y (N,) -> the mean over N of -log softmax(logits)[y], and its gradient (N, classes).
 
-    Exact however small the loss: log(sum_j e^(s_j)) with s = logits - max is log1p of the sum without the largest
-    term, and the gradient of the right class is minus the sum of the others, not p - 1.
+    Exact however small the loss: it is log(1 + sum of e^(logit_j - logit_y) over the other classes j), as a log1p; and
+    the gradient of the right class is minus the sum of the others, not p - 1.
     """
     rows, n = np.arange(len(y)), len(y)
     s = logits - logits[rows, y][:, None]
@@ -443,7 +444,7 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     s -= top[:, None]
     np.exp(s, s)
     s[rows, y] = 0
-    rest = s.sum(axis=1) + np.expm1(-top)  # sum_j e^(s_j - top) - 1, without cancellation
+    rest = s.sum(axis=1) + np.expm1(-top)  # sum_j e^(s_j) - 1
     loss = (top + np.log1p(rest)).mean()
     s /= (n + n * rest)[:, None]
     s[rows, y] = -s.sum(axis=1)
@@ -521,10 +522,6 @@ class Settings:
     dtype: str = "float32"
 
 
-class Diverged(ArithmeticError):
-    """The loss or the gradient of a step is not finite."""
-
-
 def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
     """The transform gate output of each layer, averaged over the rows of x and the units."""
     return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
@@ -534,9 +531,12 @@ def train_epoch(net: DeepNet, optimizer, x: np.ndarray, y: np.ndarray, order: np
     """One pass over x (N, d_in), y (N,) in the given order; what is less than a batch at its end is left out.
 
     Returns the means over the batches of loss, accuracy and gradient norm, each measured before the batch's update
-    (the norm before clipping).  Raises Diverged at the first step whose loss or gradient is not finite.
+    (the norm before clipping).  Raises FloatingPointError at the first step whose loss or gradient is not finite, and
+    ValueError for less than one batch.
     """
     steps = len(order) // batch_size
+    if steps == 0:
+        raise ValueError(f"a batch of {batch_size} is more than the {len(order)} examples that there are")
     losses, norms, right = np.empty(steps), np.empty(steps), 0
     for step in range(steps):
         batch = order[step * batch_size : (step + 1) * batch_size]
@@ -545,7 +545,7 @@ def train_epoch(net: DeepNet, optimizer, x: np.ndarray, y: np.ndarray, order: np
         right += np.count_nonzero(logits.argmax(axis=1) == y[batch])
         norms[step] = optimizer.step(net.backward(d_logits))
         if not math.isfinite(losses[step] + norms[step]):
-            raise Diverged(f"step {step + 1}: loss {losses[step]}, gradient norm {norms[step]}")
+            raise FloatingPointError(f"step {step + 1}: loss {losses[step]}, gradient norm {norms[step]}")
     return {"train_loss": losses.mean(), "train_acc": right / (steps * batch_size), "grad_norm": norms.mean()}
 
 
@@ -564,10 +564,13 @@ def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator
     for epoch in range(1, s.epochs + 1):
         try:
             row = train_epoch(net, optimizer, x_train, data.y_train, shuffle.permutation(len(x_train)), s.batch_size)
-        except Diverged as error:
+            test_logits = net.predict(x_test)  # the last step's update shows here, and only here
+            if not (np.isfinite(test_logits).all() and np.isfinite(net.parameters).all()):
+                raise FloatingPointError("after its last step: parameters or logits are not finite")
+        except FloatingPointError as error:
             diverged = f"epoch {epoch}, {error}"
             break
-        row |= {"epoch": epoch, "test_acc": (net.predict(x_test).argmax(axis=1) == data.y_test).mean()}
+        row |= {"epoch": epoch, "test_acc": (test_logits.argmax(axis=1) == data.y_test).mean()}
         for name, values in history.items():
             values.append(row[name] if name == "epoch" else float(row[name]))
         if net.block == "highway":
@@ -606,7 +609,8 @@ def run_one(block: str, s: Settings, data: Dataset, verbose: bool = False) -> di
 
 def write_json(path: Path, record: dict) -> None:
     """Strict JSON, whole or not at all: a temporary file beside the target, renamed over it.  NaN and inf are null."""
-    text = json.dumps(_finite(record), indent=2, allow_nan=False) + "\n"
+    strict = json.loads(json.dumps(record), parse_constant=lambda not_finite: None)
+    text = json.dumps(strict, indent=2, allow_nan=False) + "\n"
     temporary = _temporary(path)
     try:
         with temporary.open("w", encoding="utf-8") as file:
@@ -620,14 +624,6 @@ def write_json(path: Path, record: dict) -> None:
 
 def _temporary(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.tmp")
-
-
-def _finite(value):
-    if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def environment() -> dict:
@@ -683,26 +679,31 @@ def list_of(parse):
     return parse_list
 
 
+def all_cores() -> int:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, 61)  # as many processes as Windows can wait for
+
+
 def parse_arguments(argv=None):
-    d, seed, count = Settings(), numbers(int, 0), numbers(int, 1)
+    d, seed, count, settings = Settings(), numbers(int, 0), numbers(int, 1), " (%(default)s)"
     p = argparse.ArgumentParser(description="Train a highway and a plain net on MNIST; write what happened to JSON.")
-    p.formatter_class = argparse.ArgumentDefaultsHelpFormatter
-    p.add_argument("--seed", type=seed, default=d.seed, help="of data, weights and shuffling")
-    p.add_argument("--seeds", type=list_of(seed), default="", help="several: 0,1,2")
-    p.add_argument("--depth", type=count, default=d.depth, help="hidden blocks")
-    p.add_argument("--depths", type=list_of(count), default="", help="several: 5,10,20")
-    p.add_argument("--hidden", type=count, default=d.hidden, help="units of a block")
-    p.add_argument("--epochs", type=count, default=d.epochs, help="passes over the training images")
-    p.add_argument("--batch", type=count, default=d.batch_size, dest="batch_size", help="images a step")
-    p.add_argument("--lr", type=numbers(float, 1e-12), default=d.lr, help="Adam's learning rate")
-    p.add_argument("--gate-bias", type=numbers(float, -1e3, 1e3), default=d.gate_bias, help="b_T at the start")
-    p.add_argument("--n-train", type=count, default=d.n_train, help="training images")
-    p.add_argument("--n-test", type=count, default=d.n_test, help="test images")
-    p.add_argument("--dtype", choices=("float32", "float64"), default=d.dtype, help="of all arithmetic")
-    p.add_argument("--data-dir", metavar="DIR", help="a data set in MNIST's idx layout; none: MNIST")
-    p.add_argument("--jobs", type=count, default=os.cpu_count() or 1, help="processes; no effect on the results")
-    p.add_argument("--quick", action="store_true", help=f"a smoke test to run_quick.json: {QUICK} unless given")
-    p.add_argument("--out", metavar="FILE", help="none: run.json, run_sweep.json or run_seeds.json beside the program")
+    seeds, depths = p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
+    seeds.add_argument("--seed", type=seed, default=d.seed, help="for data, weights and shuffling" + settings)
+    seeds.add_argument("--seeds", type=list_of(seed), default="", help="several: 0,1,2")
+    depths.add_argument("--depth", type=count, default=d.depth, help="hidden blocks" + settings)
+    depths.add_argument("--depths", type=list_of(count), default="", help="several: 5,10,20")
+    p.add_argument("--hidden", type=count, default=d.hidden, help="units of a block" + settings)
+    p.add_argument("--epochs", type=count, default=d.epochs, help="passes over the training images" + settings)
+    p.add_argument("--batch", type=count, default=d.batch_size, dest="batch_size", help="images a step" + settings)
+    p.add_argument("--lr", type=numbers(float, 1e-12), default=d.lr, help="Adam's learning rate" + settings)
+    p.add_argument("--gate-bias", type=numbers(float, -1e3, 1e3), default=d.gate_bias, help="b_T at first" + settings)
+    p.add_argument("--n-train", type=count, default=d.n_train, help="training images" + settings)
+    p.add_argument("--n-test", type=count, default=d.n_test, help="test images" + settings)
+    p.add_argument("--dtype", choices=("float32", "float64"), default=d.dtype, help="of all arithmetic" + settings)
+    p.add_argument("--data-dir", metavar="DIR", help="a data set in MNIST's idx layout, instead of MNIST")
+    p.add_argument("--jobs", type=count, default=all_cores(), help="processes; results do not depend on it")
+    p.add_argument("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
+    p.add_argument("--out", metavar="FILE", help="instead of run.json, run_sweep.json or run_seeds.json")
     p.add_argument("--no-save", action="store_true", help="write nothing")
     p.add_argument("--quiet", action="store_true", help="print the result alone")
     if p.parse_args(argv).quick:
@@ -711,14 +712,17 @@ def parse_arguments(argv=None):
 
 
 def output_path(args) -> Path:
-    """Where the result goes; raises OSError when it cannot go there, before anybody waits for a training."""
+    """Where the result goes; raises InputError when it cannot go there, before anybody waits for a training."""
     name = "run_sweep.json" if args.depths else "run_seeds.json" if args.seeds else "run.json"
-    path = Path(args.out) if args.out else HERE / ("run_quick.json" if args.quick else name)
-    if path.is_dir():
-        raise IsADirectoryError(f"--out {path} is a folder; a file name is needed")
+    path = Path(args.out).resolve() if args.out else HERE / ("run_quick.json" if args.quick else name)
+    if path.exists() and not path.is_file():
+        raise InputError(f"--out {args.out} is a folder or a device; the name of a file is needed")
     if not args.no_save:
-        _temporary(path).touch()
-        _temporary(path).unlink()
+        try:
+            _temporary(path).touch()
+            _temporary(path).unlink()
+        except OSError as error:
+            raise InputError(f"{path} cannot be written: {error.strerror}") from error
     return path
 
 
@@ -742,13 +746,14 @@ def in_processes(function, tasks: list[tuple], jobs: int):
     if jobs == 1:
         yield from (function(*task) for task in tasks)
         return
+    others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")  # forked: ready in 10 ms
     with ProcessPoolExecutor(jobs, context, _start_worker) as pool:
         try:
             for future in as_completed([pool.submit(function, *task) for task in tasks]):
                 yield future.result()
         except BaseException:
-            for process in multiprocessing.active_children():
+            for process in set(multiprocessing.active_children()) - others:
                 process.kill()
             raise
 
@@ -791,7 +796,7 @@ def table(runs: list[dict]) -> str:
     for pair in runs:
         line = f"{pair['depth']:5d} {pair['seed']:6d}  "
         for run in (pair[block] for block in BLOCKS):
-            done = f"{run['final_test_acc']:17.3f} {run['final_train_loss']:11.3f}" if not run["diverged"] else ""
+            done = f"{run['final_test_acc']:17.3f} {run['final_train_loss']:11.4g}" if not run["diverged"] else ""
             line += done or f"{'DIVERGED':>17} {'-':>11}"
         lines.append(line)
     for depth, block in dict.fromkeys((pair["depth"], block) for pair in runs for block in BLOCKS):
@@ -829,10 +834,15 @@ def main(argv=None) -> int:
         for run in (pair[block] for pair in runs for block in BLOCKS):
             if run["diverged"]:
                 print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
-        print(table(runs), flush=True)
         if not args.no_save:
             write_json(path, record(args, data, pairs, runs))
-            print(f"saved to {path} after {time.perf_counter() - start:.1f} s")
+        print(table(runs))
+        if not args.no_save:
+            print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
+    except BrokenPipeError:  # whoever read our output stopped reading
+        os._exit(1)
+    except MemoryError:
+        parser.exit(2, f"{parser.prog}: error: not enough memory for nets of this size\n")
     except (OSError, InputError) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
     except KeyboardInterrupt:

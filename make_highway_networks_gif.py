@@ -57,20 +57,32 @@ def draw_frame(record: dict, k: int):
 
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(description="Draw highway_networks.gif from the JSON of highway_networks.py.")
-    parser.formatter_class = argparse.ArgumentDefaultsHelpFormatter
-    parser.add_argument("--run", metavar="FILE", type=Path, default=HERE / "run.json", help="drawn from: run.json")
-    parser.add_argument("--out", metavar="FILE", type=Path, default=HERE / "highway_networks.gif", help="the GIF")
+    parser.add_argument("--run", metavar="FILE", type=Path, default=HERE / "run.json", help="instead of run.json")
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        type=Path,
+        default=HERE / "highway_networks.gif",
+        help="instead of highway_networks.gif",
+    )
     args = parser.parse_args(argv)
     try:
+        if args.out.suffix != ".gif":
+            raise RecordError(f"--out {args.out} does not end in .gif")
         record = load_record(args.run)
         n_frames = len(gates_by_epoch(record))
         if n_frames == 0:
             raise RecordError(f"{args.run} has no layer_T_history in its first highway run: nothing moves")
-        frames = [draw_frame(record, k) for k in range(n_frames)]
+        try:
+            frames = [draw_frame(record, k) for k in range(n_frames)]
+        except (LookupError, TypeError, ValueError, ArithmeticError) as error:
+            raise RecordError(f"{args.run} lacks what the frames are drawn from: {error!r}") from error
         durations = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
         write_whole(args.out, imageio.imwrite("<bytes>", frames, extension=".gif", duration=durations, loop=0))
     except (OSError, RecordError) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
+    except KeyboardInterrupt:
+        return 130
     print(f"drew {args.out}: {n_frames} frames")
     return 0
 

@@ -106,7 +106,7 @@ def n_classes(record: dict) -> int:
 def initial_gate(record: dict) -> float | None:
     """sigmoid(b_T) at the start, when the record says what b_T was."""
     bias = record.get("gate_bias")
-    return None if bias is None else 1 / (1 + math.exp(-bias))
+    return None if bias is None else (1 + math.tanh(bias / 2)) / 2
 
 
 def gates_by_epoch(record: dict) -> list[tuple[int, list[float]]]:
@@ -205,12 +205,16 @@ def mean_sd(values):
 def depth_sweep(record):
     """Highway is flat in depth, plain crashes."""
     fig, axes = plt.subplots(1, 2, figsize=(10, 4.3))
-    numbers_at = {"final_test_acc": ((0, 9), (0, -19)), "final_train_loss": ((0, -19), (-7, 6))}  # of highway, of plain
+    numbers_at = {
+        "final_test_acc": ((0, 9), (-7, -13)),
+        "final_train_loss": ((0, -19), (-7, 6)),
+    }  # of highway, of plain
     for ax, (name, offsets) in zip(axes, numbers_at.items(), strict=True):
         for block, offset in zip(COLOR, offsets, strict=True):
             points = by_depth(record, block, name)
             style = {"color": COLOR[block], "marker": MARKER[block], "ms": 7, "lw": 2.2, "capsize": 3}
-            ax.errorbar(*(zip(*points, strict=True) if points else ([], [])), **style, label=block)
+            depths, means, sds = zip(*points, strict=True) if points else ([], [], [])
+            ax.errorbar(depths, means, sds if any(sds) else None, **style, label=block)
             for depth, mean, _ in points:
                 note(ax, f"{mean:.2f}", (depth, mean), offset, COLOR[block], ha="right" if offset[0] else "center")
         depths = sorted({pair["depth"] for pair in record["runs"]})
@@ -239,7 +243,7 @@ def gate_axes(ax, record, n_layers):
 
 
 def T_gate_evolution(record):
-    """How far each layer's gates open, epoch by epoch."""
+    """How far each layer's gates stand open, epoch by epoch."""
     fig, ax = plt.subplots(figsize=(10, 4.5))
     rows = gates_by_epoch(record)
     colors = plt.get_cmap("viridis")
@@ -249,7 +253,7 @@ def T_gate_evolution(record):
         ax.plot(range(1, len(gates) + 1), gates, color=colors(norm(epoch)), lw=1.8, marker=".", ms=6)
     fig.colorbar(matplotlib.cm.ScalarMappable(norm, colors), ax=ax, label="epoch", ticks=MaxNLocator(integer=True))
     gate_axes(ax, record, len(rows[0][1]))
-    ax.set_title(f"Where the gates open during training: {titled(record)}")
+    ax.set_title(f"Mean T by layer, epoch by epoch: {titled(record)}")
     return fig
 
 
@@ -366,7 +370,7 @@ def draw_picture(name: str, paths: dict, records: dict, out: Path) -> bool:
     else:
         try:
             data = png(draw(*(records[source] for source in sources)))
-        except (KeyError, IndexError, TypeError, AttributeError) as error:
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
             where = " or ".join(str(paths[source]) for source in sources)
             raise RecordError(f"{where} lacks what {name} is drawn from: {error!r}") from error
         write_whole(out / f"{name}.png", data)
@@ -377,12 +381,11 @@ def draw_picture(name: str, paths: dict, records: dict, out: Path) -> bool:
 
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(description="Draw the pictures in viz/ from JSON alone.")
-    parser.formatter_class = argparse.ArgumentDefaultsHelpFormatter
     for name, file in RUNS.items():
-        parser.add_argument(f"--{name}", metavar="FILE", type=Path, default=HERE / file, help=f"drawn from: {file}")
-    parser.add_argument("--results", metavar="DIR", type=Path, default=HERE / "results", help="of the other JSON files")
+        parser.add_argument(f"--{name}", metavar="FILE", type=Path, default=HERE / file, help=f"instead of {file}")
+    parser.add_argument("--results", metavar="DIR", type=Path, default=HERE / "results", help="instead of results/")
     parser.add_argument("--only", choices=PICTURES, metavar="NAME", help=f"one of {', '.join(PICTURES)}")
-    parser.add_argument("--out", metavar="DIR", type=Path, default=HERE / "viz", help="where the PNGs go")
+    parser.add_argument("--out", metavar="DIR", type=Path, default=HERE / "viz", help="for the PNGs, instead of viz/")
     args = parser.parse_args(argv)
     wanted = [args.only] if args.only else list(PICTURES)
     try:
@@ -398,6 +401,8 @@ def main(argv=None) -> int:
         drawn = [draw_picture(name, paths, records, args.out) for name in wanted]
     except (OSError, RecordError) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
+    except KeyboardInterrupt:
+        return 130
     return 0 if any(drawn) else 1
 
 

@@ -35,14 +35,15 @@ START_UP = {  # each in a fresh interpreter, which is then subtracted
 
 
 def seconds(*words) -> float:
+    one_thread = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # a second slows both, and the more the busier the machine
     start = time.perf_counter()
-    subprocess.run([sys.executable, *words], cwd=hn.HERE, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, *words], cwd=hn.HERE, env=one_thread, check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - start
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=hn.numbers(int, 1), default=5)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.commands", description=__doc__.split("\n")[0])
+    parser.add_argument("--rounds", type=hn.numbers(int, 1), default=5, help="(%(default)s)")
     args = parser.parse_args(argv)
     trials, summary = {}, {}
     with tempfile.TemporaryDirectory() as folder:

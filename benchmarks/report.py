@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-import sys
+import math
+from importlib.metadata import distributions
 
 import numpy as np
 
 import highway_networks as hn
+
+TARGETS = {  # at most, for the numbers of the summaries
+    "highway_over_jax": 0.60,
+    "plain_over_jax": 0.80,
+    "highway_over_torch_compile": 0.45,
+    "highway_over_torch_eager": 0.22,
+    "highway_over_matrix_products": 1.60,
+    "evaluation_over_torch_eager": 1.0,
+    "headline_over_straightforward": 0.22,
+    "sweep_over_straightforward": 0.12,
+    "time_per_added_layer_depth_1000_over_30": 1.3,
+}
 
 
 def summarise(seconds: list[float]) -> dict:
@@ -17,7 +30,13 @@ def summarise(seconds: list[float]) -> dict:
 def save(name: str, command: str, settings: dict, summary: dict, trials) -> int:
     path = hn.HERE / "results" / f"{name}.json"
     path.parent.mkdir(exist_ok=True)
-    versions = {package: getattr(sys.modules.get(package), "__version__", None) for package in ("torch", "jax")}
+    installed = {package.name.lower(): package.version for package in distributions()}
+    versions = {package: installed.get(package) for package in ("torch", "jax")}
+    targets = {key: TARGETS[key] for key in summary if key in TARGETS}
+    for key, target in targets.items():
+        verdict = "not measured" if summary[key] is None else "reached" if summary[key] <= target else "missed"
+        print(f"{key} {summary[key] or math.nan:.3f}, aimed at {target:.2f}: {verdict}")
+    settings = settings | {"targets": targets}
     record = {"experiment": name, "source": "this project's own question", "command": command, "settings": settings}
     hn.write_json(path, record | {"env": hn.environment() | versions, "summary": summary, "trials": trials})
     print(f"saved to {path}")

@@ -13,6 +13,7 @@ import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported
 
@@ -33,23 +34,23 @@ KINDS = {kind.name: kind for kind in (rivals.Ours, rivals.Jax)}
 SECONDS, WARM_UP = 1.0, 3  # of steps to time, and steps before them
 
 
-def peak_memory_mb() -> float:
-    import resource  # not on Windows
-
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / (2**20 if sys.platform == "darwin" else 2**10)
+def memory_mb(what: str) -> float:
+    """This process's memory: VmRSS, now, or VmHWM, the most so far (Linux)."""
+    [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(what)]
+    return int(line.split()[1]) / 1024
 
 
 def measure(name, depth, width, batch) -> dict:
     """One net in this process: milliseconds a step, and the memory that its training added to the program's own."""
     step.pin()
     x, y = step.mnist_like(2 * batch)
+    before = memory_mb("VmRSS")
     net = hn.DeepNet(784, 10, width, depth, "highway", np.random.default_rng(0))
-    if name == rivals.Jax.name:
+    if name == rivals.Jax.name:  # that net is where JAX copies its weights from, none of JAX's own
         import jax
 
         jax.devices()
-    before = peak_memory_mb()
+        before = memory_mb("VmRSS")
     rival = KINDS[name](net, x, y)
     rows = np.random.default_rng(1).permutation(2 * batch).reshape(2, batch)
     for i in range(WARM_UP):
@@ -59,7 +60,7 @@ def measure(name, depth, width, batch) -> dict:
         start = time.perf_counter()
         rival.step(rows[len(times) % 2])
         times.append(time.perf_counter() - start)
-    return {"ms": 1e3 * float(np.median(times)), "peak_mb": peak_memory_mb() - before}
+    return {"ms": 1e3 * float(np.median(times)), "peak_mb": memory_mb("VmHWM") - before}
 
 
 def measure_apart(name, sizes) -> dict:
@@ -68,8 +69,8 @@ def measure_apart(name, sizes) -> dict:
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=hn.numbers(int, 1), default=3)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scaling", description=__doc__.split("\n")[0])
+    parser.add_argument("--rounds", type=hn.numbers(int, 1), default=3, help="(%(default)s)")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     if args.one:
@@ -93,7 +94,7 @@ def main(argv=None) -> int:
     ours = {(row["axis"], row[row["axis"]]): row[rivals.Ours.name]["ms"] for row in trials}
     shallow, middle, deep = (ours["depth", depth] for depth in (10, 30, 1000))
     summary = {
-        "time_per_layer_depth_1000_over_depth_30": ((deep - shallow) / 990) / ((middle - shallow) / 20),
+        "time_per_added_layer_depth_1000_over_30": ((deep - shallow) / 990) / ((middle - shallow) / 20),
         "time_over_depth_at_1000_over_30": (deep / 1000) / (middle / 30),
     }
     summary |= {f"ours_over_jax_{row['axis']}_{row[row['axis']]}": row["ours_over_jax"] for row in trials}

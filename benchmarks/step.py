@@ -135,15 +135,18 @@ def where_time_goes(block: str, depth: int, width: int, batch: int, rounds: int)
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.step", description=__doc__.split("\n")[0])
     count = hn.numbers(int, 1)
     parser.add_argument(
         "--block", choices=hn.BLOCKS, help="one block at the sizes given; default: the whole comparison"
     )
-    parser.add_argument("--depth", type=count, default=30)
-    parser.add_argument("--width", type=count, default=50)
-    parser.add_argument("--batch", type=count, default=128)
-    parser.add_argument("--rounds", type=count, default=40)
+    for flag, default, text in (
+        ("--depth", 30, "hidden blocks"),
+        ("--width", 50, "units of a block"),
+        ("--batch", 128, "images a step"),
+        ("--rounds", 40, f"turns of {STEPS} steps for each rival"),
+    ):
+        parser.add_argument(flag, type=count, default=default, help=f"{text} (%(default)s)")
     args = parser.parse_args(argv)
     where = pin()
     sizes = {"depth": args.depth, "width": args.width, "batch": args.batch}

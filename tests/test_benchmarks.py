@@ -98,7 +98,7 @@ SUMMARIES = {
         "evaluation_over_torch_eager",
     ],
     "commands": ["headline_over_straightforward", "sweep_over_straightforward"],
-    "scaling": ["time_over_depth_at_1000_over_30"],
+    "scaling": ["time_per_added_layer_depth_1000_over_30", "time_over_depth_at_1000_over_30"],
 }
 
 

@@ -1,13 +1,14 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 
 import pytest
-from conftest import ROOT, one_line_error, run, without_time
+from conftest import ROOT, one_line_error, run, without_time, write_data_set
 
 import highway_networks as hn
 
@@ -41,7 +42,8 @@ def test_several_runs_for_any_number_of_jobs(tmp_path, data_set, options):
     records = []
     for jobs in (1, 2):
         out = tmp_path / f"{jobs}.json"
-        process = train(*SMALL, *options, "--data-dir", data_set, "--jobs", jobs, "--out", out)
+        small = SMALL if "--depths" not in options else SMALL[2:]
+        process = train(*small, *options, "--data-dir", data_set, "--jobs", jobs, "--out", out)
         assert process.returncode == 0, process.stderr
         records.append(json.loads(out.read_text()))
     assert without_time(records[0]) == without_time(records[1])
@@ -56,16 +58,20 @@ def test_several_runs_for_any_number_of_jobs(tmp_path, data_set, options):
         assert records[0].get(name, values) == values
 
 
-def test_quick_never_touches_the_headline(data_set):
-    headline = ROOT / "run.json"
-    before = headline.read_bytes(), headline.stat().st_mtime_ns
-    quick = ROOT / "run_quick.json"
-    process = train("--quick", "--depth", 2, "--n-train", 200, "--n-test", 60, "--data-dir", data_set)
-    assert process.returncode == 0, process.stderr
-    record = json.loads(quick.read_text())
-    quick.unlink()
-    assert (record["epochs"], record["n_train"], record["depth"]) == (hn.QUICK["epochs"], 200, 2)
-    assert (headline.read_bytes(), headline.stat().st_mtime_ns) == before
+def test_quick_never_touches_the_headline(tmp_path):
+    data = write_data_set(tmp_path / "many", n_train=1400, n_test=600)
+    for name in ("highway_networks.py", "run.json"):
+        shutil.copy(ROOT / name, tmp_path)
+    before = (tmp_path / "run.json").read_bytes()
+    words = [sys.executable, "highway_networks.py", "--quick", "--depth", "2", "--data-dir", str(data), "--jobs", "1"]
+    subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)
+    record = json.loads((tmp_path / "run_quick.json").read_text())
+    assert {name: record[name] for name in hn.QUICK} == hn.QUICK
+    assert record["depth"] == 2
+    assert (tmp_path / "run.json").read_bytes() == before
+    subprocess.run([*words, "--epochs", "3", "--n-train", "300"], cwd=tmp_path, check=True, capture_output=True)
+    record = json.loads((tmp_path / "run_quick.json").read_text())
+    assert (record["epochs"], record["n_train"], record["n_test"]) == (3, 300, hn.QUICK["n_test"])
 
 
 def test_no_save_and_quiet(tmp_path, data_set):
@@ -108,8 +114,10 @@ BAD = [
     (("--n-train", "301"), "--n-train 301 is more than the 300 that shapes has"),
     (("--n-test", "81"), "--n-test 81 is more than the 80 that shapes has"),
     (("--batch", "201", "--n-train", "200"), "--batch 201 is more than the 200 training images"),
-    (("--out", "."), "is a folder"),
-    (("--out", "missing/run.json"), "missing"),
+    (("--out", "."), "--out . is a folder or a device"),
+    (("--out", "missing/run.json"), "missing/run.json cannot be written: No such file or directory"),
+    (("--seed", "1", "--seeds", "2,3"), "not allowed with argument --seed"),
+    (("--out", os.devnull), "is a folder or a device"),
     (("--nonsense",), "unrecognized arguments"),
 ]
 
@@ -126,7 +134,25 @@ def test_bad_input_is_one_line(tmp_path, data_set, words, message):
 
 
 def test_a_data_folder_that_is_none(tmp_path):
-    assert "is missing" in one_line_error(train(*SMALL, "--no-save", "--data-dir", tmp_path / "nothing"))
+    assert "is not a folder" in one_line_error(train(*SMALL, "--no-save", "--data-dir", tmp_path / "nothing"))
+    assert "images-idx3-ubyte is missing" in one_line_error(train(*SMALL, "--no-save", "--data-dir", tmp_path))
+
+
+def test_nets_too_big_for_the_memory(tmp_path, data_set):
+    words = ("--depth", 10**9, "--hidden", 10**4, "--data-dir", data_set, "--no-save", "--n-train", 200, "--n-test", 60)
+    for jobs in (1, 2):
+        assert "not enough memory" in one_line_error(train(*words, "--jobs", jobs))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell's pipe")
+def test_a_reader_that_stops_reading(tmp_path, data_set):
+    out = tmp_path / "run.json"
+    words = (*SMALL, "--quiet", "--data-dir", data_set, "--out", out)
+    command = [sys.executable, str(ROOT / "highway_networks.py"), *map(str, words)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert json.loads(out.read_text())["runs"]
 
 
 @contextlib.contextmanager

@@ -92,7 +92,8 @@ def draw(tmp_path):
                 flags += [f"--{name}", tmp_path / f"{name}.json"]
         if script.startswith("visualize"):
             flags += ["--results", tmp_path / "results"]
-        process = run(script, *flags, "--out", tmp_path / "out", *words)
+        out = tmp_path / "out" if script.startswith("visualize") else tmp_path / "out.gif"
+        process = run(script, *flags, "--out", out, *words)
         return process, sorted(os.listdir(tmp_path / "out")) if (tmp_path / "out").is_dir() else None
 
     return call
@@ -244,18 +245,19 @@ def test_a_bad_record_is_one_line(draw, fault, script):
 def test_the_gif_has_a_frame_an_epoch(draw, tmp_path, record):
     process, _ = draw(run=record, script="make_highway_networks_gif.py")
     assert process.returncode == 0, process.stderr
-    frames = imageio.imread(tmp_path / "out", index=None, extension=".gif")
+    frames = imageio.imread(tmp_path / "out.gif", index=None)
     assert frames.shape[0] == 3
     assert frames.shape[2] >= 800
     assert all((frames[i] != frames[i + 1]).any() for i in range(2))
-    assert sorted(os.listdir(tmp_path)) == ["out", "run.json"]
+    assert sorted(os.listdir(tmp_path)) == ["out.gif", "run.json"]
 
 
 def test_the_gif_refuses_a_folder_and_a_record_without_gates(draw, tmp_path):
-    (tmp_path / "out").mkdir()
-    process, drawn = draw(run=GOOD, script="make_highway_networks_gif.py")
-    one_line_error(process)
-    assert drawn == []
+    (tmp_path / "out.gif").mkdir()
+    one_line_error(draw(run=GOOD, script="make_highway_networks_gif.py")[0])
+    assert os.listdir(tmp_path / "out.gif") == []
+    assert "does not end in .gif" in one_line_error(run("make_highway_networks_gif.py", "--out", tmp_path / "a.png"))
+    (tmp_path / "out.gif").rmdir()
     process, _ = draw(run=without(GOOD, "runs", 0, "highway", "layer_T_history"), script="make_highway_networks_gif.py")
     assert "nothing moves" in one_line_error(process)
 

@@ -90,7 +90,7 @@ DAMAGE = {  # what happens to which file, and what the message must say
 def test_damage_is_named(data_set, damage):
     name, spoil, message = DAMAGE[damage]
     spoil(data_set / f"{name}.gz")
-    with pytest.raises(hn.DataError, match=message) as error:
+    with pytest.raises(hn.InputError, match=message) as error:
         hn.load_mnist(data_set)
     assert str(data_set) in str(error.value)
     assert "\n" not in str(error.value)
@@ -101,7 +101,7 @@ def test_images_and_labels_swapped(data_set):
     kept = images.read_bytes()
     images.write_bytes(labels.read_bytes())
     labels.write_bytes(kept)
-    with pytest.raises(hn.DataError, match="idx magic number 00000803"):
+    with pytest.raises(hn.InputError, match="idx magic number 00000803"):
         hn.load_mnist(data_set)
 
 
@@ -116,13 +116,13 @@ def test_mnist_is_recognised_anywhere_and_so_are_its_swapped_files(tmp_path):
     folder = copy_bundled(tmp_path / "elsewhere")
     assert hn.load_mnist(folder).name == "MNIST"
     (folder / f"{TRAIN_IMAGES}.gz").write_bytes((folder / f"{TEST_IMAGES}.gz").read_bytes())
-    with pytest.raises(hn.DataError, match=f"holds MNIST's {TEST_IMAGES}: the files are swapped"):
+    with pytest.raises(hn.InputError, match=f"holds MNIST's {TEST_IMAGES}: the files are swapped"):
         hn.load_mnist(folder)
 
 
 def test_a_foreign_file_in_the_bundle_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(hn, "BUNDLED", write_data_set(tmp_path / "mnist"))
-    with pytest.raises(hn.DataError, match="is not MNIST's file"):
+    with pytest.raises(hn.InputError, match="is not MNIST's file"):
         hn.load_mnist()
 
 
@@ -130,7 +130,7 @@ def test_a_foreign_file_in_the_bundle_is_refused(tmp_path, monkeypatch):
 def test_garbage_is_an_array_or_one_line(data, n_dims):
     try:
         outcome = idx_bytes(hn._parse_idx(data, hn.Path("garbage"), n_dims))
-    except hn.DataError as error:
+    except hn.InputError as error:
         outcome = str(error)
     assert outcome == data or (outcome.startswith("garbage ") and "\n" not in outcome)
 
@@ -188,7 +188,7 @@ def test_a_bad_file_in_the_cache_is_replaced(mirror):
 def test_a_download_that_is_not_mnist_is_refused_and_does_not_stay(mirror):
     files, _ = mirror
     files[f"{TRAIN_LABELS}.gz"] = b"<html>please log in</html>"
-    with pytest.raises(hn.DataError, match="could not be downloaded"):
+    with pytest.raises(hn.InputError, match="could not be downloaded"):
         hn.load_mnist()
     assert not (hn.CACHE / f"{TRAIN_LABELS}.gz").exists()
 

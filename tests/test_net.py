@@ -136,6 +136,15 @@ def test_batches_of_many_sizes_one_after_another():
         np.testing.assert_allclose(net.predict(x[:n]), expected[:n], rtol=1e-12)
 
 
+def test_work_arrays_stay_bounded():
+    net, _, _ = random_net("highway", (4, 3, 6, 30, 1), dtype=np.float64)
+    for n in range(1, 40):
+        net.forward(np.ones((n, 4)))
+        net.predict(np.ones((n, 4)))
+    assert len(net._work) <= 6
+    assert {len(work.q) for (_, purpose), work in net._work.items() if purpose == "predict"} == {1}
+
+
 def test_what_the_net_refuses():
     rng = np.random.default_rng(0)
     for arguments, message in (

@@ -1,9 +1,11 @@
+import json
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import without_time
+from conftest import without_time, write_data_set
+from threadpoolctl import threadpool_info
 
 import highway_networks as hn
 
@@ -44,6 +46,69 @@ def test_a_record_of_a_run(data_set):
     assert not run["diverged"]
     plain = hn.run_one("plain", SMALL, data)
     assert plain.keys() == run.keys() - {"gate_bias", "layer_T_history", "final_T_per_layer"}
+
+
+def test_a_run_by_hand(tmp_path):
+    """Everything that run_one reports, from the pieces: which images, which clip, which bias, which order."""
+    data = hn.load_mnist(write_data_set(tmp_path / "many", n_test=1200))
+    s = replace(SMALL, seed=3, gate_bias=-1.2, clip=0.1, lr=0.02, dtype="float64")
+    run = hn.run_one("highway", s, data)
+    x_train, x_test = (hn.scale_pixels(x, np.float64) for x in (data.x_train, data.x_test))
+    net = hn.DeepNet(36, 3, 8, 4, "highway", np.random.default_rng(3), gate_bias=-1.2, dtype=np.float64)
+    optimizer, shuffle = hn.Adam(net.parameters, 0.02, clip=0.1), np.random.default_rng([3, 1])
+    for epoch in range(3):
+        row = hn.train_epoch(net, optimizer, x_train, data.y_train, shuffle.permutation(300), 32)
+        assert row["grad_norm"] == run["history"]["grad_norm"][epoch] > 0.1
+        right = net.predict(x_test).argmax(axis=1) == data.y_test
+        assert run["history"]["test_acc"][epoch] == right.mean()
+        gates = net.gates(x_test).mean(axis=2)
+        np.testing.assert_allclose(run["layer_T_history"][epoch][1], gates[:, :256].mean(axis=1), rtol=1e-12)
+    np.testing.assert_allclose(run["final_T_per_layer"], gates[:, :1000].mean(axis=1), rtol=1e-12)
+    assert run["final_test_acc"] == right.mean()
+    assert run["final_train_acc"] == row["train_acc"]
+
+
+def test_a_run_has_one_blas_thread(data_set, monkeypatch):
+    seen = []
+    monkeypatch.setattr(hn, "train", lambda *_: seen.extend(pool["num_threads"] for pool in threadpool_info()) or {})
+    hn.run_one("plain", SMALL, hn.load_mnist(data_set))
+    assert set(seen) == {1}
+
+
+def test_the_net_has_an_output_for_every_class_of_the_data_set(data_set):
+    data = hn.load_mnist(data_set)
+    part = hn.subset(data, 0, 2, 5)
+    assert len(set(part.y_train)) < 3 == part.n_classes
+
+
+def test_too_few_examples_for_a_batch(data_set):
+    with pytest.raises(ValueError, match="a batch of 301 is more than the 300"):
+        hn.run_one("plain", replace(SMALL, batch_size=301), hn.load_mnist(data_set))
+
+
+def test_an_update_that_ruins_the_net_is_noticed_without_another_step(data_set, recwarn):
+    run = hn.run_one("plain", replace(SMALL, batch_size=300, epochs=1, lr=1e39), hn.load_mnist(data_set))
+    assert run["diverged_at"] == "epoch 1, after its last step: parameters or logits are not finite"
+    assert run["final_test_acc"] is None
+    assert not recwarn.list
+
+
+def test_json_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    target = tmp_path / "a.json"
+    hn.write_json(target, {"a": [1.5, float("nan"), -float("inf")], "b": None})
+    assert json.loads(target.read_text(), parse_constant=pytest.fail) == {"a": [1.5, None, None], "b": None}
+    before = target.read_bytes()
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    for name in ("fsync", "replace"):
+        with monkeypatch.context() as patch:
+            patch.setattr(*((hn.os, name) if name == "fsync" else (hn.Path, name)), full)
+            with pytest.raises(OSError, match="No space"):
+                hn.write_json(target, {"a": 2})
+        assert target.read_bytes() == before
+        assert list(tmp_path.iterdir()) == [target]
 
 
 def test_epoch_means_are_over_whole_batches_in_the_given_order(data_set):
