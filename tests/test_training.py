@@ -58,12 +58,13 @@ def test_a_run_by_hand(tmp_path):
     optimizer, shuffle = hn.Adam(net.parameters, 0.02, clip=0.1), np.random.default_rng([3, 1])
     for epoch in range(3):
         row = hn.train_epoch(net, optimizer, x_train, data.y_train, shuffle.permutation(300), 32)
-        assert row["grad_norm"] == run["history"]["grad_norm"][epoch] > 0.1
+        assert row["grad_norm"] == run["history"]["grad_norm"][epoch]
         right = net.predict(x_test).argmax(axis=1) == data.y_test
         assert run["history"]["test_acc"][epoch] == right.mean()
         gates = net.gates(x_test).mean(axis=2)
         np.testing.assert_allclose(run["layer_T_history"][epoch][1], gates[:, :256].mean(axis=1), rtol=1e-12)
     np.testing.assert_allclose(run["final_T_per_layer"], gates[:, :1000].mean(axis=1), rtol=1e-12)
+    assert max(run["history"]["grad_norm"]) > 0.1  # so that the clip was at work
     assert run["final_test_acc"] == right.mean()
     assert run["final_train_acc"] == row["train_acc"]
 
