@@ -221,8 +221,15 @@ def growth_verdict():
     return f"{ends}; the ratio is worst at {where[0]} and best at {where[1]}"
 
 
+def startup():
+    times = list(load("results/benchmark_commands.json")["trials"]["start-up"].values())
+    steps = [times[0], times[1], times[2] - times[1], times[3] - times[2], times[4] - times[3]]
+    names = ("Python", "importing NumPy", "the other imports", "unpacking and checking MNIST", "starting workers")
+    return ", ".join(f"{1e3 * step:.0f} ms for {name}" for name, step in zip(names, steps, strict=True))
+
+
 TABLES = {"headline": headline, "sweep": sweep, "seeds": seeds, "gates": gates}
-TABLES |= {"speed": speed, "shares": shares, "growth": growth, "growth-verdict": growth_verdict}
+TABLES |= {"speed": speed, "shares": shares, "growth": growth, "growth-verdict": growth_verdict, "startup": startup}
 
 
 @pytest.mark.parametrize("name", TABLES)
