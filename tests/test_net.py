@@ -127,6 +127,21 @@ def test_backward_belongs_to_the_last_forward():
         net.backward(d_logits)
 
 
+def test_a_forward_that_was_interrupted_leaves_nothing_to_go_back_through(monkeypatch):
+    net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
+    d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
+
+    def interrupted(self, work):
+        work.H_P[:] = 7  # some layers of the new batch are in, others are not
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(hn.DeepNet, "_forward_highway", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        net.forward(x[::-1])
+    with pytest.raises(RuntimeError, match="forward"):
+        net.backward(d_logits)
+
+
 def test_batches_of_many_sizes_one_after_another():
     net, _, _ = random_net("highway", (4, 3, 6, 3, 1), dtype=np.float64)
     x = np.random.default_rng(0).normal(size=(40, 4))

@@ -94,6 +94,19 @@ def test_an_update_that_ruins_the_net_is_noticed_without_another_step(data_set, 
     assert not recwarn.list
 
 
+def test_a_parameter_that_is_not_finite_is_noticed_behind_finite_logits(data_set, monkeypatch):
+    real = hn.train_epoch
+
+    def ruined(net, *rest):
+        row = real(net, *rest)
+        net.b_H[0, 0] = np.inf  # tanh(inf) is 1
+        return row
+
+    monkeypatch.setattr(hn, "train_epoch", ruined)
+    run = hn.run_one("plain", SMALL, hn.load_mnist(data_set))
+    assert run["diverged_at"] == "epoch 1, after its last step: parameters or logits are not finite"
+
+
 def test_json_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     target = tmp_path / "a.json"
     hn.write_json(target, {"a": [1.5, float("nan"), -float("inf")], "b": None})
