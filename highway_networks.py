@@ -23,6 +23,8 @@ hand-written forward and backward pass, the loss, the optimiser, the training of
 from __future__ import annotations
 
 import argparse
+import contextlib
+import glob
 import gzip
 import hashlib
 import json
@@ -121,6 +123,8 @@ def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
             raise InputError(f"{folder}: {what} images {x.shape} and {len(y)} labels; one label an image is needed")
     if x_train.shape[1:] != x_test.shape[1:]:
         raise InputError(f"{folder}: sizes differ: train images {x_train.shape[1:]}, t10k images {x_test.shape[1:]}")
+    if y_train.max() == 0:
+        raise InputError(f"{folder}: every train label is 0; at least two classes are needed")
     if y_test.max() > y_train.max():
         raise InputError(f"{folder}: t10k label {y_test.max()} exceeds the train labels, 0 to {y_train.max()}")
     x_train, x_test = (x.reshape(len(x), -1) for x in (x_train, x_test))
@@ -164,7 +168,8 @@ def _download(folder: Path) -> None:
     for mirror in MIRRORS:
         try:
             for name, md5 in GZ_MD5.items():
-                pooch.retrieve(f"{mirror}{name}.gz", f"md5:{md5}", f"{name}.gz", folder)
+                patient = pooch.HTTPDownloader(timeout=30)  # seconds without a byte, then the next mirror
+                pooch.retrieve(f"{mirror}{name}.gz", f"md5:{md5}", f"{name}.gz", folder, downloader=patient)
             return
         except (OSError, ValueError) as error:  # no network, a full disk; a wrong checksum
             failures.append(f"{mirror}: {' '.join(str(error).split())[:200]}")
@@ -191,6 +196,8 @@ SLICE = 256  # images a time in evaluation: a layer's arrays stay in the cache
 
 def zeros(size: int, dtype) -> np.ndarray:
     """(size,) zeros, in a block of the 4 MB from which on NumPy asks the system for huge pages, which are faster."""
+    if size > sys.maxsize >> 4:
+        raise MemoryError  # as for less; NumPy says ValueError
     return np.zeros(max(size, (1 << 22) // np.dtype(dtype).itemsize), dtype)[:size]
 
 
@@ -201,6 +208,15 @@ def carve(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.
         views[name] = flat[start : start + math.prod(shape)].reshape(shape)
         start += math.prod(shape)
     return views
+
+
+class Logits(np.ndarray):
+    """Logits that remember, as does what NumPy computes from them, which forward() they are of: see backward()."""
+
+    of = None
+
+    def __array_finalize__(self, parent):
+        self.of = getattr(parent, "of", None)
 
 
 class DeepNet:
@@ -217,7 +233,8 @@ class DeepNet:
     biases are zero but for b_T = gate_bias.  Blocks of a plain net have no W_T and b_T.  Write parameters in place.
 
     `dtype` is float32, float64, or complex128 (every operation is analytic, for complex-step derivatives).
-    Raises ValueError for an unknown block or dtype and for sizes that are not positive (depth may be 0).
+    Raises ValueError for an unknown block or dtype, sizes that are not positive (depth may be 0) and a gate bias that
+    is not finite; so do forward(), predict() and gates() for an x of another shape, or with pixels that are not finite.
     """
 
     def __init__(self, d_in, d_out, hidden, depth, block, rng, *, gate_bias=-2.0, dtype=np.float32):
@@ -227,6 +244,8 @@ class DeepNet:
             raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
         if min(d_in, d_out, hidden) < 1 or depth < 0:
             raise ValueError(f"sizes must be positive: {d_in=}, {d_out=}, {hidden=}, {depth=}")
+        if not math.isfinite(gate_bias):
+            raise ValueError(f"gate_bias must be finite, not {gate_bias}")
         self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, block
         self.dtype = np.dtype(dtype)
         size = sum(map(math.prod, self._shapes().values()))
@@ -279,11 +298,13 @@ class DeepNet:
     # -- forward ------------------------------------------------------------------------------------------------------
 
     def forward(self, x: np.ndarray) -> np.ndarray:
-        """x (N, d_in) -> logits (N, d_out), a new array.  Keeps what backward() needs, x itself among it."""
+        """x (N, d_in) -> logits (N, d_out), a new array.  Keeps what backward() needs."""
         self._saved = None
         work = self._workspace(self._checked(x), "train")
-        logits = self._run(x, work)
-        self._saved = work
+        np.copyto(work.x, x)  # the caller's may change before backward()
+        logits = self._run(work.x, work).view(Logits)
+        logits.of = object()
+        self._saved = work, logits.of
         return logits
 
     def predict(self, x: np.ndarray) -> np.ndarray:
@@ -322,8 +343,9 @@ class DeepNet:
         return self._work[key]
 
     def _run(self, x, work):
-        work.x = np.asarray(x, self.dtype)
-        np.dot(work.x, self.W_in.T, work.z_in)  # (N, d_in) (d_in, hidden)
+        np.dot(np.asarray(x, self.dtype), self.W_in.T, work.z_in)  # (N, d_in) (d_in, hidden)
+        if not (np.isfinite(work.z_in).all() or np.isfinite(x).all()):  # the second, slower, only when the first fails
+            raise ValueError("x must be finite; it holds NaN or infinity")
         np.add(work.z_in, self.b_in, work.z_in)
         np.tanh(work.z_in.T, work.states[0, :-1])
         with np.errstate(over="ignore"):  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
@@ -352,11 +374,15 @@ class DeepNet:
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
 
-        Uses up what forward() kept: raises RuntimeError when called twice, or before forward().
+        Uses up what forward() kept: raises RuntimeError when called twice, before forward(), or with what was computed
+        from the logits of another forward(), unless np.asarray() has made that a plain array.
         """
-        work, self._saved = self._saved, None
-        if work is None:
+        if self._saved is None:
             raise RuntimeError("backward() needs a forward() of its own before it")
+        (work, logits_of), self._saved = self._saved, None
+        if getattr(d_logits, "of", None) not in (None, logits_of):
+            raise RuntimeError("d_logits comes from the logits of another forward() than the last")
+        d_logits = np.asarray(d_logits)
         if d_logits.shape != (len(work.z_in), self.d_out):
             raise ValueError(f"d_logits must have shape {(len(work.z_in), self.d_out)}, not {d_logits.shape}")
         np.dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
@@ -408,6 +434,7 @@ class Workspace:
             slots, n_states = max(net.depth, 1), net.depth + 1
         kept = rows if rows > h else 0
         shapes = {
+            "x": (n if keep else 0, net.d_in),
             "z_in": (n, h),
             "states": (n_states, h + 1, n),  # block states over a row of ones
             "z": (rows, n),  # z_H over z_T; on the way back dz_H over dz_T
@@ -437,10 +464,14 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     """logits (N, classes), labels y (N,) -> the mean over N of -log softmax(logits)[y], and its gradient (N, classes).
 
     Exact however small the loss: it is log(1 + sum of e^(logit_j - logit_y) over the other classes j), as a log1p; and
-    the gradient of the right class is minus the sum of the others, not p - 1.
+    the gradient of the right class is minus the sum of the others, not p - 1.  Raises ValueError for labels of another
+    shape or type, or outside 0 to classes - 1.
     """
-    rows, n = np.arange(len(y)), len(y)
-    s = logits - logits[rows, y][:, None]
+    n, n_classes = logits.shape
+    if y.shape != (n,) or y.dtype.kind not in "iu" or np.maximum.reduce(y.astype(np.uintp)) >= n_classes:
+        raise ValueError(f"y must hold {n} whole numbers from 0 to {n_classes - 1}, not {y}")
+    rows, s = np.arange(n), np.asarray(logits)
+    s = s - s[rows, y][:, None]
     top = np.maximum.reduce(s, axis=1)  # 0 where the right class has the largest logit
     s -= top[:, None]
     np.exp(s, s)
@@ -449,7 +480,7 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     loss = np.add.reduce(top + np.log1p(rest)) / n
     s /= (n + n * rest)[:, None]
     s[rows, y] = -np.add.reduce(s, axis=1)
-    return loss, s
+    return loss, logits.__array_wrap__(s)  # of the same forward()
 
 
 CHUNK = 65536  # parameters a time: all of the update's lines find them in the cache
@@ -470,7 +501,9 @@ class Adam:
 
     def step(self, gradient: np.ndarray) -> float:
         """Updates the parameters in place; returns the gradient's norm before clipping.  A norm that is not finite
-        changes nothing."""
+        changes nothing.  Raises ValueError for a gradient of another shape than the parameters."""
+        if gradient.shape != self.parameters.shape:
+            raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
         norm = global_norm(gradient)
         if not math.isfinite(norm):
             return norm
@@ -614,22 +647,41 @@ def run_one(block: str, s: Settings, data: Dataset, verbose: bool = False) -> di
 
 
 def write_json(path: Path, record: dict) -> None:
-    """Strict JSON, whole or not at all: a temporary file beside the target, renamed over it.  NaN and inf are null."""
+    """Strict JSON, whole or not at all; raises InputError when it cannot be written.  NaN and inf are null."""
     strict = json.loads(json.dumps(record), parse_constant=lambda not_finite: None)
     text = json.dumps(strict, indent=2, allow_nan=False) + "\n"
-    temporary = _temporary(path)
+    with written_beside(path, text.encode()) as temporary:
+        temporary.replace(path)
+
+
+def check_writable(path: Path) -> None:
+    """Raises InputError if no file of a megabyte can be written at `path`; leaves what is there alone.
+
+    Removes what a run that was killed while it wrote may have left beside it a minute ago or more.
+    """
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is a folder or a device; the name of a file is needed")
+    with written_beside(path, bytes(1 << 20)):
+        for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+            if leftover.stat().st_mtime < time.time() - 60:
+                leftover.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def written_beside(path: Path, data: bytes):
+    """A temporary file in the same folder that holds `data`, safe on the disk, ready to be renamed."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
+        with temporary.open("wb") as file:
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        temporary.replace(path)
+        yield temporary
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from error
     finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def environment() -> dict:
@@ -673,6 +725,13 @@ def numbers(kind, low, high=math.inf):
     return parse
 
 
+def path_name(text: str) -> str:
+    """An argparse type: not empty, as when a shell's variable is not set."""
+    if not text:
+        raise argparse.ArgumentTypeError("'' is not the name of a file or folder")
+    return text
+
+
 def list_of(parse):
     """An argparse type: different numbers separated by commas."""
 
@@ -685,9 +744,12 @@ def list_of(parse):
     return parse_list
 
 
+MOST_JOBS = 61 if sys.platform == "win32" else math.inf  # as many processes as Windows can wait for
+
+
 def all_cores() -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, 61)  # as many processes as Windows can wait for
+    return min(cores, MOST_JOBS)
 
 
 def parse_arguments(argv=None):
@@ -706,10 +768,16 @@ def parse_arguments(argv=None):
     p.add_argument("--n-train", type=count, default=d.n_train, help="training images" + settings)
     p.add_argument("--n-test", type=count, default=d.n_test, help="test images" + settings)
     p.add_argument("--dtype", choices=("float32", "float64"), default=d.dtype, help="of all arithmetic" + settings)
-    p.add_argument("--data-dir", metavar="DIR", help="a data set in MNIST's idx layout, instead of MNIST")
-    p.add_argument("--jobs", type=count, default=all_cores(), help="processes; results do not depend on it")
+    p.add_argument(
+        "--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout, instead of MNIST"
+    )
+    p.add_argument(
+        "--jobs", type=numbers(int, 1, MOST_JOBS), default=all_cores(), help="processes; results do not depend on it"
+    )
     p.add_argument("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
-    p.add_argument("--out", metavar="FILE", help="instead of run.json, run_sweep.json or run_seeds.json")
+    p.add_argument(
+        "--out", type=path_name, metavar="FILE", help="instead of run.json, run_sweep.json or run_seeds.json"
+    )
     p.add_argument("--no-save", action="store_true", help="write nothing")
     p.add_argument("--quiet", action="store_true", help="print the result alone")
     if p.parse_args(argv).quick:
@@ -720,15 +788,9 @@ def parse_arguments(argv=None):
 def output_path(args) -> Path:
     """Where the result goes; raises InputError when it cannot go there, before anybody waits for a training."""
     name = "run_sweep.json" if args.depths else "run_seeds.json" if args.seeds else "run.json"
-    path = Path(args.out).resolve() if args.out else HERE / ("run_quick.json" if args.quick else name)
-    if path.exists() and not path.is_file():
-        raise InputError(f"--out {args.out} is a folder or a device; the name of a file is needed")
+    path = Path(os.path.realpath(args.out)) if args.out else HERE / ("run_quick.json" if args.quick else name)
     if not args.no_save:
-        try:
-            _temporary(path).touch()
-            _temporary(path).unlink()
-        except OSError as error:
-            raise InputError(f"{path} cannot be written: {error.strerror}") from error
+        check_writable(path)
     return path
 
 
@@ -754,14 +816,34 @@ def in_processes(function, tasks: list[tuple], jobs: int):
         return
     others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")  # forked: ready in 10 ms
-    with ProcessPoolExecutor(jobs, context, _start_worker) as pool:
-        try:
-            for future in as_completed([pool.submit(function, *task) for task in tasks]):
-                yield future.result()
-        except BaseException:
-            for process in set(multiprocessing.active_children()) - others:
-                process.kill()
-            raise
+    pool = ProcessPoolExecutor(jobs, context, _start_worker)
+    try:
+        with _ctrl_c_waits():
+            futures = [pool.submit(function, *task) for task in tasks]
+        for future in as_completed(futures):
+            yield future.result()
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - others:
+            process.kill()
+        raise
+    finally:
+        pool.shutdown()
+
+
+@contextlib.contextmanager
+def _ctrl_c_waits():
+    """A pool that is interrupted while it starts its workers may wait for them for ever."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
+        yield
+        return
+    pressed = []
+    before = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if pressed:
+        raise KeyboardInterrupt
 
 
 def _start_worker() -> None:
@@ -829,7 +911,7 @@ def record(args, data: Dataset, pairs: list[Settings], runs: list[dict]) -> dict
 
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
-    start = time.perf_counter()
+    start, written = time.perf_counter(), "nothing"
     try:
         path = output_path(args)
         data = load_mnist(args.data_dir)
@@ -840,9 +922,12 @@ def main(argv=None) -> int:
         for run in (pair[block] for pair in runs for block in BLOCKS):
             if run["diverged"]:
                 print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
-        if not args.no_save:
-            write_json(path, record(args, data, pairs, runs))
-        print(table(runs))
+        try:
+            if not args.no_save:
+                write_json(path, record(args, data, pairs, runs))
+                written = path
+        finally:
+            print(table(runs))  # whatever happens to the disk
         if not args.no_save:
             print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
     except BrokenPipeError:  # whoever read our output stopped reading
@@ -852,7 +937,7 @@ def main(argv=None) -> int:
     except (OSError, InputError) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
     except KeyboardInterrupt:
-        print("interrupted: nothing was written", file=sys.stderr)
+        print(f"interrupted: {written} was written", file=sys.stderr)
         return 130
     except BrokenProcessPool:
         print("a worker process died (killed, or out of memory): nothing was written", file=sys.stderr)
@@ -863,4 +948,9 @@ def main(argv=None) -> int:
 if __name__ == "__main__":
     import highway_networks  # so that worker processes find what they run under this name, not in "__main__"
 
-    sys.exit(highway_networks.main())
+    # no run ends because its output is closed, or cannot show a name
+    sys.stdout, sys.stderr = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
+    sys.stdout.reconfigure(errors="backslashreplace")
+    status = highway_networks.main()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is done: too late to be interrupted
+    sys.exit(status)

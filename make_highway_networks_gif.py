@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from pathlib import Path
 
 import imageio.v3 as imageio
 import matplotlib.pyplot as plt
@@ -20,6 +19,7 @@ from visualize_highway_networks import (
     MARKER,
     RecordError,
     chance_line,
+    file_name,
     gate_axes,
     gates_by_epoch,
     label,
@@ -57,11 +57,11 @@ def draw_frame(record: dict, k: int):
 
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(description="Draw highway_networks.gif from the JSON of highway_networks.py.")
-    parser.add_argument("--run", metavar="FILE", type=Path, default=HERE / "run.json", help="instead of run.json")
+    parser.add_argument("--run", metavar="FILE", type=file_name, default=HERE / "run.json", help="instead of run.json")
     parser.add_argument(
         "--out",
         metavar="FILE",
-        type=Path,
+        type=file_name,
         default=HERE / "highway_networks.gif",
         help="instead of highway_networks.gif",
     )
@@ -75,13 +75,15 @@ def main(argv=None) -> int:
             raise RecordError(f"{args.run} has no layer_T_history in its first highway run: nothing moves")
         try:
             frames = [draw_frame(record, k) for k in range(n_frames)]
-        except (LookupError, TypeError, ValueError, ArithmeticError) as error:
-            raise RecordError(f"{args.run} lacks what the frames are drawn from: {error!r}") from error
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+            why = " ".join(repr(error).split())
+            raise RecordError(f"{args.run} lacks what the frames are drawn from: {why}") from error
         durations = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
         write_whole(args.out, imageio.imwrite("<bytes>", frames, extension=".gif", duration=durations, loop=0))
     except (OSError, RecordError) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
     except KeyboardInterrupt:
+        print("interrupted: nothing was written", file=sys.stderr)
         return 130
     print(f"drew {args.out}: {n_frames} frames")
     return 0

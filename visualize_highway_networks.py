@@ -8,11 +8,14 @@ the published program) writes them.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import glob
 import io
 import json
 import math
 import os
 import sys
+import time
 from pathlib import Path
 
 import matplotlib
@@ -46,29 +49,45 @@ class RecordError(ValueError):
     """A JSON file is not a record of runs; the message names the file, what is wrong and what would be right."""
 
 
+def _read_json(path: Path):
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise RecordError(f"{path} cannot be read as JSON: {' '.join(str(error).split())}") from error
+
+
 def load_record(path: Path) -> dict:
     """The record in `path`, checked: at least one pair, whole numeric histories of equal length."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RecordError(f"{path} cannot be read as JSON: {error}") from error
+    record = _read_json(path)
     runs = record.get("runs") if isinstance(record, dict) else None
     if not isinstance(runs, list) or not runs:
         raise RecordError(f"{path} has no runs: it is not what highway_networks.py writes")
     for i, pair in enumerate(runs):
         for block in COLOR:
             _check_run(pair.get(block) if isinstance(pair, dict) else None, f"{path}: runs[{i}].{block}")
-        if not _is_number(pair.get("depth")):
-            raise RecordError(f"{path}: runs[{i}].depth is not a number")
+        if not _is_number(pair.get("depth"), least=1):
+            raise RecordError(f"{path}: runs[{i}].depth is not a number of at least 1")
+        if not _is_number(pair.get("seed", 0)):
+            raise RecordError(f"{path}: runs[{i}].seed is not a number")
+    _check_head(record, path)
     return record
+
+
+def _check_head(record: dict, path: Path) -> None:
+    """What the pictures say of the settings, where the record has it."""
+    for name, least in (("hidden", 1), ("seed", 0), ("gate_bias", -1e4), ("n_classes", 2)):
+        if record.get(name) is not None and not _is_number(record[name], least):
+            raise RecordError(f"{path}: {name} is not a number of at least {least:g}")
+    seeds, data_set = record.get("seeds", []), record.get("data_set", "MNIST")
+    if not isinstance(seeds, list) or not all(map(_is_number, seeds)):
+        raise RecordError(f"{path}: seeds is not a list of numbers")
+    if not isinstance(data_set, str) or not data_set.isprintable() or len(data_set) > 60:
+        raise RecordError(f"{path}: data_set is not a name of at most 60 characters")
 
 
 def load_results(path: Path) -> dict:
     """A results file of an experiment or a benchmark: an object with `summary`, `settings` and `trials`."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RecordError(f"{path} cannot be read as JSON: {error}") from error
+    record = _read_json(path)
     if not isinstance(record, dict) or not {"summary", "settings", "trials"} <= record.keys():
         raise RecordError(f"{path} has no summary, settings and trials: it is not a results file of this project")
     return record
@@ -89,18 +108,28 @@ def _check_run(run, where: str) -> None:
     for name in ("final_test_acc", "final_train_loss"):
         if not (_is_number(run.get(name)) or (run.get("diverged") and run.get(name) is None)):
             raise RecordError(f"{where}.{name} is not a number, and the run does not say that it diverged")
-    rows = [row[1] if isinstance(row, list) and len(row) == 2 else None for row in run.get("layer_T_history") or []]
-    for gates in [*rows, run.get("final_T_per_layer") or []]:
-        if not isinstance(gates, list) or not all(map(_is_number, gates)):
-            raise RecordError(f"{where}: the mean gates of a layer are not lists of numbers")
+    _check_gates(run, where)
 
 
-def _is_number(value) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+def _check_gates(run: dict, where: str) -> None:
+    """The mean gates: a list of [epoch, a number for each layer], and the last numbers; a plain net has neither."""
+    rows, final = run.get("layer_T_history") or [], run.get("final_T_per_layer") or []
+    if not isinstance(rows, list) or not all(isinstance(row, list) and len(row) == 2 for row in rows):
+        raise RecordError(f"{where}.layer_T_history is not a list of [epoch, gates]")
+    gates = [*(row[1] for row in rows), *([final] if final else [])]
+    if not all(isinstance(g, list) and g and all(map(_is_number, g)) for g in gates):
+        raise RecordError(f"{where}: the mean gates of a layer are not lists of numbers")
+    if len(set(map(len, gates))) > 1 or not all(_is_number(epoch) for epoch, _ in rows):
+        raise RecordError(f"{where}: the mean gates are not [epoch, a number for each layer]")
+
+
+def _is_number(value, least: float = -1e100) -> bool:
+    """Finite, and of a size that can be drawn."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and least <= value <= 1e100
 
 
 def n_classes(record: dict) -> int:
-    return record.get("n_classes", 10)  # the published program, which does not say, trains on MNIST only
+    return record.get("n_classes") or 10  # the published program, which does not say, trains on MNIST only
 
 
 def initial_gate(record: dict) -> float | None:
@@ -118,10 +147,15 @@ def label(run: dict, block: str) -> str:
     return f"{block} (diverged)" if run.get("diverged") else block
 
 
+def data_set(record: dict) -> str:
+    """Its name; a dollar would begin a formula."""
+    return record.get("data_set", "MNIST").replace("$", r"\$")
+
+
 def titled(record: dict) -> str:
     pair = record["runs"][0]
     seed = pair.get("seed", record.get("seed"))
-    return f"{record.get('data_set', 'MNIST')}, depth {pair['depth']}, width {record.get('hidden')}, seed {seed}"
+    return f"{data_set(record)}, depth {pair['depth']}, width {record.get('hidden')}, seed {seed}"
 
 
 # ---- The pictures ----------------------------------------------------------------------------------------------------
@@ -224,9 +258,9 @@ def depth_sweep(record):
     axes[0].legend(loc="center right")
     uniform_loss_line(axes[1], record)
     axes[1].set(ylabel="final training loss", ylim=(-0.15, math.log(n_classes(record)) * 1.2))
-    data, several = record.get("data_set", "MNIST"), record.get("seeds") or [record.get("seed")]
+    several = record.get("seeds") or [record.get("seed")]
     which = f"width {record.get('hidden')}, seed {', '.join(map(str, several))}"
-    fig.suptitle(f"Highway is flat in depth, plain crashes: {data}, {which}")
+    fig.suptitle(f"Highway is flat in depth, plain crashes: {data_set(record)}, {which}")
     return fig
 
 
@@ -291,8 +325,8 @@ def seeds(record):
     left.xaxis.set_major_locator(MaxNLocator(integer=True))
     left.legend(loc="center right")
     right.set(xlabel="seed", title="after the last epoch")
-    depth, data = runs[0]["depth"], record.get("data_set", "MNIST")
-    fig.suptitle(f"No seed is lucky: {data}, depth {depth}, width {record.get('hidden')}")
+    depth, width = runs[0]["depth"], record.get("hidden")
+    fig.suptitle(f"No seed is lucky: {data_set(record)}, depth {depth}, width {width}")
     return fig
 
 
@@ -343,13 +377,25 @@ RUNS = {"run": "run.json", "sweep": "run_sweep.json", "seeds": "run_seeds.json"}
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Through a temporary file beside it: the old file or the new one, never a part."""
+    """The old file or the new one, never a part: through a temporary file beside it.
+
+    Removes what a run that was killed here may have left a minute ago or more.
+    """
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_bytes(data)
+        for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+            if leftover.stat().st_mtime < time.time() - 60:
+                leftover.unlink(missing_ok=True)
+        with temporary.open("wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
         temporary.replace(path)
+    except OSError as error:
+        raise RecordError(f"{path} cannot be written: {error.strerror}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def png(fig) -> bytes:
@@ -359,33 +405,39 @@ def png(fig) -> bytes:
     return buffer.getvalue()
 
 
-def draw_picture(name: str, paths: dict, records: dict, out: Path) -> bool:
-    """Draws one picture if it can; says so or says what is missing."""
+def draw_picture(name: str, paths: dict, records: dict) -> bytes | None:
+    """The picture as a PNG; None when something that it needs is missing, and a line says what."""
     sources, draw, needs = PICTURES[name]
     absent = [str(paths[source]) for source in sources if source not in records]
     if absent:
         print(f"left out {name}: there is no {' and no '.join(absent)}")
-    elif needs and not records[sources[0]]["runs"][0]["highway"].get(needs):
+        return None
+    if needs and not records[sources[0]]["runs"][0]["highway"].get(needs):
         print(f"left out {name}: {paths[sources[0]]} has no {needs}")
-    else:
-        try:
-            data = png(draw(*(records[source] for source in sources)))
-        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-            where = " or ".join(str(paths[source]) for source in sources)
-            raise RecordError(f"{where} lacks what {name} is drawn from: {error!r}") from error
-        write_whole(out / f"{name}.png", data)
-        print(f"drew {out / name}.png")
-        return True
-    return False
+        return None
+    try:
+        return png(draw(*(records[source] for source in sources)))
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        where, why = " or ".join(str(paths[source]) for source in sources), " ".join(repr(error).split())
+        raise RecordError(f"{where} lacks what {name} is drawn from: {why}") from error
+
+
+def file_name(text: str) -> Path:
+    """An argparse type: not empty, as when a shell's variable is not set."""
+    if not text:
+        raise argparse.ArgumentTypeError("'' is not the name of a file or folder")
+    return Path(text)
 
 
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(description="Draw the pictures in viz/ from JSON alone.")
     for name, file in RUNS.items():
-        parser.add_argument(f"--{name}", metavar="FILE", type=Path, default=HERE / file, help=f"instead of {file}")
-    parser.add_argument("--results", metavar="DIR", type=Path, default=HERE / "results", help="instead of results/")
+        parser.add_argument(f"--{name}", metavar="FILE", type=file_name, default=HERE / file, help=f"instead of {file}")
+    parser.add_argument(
+        "--results", metavar="DIR", type=file_name, default=HERE / "results", help="instead of results/"
+    )
     parser.add_argument("--only", choices=PICTURES, metavar="NAME", help=f"one of {', '.join(PICTURES)}")
-    parser.add_argument("--out", metavar="DIR", type=Path, default=HERE / "viz", help="for the PNGs, instead of viz/")
+    parser.add_argument("--out", metavar="DIR", type=file_name, default=HERE / "viz", help="instead of viz/")
     args = parser.parse_args(argv)
     wanted = [args.only] if args.only else list(PICTURES)
     try:
@@ -397,13 +449,18 @@ def main(argv=None) -> int:
             for s, path in paths.items()
             if s in asked or path.exists()
         }
+        pictures = {name: draw_picture(name, paths, records) for name in wanted}
+        pictures = {args.out / f"{name}.png": picture for name, picture in pictures.items() if picture}
         args.out.mkdir(parents=True, exist_ok=True)
-        drawn = [draw_picture(name, paths, records, args.out) for name in wanted]
+        for path, picture in pictures.items():
+            write_whole(path, picture)
+            print(f"drew {path}")
     except (OSError, RecordError) as error:
         parser.exit(2, f"{parser.prog}: error: {error}\n")
     except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
         return 130
-    return 0 if any(drawn) else 1
+    return 0 if pictures else 1
 
 
 if __name__ == "__main__":

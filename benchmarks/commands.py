@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
-from benchmarks.report import save
+from benchmarks.report import end, results_path, save
 
 OURS, THEIRS = ("highway_networks.py", "--quiet"), ("-m", "benchmarks.straightforward")
 COMMANDS = {
@@ -45,6 +45,7 @@ def main(argv=None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.commands", description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=hn.numbers(int, 1), default=5, help="(%(default)s)")
     args = parser.parse_args(argv)
+    path = results_path("benchmark_commands")
     trials, summary = {}, {}
     with tempfile.TemporaryDirectory() as folder:
         out = ("--out", str(Path(folder) / "out.json"))
@@ -62,8 +63,8 @@ def main(argv=None) -> int:
     for name, value in trials["start-up"].items():
         print(f"start-up, {name}: {1e3 * value:.0f} ms")
     settings = {"rounds": args.rounds, "cores": os.cpu_count()}
-    return save("benchmark_commands", "python -m benchmarks.commands", settings, summary, trials)
+    return save(path, settings, summary, trials)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

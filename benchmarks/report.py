@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import sys
 from importlib.metadata import distributions
+from pathlib import Path
 
 import numpy as np
 
@@ -27,9 +29,27 @@ def summarise(seconds: list[float]) -> dict:
     return {"median_ms": 1e3 * median, "quartiles_ms": [1e3 * low, 1e3 * high], "n": len(seconds)}
 
 
-def save(name: str, command: str, settings: dict, summary: dict, trials) -> int:
+def end(main) -> None:
+    """Runs a benchmark and ends the process as every command here does."""
+    try:
+        sys.exit(main())
+    except hn.InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("interrupted: nothing was written", file=sys.stderr)
+        sys.exit(130)
+
+
+def results_path(name: str) -> Path:
+    """Where the results of `name` go; raises InputError when they cannot go there, before anybody waits for them."""
     path = hn.HERE / "results" / f"{name}.json"
-    path.parent.mkdir(exist_ok=True)
+    hn.check_writable(path)
+    return path
+
+
+def save(path: Path, settings: dict, summary: dict, trials) -> int:
+    name = path.stem
     installed = {package.name.lower(): package.version for package in distributions()}
     versions = {package: installed.get(package) for package in ("torch", "jax")}
     targets = {key: TARGETS[key] for key in summary if key in TARGETS}
@@ -37,6 +57,7 @@ def save(name: str, command: str, settings: dict, summary: dict, trials) -> int:
         verdict = "not measured" if summary[key] is None else "reached" if summary[key] <= target else "missed"
         print(f"{key} {summary[key] or math.nan:.3f}, aimed at {target:.2f}: {verdict}")
     settings = settings | {"targets": targets}
+    command = f"python -m benchmarks.{name.removeprefix('benchmark_')}"
     record = {"experiment": name, "source": "this project's own question", "command": command, "settings": settings}
     hn.write_json(path, record | {"env": hn.environment() | versions, "summary": summary, "trials": trials})
     print(f"saved to {path}")

@@ -22,7 +22,7 @@ import numpy as np
 
 import highway_networks as hn
 from benchmarks import rivals, step
-from benchmarks.report import save
+from benchmarks.report import end, results_path, save
 
 BASE = {"depth": 30, "width": 50, "batch": 128}
 GROWTH = {
@@ -76,6 +76,7 @@ def main(argv=None) -> int:
     if args.one:
         print(json.dumps(measure(args.one[0], *map(int, args.one[1:]))))
         return 0
+    path = results_path("benchmark_scaling")
     trials = []
     for axis, values in GROWTH.items():
         for value in values:
@@ -99,8 +100,8 @@ def main(argv=None) -> int:
     }
     summary |= {f"ours_over_jax_{row['axis']}_{row[row['axis']]}": row["ours_over_jax"] for row in trials}
     settings = {"base": BASE, "growth": GROWTH, "rounds": args.rounds, "seconds_a_measurement": SECONDS}
-    return save("benchmark_scaling", "python -m benchmarks.scaling", settings, summary, trials)
+    return save(path, settings, summary, trials)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

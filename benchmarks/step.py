@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import time
 
 import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported
@@ -21,7 +20,7 @@ import numpy as np
 
 import highway_networks as hn
 from benchmarks import rivals
-from benchmarks.report import save, summarise
+from benchmarks.report import end, results_path, save, summarise
 
 STEPS, WARM_UP = 20, 2  # steps a turn, rounds discarded
 
@@ -153,6 +152,7 @@ def main(argv=None) -> int:
     if args.block:
         show(f"{args.block} {sizes}", *time_steps(args.block, **sizes, rounds=args.rounds))
         return 0
+    path = results_path("benchmark_step")
     trials, summary = {}, {}
     for block in hn.BLOCKS:
         times, missing = time_steps(block, **sizes, rounds=args.rounds)
@@ -168,7 +168,7 @@ def main(argv=None) -> int:
     show("evaluation of 10 000 images, highway, depth 30", times, missing)
     trials["evaluation"] = {name: summarise(values) for name, values in times.items()}
     summary["evaluation_over_torch_eager"] = ratio(times, rivals.Torch.name)
-    return save("benchmark_step", "python -m benchmarks.step", sizes | {"rounds": args.rounds}, summary, trials)
+    return save(path, sizes | {"rounds": args.rounds}, summary, trials)
 
 
 KEYS = {  # of the summary
@@ -182,4 +182,4 @@ KEYS = {  # of the summary
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end(main)

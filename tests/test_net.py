@@ -117,14 +117,104 @@ def test_backward_belongs_to_the_last_forward():
     expected = net.backward(d_logits).copy()
     with pytest.raises(RuntimeError, match="forward"):
         net.backward(d_logits)
-    net.forward(x)
+    d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
     net.predict(x[::-1])  # evaluation in between disturbs nothing, at any size
     net.gates(x[::-1])
     net.gates(x[:2])
     np.testing.assert_array_equal(net.backward(d_logits), expected)
     net.forward(x[:2])
     with pytest.raises(ValueError, match="shape"):
-        net.backward(d_logits)
+        net.backward(np.asarray(d_logits))
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [
+        lambda logits, y: hn.softmax_cross_entropy(logits, y)[1],
+        lambda logits, y: 0.5 * hn.softmax_cross_entropy(logits.copy(), y)[1].astype(np.float64),
+        lambda logits, y: 2 * (logits - np.eye(3)[y]),  # a squared loss of the user's own
+        lambda logits, y: np.tanh(logits)[:, ::-1].T.copy().T,
+    ],
+)
+def test_a_gradient_of_another_batch_is_refused(loss):
+    net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
+    old = loss(net.forward(x), y)
+    new = loss(net.forward(x[::-1]), y[::-1])
+    with pytest.raises(RuntimeError, match="another forward"):
+        net.backward(old)
+    with pytest.raises(RuntimeError, match="needs a forward"):  # the refusal used it up: no second guess
+        net.backward(new)
+    twin, _, _ = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
+    twin.forward(x)
+    with pytest.raises(RuntimeError, match="another forward"):  # of another net, too
+        twin.backward(new)
+    new = loss(net.forward(x[::-1]), y[::-1])
+    assert net.backward(new).any()
+
+
+def test_the_batch_may_change_after_forward():
+    net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
+    expected = net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).copy()
+    d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
+    x[:] = 9
+    np.testing.assert_array_equal(net.backward(d_logits), expected)
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+@pytest.mark.parametrize("pixel", [np.nan, np.inf, -np.inf])
+@pytest.mark.filterwarnings("ignore:invalid value encountered in dot")  # NumPy's own, for complex numbers only
+def test_pixels_that_are_not_finite_are_refused(block, dtype, pixel):
+    net, x, _ = random_net(block, (4, 3, 6, 2, 5), dtype=dtype)
+    x[3, 1] = pixel
+    for method in (net.forward, net.predict, net.gates)[: 3 if block == "highway" else 2]:
+        with pytest.raises(ValueError, match="finite"):
+            method(x)
+    with pytest.raises(RuntimeError, match="needs a forward"):
+        net.backward(np.zeros((5, 3)))
+
+
+@pytest.mark.parametrize("bias", [np.nan, np.inf])
+def test_a_gate_bias_that_is_not_finite_is_refused(bias):
+    with pytest.raises(ValueError, match="gate_bias must be finite"):
+        hn.DeepNet(4, 3, 6, 2, "highway", np.random.default_rng(0), gate_bias=bias)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.array([0, 1, 3]),
+        np.array([0, 1, -1]),
+        np.array([0, 1, -1], np.int8),
+        np.array([0.0, 1, 2]),
+        np.array([True, False, True]),
+        np.array([0, 1]),
+        np.array([0]),
+        np.array([[0], [1], [2]]),
+    ],
+    ids=str,
+)
+def test_labels_that_are_none_are_refused(y):
+    with pytest.raises(ValueError, match="3 whole numbers from 0 to 2"):
+        hn.softmax_cross_entropy(np.zeros((3, 3)), y)
+
+
+def test_labels_of_any_whole_type():
+    logits = np.random.default_rng(0).normal(size=(3, 3))
+    expected = hn.softmax_cross_entropy(logits, np.array([2, 0, 1]))
+    for dtype in (np.uint8, np.int16, np.uint64):
+        loss, d_logits = hn.softmax_cross_entropy(logits, np.array([2, 0, 1], dtype))
+        assert loss == expected[0]
+        np.testing.assert_array_equal(d_logits, expected[1])
+        assert type(d_logits) is np.ndarray
+
+
+@pytest.mark.parametrize("shape", [(1,), (9,), (11,), (10, 1)])
+def test_a_gradient_of_another_shape_is_refused(shape):
+    parameters = np.ones(10)
+    with pytest.raises(ValueError, match="must have shape"):
+        hn.Adam(parameters).step(np.ones(shape))
+    assert (parameters == 1).all()
 
 
 def test_a_forward_that_was_interrupted_leaves_nothing_to_go_back_through(monkeypatch):

@@ -119,7 +119,7 @@ def test_json_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     for name in ("fsync", "replace"):
         with monkeypatch.context() as patch:
             patch.setattr(*((hn.os, name) if name == "fsync" else (hn.Path, name)), full)
-            with pytest.raises(OSError, match="No space"):
+            with pytest.raises(hn.InputError, match=r"a\.json cannot be written: No space"):
                 hn.write_json(target, {"a": 2})
         assert target.read_bytes() == before
         assert list(tmp_path.iterdir()) == [target]

@@ -1,0 +1,264 @@
+"""Faults, for real: processes killed at random moments, a full disk, a dead worker.  A target file is the old one or
+the new one, whole; a next run works as if nothing had happened."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from conftest import ROOT, run
+from test_cli import SMALL, workers_of
+
+import highway_networks as hn
+
+COMMAND_KILLS, WRITER_KILLS, WORKER_KILLS, INTERRUPTIONS = 100, 100, 20, 50
+
+unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="changes the limits of a process under way, or looks into it"
+)
+
+
+def start(*words, **more):
+    """A command under way, in a process group of its own as under a terminal."""
+    command = [sys.executable, str(ROOT / "highway_networks.py"), *map(str, words)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, start_new_session=True, **pipes, **more)
+
+
+def end_of(process) -> str:
+    """Its stderr; fails, rather than waiting for ever, if it does not end."""
+    try:
+        return process.communicate(timeout=60)[1]
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+
+
+def old_or_new(path) -> str:
+    """What a target is: "old", or a whole "new" record; fails if it is anything else."""
+    text = path.read_text()
+    if text == "old":
+        return "old"
+    [pair] = json.loads(text, parse_constant=pytest.fail)["runs"]
+    assert pair["plain"]["history"]["epoch"] == pair["highway"]["history"]["epoch"] == [1, 2]
+    return "new"
+
+
+def strike(folder, data_set, signal_number, n, begun=False) -> list[tuple[str, int, str]]:
+    """n commands, two at a time, each struck at a random moment of its life, or of that after its first line.
+
+    Returns (target, exit status, stderr) of each.
+    """
+    folder.mkdir()
+    words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--out")
+    before = time.perf_counter()
+    assert run("highway_networks.py", *words, folder / "first.json").returncode == 0
+    life = time.perf_counter() - before
+
+    def one(i):
+        target = folder / f"{i}.json"
+        target.write_text("old")
+        with start(*words, target) as process:
+            if begun:
+                process.stdout.readline()
+            time.sleep(random.uniform(0, life / 2 if begun else 1.5 * life))  # two at a time take longer
+            os.killpg(process.pid, signal_number)
+            stderr = end_of(process)
+        return old_or_new(target), process.returncode, stderr
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(one, range(n)))
+
+
+@unix
+def test_commands_killed_at_random_moments(tmp_path, data_set):
+    folder = tmp_path / "out"
+    struck = strike(folder, data_set, signal.SIGKILL, COMMAND_KILLS)
+    killed = [target for target, status, _ in struck if status == -signal.SIGKILL]
+    assert len(killed) > COMMAND_KILLS / 4
+    assert all(target == "new" for target, status, _ in struck if status == 0)
+    for leftover in folder.glob(".*"):  # at most what was being written at that moment
+        os.utime(leftover, (0, 0))
+    targets = [folder / f"{i}.json" for i in range(COMMAND_KILLS)]
+    for target in targets:
+        hn.check_writable(target)
+    assert sorted(folder.iterdir()) == sorted([folder / "first.json", *targets])
+
+
+@unix
+def test_ctrl_c_at_random_moments(tmp_path, data_set):
+    struck = strike(tmp_path / "out", data_set, signal.SIGINT, INTERRUPTIONS, begun=True)
+    for i, (target, status, stderr) in enumerate(struck):
+        assert (target, status) in (("old", 130), ("new", 130), ("new", 0))
+        if status == 130:
+            written = tmp_path / "out" / f"{i}.json" if target == "new" else "nothing"
+            assert stderr == f"interrupted: {written} was written\n"
+    assert any(status == 130 for _, status, _ in struck)
+    assert not list((tmp_path / "out").glob(".*"))
+
+
+WRITER = """
+import os, random, signal, sys, time
+import {module} as module
+from pathlib import Path
+path, kills = Path(sys.argv[1]), int(sys.argv[2])
+for i in range(kills):
+    child = os.fork()
+    if child == 0:
+        for k in range(10**9):
+            {write}
+    time.sleep(random.uniform(0, 0.03))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    if path.exists():
+        text = path.read_text()
+        assert len(text) > 20000 and text[0] == "{{" and text[-2:] == "}}\\n", (len(text), text[:9], text[-9:])
+print("survived", kills)
+"""
+
+
+@unix
+@pytest.mark.parametrize(
+    ("module", "write"),
+    [
+        ("highway_networks", "module.write_json(path, {'k': [k] * 5000})"),
+        ("visualize_highway_networks", "module.write_whole(path, b'{' + b'%07d' % k * 5000 + b'}\\n')"),
+    ],
+)
+def test_killed_while_writing(tmp_path, module, write):
+    """Children that do nothing but write the same file, killed at random moments."""
+    code = WRITER.format(module=module, write=write)
+    words = [sys.executable, "-c", code, str(tmp_path / "target.json"), str(WRITER_KILLS)]
+    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert process.stdout == f"survived {WRITER_KILLS}\n", process.stderr
+
+
+@linux
+def test_workers_killed_at_random_moments(tmp_path, data_set):
+    for i in range(WORKER_KILLS):
+        target = tmp_path / f"{i}.json"
+        target.write_text("old")
+        with start(*SMALL, "--epochs", 10**6, "--data-dir", data_set, "--jobs", 2, "--out", target) as process:
+            workers = []
+            while len(workers) < 2:
+                workers = workers_of(process.pid)
+            time.sleep(random.uniform(0, 0.2))
+            os.kill(random.choice(workers), signal.SIGKILL)
+            stderr = end_of(process)
+        assert process.returncode == 1, stderr
+        assert stderr.splitlines() == ["a worker process died (killed, or out of memory): nothing was written"]
+        assert target.read_text() == "old"
+    assert not list(tmp_path.glob(".*"))
+
+
+@linux
+def test_the_disk_is_full_when_the_result_is_ready(tmp_path, data_set):
+    """The limit on a file's size, set while the command trains, lets it write a thousand bytes and no more."""
+    import resource
+
+    target = tmp_path / "run.json"
+    target.write_text("old")
+    with start(*SMALL, "--epochs", 100, "--data-dir", data_set, "--jobs", 1, "--out", target) as process:
+        while "epoch   1" not in process.stdout.readline():
+            pass
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, 1000))
+        stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert stderr == f"highway_networks.py: error: {target} cannot be written: File too large\n"
+    assert "highway test acc" in stdout  # the numbers are not lost
+    assert target.read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == ["run.json", "shapes"]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of half a megabyte."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=512k", "none", str(disk)]
+    if sys.platform != "linux" or subprocess.run(words, capture_output=True, check=False).returncode:
+        pytest.skip("this user may not mount a file system")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_disk_too_small_is_named_before_the_training(small_disk, data_set):
+    (small_disk / "run.json").write_text("old")
+    process = run("highway_networks.py", "--epochs", 10**6, "--data-dir", data_set, "--out", small_disk / "run.json")
+    assert process.returncode == 2
+    assert (
+        process.stderr
+        == f"highway_networks.py: error: {small_disk}/run.json cannot be written: No space left on device\n"
+    )
+    assert os.listdir(small_disk) == ["run.json"]
+
+
+def test_a_disk_too_small_for_a_picture(small_disk):
+    (small_disk / "rest").write_bytes(bytes(500_000))
+    (small_disk / "highway_networks.gif").write_text("old")
+    for words in (
+        ("visualize_highway_networks.py", "--out", small_disk),
+        ("make_highway_networks_gif.py", "--out", small_disk / "highway_networks.gif"),
+    ):
+        process = run(*words)
+        assert process.returncode == 2
+        assert process.stderr.endswith("cannot be written: No space left on device\n")
+        assert sorted(os.listdir(small_disk)) == ["highway_networks.gif", "rest"]
+    assert (small_disk / "highway_networks.gif").read_text() == "old"
+
+
+@unix
+@pytest.mark.parametrize("words", [("--quiet",), (), ("--seeds", "0,1")])
+def test_output_that_cannot_be_written(tmp_path, data_set, words):
+    """Standard output closed, or a full device: one line at most, and what is saved is whole."""
+    for redirection in (">&-", "2>&-", ">&- 2>&-", "> /dev/full"):
+        if "full" in redirection and not os.path.exists("/dev/full"):
+            continue
+        target = tmp_path / "run.json"
+        target.write_text("old")
+        command = [
+            sys.executable,
+            ROOT / "highway_networks.py",
+            *SMALL,
+            "--data-dir",
+            data_set,
+            *words,
+            "--out",
+            target,
+        ]
+        shell = f"{' '.join(map(str, command))} {redirection}"
+        process = subprocess.run(shell, shell=True, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+        if "full" in redirection:
+            assert process.returncode == 2
+            assert process.stderr == "highway_networks.py: error: [Errno 28] No space left on device\n"
+        else:
+            assert (process.returncode, process.stderr) == (0, "")
+            assert json.loads(target.read_text())["runs"]
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
+    target = tmp_path / "a[1].json"
+    old, new, foreign = (tmp_path / name for name in (".a[1].json.123.tmp", ".a[1].json.124.tmp", ".a1.json.123.tmp"))
+    for path in (old, new, foreign):
+        path.write_text("torn")
+    for path in (old, foreign):
+        os.utime(path, (time.time() - 100,) * 2)
+    hn.check_writable(target)
+    assert sorted(tmp_path.iterdir()) == sorted([new, foreign])  # another process may be writing the new one
+
+
+@unix
+def test_one_target_written_by_two_processes_at_once(tmp_path, data_set):
+    target = tmp_path / "run.json"
+    with ThreadPoolExecutor(2) as pool:
+        words = ("highway_networks.py", *SMALL, "--data-dir", data_set, "--jobs", 1, "--out", target)
+        processes = list(pool.map(lambda _: run(*words), range(4)))
+    assert [process.returncode for process in processes] == [0] * 4
+    assert old_or_new(target) == "new"
+    assert sorted(os.listdir(tmp_path)) == ["run.json", "shapes"]
