@@ -57,6 +57,7 @@ HERE = Path(__file__).resolve().parent
 BUNDLED = HERE / "data" / "mnist"
 CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
 MIRRORS = ("https://ossci-datasets.s3.amazonaws.com/mnist/", "https://storage.googleapis.com/cvdf-datasets/mnist/")
+PATIENCE = 30  # seconds without a byte before the next mirror is tried
 SHA256 = {  # of the uncompressed files
     "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
     "train-labels-idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
@@ -168,8 +169,8 @@ def _download(folder: Path) -> None:
     for mirror in MIRRORS:
         try:
             for name, md5 in GZ_MD5.items():
-                patient = pooch.HTTPDownloader(timeout=30)  # seconds without a byte, then the next mirror
-                pooch.retrieve(f"{mirror}{name}.gz", f"md5:{md5}", f"{name}.gz", folder, downloader=patient)
+                get = pooch.HTTPDownloader(timeout=PATIENCE)
+                pooch.retrieve(f"{mirror}{name}.gz", f"md5:{md5}", f"{name}.gz", folder, downloader=get)
             return
         except (OSError, ValueError) as error:  # no network, a full disk; a wrong checksum
             failures.append(f"{mirror}: {' '.join(str(error).split())[:200]}")
@@ -719,7 +720,7 @@ def numbers(kind, low, high=math.inf):
             value = math.nan
         if not (low <= value <= high) or value == math.inf:
             bounds = f"of at least {low}" if high == math.inf else f"from {low} to {high}"
-            raise argparse.ArgumentTypeError(f"'{text}' is not {'a whole' if kind is int else 'a'} number {bounds}")
+            raise argparse.ArgumentTypeError(f"{text!r} is not {'a whole' if kind is int else 'a'} number {bounds}")
         return value
 
     return parse
@@ -738,7 +739,7 @@ def list_of(parse):
     def parse_list(text):
         values = [parse(word.strip()) for word in text.split(",")] if text.strip() else []
         if len(set(values)) != len(values):
-            raise argparse.ArgumentTypeError(f"'{text}' names one number twice")
+            raise argparse.ArgumentTypeError(f"{text!r} names one number twice")
         return values
 
     return parse_list
@@ -935,7 +936,7 @@ def main(argv=None) -> int:
     except MemoryError:
         parser.exit(2, f"{parser.prog}: error: not enough memory for nets of this size\n")
     except (OSError, InputError) as error:
-        parser.exit(2, f"{parser.prog}: error: {error}\n")
+        parser.exit(2, f"{parser.prog}: error: {' '.join(str(error).split())}\n")
     except KeyboardInterrupt:
         print(f"interrupted: {written} was written", file=sys.stderr)
         return 130

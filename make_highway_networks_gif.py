@@ -76,12 +76,13 @@ def main(argv=None) -> int:
         try:
             frames = [draw_frame(record, k) for k in range(n_frames)]
         except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-            why = " ".join(repr(error).split())
-            raise RecordError(f"{args.run} lacks what the frames are drawn from: {why}") from error
+            raise RecordError(f"{args.run} lacks what the frames are drawn from: {error!r}") from error
+        finally:
+            plt.close("all")
         durations = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
         write_whole(args.out, imageio.imwrite("<bytes>", frames, extension=".gif", duration=durations, loop=0))
     except (OSError, RecordError) as error:
-        parser.exit(2, f"{parser.prog}: error: {error}\n")
+        parser.exit(2, f"{parser.prog}: error: {' '.join(str(error).split())}\n")
     except KeyboardInterrupt:
         print("interrupted: nothing was written", file=sys.stderr)
         return 130

@@ -53,7 +53,7 @@ def _read_json(path: Path):
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise RecordError(f"{path} cannot be read as JSON: {' '.join(str(error).split())}") from error
+        raise RecordError(f"{path} cannot be read as JSON: {error}") from error
 
 
 def load_record(path: Path) -> dict:
@@ -401,7 +401,6 @@ def write_whole(path: Path, data: bytes) -> None:
 def png(fig) -> bytes:
     buffer = io.BytesIO()
     fig.savefig(buffer, format="png", metadata={"Software": None})  # the same JSON, the same bytes
-    plt.close(fig)
     return buffer.getvalue()
 
 
@@ -418,8 +417,10 @@ def draw_picture(name: str, paths: dict, records: dict) -> bytes | None:
     try:
         return png(draw(*(records[source] for source in sources)))
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        where, why = " or ".join(str(paths[source]) for source in sources), " ".join(repr(error).split())
-        raise RecordError(f"{where} lacks what {name} is drawn from: {why}") from error
+        where = " or ".join(str(paths[source]) for source in sources)
+        raise RecordError(f"{where} lacks what {name} is drawn from: {error!r}") from error
+    finally:
+        plt.close("all")
 
 
 def file_name(text: str) -> Path:
@@ -456,7 +457,7 @@ def main(argv=None) -> int:
             write_whole(path, picture)
             print(f"drew {path}")
     except (OSError, RecordError) as error:
-        parser.exit(2, f"{parser.prog}: error: {error}\n")
+        parser.exit(2, f"{parser.prog}: error: {' '.join(str(error).split())}\n")
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

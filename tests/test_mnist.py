@@ -1,6 +1,8 @@
 import gzip
 import hashlib
 import http.server
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -140,13 +142,17 @@ def test_garbage_is_an_array_or_one_line(data, n_dims):
 
 @pytest.fixture
 def mirror(tmp_path, monkeypatch):
-    """A local HTTP server in the mirrors' place; `files` maps a name to what it serves (else 404)."""
+    """A local HTTP server in the mirrors' place; `files` maps a name to what it serves: bytes, or a function that
+    answers for the handler; what it does not name is a 404."""
     files, asked = {}, []
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
             asked.append(self.path)
             body = files.get(self.path.rsplit("/", 1)[-1])
+            if callable(body):
+                body(self)
+                return
             self.send_response(404 if body is None else 200)
             self.end_headers()
             self.wfile.write(body or b"")
@@ -154,7 +160,11 @@ def mirror(tmp_path, monkeypatch):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    class Server(http.server.ThreadingHTTPServer):
+        def handle_error(self, request, client_address):
+            """A client that went away is what some tests are about."""
+
+    server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     monkeypatch.setattr(hn, "MIRRORS", (f"http://127.0.0.1:{server.server_port}/mnist/",))
     monkeypatch.setattr(hn, "BUNDLED", tmp_path / "no-bundle")
@@ -185,12 +195,144 @@ def test_a_bad_file_in_the_cache_is_replaced(mirror):
     assert len(hn.load_mnist().y_test) == 10000
 
 
-def test_a_download_that_is_not_mnist_is_refused_and_does_not_stay(mirror):
+def interrupted(body):
+    """The connection ends in the middle of what was announced."""
+
+    def answer(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body[: len(body) // 2])
+
+    return answer
+
+
+def silent(handler):
+    """Says yes, and then nothing."""
+    handler.send_response(200)
+    handler.end_headers()
+    handler.wfile.flush()
+    threading.Event().wait(2)
+
+
+BAD_ANSWERS = {
+    "a web page": lambda body: b"<html>please log in</html>",
+    "nothing": lambda body: b"",
+    "truncated": lambda body: body[:-1],
+    "corrupted": lambda body: body[:500] + b"?" + body[501:],
+    "not there": lambda body: None,
+    "interrupted": interrupted,
+    "silent": lambda body: silent,
+}
+
+
+@pytest.mark.parametrize("answer", BAD_ANSWERS)
+def test_a_bad_download_is_refused_and_replaced_from_the_next_mirror(mirror, monkeypatch, capsys, answer):
+    files, asked = mirror
+    monkeypatch.setattr(hn, "PATIENCE", 0.5)
+    name = f"{TRAIN_LABELS}.gz"
+    good, files[name] = files[name], BAD_ANSWERS[answer](files[name])
+    with pytest.raises(SystemExit) as end:
+        hn.main(["--quick", "--no-save"])
+    assert end.value.code == 2
+    [line] = [line for line in capsys.readouterr().err.splitlines() if "error: " in line]
+    assert f"error: MNIST is not in {hn.CACHE} and could not be downloaded: {hn.MIRRORS[0]}: " in line
+    assert not (hn.CACHE / name).exists()
+    assert not list(hn.CACHE.glob("tmp*"))
+
+    [first] = hn.MIRRORS
+    monkeypatch.setattr(hn, "MIRRORS", (first, first.replace("/mnist/", "/second/")))
+    bad = files[name]
+
+    def good_from_the_second(handler):
+        if handler.path.startswith("/second/"):
+            handler.send_response(200)
+            handler.end_headers()
+            handler.wfile.write(good)
+        elif callable(bad):
+            bad(handler)
+        else:
+            handler.send_response(404 if bad is None else 200)
+            handler.end_headers()
+            handler.wfile.write(bad or b"")
+
+    files[name] = good_from_the_second
+    assert hn.load_mnist().name == "MNIST"
+    assert sorted(path.name for path in hn.CACHE.iterdir()) == sorted(files)
+    assert [path for path in asked if "/second/" in path] == [f"/second/{name}.gz" for name in list(hn.SHA256)[1:]]
+
+
+DOWNLOAD = """
+import pathlib, sys
+import highway_networks as hn
+hn.BUNDLED, hn.CACHE, hn.MIRRORS = pathlib.Path("none"), pathlib.Path(sys.argv[1]), (sys.argv[2],)
+hn.GZ_MD5 = dict(word.split("=") for word in sys.argv[3:])
+print(hn.load_mnist().name)
+"""
+
+
+def downloading():
+    """A process of its own that downloads as this one would."""
+    words = [str(hn.CACHE), hn.MIRRORS[0], *(f"{name}={md5}" for name, md5 in hn.GZ_MD5.items())]
+    command = [sys.executable, "-c", DOWNLOAD, *words]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+
+
+def test_processes_that_download_at_the_same_time(mirror):
+    processes = [downloading() for _ in range(3)]
+    assert [process.communicate(timeout=60)[0] for process in processes] == ["MNIST\n"] * 3
+    assert sorted(path.name for path in hn.CACHE.iterdir()) == sorted(mirror[0])
+    mirror[0].clear()
+    assert hn.load_mnist().name == "MNIST"
+
+
+def test_a_download_that_was_killed_is_made_again(mirror):
     files, _ = mirror
-    files[f"{TRAIN_LABELS}.gz"] = b"<html>please log in</html>"
-    with pytest.raises(hn.InputError, match="could not be downloaded"):
+    name = f"{TRAIN_IMAGES}.gz"
+    good, reached = files[name], threading.Event()
+
+    def half(handler):
+        handler.send_response(200)
+        handler.end_headers()
+        handler.wfile.write(good[: len(good) // 2])
+        handler.wfile.flush()
+        reached.set()
+        threading.Event().wait(3)
+
+    files[name] = half
+    process = downloading()
+    assert reached.wait(60)
+    process.kill()
+    process.communicate(timeout=60)
+    files[name] = good
+    assert hn.load_mnist().name == "MNIST"
+
+
+@pytest.mark.parametrize("content", [b"", b"\0\0\x08\1", b"another program's"])
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_what_is_in_the_cache_is_verified(mirror, content, suffix):
+    """Even a data set that is whole, but not MNIST, is replaced; so is one file of another one."""
+    write_data_set(hn.CACHE, compress=bool(suffix))
+    (hn.CACHE / f"{TRAIN_LABELS}{suffix}").write_bytes(content or (hn.CACHE / f"{TRAIN_LABELS}{suffix}").read_bytes())
+    assert hn.load_mnist().name == "MNIST"
+    assert len(mirror[1]) == 4
+
+
+@pytest.mark.parametrize("full", [True, False])
+def test_a_cache_that_cannot_be_written(mirror, tmp_path, monkeypatch, full):
+    """With the files in it, it serves; without, one line says why it cannot be filled."""
+    if full:
         hn.load_mnist()
-    assert not (hn.CACHE / f"{TRAIN_LABELS}.gz").exists()
+        hn.CACHE.chmod(0o500)
+        assert hn.load_mnist().name == "MNIST"
+        hn.CACHE.chmod(0o700)
+        return
+    (tmp_path / "file").write_text("kept")
+    monkeypatch.setattr(hn, "CACHE", tmp_path / "file" / "cache")
+    with pytest.raises(hn.InputError, match="could not be downloaded") as error:
+        hn.load_mnist()
+    assert "Not a directory" in str(error.value) or "cannot find the path" in str(error.value)
+    assert (tmp_path / "file").read_text() == "kept"
 
 
 def test_a_dead_mirror_is_passed_over(mirror, monkeypatch):

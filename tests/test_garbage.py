@@ -1,0 +1,298 @@
+"""Garbage thrown at every flag, at every data file and at every JSON reader: a right answer, or one line.
+
+The numbers of examples stand in the README.
+"""
+
+import contextlib
+import copy
+import gzip
+import io
+import json
+import os
+import random
+
+import matplotlib
+import numpy as np
+import pytest
+from conftest import ROOT, idx_bytes, write_data_set
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from test_cli import SMALL
+from test_drawing import benchmark_results, ours, published
+
+import highway_networks as hn
+import make_highway_networks_gif as gif
+import visualize_highway_networks as viz
+
+FLAG_EXAMPLES, IDX_EXAMPLES, JSON_EXAMPLES, TEXT_EXAMPLES = 1000, 1000, 400, 1000
+
+
+def thrown(n):
+    return settings(max_examples=n, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+def outcome(main, words) -> tuple[int, str]:
+    """The exit status of a command, run in this process, and what it wrote to stderr: nothing, or its one line."""
+    stderr = io.StringIO()
+    with contextlib.redirect_stderr(stderr), contextlib.redirect_stdout(io.StringIO()):
+        try:
+            status = main([str(word) for word in words])
+        except SystemExit as end:
+            status = end.code
+    text = stderr.getvalue()
+    if status == 2:
+        assert text.endswith("\n")
+        assert len([line for line in text.splitlines() if "error: " in line]) == 1
+        assert "error: " in text.splitlines()[-1]
+    return status, text
+
+
+# ---- flags
+
+
+class Accepted(Exception):
+    """Nothing was wrong with the flags."""
+
+
+FLAGS = [action.option_strings[0] for action in hn.parse_arguments([])[0]._actions if action.option_strings[0] != "-h"]
+VALUES = (  # but for "--", which argparse itself mishandles in --flag=-- up to Python 3.12
+    st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=12)
+    | st.integers(-(10**25), 10**25).map(str)
+    | st.integers(-3, 400).map(str)
+    | st.floats().map(str)
+    | st.lists(st.integers(-2, 9), max_size=4).map(lambda numbers: ",".join(map(str, numbers)))
+    | st.sampled_from(["", " ", ",", "0", "-0", "1e-400", "1_000", "٣", "0x10", ".", "/", "~", "-", "NaN", "1e9999"])
+)
+
+
+@thrown(FLAG_EXAMPLES)
+@given(st.lists(st.tuples(st.sampled_from(FLAGS), VALUES | st.none()), min_size=1, max_size=3))
+def test_garbage_in_the_flags(tmp_path_factory, words):
+    folder = tmp_path_factory.getbasetemp() / "flags"
+    if not folder.exists():
+        write_data_set(folder / "shapes")
+    before, here = sorted(os.listdir(folder)), os.getcwd()
+
+    def accepted(pairs, data, jobs, quiet):
+        for s in pairs:
+            assert s.epochs >= 1
+            assert s.depth >= 1
+            assert 1 <= s.batch_size <= s.n_train <= 300
+            assert 1 <= s.n_test <= 80
+            assert 0 < s.lr < np.inf
+        raise Accepted
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hn, "run_pairs", accepted)
+        patch.setattr(hn, "HERE", folder)
+        os.chdir(folder)
+        try:
+            flags = [flag if value is None else f"{flag}={value}" for flag, value in words]
+            status, text = outcome(hn.main, (*SMALL, "--data-dir", "shapes", *flags))
+            assert status == 2 or "--help" in flags, text
+        except Accepted:
+            pass
+        finally:
+            os.chdir(here)
+    assert sorted(os.listdir(folder)) == before
+
+
+@pytest.mark.parametrize(
+    "numbers", [{"lr": 1e-12}, {"lr": 1e300}, {"gate_bias": 1e3}, {"gate_bias": -1e3}, {"seed": 10**40}]
+)
+def test_the_extremes_of_the_flags_train_or_diverge_by_name(data_set, numbers):
+    data = hn.load_mnist(data_set)
+    s = hn.Settings(depth=3, hidden=5, epochs=2, batch_size=32, n_train=200, n_test=60, **numbers)
+    for block in hn.BLOCKS:
+        run = hn.run_one(block, s, hn.subset(data, s.seed, s.n_train, s.n_test))
+        if run["diverged"]:
+            assert run["final_train_loss"] is run["final_test_acc"] is None
+        else:
+            assert np.isfinite(run["history"]["train_loss"]).all()
+            assert len(run["history"]["epoch"]) == 2
+
+
+# ---- data files
+
+
+@pytest.mark.parametrize("compress", [True, False])
+def test_a_data_file_truncated_at_any_byte(tmp_path, compress):
+    folder = write_data_set(tmp_path / "tiny", n_train=6, n_test=3, side=2, compress=compress)
+    tried = 0
+    for path in folder.iterdir():
+        whole = path.read_bytes()
+        for length in range(len(whole)):
+            path.write_bytes(whole[:length])
+            with pytest.raises(hn.InputError, match=path.name) as error:
+                hn.load_mnist(folder)
+            assert "\n" not in str(error.value)
+            tried += 1
+        path.write_bytes(whole)
+    assert hn.load_mnist(folder).n_classes == 3
+    assert tried > 90
+
+
+@thrown(IDX_EXAMPLES)
+@given(st.binary(max_size=60), st.integers(0, 3), st.integers(0, 200), st.sampled_from(["whole", "put", "gzip", "raw"]))
+def test_garbage_in_a_data_file(tmp_path_factory, garbage, which, at, how):
+    """A whole file of garbage, plain or compressed, or garbage somewhere in a good file."""
+    folder = tmp_path_factory.getbasetemp() / "data-garbage"
+    if not folder.exists():
+        write_data_set(folder, n_train=6, n_test=3, side=2, compress=False)
+    path = folder / list(hn.SHA256)[which]
+    good, zipped = path.read_bytes(), folder / f"{path.name}.gz"
+    put = good[:at] + garbage + good[at + len(garbage) :]
+    {
+        "whole": lambda: path.write_bytes(garbage),
+        "put": lambda: path.write_bytes(put),
+        "gzip": lambda: zipped.write_bytes(gzip.compress(garbage, 1)),
+        "raw": lambda: zipped.write_bytes(gzip.compress(good, 1)[:at] + garbage),
+    }[how]()
+    try:
+        data, message = hn.load_mnist(folder), None
+    except hn.InputError as error:
+        message = str(error)
+    path.write_bytes(good)
+    zipped.unlink(missing_ok=True)
+    if message:
+        assert str(folder) in message
+        assert "\n" not in message
+    else:
+        arrays = (data.x_train.reshape(-1, 2, 2), data.y_train, data.x_test.reshape(-1, 2, 2), data.y_test)
+        now = {"raw": good}.get(how, put if how == "put" else garbage)
+        assert idx_bytes(arrays[which]) == now  # it was read as what it says it is
+        assert data.n_classes == data.y_train.max() + 1 > data.y_test.max()
+
+
+# ---- JSON
+
+NUMBERS = st.sampled_from([0, -1, 1, 0.5, 1e308, -1e308, 1e-308, 10**400, float("nan"), float("inf"), 2**63, True])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | NUMBERS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def spoil(record, value, seed):
+    """A copy of the record with `value` in the place of a random part of it, at any depth; or without that part."""
+    rng, record = random.Random(seed), copy.deepcopy(record)
+    part = record
+    while True:
+        keys = list(part) if isinstance(part, dict) else range(len(part))
+        key = rng.choice(keys)
+        if not isinstance(part[key], (dict, list)) or not part[key] or rng.random() < 0.2:
+            break
+        part = part[key]
+    if rng.random() < 0.2:
+        del part[key]
+    else:
+        part[key] = value
+    return record
+
+
+@pytest.fixture(scope="module")
+def canvas(tmp_path_factory):
+    """A folder to draw in; small pictures, quickly drawn."""
+    with matplotlib.rc_context({"savefig.dpi": 20}):
+        yield tmp_path_factory.mktemp("canvas")
+
+
+def draw(folder, name, source, text) -> None:
+    """Draws one picture, or the GIF, from this text: done, left out by name, or one line; nothing else is written."""
+    before = sorted(os.listdir(folder))
+    path = folder / f"{source}.json"
+    path.write_text(text, encoding="utf-8")
+    if name == "gif":
+        status, error = outcome(gif.main, ("--run", path, "--out", folder / "out.gif"))
+    else:
+        where = ("--results", folder) if source.startswith("benchmark") else (f"--{source}", path)
+        status, error = outcome(viz.main, ("--only", name, *where, "--out", folder / "viz"))
+    if status == 2:
+        assert source in error
+    else:
+        assert (status, error) in ((0, ""), (1, ""))
+    assert sorted(set(os.listdir(folder)) - {f"{source}.json", "viz", "out.gif"}) == sorted(
+        set(before) - {f"{source}.json", "viz", "out.gif"}
+    )
+    if status:
+        assert not (folder / "out.gif").exists() or name != "gif" or "out.gif" in before
+
+
+@thrown(JSON_EXAMPLES)
+@given(st.sampled_from([*viz.PICTURES, "gif"]), JSON, st.integers(0, 10**6))
+def test_garbage_in_a_json_file(canvas, name, value, seed):
+    source = "run" if name == "gif" else viz.PICTURES[name][0][0]
+    if source.startswith("benchmark"):
+        records = benchmark_results()
+        (canvas / "benchmark_scaling.json").write_text(json.dumps(records["benchmark_scaling"]))
+        record = records["benchmark_step"]
+    else:
+        record = published((3, 4)) if seed % 2 else ours([(0, 4), (1, 4)], seeds=[0, 1])
+    draw(canvas, name, source, json.dumps(spoil(record, value, seed)))
+
+
+@thrown(TEXT_EXAMPLES)
+@given(st.sampled_from([viz.load_record, viz.load_results]), st.text(max_size=40) | JSON.map(json.dumps))
+def test_garbage_instead_of_a_json_file(canvas, load, text):
+    path = canvas / "garbage.json"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(viz.RecordError, match=r"garbage\.json") as error:
+        load(path)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["run.json", "run_sweep.json", "run_seeds.json"])
+def test_a_json_file_truncated_at_any_byte(canvas, name):
+    """Every byte of a small record, and every 499th of the committed ones."""
+    small = json.dumps(ours([(0, 4)]))
+    whole = (ROOT / name).read_text().rstrip()
+    cuts = [small[:length] for length in range(len(small))] if name == "run.json" else []
+    for text in [*cuts, *(whole[:length] for length in range(0, len(whole), 499))]:
+        (canvas / "torn.json").write_text(text)
+        with pytest.raises(viz.RecordError, match=r"torn\.json cannot be read as JSON"):
+            viz.load_record(canvas / "torn.json")
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"runs": ' + "9" * 5000 + "}", "\ufeff{}", '{"runs": [1e999]}', "null", '""', "NaN"]
+)
+def test_json_that_is_hard_to_read(canvas, text):
+    path = canvas / "hard.json"
+    path.write_text(text, encoding="utf-8")
+    for load in (viz.load_record, viz.load_results):
+        with pytest.raises(viz.RecordError, match=r"hard\.json"):
+            load(path)
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(viz.RecordError, match=r"hard\.json cannot be read as JSON"):
+        viz.load_record(path)
+
+
+@pytest.mark.parametrize("main", [viz.main, gif.main])
+def test_garbage_in_the_flags_of_the_drawing_programs(tmp_path, main):
+    (tmp_path / "file").write_text("kept")
+    names = [name for name in ("--run", "--sweep", "--seeds", "--results", "--only", "--out")]
+    flags = [name for name in names if main is viz.main or name in ("--run", "--out")]
+    for flag in flags:
+        for value in (
+            "",
+            "\n",
+            "nowhere",
+            str(tmp_path / "file" / "x.gif"),
+            str(tmp_path / "file"),
+            str(tmp_path),
+            "é" * 300,
+        ):
+            if flag == "--out" and main is viz.main and value in ("\n", "nowhere", str(tmp_path)):
+                continue  # a folder that can be made
+            only = ("--only", "depth_sweep") if main is viz.main and flag == "--out" else ()
+            if flag == "--results":
+                only = ("--only", "benchmark")
+            assert outcome(main, (*only, flag, value))[0] == 2, (flag, value)
+    assert os.listdir(tmp_path) == ["file"]
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_every_parser_refuses_an_unknown_flag():
+    for main in (hn.main, viz.main, gif.main):
+        assert outcome(main, ["--nonsense"])[0] == 2
