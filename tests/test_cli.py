@@ -115,7 +115,10 @@ BAD = [
     (("--n-test", "81"), "--n-test 81 is more than the 80 that shapes has"),
     (("--batch", "201", "--n-train", "200"), "--batch 201 is more than the 200 training images"),
     (("--out", "."), "is a folder or a device; the name of a file is needed"),
-    (("--out", "missing/run.json"), "missing/run.json cannot be written: No such file or directory"),
+    (
+        ("--out", "missing/run.json"),
+        f"{os.path.join('missing', 'run.json')} cannot be written: No such file or directory",
+    ),
     (("--seed", "1", "--seeds", "2,3"), "not allowed with argument --seed"),
     (("--out", os.devnull), "is a folder or a device"),
     (("--nonsense",), "unrecognized arguments"),

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from statistics import mean, stdev
 
@@ -228,7 +229,22 @@ def startup():
     return ", ".join(f"{1e3 * step:.0f} ms for {name}" for name, step in zip(names, steps, strict=True))
 
 
+def tried(name):
+    """A constant of a test module: how often it tries something."""
+    for path in ROOT.glob("tests/test_*.py"):
+        found = re.search(
+            rf"^((?:[A-Z_]+, )*{name}(?:, [A-Z_]+)*) = ([\d, ]+)$", path.read_text(encoding="utf-8"), re.M
+        )
+        if found:
+            numbers = dict(zip(found[1].split(", "), found[2].split(", "), strict=True))
+            return f"{int(numbers[name]):,}".replace(",", " ")
+    raise LookupError(name)
+
+
 TABLES = {"headline": headline, "sweep": sweep, "seeds": seeds, "gates": gates}
+TRIED = "FLAG_EXAMPLES", "IDX_EXAMPLES", "JSON_EXAMPLES", "TEXT_EXAMPLES"
+TRIED += "COMMAND_KILLS", "WRITER_KILLS", "WORKER_KILLS", "INTERRUPTIONS"
+TABLES |= {name: partial(tried, name) for name in TRIED}
 TABLES |= {"speed": speed, "shares": shares, "growth": growth, "growth-verdict": growth_verdict, "startup": startup}
 
 
