@@ -212,7 +212,11 @@ def carve(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.
 
 
 class Logits(np.ndarray):
-    """Logits that remember, as does what NumPy computes from them, which forward() they are of: see backward()."""
+    """Logits that remember, as do their slices, copies and what ufuncs make of them, which forward() they are of.
+
+    So backward() can refuse others.  An array made with np.empty_like() keeps the memory, too: before it is filled from
+    another batch with out=, np.asarray() makes it a plain array, which backward() takes on trust.
+    """
 
     of = None
 
@@ -310,7 +314,8 @@ class DeepNet:
 
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The same logits, SLICE rows at a time, keeping nothing: for evaluation.  Leaves a forward() undisturbed."""
-        logits = np.empty((self._checked(x), self.d_out), self.dtype)
+        logits = np.empty((self._checked(x), self.d_out), self.dtype).view(Logits)
+        logits.of = object()  # of no forward() at all
         for rows, part, _ in self._in_slices(x, "predict"):
             logits[rows] = part
         return logits
@@ -344,7 +349,8 @@ class DeepNet:
         return self._work[key]
 
     def _run(self, x, work):
-        np.dot(np.asarray(x, self.dtype), self.W_in.T, work.z_in)  # (N, d_in) (d_in, hidden)
+        x = np.asarray(x, self.dtype)
+        np.dot(x, self.W_in.T, work.z_in)  # (N, d_in) (d_in, hidden)
         if not (np.isfinite(work.z_in).all() or np.isfinite(x).all()):  # the second, slower, only when the first fails
             raise ValueError("x must be finite; it holds NaN or infinity")
         np.add(work.z_in, self.b_in, work.z_in)
@@ -375,8 +381,8 @@ class DeepNet:
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
 
-        Uses up what forward() kept: raises RuntimeError when called twice, before forward(), or with what was computed
-        from the logits of another forward(), unless np.asarray() has made that a plain array.
+        Uses up what forward() kept: raises RuntimeError when called twice, before forward(), or with a d_logits that
+        remembers another forward() (see Logits).  The parameters must still be those of forward().
         """
         if self._saved is None:
             raise RuntimeError("backward() needs a forward() of its own before it")
@@ -468,7 +474,7 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     the gradient of the right class is minus the sum of the others, not p - 1.  Raises ValueError for labels of another
     shape or type, or outside 0 to classes - 1.
     """
-    n, n_classes = logits.shape
+    (n, n_classes), y = logits.shape, np.asarray(y)
     if y.shape != (n,) or y.dtype.kind not in "iu" or np.maximum.reduce(y.astype(np.uintp)) >= n_classes:
         raise ValueError(f"y must hold {n} whole numbers from 0 to {n_classes - 1}, not {y}")
     rows, s = np.arange(n), np.asarray(logits)
@@ -656,24 +662,26 @@ def write_json(path: Path, record: dict) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raises InputError if no file of a megabyte can be written at `path`; leaves what is there alone.
-
-    Removes what a run that was killed while it wrote may have left beside it a minute ago or more.
-    """
-    if path.exists() and not path.is_file():
+    """Raises InputError if a file of a megabyte cannot be written beside `path`; leaves what is there alone."""
+    if not path.name or (path.exists() and not path.is_file()):
         raise InputError(f"{path} is a folder or a device; the name of a file is needed")
     with written_beside(path, bytes(1 << 20)):
-        for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-            if leftover.stat().st_mtime < time.time() - 60:
-                leftover.unlink(missing_ok=True)
+        pass
 
 
 @contextlib.contextmanager
 def written_beside(path: Path, data: bytes):
-    """A temporary file in the same folder that holds `data`, safe on the disk, ready to be renamed."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    """A temporary file in the same folder that holds `data`, safe on the disk, ready to be renamed.
+
+    Removes what processes that were killed here may have left, a minute ago or more.
+    """
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+        with contextlib.suppress(OSError):  # another process removes it as well
+            if leftover.stat().st_mtime < time.time() - 60:
+                leftover.unlink()
+    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
     try:
-        with temporary.open("wb") as file:
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -737,7 +745,7 @@ def list_of(parse):
     """An argparse type: different numbers separated by commas."""
 
     def parse_list(text):
-        values = [parse(word.strip()) for word in text.split(",")] if text.strip() else []
+        values = [parse(word.strip()) for word in text.split(",")]
         if len(set(values)) != len(values):
             raise argparse.ArgumentTypeError(f"{text!r} names one number twice")
         return values
@@ -758,9 +766,9 @@ def parse_arguments(argv=None):
     p = argparse.ArgumentParser(description="Train a highway and a plain net on MNIST; write what happened to JSON.")
     seeds, depths = p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
     seeds.add_argument("--seed", type=seed, default=d.seed, help="for data, weights and shuffling" + settings)
-    seeds.add_argument("--seeds", type=list_of(seed), default="", help="several: 0,1,2")
+    seeds.add_argument("--seeds", type=list_of(seed), default=(), help="several: 0,1,2")
     depths.add_argument("--depth", type=count, default=d.depth, help="hidden blocks" + settings)
-    depths.add_argument("--depths", type=list_of(count), default="", help="several: 5,10,20")
+    depths.add_argument("--depths", type=list_of(count), default=(), help="several: 5,10,20")
     p.add_argument("--hidden", type=count, default=d.hidden, help="units of a block" + settings)
     p.add_argument("--epochs", type=count, default=d.epochs, help="passes over the training images" + settings)
     p.add_argument("--batch", type=count, default=d.batch_size, dest="batch_size", help="images a step" + settings)
@@ -833,7 +841,7 @@ def in_processes(function, tasks: list[tuple], jobs: int):
 
 @contextlib.contextmanager
 def _ctrl_c_waits():
-    """A pool that is interrupted while it starts its workers may wait for them for ever."""
+    """For what must not be interrupted: a pool, while it starts its workers, would wait for them for ever."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
         yield
         return
@@ -844,7 +852,7 @@ def _ctrl_c_waits():
     finally:
         signal.signal(signal.SIGINT, before)
     if pressed:
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
 
 def _start_worker() -> None:
@@ -925,8 +933,9 @@ def main(argv=None) -> int:
                 print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
         try:
             if not args.no_save:
-                write_json(path, record(args, data, pairs, runs))
-                written = path
+                with _ctrl_c_waits():  # or it could not say what was written
+                    write_json(path, record(args, data, pairs, runs))
+                    written = path
         finally:
             print(table(runs))  # whatever happens to the disk
         if not args.no_save:
@@ -935,9 +944,14 @@ def main(argv=None) -> int:
         os._exit(1)
     except MemoryError:
         parser.exit(2, f"{parser.prog}: error: not enough memory for nets of this size\n")
-    except (OSError, InputError) as error:
+    except InputError as error:
         parser.exit(2, f"{parser.prog}: error: {' '.join(str(error).split())}\n")
+    except OSError as error:  # a file's have become InputErrors
+        parser.exit(
+            2, f"{parser.prog}: error: {error.filename or 'standard output'}: {error.strerror}; {written} was written\n"
+        )
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough
         print(f"interrupted: {written} was written", file=sys.stderr)
         return 130
     except BrokenProcessPool:

@@ -24,6 +24,7 @@ from visualize_highway_networks import (
     gates_by_epoch,
     label,
     load_record,
+    run_program,
     titled,
     write_whole,
 )
@@ -81,14 +82,14 @@ def main(argv=None) -> int:
             plt.close("all")
         durations = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
         write_whole(args.out, imageio.imwrite("<bytes>", frames, extension=".gif", duration=durations, loop=0))
+        print(f"drew {args.out}: {n_frames} frames", flush=True)
     except (OSError, RecordError) as error:
         parser.exit(2, f"{parser.prog}: error: {' '.join(str(error).split())}\n")
     except KeyboardInterrupt:
         print("interrupted: nothing was written", file=sys.stderr)
         return 130
-    print(f"drew {args.out}: {n_frames} frames")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_program(main)

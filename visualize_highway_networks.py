@@ -67,22 +67,22 @@ def load_record(path: Path) -> dict:
             _check_run(pair.get(block) if isinstance(pair, dict) else None, f"{path}: runs[{i}].{block}")
         if not _is_number(pair.get("depth"), least=1):
             raise RecordError(f"{path}: runs[{i}].depth is not a number of at least 1")
-        if not _is_number(pair.get("seed", 0)):
-            raise RecordError(f"{path}: runs[{i}].seed is not a number")
+        if not isinstance(pair.get("seed", 0), int):
+            raise RecordError(f"{path}: runs[{i}].seed is not a whole number")
     _check_head(record, path)
     return record
 
 
 def _check_head(record: dict, path: Path) -> None:
     """What the pictures say of the settings, where the record has it."""
-    for name, least in (("hidden", 1), ("seed", 0), ("gate_bias", -1e4), ("n_classes", 2)):
+    for name, least in (("hidden", 1), ("gate_bias", -1e4), ("n_classes", 2)):
         if record.get(name) is not None and not _is_number(record[name], least):
             raise RecordError(f"{path}: {name} is not a number of at least {least:g}")
-    seeds, data_set = record.get("seeds", []), record.get("data_set", "MNIST")
-    if not isinstance(seeds, list) or not all(map(_is_number, seeds)):
-        raise RecordError(f"{path}: seeds is not a list of numbers")
-    if not isinstance(data_set, str) or not data_set.isprintable() or len(data_set) > 60:
-        raise RecordError(f"{path}: data_set is not a name of at most 60 characters")
+    seeds = record.get("seeds", [])
+    if not isinstance(seeds, list) or not all(isinstance(seed, int) for seed in [*seeds, record.get("seed") or 0]):
+        raise RecordError(f"{path}: seed is not a whole number, or seeds not a list of them")
+    if not isinstance(record.get("data_set", ""), str):
+        raise RecordError(f"{path}: data_set is not a name")
 
 
 def load_results(path: Path) -> dict:
@@ -90,7 +90,18 @@ def load_results(path: Path) -> dict:
     record = _read_json(path)
     if not isinstance(record, dict) or not {"summary", "settings", "trials"} <= record.keys():
         raise RecordError(f"{path} has no summary, settings and trials: it is not a results file of this project")
+    if not all(map(_is_number, _numbers(record))):
+        raise RecordError(f"{path} has a number that is not finite, or beyond 1e100")
     return record
+
+
+def _numbers(part):
+    """All numbers anywhere in a JSON value."""
+    if isinstance(part, (dict, list)):
+        for inner in part.values() if isinstance(part, dict) else part:
+            yield from _numbers(inner)
+    elif isinstance(part, (int, float)) and not isinstance(part, bool):
+        yield part
 
 
 def _check_run(run, where: str) -> None:
@@ -148,8 +159,9 @@ def label(run: dict, block: str) -> str:
 
 
 def data_set(record: dict) -> str:
-    """Its name; a dollar would begin a formula."""
-    return record.get("data_set", "MNIST").replace("$", r"\$")
+    """Its name, as far as a title has room; a dollar would begin a formula."""
+    name = "".join(letter if letter.isprintable() else "?" for letter in record.get("data_set", "MNIST"))
+    return (name if len(name) <= 40 else f"{name[:39]}…").replace("$", r"\$")
 
 
 def titled(record: dict) -> str:
@@ -377,16 +389,14 @@ RUNS = {"run": "run.json", "sweep": "run_sweep.json", "seeds": "run_seeds.json"}
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """The old file or the new one, never a part: through a temporary file beside it.
-
-    Removes what a run that was killed here may have left a minute ago or more.
-    """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+    """The old file or the new one, never a part; as highway_networks.py, which this program does not know, does it."""
+    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):  # of a process that was killed here
+        with contextlib.suppress(OSError):
             if leftover.stat().st_mtime < time.time() - 60:
-                leftover.unlink(missing_ok=True)
-        with temporary.open("wb") as file:
+                leftover.unlink()
+    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
+    try:
+        with temporary.open("xb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
@@ -401,6 +411,7 @@ def write_whole(path: Path, data: bytes) -> None:
 def png(fig) -> bytes:
     buffer = io.BytesIO()
     fig.savefig(buffer, format="png", metadata={"Software": None})  # the same JSON, the same bytes
+    plt.close(fig)
     return buffer.getvalue()
 
 
@@ -455,14 +466,21 @@ def main(argv=None) -> int:
         args.out.mkdir(parents=True, exist_ok=True)
         for path, picture in pictures.items():
             write_whole(path, picture)
-            print(f"drew {path}")
+            print(f"drew {path}", flush=True)
     except (OSError, RecordError) as error:
         parser.exit(2, f"{parser.prog}: error: {' '.join(str(error).split())}\n")
     except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+        print("interrupted: what is not said to be drawn was not written", file=sys.stderr)
         return 130
     return 0 if pictures else 1
 
 
-if __name__ == "__main__":
+def run_program(main) -> None:
+    """No program ends because its output is closed, or cannot show a name."""
+    sys.stdout, sys.stderr = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
+    sys.stdout.reconfigure(errors="backslashreplace")
     sys.exit(main())
+
+
+if __name__ == "__main__":
+    run_program(main)

@@ -110,6 +110,10 @@ BAD = [
     (("--depths", "5,,10"), "'' is not a whole number"),
     (("--depths", "5,5"), "names one number twice"),
     (("--seeds", "a"), "'a' is not a whole number"),
+    (("--seeds", ""), "'' is not a whole number"),
+    (("--depths", ""), "'' is not a whole number"),
+    (("--out", ""), "'' is not the name of a file"),
+    (("--data-dir", ""), "'' is not the name of a file or folder"),
     (("--dtype", "float16"), "invalid choice"),
     (("--n-train", "301"), "--n-train 301 is more than the 300 that shapes has"),
     (("--n-test", "81"), "--n-test 81 is more than the 80 that shapes has"),
@@ -167,8 +171,7 @@ def long_training(data_set, out, jobs):
     out.write_text("kept")
     with subprocess.Popen(list(map(str, command)), **pipes) as process:
         try:
-            while "epoch   3" not in process.stdout.readline():
-                pass
+            assert any("epoch   3" in line for line in process.stdout)
             yield process
         finally:
             process.kill()

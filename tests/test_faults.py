@@ -1,7 +1,9 @@
 """Faults, for real: processes killed at random moments, a full disk, a dead worker.  A target file is the old one or
 the new one, whole; a next run works as if nothing had happened."""
 
+import contextlib
 import json
+import multiprocessing
 import os
 import random
 import signal
@@ -15,6 +17,7 @@ from conftest import ROOT, run
 from test_cli import SMALL, workers_of
 
 import highway_networks as hn
+import visualize_highway_networks as viz
 
 COMMAND_KILLS, WRITER_KILLS, WORKER_KILLS, INTERRUPTIONS = 100, 100, 20, 50
 
@@ -57,9 +60,10 @@ def strike(folder, data_set, signal_number, n, begun=False) -> list[tuple[str, i
     """
     folder.mkdir()
     words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--out")
-    before = time.perf_counter()
-    assert run("highway_networks.py", *words, folder / "first.json").returncode == 0
-    life = time.perf_counter() - before
+    for _ in range(2):  # the first to warm up
+        before = time.perf_counter()
+        assert run("highway_networks.py", *words, folder / "first.json").returncode == 0
+        life = time.perf_counter() - before
 
     def one(i):
         target = folder / f"{i}.json"
@@ -68,7 +72,8 @@ def strike(folder, data_set, signal_number, n, begun=False) -> list[tuple[str, i
             if begun:
                 process.stdout.readline()
             time.sleep(random.uniform(0, life / 2 if begun else 1.5 * life))  # two at a time take longer
-            os.killpg(process.pid, signal_number)
+            with contextlib.suppress(ProcessLookupError, PermissionError):  # it is over already
+                os.killpg(process.pid, signal_number)
             stderr = end_of(process)
         return old_or_new(target), process.returncode, stderr
 
@@ -82,6 +87,7 @@ def test_commands_killed_at_random_moments(tmp_path, data_set):
     struck = strike(folder, data_set, signal.SIGKILL, COMMAND_KILLS)
     killed = [target for target, status, _ in struck if status == -signal.SIGKILL]
     assert len(killed) > COMMAND_KILLS / 4
+    assert {status for _, status, _ in struck} <= {0, -signal.SIGKILL}
     assert all(target == "new" for target, status, _ in struck if status == 0)
     for leftover in folder.glob(".*"):  # at most what was being written at that moment
         os.utime(leftover, (0, 0))
@@ -148,6 +154,7 @@ def test_workers_killed_at_random_moments(tmp_path, data_set):
         with start(*SMALL, "--epochs", 10**6, "--data-dir", data_set, "--jobs", 2, "--out", target) as process:
             workers = []
             while len(workers) < 2:
+                assert process.poll() is None
                 workers = workers_of(process.pid)
             time.sleep(random.uniform(0, 0.2))
             os.kill(random.choice(workers), signal.SIGKILL)
@@ -165,9 +172,8 @@ def test_the_disk_is_full_when_the_result_is_ready(tmp_path, data_set):
 
     target = tmp_path / "run.json"
     target.write_text("old")
-    with start(*SMALL, "--epochs", 100, "--data-dir", data_set, "--jobs", 1, "--out", target) as process:
-        while "epoch   1" not in process.stdout.readline():
-            pass
+    with start(*SMALL, "--epochs", 1000, "--data-dir", data_set, "--jobs", 1, "--out", target) as process:
+        assert any("epoch   1" in line for line in process.stdout)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, 1000))
         stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 2
@@ -237,7 +243,10 @@ def test_output_that_cannot_be_written(tmp_path, data_set, words):
         process = subprocess.run(shell, shell=True, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
         if "full" in redirection:
             assert process.returncode == 2
-            assert process.stderr == "highway_networks.py: error: [Errno 28] No space left on device\n"
+            written = "nothing" if target.read_text() == "old" else target
+            why = "standard output: No space left on device"
+            assert process.stderr == f"highway_networks.py: error: {why}; {written} was written\n"
+            assert (written == "nothing") == ("--quiet" not in words)
         else:
             assert (process.returncode, process.stderr) == (0, "")
             assert json.loads(target.read_text())["runs"]
@@ -252,6 +261,72 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
         os.utime(path, (time.time() - 100,) * 2)
     hn.check_writable(target)
     assert sorted(tmp_path.iterdir()) == sorted([new, foreign])  # another process may be writing the new one
+    os.utime(new, (time.time() - 100,) * 2)
+    viz.write_whole(target, b"whole")
+    assert sorted(tmp_path.iterdir()) == sorted([target, foreign])
+
+
+def test_two_processes_that_have_the_same_number(tmp_path, monkeypatch):
+    """As in two containers: their temporary files still differ."""
+    monkeypatch.setattr(hn.os, "getpid", lambda: 1)
+    target = tmp_path / "run.json"
+    with hn.written_beside(target, b"one") as one, hn.written_beside(target, b"two") as two:
+        assert one != two
+        one.replace(target)
+        assert target.read_bytes() == b"one"
+        two.replace(target)
+    assert target.read_bytes() == b"two"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@unix
+@pytest.mark.parametrize("when", ["workers start", "the file is renamed"])
+def test_ctrl_c_waits(tmp_path, data_set, monkeypatch, capsys, when):
+    """For the workers to be there, for the file to be written; then it does what it always does."""
+    owner, name = (hn.ProcessPoolExecutor, "submit") if when == "workers start" else (hn.Path, "replace")
+    original, struck = getattr(owner, name), []
+
+    def interrupted(*words):
+        result = original(*words)
+        struck.append(os.kill(os.getpid(), signal.SIGINT))
+        return result
+
+    monkeypatch.setattr(owner, name, interrupted)
+    monkeypatch.setattr(
+        signal, "signal", lambda n, h, set_it=signal.signal: set_it(n, h) if h != signal.SIG_IGN else None
+    )
+    target = tmp_path / "run.json"
+    words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--quiet", "--out", target)
+    assert hn.main([str(word) for word in words]) == 130
+    assert len(struck) == (2 if when == "workers start" else 1)
+    written = target if when == "the file is renamed" else "nothing"
+    assert capsys.readouterr().err == f"interrupted: {written} was written\n"
+    assert target.exists() == (written == target)
+    assert not multiprocessing.active_children()
+
+
+@unix
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("visualize_highway_networks.py", "--only", "depth_sweep", "--out", "café"),
+        ("make_highway_networks_gif.py", "--out", "café.gif"),
+    ],
+)
+def test_what_the_drawing_programs_say_cannot_stop_them(tmp_path, words):
+    command = " ".join(map(str, (sys.executable, ROOT / words[0], *words[1:])))
+    for redirection in (">&-", ">&- 2>&-", "> /dev/full", "> out.txt"):
+        if "full" in redirection and not os.path.exists("/dev/full"):
+            continue
+        more = {"cwd": tmp_path, "env": os.environ | {"PYTHONIOENCODING": "ascii"}, "timeout": 60}
+        shell = f"{command} {redirection}"
+        process = subprocess.run(shell, shell=True, stderr=subprocess.PIPE, text=True, check=False, **more)
+        if "full" in redirection:
+            assert process.returncode == 2
+            assert "Traceback" not in process.stderr
+        else:
+            assert (process.returncode, process.stderr) == (0, "")
+        assert (tmp_path / words[-1]).exists()
 
 
 @unix

@@ -149,7 +149,11 @@ def test_a_gradient_of_another_batch_is_refused(loss):
     with pytest.raises(RuntimeError, match="another forward"):  # of another net, too
         twin.backward(new)
     new = loss(net.forward(x[::-1]), y[::-1])
+    of_predict = loss(net.predict(x), y)
     assert net.backward(new).any()
+    net.forward(x[::-1])
+    with pytest.raises(RuntimeError, match="another forward"):  # predict() keeps nothing to go back through
+        net.backward(of_predict)
 
 
 def test_the_batch_may_change_after_forward():
@@ -174,6 +178,13 @@ def test_pixels_that_are_not_finite_are_refused(block, dtype, pixel):
         net.backward(np.zeros((5, 3)))
 
 
+def test_pixels_that_overflow_the_dtype_of_the_net_are_refused():
+    net, _, _ = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float32)
+    for method in (net.forward, net.predict, net.gates):
+        with np.errstate(over="ignore", invalid="ignore"), pytest.raises(ValueError, match="finite"):
+            method(np.full((5, 4), 1e300))
+
+
 @pytest.mark.parametrize("bias", [np.nan, np.inf])
 def test_a_gate_bias_that_is_not_finite_is_refused(bias):
     with pytest.raises(ValueError, match="gate_bias must be finite"):
@@ -191,6 +202,7 @@ def test_a_gate_bias_that_is_not_finite_is_refused(bias):
         np.array([0, 1]),
         np.array([0]),
         np.array([[0], [1], [2]]),
+        [0, 1, 3],
     ],
     ids=str,
 )
