@@ -235,7 +235,8 @@ class DeepNet:
         b_in (hidden,)         b_H (depth, hidden)            b_T (depth, hidden)            b_out (d_out,)
 
     Weights are uniform in +-1/sqrt(fan_in), drawn from `rng` in float64 in the order W_in, all W_H, all W_T, W_out;
-    biases are zero but for b_T = gate_bias.  Blocks of a plain net have no W_T and b_T.  Write parameters in place.
+    biases are zero but for b_T = gate_bias.  Blocks of a plain net have no W_T and b_T.  Write parameters in place:
+    net.W_H[:] = ..., not net.W_H = ....  The work arrays are the net's own: one thread at a time.
 
     `dtype` is float32, float64, or complex128 (every operation is analytic, for complex-step derivatives).
     Raises ValueError for an unknown block or dtype, sizes that are not positive (depth may be 0) and a gate bias that
@@ -249,8 +250,8 @@ class DeepNet:
             raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
         if min(d_in, d_out, hidden) < 1 or depth < 0:
             raise ValueError(f"sizes must be positive: {d_in=}, {d_out=}, {hidden=}, {depth=}")
-        if not math.isfinite(gate_bias):
-            raise ValueError(f"gate_bias must be finite, not {gate_bias}")
+        if not abs(gate_bias) < 1e30:
+            raise ValueError(f"gate_bias must be finite, even in float32, not {gate_bias}")
         self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, block
         self.dtype = np.dtype(dtype)
         size = sum(map(math.prod, self._shapes().values()))
@@ -497,10 +498,13 @@ class Adam:
     """Adam (Kingma & Ba 2015) on one flat parameter vector, the gradient clipped to a global L2 norm of `clip` before.
 
     m and v are kept as plain sums, m = beta1 m + g and v = beta2 v + g^2; the factors 1 - beta and the bias
-    corrections, scalars all, are folded into the step size and into eps.
+    corrections, scalars all, are folded into the step size and into eps.  Raises ValueError unless lr and clip are
+    positive.
     """
 
     def __init__(self, parameters, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8):
+        if not (lr > 0 and clip > 0):
+            raise ValueError(f"lr and clip must be positive: {lr=}, {clip=}")
         self.parameters, self.lr, self.clip, self.beta1, self.beta2, self.eps = parameters, lr, clip, beta1, beta2, eps
         self.m, self.v = zeros(2 * len(parameters), parameters.dtype).reshape(2, -1)
         self._scratch = np.empty_like(parameters[:CHUNK])
@@ -697,10 +701,13 @@ def environment() -> dict:
     """Where the numbers come from.  `git` is the commit, with "-dirty" when a program differs from it."""
 
     def git(*words):
-        return subprocess.run(("git", *words), cwd=HERE, capture_output=True, text=True, check=True).stdout.strip()
+        # a GIT_DIR from outside would name another repository, as would the folder above one without a .git
+        own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        return subprocess.run(("git", *words), cwd=HERE, env=own, capture_output=True, check=True).stdout.strip()
 
     try:
-        commit = git("rev-parse", "--short=12", "HEAD") + ("-dirty" if git("diff", "HEAD", "--", "*.py") else "")
+        dirty = "-dirty" if git("diff", "HEAD", "--", "*.py") else ""
+        commit = git("rev-parse", "--short=12", "HEAD").decode() + dirty if (HERE / ".git").exists() else None
     except (OSError, subprocess.CalledProcessError):
         commit = None
     return {
@@ -937,7 +944,7 @@ def main(argv=None) -> int:
                     write_json(path, record(args, data, pairs, runs))
                     written = path
         finally:
-            print(table(runs))  # whatever happens to the disk
+            print(table(runs), flush=True)  # whatever happens to the disk
         if not args.no_save:
             print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
     except BrokenPipeError:  # whoever read our output stopped reading
@@ -963,7 +970,7 @@ def main(argv=None) -> int:
 if __name__ == "__main__":
     import highway_networks  # so that worker processes find what they run under this name, not in "__main__"
 
-    # no run ends because its output is closed, or cannot show a name
+    # no run ends because its output was closed from the start, or cannot show a name
     sys.stdout, sys.stderr = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
     sys.stdout.reconfigure(errors="backslashreplace")
     status = highway_networks.main()

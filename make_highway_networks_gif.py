@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import os
 import sys
 
 import imageio.v3 as imageio
@@ -46,7 +47,7 @@ def draw_frame(record: dict, k: int):
     top.set(xlim=(0.5, last + 0.5), ylim=(0, 1), xlabel="epoch", ylabel="test accuracy")
     top.legend(loc="center right")
     bottom.bar(range(1, len(gates) + 1), gates, color=COLOR["highway"], width=0.8)
-    bottom.set_ylim(0, highest * 1.1)
+    bottom.set_ylim(0, highest * 1.1 or 1)
     gate_axes(bottom, record, len(gates))
     bottom.grid(axis="x", visible=False)
     fig.suptitle(f"{titled(record)}: epoch {epoch}")
@@ -80,9 +81,12 @@ def main(argv=None) -> int:
             raise RecordError(f"{args.run} lacks what the frames are drawn from: {error!r}") from error
         finally:
             plt.close("all")
-        durations = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
-        write_whole(args.out, imageio.imwrite("<bytes>", frames, extension=".gif", duration=durations, loop=0))
+        *first, last = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
+        duration = [*first, last] if first else last  # a single frame must not have a list
+        write_whole({args.out: imageio.imwrite("<bytes>", frames, extension=".gif", duration=duration, loop=0)})
         print(f"drew {args.out}: {n_frames} frames", flush=True)
+    except BrokenPipeError:  # whoever read our output stopped reading
+        os._exit(1)
     except (OSError, RecordError) as error:
         parser.exit(2, f"{parser.prog}: error: {' '.join(str(error).split())}\n")
     except KeyboardInterrupt:

@@ -14,6 +14,7 @@ import io
 import json
 import math
 import os
+import signal
 import sys
 import time
 from pathlib import Path
@@ -285,7 +286,7 @@ def gate_axes(ax, record, n_layers):
         ax.legend(loc="upper left")
     ax.set(xlabel="layer (1 is nearest to the image)", ylabel="mean transform gate T", xlim=(0.3, n_layers + 0.7))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    ax.set_ylim(0, ax.get_ylim()[1] * 1.1)
+    ax.set_ylim(0, ax.get_ylim()[1] * 1.1 or 1)  # 1 where all gates are shut
 
 
 def T_gate_evolution(record):
@@ -388,24 +389,30 @@ RUNS = {"run": "run.json", "sweep": "run_sweep.json", "seeds": "run_seeds.json"}
 # ---- The command line ------------------------------------------------------------------------------------------------
 
 
-def write_whole(path: Path, data: bytes) -> None:
-    """The old file or the new one, never a part; as highway_networks.py, which this program does not know, does it."""
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):  # of a process that was killed here
-        with contextlib.suppress(OSError):
-            if leftover.stat().st_mtime < time.time() - 60:
-                leftover.unlink()
-    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
+def write_whole(files: dict[Path, bytes]) -> None:
+    """All of them or none, each the old file or the new one, never a part; as highway_networks.py does it, which this
+    program does not know: through temporary files beside them, and clearing away those of processes killed before."""
+    temporaries = {path: path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp") for path in files}
     try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        for path, temporary in temporaries.items():
+            if path.exists() and not path.is_file():
+                raise RecordError(f"{path} is a folder or a device; the name of a file is needed")
+            for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+                with contextlib.suppress(OSError):  # another process clears it away as well
+                    if leftover.stat().st_mtime < time.time() - 60:
+                        leftover.unlink()
+            with temporary.open("xb") as file:
+                file.write(files[path])
+                file.flush()
+                os.fsync(file.fileno())
+        for path, temporary in temporaries.items():
+            temporary.replace(path)
     except OSError as error:
         raise RecordError(f"{path} cannot be written: {error.strerror}") from error
     finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+        for temporary in temporaries.values():
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
 
 
 def png(fig) -> bytes:
@@ -420,10 +427,10 @@ def draw_picture(name: str, paths: dict, records: dict) -> bytes | None:
     sources, draw, needs = PICTURES[name]
     absent = [str(paths[source]) for source in sources if source not in records]
     if absent:
-        print(f"left out {name}: there is no {' and no '.join(absent)}")
+        print(f"left out {name}: there is no {' and no '.join(absent)}", flush=True)
         return None
     if needs and not records[sources[0]]["runs"][0]["highway"].get(needs):
-        print(f"left out {name}: {paths[sources[0]]} has no {needs}")
+        print(f"left out {name}: {paths[sources[0]]} has no {needs}", flush=True)
         return None
     try:
         return png(draw(*(records[source] for source in sources)))
@@ -464,22 +471,25 @@ def main(argv=None) -> int:
         pictures = {name: draw_picture(name, paths, records) for name in wanted}
         pictures = {args.out / f"{name}.png": picture for name, picture in pictures.items() if picture}
         args.out.mkdir(parents=True, exist_ok=True)
-        for path, picture in pictures.items():
-            write_whole(path, picture)
-            print(f"drew {path}", flush=True)
+        write_whole(pictures)
+        print("".join(f"drew {path}\n" for path in pictures), end="", flush=True)
+    except BrokenPipeError:  # whoever read our output stopped reading
+        os._exit(1)
     except (OSError, RecordError) as error:
         parser.exit(2, f"{parser.prog}: error: {' '.join(str(error).split())}\n")
     except KeyboardInterrupt:
-        print("interrupted: what is not said to be drawn was not written", file=sys.stderr)
+        print("interrupted: nothing was written", file=sys.stderr)
         return 130
     return 0 if pictures else 1
 
 
 def run_program(main) -> None:
-    """No program ends because its output is closed, or cannot show a name."""
+    """No program ends because its output was closed from the start, or cannot show a name."""
     sys.stdout, sys.stderr = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
     sys.stdout.reconfigure(errors="backslashreplace")
-    sys.exit(main())
+    status = main()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is done: too late to be interrupted
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -252,6 +252,38 @@ def test_the_gif_has_a_frame_an_epoch(draw, tmp_path, record):
     assert sorted(os.listdir(tmp_path)) == ["out.gif", "run.json"]
 
 
+def test_a_single_epoch_and_gates_that_are_shut(draw, tmp_path):
+    record = ours([(0, 4)])
+    run = record["runs"][0]["highway"]
+    run["layer_T_history"], run["final_T_per_layer"] = [[1, [0.0] * 4]], [0.0] * 4
+    for block in viz.COLOR:
+        history = record["runs"][0][block]["history"]
+        record["runs"][0][block]["history"] = {name: values[:1] for name, values in history.items()}
+    for process, _ in (
+        draw(run=record, script="make_highway_networks_gif.py"),
+        draw(run=record, sweep=record, seeds=record),
+    ):
+        assert (process.returncode, process.stderr) == (0, "")
+    assert imageio.imread(tmp_path / "out.gif", index=None).shape[0] == 1
+
+
+def test_all_pictures_or_none(draw, tmp_path):
+    """The last target cannot be written: the others are left as they were."""
+    (tmp_path / "out" / f"{ALL[-1]}").mkdir(parents=True)
+    (tmp_path / "out" / ALL[0]).write_text("kept")
+    process, drawn = draw(run=GOOD, sweep=GOOD, seeds=GOOD)
+    assert f"{ALL[-1]} is a folder or a device" in one_line_error(process)
+    assert drawn == sorted([ALL[0], ALL[-1]])
+    assert (tmp_path / "out" / ALL[0]).read_text() == "kept"
+
+
+@pytest.mark.parametrize("name", ["x" * 200, "a\tb", "$x_$", "caf\udce9"])
+def test_any_name_of_a_data_set_can_be_drawn(draw, name):
+    process, drawn = draw("--only", "learning_curves", run=ours([(0, 4)], data_set=name))
+    assert (process.returncode, process.stderr) == (0, "")
+    assert drawn == ["learning_curves.png"]
+
+
 def test_the_gif_refuses_a_folder_and_a_record_without_gates(draw, tmp_path):
     (tmp_path / "out.gif").mkdir()
     one_line_error(draw(run=GOOD, script="make_highway_networks_gif.py")[0])

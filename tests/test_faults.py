@@ -104,8 +104,7 @@ def test_ctrl_c_at_random_moments(tmp_path, data_set):
         assert (target, status) in (("old", 130), ("new", 130), ("new", 0))
         if status == 130:
             written = tmp_path / "out" / f"{i}.json" if target == "new" else "nothing"
-            last = f"interrupted: {written} was written\n"
-            assert stderr == last if sys.platform == "linux" else stderr.endswith(last)
+            assert f"interrupted: {written} was written\n" in stderr  # tqdm may complain as well
     assert any(status == 130 for _, status, _ in struck)
     assert not list((tmp_path / "out").glob(".*"))
 
@@ -135,7 +134,7 @@ print("survived", kills)
     ("module", "write"),
     [
         ("highway_networks", "module.write_json(path, {'k': [k] * 5000})"),
-        ("visualize_highway_networks", "module.write_whole(path, b'{' + b'%07d' % k * 5000 + b'}\\n')"),
+        ("visualize_highway_networks", "module.write_whole({path: b'{' + b'%07d' % k * 5000 + b'}\\n'})"),
     ],
 )
 def test_killed_while_writing(tmp_path, module, write):
@@ -262,7 +261,7 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
     hn.check_writable(target)
     assert sorted(tmp_path.iterdir()) == sorted([new, foreign])  # another process may be writing the new one
     os.utime(new, (time.time() - 100,) * 2)
-    viz.write_whole(target, b"whole")
+    viz.write_whole({target: b"whole"})
     assert sorted(tmp_path.iterdir()) == sorted([target, foreign])
 
 

@@ -185,7 +185,13 @@ def test_pixels_that_overflow_the_dtype_of_the_net_are_refused():
             method(np.full((5, 4), 1e300))
 
 
-@pytest.mark.parametrize("bias", [np.nan, np.inf])
+@pytest.mark.parametrize("wrong", [{"lr": np.nan}, {"lr": 0}, {"clip": -1.0}, {"clip": np.nan}])
+def test_an_optimiser_that_would_go_astray_is_refused(wrong):
+    with pytest.raises(ValueError, match="must be positive"):
+        hn.Adam(np.ones(3), **wrong)
+
+
+@pytest.mark.parametrize("bias", [np.nan, np.inf, 1e300])
 def test_a_gate_bias_that_is_not_finite_is_refused(bias):
     with pytest.raises(ValueError, match="gate_bias must be finite"):
         hn.DeepNet(4, 3, 6, 2, "highway", np.random.default_rng(0), gate_bias=bias)

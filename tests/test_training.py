@@ -1,5 +1,7 @@
 import json
 import math
+import shutil
+import subprocess
 from dataclasses import replace
 
 import numpy as np
@@ -186,3 +188,23 @@ def test_results_do_not_depend_on_jobs_or_on_what_ran_before(data_set):
     assert records[0] == records[1] == records[2]
     alone = without_time({"runs": hn.run_pairs(pairs[2:3], data, 1, quiet=True)})
     assert alone[len('{"runs": [') : -len("]}")] in records[0]
+
+
+def test_the_commit_is_that_of_this_repository(tmp_path, monkeypatch):
+    """Not of one around it, nor of one that the environment names; and a change that is no text does no harm."""
+    words = {"capture_output": True, "text": True, "check": True}
+    shutil.copy(hn.__file__, tmp_path)
+    git = ("git", "-c", "user.name=n", "-c", "user.email=e")
+    for command in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "m")):
+        subprocess.run([*git, *command], cwd=tmp_path, **words)
+    head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=tmp_path, **words).stdout.strip()
+    monkeypatch.setattr(hn, "HERE", tmp_path)
+    assert hn.environment()["git"] == head
+    monkeypatch.setenv("GIT_DIR", "nowhere")
+    assert hn.environment()["git"] == head
+    with (tmp_path / "highway_networks.py").open("ab") as file:
+        file.write(b"# caf\xe9\n")
+    assert hn.environment()["git"] == f"{head}-dirty"
+    (tmp_path / "inside").mkdir()
+    monkeypatch.setattr(hn, "HERE", tmp_path / "inside")
+    assert hn.environment()["git"] is None
