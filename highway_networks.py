@@ -46,7 +46,19 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
-from numpy import add, copyto, divide, dot, exp2, multiply, square, subtract, tanh  # the layers' calls
+from numpy import (
+    add,
+    copyto,
+    divide,
+    dot,
+    exp2,
+    greater,
+    maximum,
+    multiply,
+    square,
+    subtract,
+    tanh,
+)  # the layers' calls
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
@@ -192,6 +204,8 @@ def scale_pixels(x: np.ndarray, dtype) -> np.ndarray:
 # ---- The net ---------------------------------------------------------------------------------------------------------
 
 BLOCKS = ("highway", "plain")
+ACTIVATIONS = ("tanh", "relu")
+INITS = ("uniform", "glorot", "he")
 SLICE = 256  # images a time in evaluation: a layer's arrays stay in the cache
 
 
@@ -225,7 +239,9 @@ class Logits(np.ndarray):
 
 
 class DeepNet:
-    """A tanh projection d_in -> hidden, `depth` highway or plain blocks hidden -> hidden, a linear map to d_out logits.
+    """A plain layer d_in -> hidden, `depth` highway or plain blocks hidden -> hidden, a linear map to d_out logits.
+
+    H is tanh or, with activation="relu", max(0, .); the first layer's too.
 
     From the blocks on, every affine map is one matrix [W | b] and acts on activations that end in a row of ones; a
     highway block stacks [W_H | b_H] on [W_T | b_T], so that one product gives both.  All lie in one flat vector,
@@ -234,18 +250,23 @@ class DeepNet:
         W_in (hidden, d_in)    W_H (depth, hidden, hidden)    W_T (depth, hidden, hidden)    W_out (d_out, hidden)
         b_in (hidden,)         b_H (depth, hidden)            b_T (depth, hidden)            b_out (d_out,)
 
-    Weights are uniform in +-1/sqrt(fan_in), drawn from `rng` in float64 in the order W_in, all W_H, all W_T, W_out;
-    biases are zero but for b_T = gate_bias.  Blocks of a plain net have no W_T and b_T.  Write parameters in place:
+    Weights are drawn from `rng` in float64 in the order W_in, all W_H, all W_T, W_out: uniform in +-1/sqrt(fan_in), or
+    normal with variance 2/(fan_in + fan_out), init="glorot", or, init="he", so but for 2/fan_in where a ReLU follows.
+    Biases are zero but for b_T = gate_bias.  Blocks of a plain net have no W_T and b_T.  Write parameters in place:
     net.W_H[:] = ..., not net.W_H = ....  The work arrays are the net's own: one thread at a time.
 
-    `dtype` is float32, float64, or complex128 (every operation is analytic, for complex-step derivatives).
-    Raises ValueError for an unknown block or dtype, sizes that are not positive (depth may be 0) and a gate bias that
-    is not finite; so do forward(), predict() and gates() for an x of another shape, or with pixels that are not finite.
+    `dtype` is float32, float64, or complex128: all is analytic, but ReLU at 0, for complex-step derivatives.
+    Raises ValueError for an unknown block, activation, init or dtype, sizes that are not positive (depth may be 0) and
+    a gate bias that is not finite; so do forward(), predict() and gates() for an x of another shape, or not finite.
     """
 
-    def __init__(self, d_in, d_out, hidden, depth, block, rng, *, gate_bias=-2.0, dtype=np.float32):
-        if block not in BLOCKS:
-            raise ValueError(f"block must be one of {', '.join(BLOCKS)}, not {block!r}")
+    def __init__(
+        self, d_in, d_out, hidden, depth, block, rng,
+        *, activation="tanh", init="uniform", gate_bias=-2.0, dtype=np.float32,
+    ):  # fmt: skip
+        for value, known in ((block, BLOCKS), (activation, ACTIVATIONS), (init, INITS)):
+            if value not in known:
+                raise ValueError(f"{value!r} is not one of {', '.join(known)}")
         if np.dtype(dtype) not in (np.float32, np.float64, np.complex128):
             raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
         if min(d_in, d_out, hidden) < 1 or depth < 0:
@@ -253,21 +274,26 @@ class DeepNet:
         if not abs(gate_bias) < 1e30:
             raise ValueError(f"gate_bias must be finite, even in float32, not {gate_bias}")
         self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, block
-        self.dtype = np.dtype(dtype)
+        self.activation, self.dtype = activation, np.dtype(dtype)
         size = sum(map(math.prod, self._shapes().values()))
         self._parameters, self._gradient = zeros(2 * size, self.dtype).reshape(2, size)
         self._name_views()
 
-        def uniform(*shape):
-            bound = 1 / math.sqrt(shape[-1])
-            return rng.uniform(-bound, bound, shape)
+        def draw(W, feeds_H):
+            fan_out, fan_in = W.shape[-2:]
+            if init == "uniform":
+                W[:] = rng.uniform(-1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in), W.shape)
+            elif init == "he" and feeds_H:
+                W[:] = rng.normal(0, math.sqrt(2 / fan_in), W.shape)
+            else:
+                W[:] = rng.normal(0, math.sqrt(2 / (fan_in + fan_out)), W.shape)
 
-        self.W_in[:] = uniform(hidden, d_in)
-        self.W_H[:] = uniform(depth, hidden, hidden)
+        draw(self.W_in, feeds_H=True)
+        draw(self.W_H, feeds_H=True)
         if block == "highway":
-            self.W_T[:] = uniform(depth, hidden, hidden)
+            draw(self.W_T, feeds_H=False)
             self.b_T[:] = gate_bias
-        self.W_out[:] = uniform(d_out, hidden)
+        draw(self.W_out, feeds_H=False)
 
     parameters = property(lambda self: self._parameters, doc="(n_parameters,); write into it: parameters[:] = ...")
     gradient = property(lambda self: self._gradient, doc="(n_parameters,), of the last backward()")
@@ -283,6 +309,7 @@ class DeepNet:
 
     def _name_views(self) -> None:
         self._work, self._saved = {}, None
+        self._zero, self._one = np.zeros((), self.dtype), np.ones((), self.dtype)  # cheaper to pass than numbers
         self.grad = SimpleNamespace()
         for owner, flat in ((self, self._parameters), (self.grad, self._gradient)):
             h = self.hidden
@@ -294,7 +321,7 @@ class DeepNet:
 
     def __getstate__(self):
         """Pickles and copies carry numbers only: copied views would no longer be views."""
-        plain = ("d_in", "d_out", "hidden", "depth", "block", "dtype", "_parameters", "_gradient")
+        plain = ("d_in", "d_out", "hidden", "depth", "block", "activation", "dtype", "_parameters", "_gradient")
         return {name: vars(self)[name] for name in plain}
 
     def __setstate__(self, state):
@@ -355,16 +382,32 @@ class DeepNet:
         if not (np.isfinite(work.z_in).all() or np.isfinite(x).all()):  # the second, slower, only when the first fails
             raise ValueError("x must be finite; it holds NaN or infinity")
         np.add(work.z_in, self.b_in, work.z_in)
-        np.tanh(work.z_in.T, work.states[0, :-1])
+        self._activate(work.z_in.T, work.states[0, :-1])
         with np.errstate(over="ignore"):  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
             (self._forward_highway if self.block == "highway" else self._forward_plain)(work)
         return np.dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), turned batch first
 
+    def _activate(self, z, y):
+        """y = H(z), into y."""
+        if self.activation == "tanh":
+            tanh(z, y)
+        else:
+            maximum(z, self._zero, y)
+
+    def _derive(self, y, dH_dz):
+        """H'(z) from y = H(z), into dH_dz, which may be y."""
+        if self.activation == "tanh":
+            square(y, dH_dz)
+            subtract(self._one, dH_dz, dH_dz)
+        else:
+            greater(y, self._zero, dH_dz)
+
     def _forward_highway(self, work):
         one, minus_log2_e, z, z_H, z_T = work.one, work.minus_log2_e, work.z, work.z_H, work.z_T
+        activate = self._activate
         for W, x_1, x, H, P, q, y in work.layers:
             dot(W, x_1, z)  # (2 hidden, hidden + 1) (hidden + 1, N): z_H over z_T
-            tanh(z_H, H)  # H = tanh(z_H)
+            activate(z_H, H)
             multiply(z_T, minus_log2_e, z_T)
             exp2(z_T, z_T)  # exp(-z_T); exp2 is the fastest exponential that NumPy has
             add(z_T, one, q)  # q = 1 + exp(-z_T) = 1 / T
@@ -375,7 +418,7 @@ class DeepNet:
     def _forward_plain(self, work):
         for W, x_1, _, y in work.layers:
             dot(W, x_1, y)  # (hidden, hidden + 1) (hidden + 1, N)
-            tanh(y, y)  # y = tanh(W_H x + b_H)
+            self._activate(y, y)  # y = H(W_H x + b_H)
 
     # -- backward -----------------------------------------------------------------------------------------------------
 
@@ -396,32 +439,30 @@ class DeepNet:
         np.dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
         np.dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
         (self._backward_highway if self.block == "highway" else self._backward_plain)(work)
-        x = work.states[0, :-1]
-        dz_in = work.dy * (1 - x * x)
+        self._derive(work.states[0, :-1], work.dz_in)
+        dz_in = multiply(work.dz_in, work.dy, work.dz_in)
         np.dot(dz_in, work.x, self.grad.W_in)  # (hidden, N) (N, d_in)
         dz_in.sum(axis=1, out=self.grad.b_in)
         return self._gradient
 
     def _backward_highway(self, work):
-        one, dz, dH_dy, dH, dy = work.one, work.z, work.dH_dy, work.dH, work.dy
-        x_t, dx_1, dx = work.x_t, work.dx_1, work.dx_1[:-1]
+        dz, dH_dy, dH, dy = work.z, work.dH_dy, work.dH, work.dy
+        x_t, dx_1, dx, derive = work.x_t, work.dx_1, work.dx_1[:-1], self._derive
         for W_t, x_1_t, dW, H_P, H, q in work.layers_back:
             divide(dy, q, dH)  # dH = T dy
             subtract(dy, dH, dy)  # dy becomes (1 - T) dy, what is carried
-            square(H, H)
-            subtract(one, H, H)  # 1 - H^2, where H was
-            multiply(H_P, dH_dy, dz)  # dz_H = (1 - H^2) dH over dz_T = T (1 - T) dT, with dT = (H - x) dy
+            derive(H, H)  # H' where H was
+            multiply(H_P, dH_dy, dz)  # dz_H = H' dH over dz_T = T (1 - T) dT, with dT = (H - x) dy
             dot(W_t, dz, dx_1)  # (hidden + 1, 2 hidden) (2 hidden, N): W_H' dz_H + W_T' dz_T
             add(dx, dy, dy)  # dx, eq. 9
             copyto(x_t, x_1_t)  # a product of two untransposed matrices is faster by more than this takes
             dot(dz, x_t, dW)  # dW = dz x': (2 hidden, N) (N, hidden + 1)
 
     def _backward_plain(self, work):
-        one, dz, dy, x_t, dx_1 = work.one, work.z, work.dy, work.x_t, work.dx_1
+        dz, dy, x_t, dx_1 = work.z, work.dy, work.x_t, work.dx_1
         for W_t, x_1_t, dW, y in work.layers_back:
-            square(y, dz)
-            subtract(one, dz, dz)
-            multiply(dz, dy, dz)  # dz = (1 - y^2) dy
+            self._derive(y, dz)
+            multiply(dz, dy, dz)  # dz = H' dy
             dot(W_t, dz, dx_1)  # (hidden + 1, hidden) (hidden, N): dx = W_H' dz
             dy = dx_1[:-1]
             copyto(x_t, x_1_t)
@@ -444,6 +485,7 @@ class Workspace:
         shapes = {
             "x": (n if keep else 0, net.d_in),
             "z_in": (n, h),
+            "dz_in": (h, n),
             "states": (n_states, h + 1, n),  # block states over a row of ones
             "z": (rows, n),  # z_H over z_T; on the way back dz_H over dz_T
             "H_P": (slots, kept, n),  # H over P
@@ -454,7 +496,7 @@ class Workspace:
         }
         vars(self).update(carve(zeros(sum(map(math.prod, shapes.values())), net.dtype), shapes))
         self.states[:, -1] = 1
-        self.one, self.minus_log2_e = np.ones((), net.dtype), np.array(-1 / math.log(2), net.dtype)
+        self.one, self.minus_log2_e = net._one, np.array(-1 / math.log(2), net.dtype)
         self.z_H, self.z_T, self.dH, self.dy = self.z[:h], self.z[h:], self.dH_dy[:h], self.dH_dy[h:]
         self.last = self.states[net.depth % n_states]
         self.layers, self.layers_back = [], []  # each layer's views, in the order of the passes
@@ -494,21 +536,19 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
 CHUNK = 65536  # parameters a time: all of the update's lines find them in the cache
 
 
-class Adam:
-    """Adam (Kingma & Ba 2015) on one flat parameter vector, the gradient clipped to a global L2 norm of `clip` before.
+class Optimizer:
+    """What Adam and SGD share: one flat parameter vector, a gradient clipped to a global L2 norm of `clip`, a rate lr
+    that decays exponentially: after every step it is `decay` times what it was.
 
-    m and v are kept as plain sums, m = beta1 m + g and v = beta2 v + g^2; the factors 1 - beta and the bias
-    corrections, scalars all, are folded into the step size and into eps.  Raises ValueError unless lr and clip are
-    positive.
+    Raises ValueError unless lr and clip are positive.
     """
 
-    def __init__(self, parameters, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8):
+    def __init__(self, parameters, lr, clip, decay, n_states):
         if not (lr > 0 and clip > 0):
             raise ValueError(f"lr and clip must be positive: {lr=}, {clip=}")
-        self.parameters, self.lr, self.clip, self.beta1, self.beta2, self.eps = parameters, lr, clip, beta1, beta2, eps
-        self.m, self.v = zeros(2 * len(parameters), parameters.dtype).reshape(2, -1)
+        self.parameters, self.lr, self.clip, self.decay = parameters, lr, clip, decay
+        self.states = zeros(n_states * len(parameters), parameters.dtype).reshape(n_states, -1)
         self._scratch = np.empty_like(parameters[:CHUNK])
-        self.t = 0
 
     def step(self, gradient: np.ndarray) -> float:
         """Updates the parameters in place; returns the gradient's norm before clipping.  A norm that is not finite
@@ -516,16 +556,41 @@ class Adam:
         if gradient.shape != self.parameters.shape:
             raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
         norm = global_norm(gradient)
-        if not math.isfinite(norm):
-            return norm
+        if math.isfinite(norm):
+            self._update(gradient, self.clip / norm if norm > self.clip else None)
+            self.lr *= self.decay
+        return norm
+
+    def _scalars(self, *values):
+        return (np.array(value, self.parameters.dtype) for value in values)  # cheaper to pass than floats
+
+    def _parts(self, gradient):
+        for i in range(0, len(gradient), CHUNK):
+            part = slice(i, i + CHUNK)
+            g = gradient[part]
+            yield self.parameters[part], g, self._scratch[: len(g)], *(state[part] for state in self.states)
+
+
+class Adam(Optimizer):
+    """Adam (Kingma & Ba 2015).
+
+    m and v are kept as plain sums, m = beta1 m + g and v = beta2 v + g^2; the factors 1 - beta and the bias
+    corrections, scalars all, are folded into the step size and into eps.
+    """
+
+    def __init__(self, parameters, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8, decay=1.0):
+        super().__init__(parameters, lr, clip, decay, n_states=2)
+        self.m, self.v = self.states
+        self.beta1, self.beta2, self.eps, self.t = beta1, beta2, eps, 0
+
+    def _update(self, gradient, scale):
         self.t += 1
         v_scale = math.sqrt((1 - self.beta2) / (1 - self.beta2**self.t))
         lr = self.lr * (1 - self.beta1) / (1 - self.beta1**self.t) / v_scale
-        scalars = (self.beta1, self.beta2, self.eps / v_scale, lr)
-        beta1, beta2, eps, lr = (np.array(scalar, self.m.dtype) for scalar in scalars)  # cheaper to pass than floats
-        for p, m, v, g, s in self._parts(gradient):
-            if norm > self.clip:
-                g = multiply(g, self.clip / norm, s)
+        beta1, beta2, eps, lr = self._scalars(self.beta1, self.beta2, self.eps / v_scale, lr)
+        for p, g, s, m, v in self._parts(gradient):
+            if scale is not None:
+                g = multiply(g, scale, s)
             multiply(m, beta1, m)
             add(m, g, m)
             multiply(v, beta2, v)
@@ -536,13 +601,22 @@ class Adam:
             divide(m, s, s)
             multiply(s, lr, s)
             subtract(p, s, p)
-        return norm
 
-    def _parts(self, gradient):
-        for i in range(0, len(gradient), CHUNK):
-            part = slice(i, i + CHUNK)
-            g = gradient[part]
-            yield self.parameters[part], self.m[part], self.v[part], g, self._scratch[: len(g)]
+
+class SGD(Optimizer):
+    """Gradient descent with momentum: v = momentum v + lr g, parameters -= v."""
+
+    def __init__(self, parameters, lr=0.1, momentum=0.9, decay=1.0, clip=math.inf):
+        super().__init__(parameters, lr, clip, decay, n_states=1)
+        self.momentum, [self.v] = momentum, self.states
+
+    def _update(self, gradient, scale):
+        momentum, lr = self._scalars(self.momentum, self.lr * (scale or 1))
+        for p, g, s, v in self._parts(gradient):
+            multiply(v, momentum, v)
+            multiply(g, lr, s)
+            add(v, s, v)
+            subtract(p, v, p)
 
 
 @np.errstate(over="ignore")

@@ -375,6 +375,138 @@ def benchmark(steps, scaling):
     return fig
 
 
+SHADES = {
+    "highway": ("#9ecae1", "#4292c6", "#0072B2", "#08306b"),
+    "plain": ("#fdbe85", "#fd8d3c", "#D55E00", "#7f2704"),
+}
+
+
+def of_trials(record, group, **wanted):
+    """The trials of a group (None: all) that have these settings."""
+    trials = record["trials"] if group is None else record["trials"][group]
+    return [t for t in trials if all(t.get(name) == value for name, value in wanted.items())]
+
+
+def mean_curve(trials):
+    """The mean of the loss curves of several seeds, as long as the shortest."""
+    return [mean_sd(losses)[0] for losses in zip(*(t["losses"] for t in trials))]  # noqa: B905
+
+
+def optimization(record):
+    """Figure 1: left, the loss curves of the best setting of each depth; right, the best trials of the searches."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1.5, 1))
+    final = record["trials"]["final"]
+    depths = sorted({t["layers"] for t in final})
+    for block, style in (("highway", "-"), ("plain", "--")):
+        for depth, color in zip(depths, SHADES[block][-len(depths) :], strict=True):
+            curve = mean_curve(of_trials(record, "final", block=block, layers=depth))
+            left.plot(range(1, len(curve) + 1), curve, style, color=color, lw=2, label=f"{block} {depth}")
+        rows = [(depth, record["summary"][f"top_search_loss_{block}_{depth}"]["mean"]) for depth in depths]
+        rows = [(depth, loss) for depth, loss in rows if loss is not None]
+        right.plot(*zip(*rows, strict=True), color=COLOR[block], marker=MARKER[block], ms=8, lw=2, label=block)
+        for depth, loss in rows:
+            note(right, f"{loss:.2g}", (depth, loss), (0, 9 if block == "plain" else -17), COLOR[block])
+    left.set(yscale="log", xlabel="epoch", ylabel="training loss, mean over the epoch")
+    left.legend(ncols=2, fontsize=9, loc="lower left")
+    ratio = record["summary"]["plain_over_highway_loss_at_100"]
+    if ratio is not None:
+        left.set_title(f"best settings; at 100 layers the plain loss is {ratio:.0f} times higher", fontsize=11)
+    settings = record["settings"]
+    right.set_title(f"best {settings['top']} of {settings['trials']}, {settings['search_epochs']} epochs", fontsize=11)
+    right.set(yscale="log", xscale="log", xlabel="layers", xticks=depths, xticklabels=depths)
+    right.set(ylabel="training loss", xlim=(0.8 * depths[0], 1.25 * depths[-1]))
+    right.minorticks_off()
+    right.margins(y=0.2)
+    right.legend(loc="upper left")
+    return fig
+
+
+def thousand_layers(record):
+    """Which net of a thousand layers is one: accuracy with and without its blocks, and how far its gates stand open."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5), width_ratios=(1.4, 1))
+    trials = sorted(record["trials"]["by_bias"], key=lambda t: t["gate_bias"])
+    x, biases = range(len(trials)), [f"{t['gate_bias']:g}" for t in trials]
+    for name, color, style, text in (
+        ("test_accuracy", "#0072B2", "o-", "the net"),
+        ("skipped_accuracy", "#D55E00", "s--", "the same net, all blocks skipped"),
+    ):
+        left.plot(x, [math.nan if t[name] is None else t[name] for t in trials], style, color=color, lw=2, label=text)
+    hidden = record["summary"]["test_accuracy_one_hidden_layer"]
+    left.axhline(hidden, color="0.35", ls=":", label=f"one hidden layer: {hidden:.3f}")
+    best, bias = record["summary"]["test_accuracy_best"], record["summary"]["gate_bias_best"]
+    if f"{bias:g}" in biases and best["mean"] is not None:
+        text = f"{record['settings']['longer']} epochs: {best['mean']:.3f}"
+        left.plot([biases.index(f"{bias:g}")], [best["mean"]], "*", ms=14, color="#009E73", label=text)
+    left.set(xticks=x, xticklabels=biases, xlabel="initial gate bias", ylabel="test accuracy", ylim=(0, 1.05))
+    left.legend(loc="lower left")
+    left.set_title(f"{record['settings']['layers']} layers, {record['settings']['epochs']} epoch", fontsize=11)
+    right.plot(x, [t["sum_of_mean_T"] for t in trials], "o-", color="#0072B2", lw=2)
+    for i, t in enumerate(trials):
+        note(right, f"{t['sum_of_mean_T']:.2g}", (i, t["sum_of_mean_T"]), (0, 8), "#0072B2")
+    right.axhline(1, color="0.35", ls=":")
+    right.set(yscale="log", xticks=x, xticklabels=biases, xlabel="initial gate bias")
+    right.set(ylabel="sum over layers of mean T")
+    right.set_title("layers' worth of transforming", fontsize=11)
+    right.margins(y=0.15)
+    return fig
+
+
+def gate_bias(record):
+    """Where training fails: hard, at the loss of guessing; or softly, with blocks that do nothing."""
+    activations = sorted({t["activation"] for t in record["trials"]}, reverse=True)
+    fig, axes = plt.subplots(len(activations), 1, figsize=(10, 2.6 * len(activations) + 0.8), squeeze=False)
+    biases = sorted({t["gate_bias"] for t in record["trials"]}, reverse=True)
+    depths = sorted({t["layers"] for t in record["trials"]})
+    norm = matplotlib.colors.LogNorm(0.05, math.log(10))
+    for ax, activation in zip(axes[:, 0], activations, strict=True):
+        for t in of_trials(record, None, activation=activation):
+            i, j = depths.index(t["layers"]), biases.index(t["gate_bias"])
+            loss = t["losses"][-1] if t["losses"] and not t["diverged"] else math.inf
+            color = plt.get_cmap("viridis_r")(norm(min(loss, math.log(10))))
+            ax.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, color=color, lw=0))
+            mark = {"hard": "fails", "soft": "idle", "trained": ""}[t["fate"]]
+            text = f"{loss:.2f}\n{mark}" if mark else f"{loss:.2f}"
+            ax.text(j, i, text, ha="center", va="center", fontsize=9, color="w" if loss > 0.35 else "k")
+            if t["transforms"] >= record["summary"]["rule_threshold"]:
+                ax.plot([j - 0.47, j + 0.47], [i + 0.45, i + 0.45], color="#D55E00", lw=2.5)
+        ax.set(xlim=(-0.5, len(biases) - 0.5), ylim=(-0.5, len(depths) - 0.5), ylabel=f"layers, {activation}")
+        ax.set(xticks=range(len(biases)), xticklabels=[f"{b:g}" for b in biases])
+        ax.set(yticks=range(len(depths)), yticklabels=depths)
+        ax.grid(visible=False)
+    axes[-1, 0].set_xlabel("initial gate bias")
+    rule, epochs = record["summary"]["rule_accuracy"], record["settings"]["epochs"]
+    fig.suptitle(
+        f"Training loss after {epochs} epochs; underlined: L sigmoid(b) >= {record['summary']['rule_threshold']:g} "
+        f"foretells failure (right for {rule:.0%})",
+        fontsize=12,
+    )
+    return fig
+
+
+def full_mnist(record):
+    """Left, the 100-layer net under SGD and under Adam; right, the blog's twenty layers."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3))
+    for optimizer, color, style in (("sgd", "#0072B2", "-"), ("adam", "#009E73", "--")):
+        runs = of_trials(record, "hundred_layers", optimizer=optimizer)
+        for i, t in enumerate(runs):
+            accuracy = record["summary"][f"test_accuracy_highway_100_{optimizer}"]
+            text = f"{optimizer}: test {accuracy['mean']:.4f}" if i == 0 and accuracy["mean"] is not None else None
+            left.plot(range(1, len(t["losses"]) + 1), t["losses"], style, color=color, lw=1.5, label=text)
+    left.set(yscale="log", xlabel="epoch", ylabel="training loss, mean over the epoch")
+    left.set_title(f"{runs[0]['layers']} highway layers, all 60 000 images", fontsize=11)
+    left.legend()
+    for block in COLOR:
+        for i, t in enumerate(of_trials(record, "blog", block=block)):
+            steps = [t["steps"] * (k + 1) / len(t["losses"]) for k in range(len(t["losses"]))]
+            text = f"{block}: test {t['test_accuracy']:.3f}" if i == 0 and t["test_accuracy"] is not None else None
+            right.plot(steps, t["losses"], color=COLOR[block], lw=1.5, label=text)
+    uniform_loss_line(right, {"n_classes": 10})
+    right.set(xlabel="step", ylabel="training loss", ylim=(0, None))
+    right.set_title("the blog's 20 layers", fontsize=11)
+    right.legend()
+    return fig
+
+
 PICTURES = {  # file name in viz/: (which JSON, how to draw it, what it needs beside the histories)
     "learning_curves": (("run",), learning_curves, None),
     "plain_loss_collapse": (("run",), plain_loss_collapse, None),
@@ -383,6 +515,10 @@ PICTURES = {  # file name in viz/: (which JSON, how to draw it, what it needs be
     "depth_sweep": (("sweep",), depth_sweep, None),
     "seeds": (("seeds",), seeds, None),
     "benchmark": (("benchmark_step", "benchmark_scaling"), benchmark, None),
+    "optimization": (("optimization",), optimization, None),
+    "thousand_layers": (("thousand_layers",), thousand_layers, None),
+    "gate_bias": (("gate_bias",), gate_bias, None),
+    "full_mnist": (("full_mnist",), full_mnist, None),
 }
 RUNS = {"run": "run.json", "sweep": "run_sweep.json", "seeds": "run_seeds.json"}  # the rest lies in results/
 

@@ -17,10 +17,10 @@ SHAPES = [  # d_in, d_out, hidden, depth, N
 ]
 
 
-def random_net(block, shape, seed=0, dtype=np.complex128):
+def random_net(block, shape, seed=0, dtype=np.complex128, activation="tanh"):
     d_in, d_out, hidden, depth, n = shape
     rng = np.random.default_rng(seed)
-    net = hn.DeepNet(d_in, d_out, hidden, depth, block, rng, gate_bias=-0.5, dtype=dtype)
+    net = hn.DeepNet(d_in, d_out, hidden, depth, block, rng, activation=activation, gate_bias=-0.5, dtype=dtype)
     net.parameters[:] += rng.normal(0, 0.3, net.parameters.shape)  # biases too
     return net, rng.normal(size=(n, d_in)), rng.integers(0, d_out, n)
 
@@ -52,18 +52,20 @@ def assert_gradient_is_right(net, x, y):
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("block", hn.BLOCKS)
-def test_every_parameter(block, shape):
-    assert_gradient_is_right(*random_net(block, shape))
+@pytest.mark.parametrize("activation", hn.ACTIVATIONS)
+def test_every_parameter(block, shape, activation):
+    assert_gradient_is_right(*random_net(block, shape, activation=activation))
 
 
 @settings(max_examples=25, deadline=None)
 @given(
     block=st.sampled_from(hn.BLOCKS),
+    activation=st.sampled_from(hn.ACTIVATIONS),
     shape=st.tuples(*[st.integers(1, 5)] * 5).filter(lambda shape: shape[1] > 1),
     seed=st.integers(0, 2**32),
 )
-def test_any_shape(block, shape, seed):
-    assert_gradient_is_right(*random_net(block, shape, seed))
+def test_any_shape(block, activation, shape, seed):
+    assert_gradient_is_right(*random_net(block, shape, seed, activation=activation))
 
 
 @pytest.mark.parametrize("block", hn.BLOCKS)
@@ -87,10 +89,11 @@ def test_the_check_notices_a_wrong_gradient(monkeypatch, block, fault):
 
 
 @pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-13), (np.float32, 2e-5)])
-def test_real_dtypes_agree_with_complex(block, dtype, tolerance):
-    exact, x, y = random_net(block, (7, 5, 6, 9, 11))
-    net, _, _ = random_net(block, (7, 5, 6, 9, 11), dtype=dtype)
+def test_real_dtypes_agree_with_complex(block, activation, dtype, tolerance):
+    exact, x, y = random_net(block, (7, 5, 6, 9, 11), activation=activation)
+    net, _, _ = random_net(block, (7, 5, 6, 9, 11), dtype=dtype, activation=activation)
     gradients = []
     for each in (exact, net):
         logits = each.forward(x.astype(dtype))

@@ -12,10 +12,11 @@ import highway_networks as hn
 
 def straightforward(net, x):
     """Forward pass with the equations as the paper prints them, batch first, a layer at a time."""
-    x = np.tanh(x @ net.W_in.T + net.b_in)
+    activate = np.tanh if net.activation == "tanh" else lambda z: np.where(z > 0, z, 0)
+    x = activate(x @ net.W_in.T + net.b_in)
     states, gates = [x], []
     for layer in range(net.depth):
-        H = np.tanh(x @ net.W_H[layer].T + net.b_H[layer])
+        H = activate(x @ net.W_H[layer].T + net.b_H[layer])
         if net.block == "highway":
             T = 1 / (1 + np.exp(-(x @ net.W_T[layer].T + net.b_T[layer])))
             x = H * T + x * (1 - T)
@@ -27,9 +28,10 @@ def straightforward(net, x):
 
 
 @pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 @pytest.mark.parametrize("n", [1, 7, hn.SLICE, hn.SLICE + 3])
-def test_forward_and_predict_are_equation_3(block, n):
-    net, _, _ = random_net(block, (4, 3, 6, 5, 1), dtype=np.float64)
+def test_forward_and_predict_are_equation_3(block, activation, n):
+    net, _, _ = random_net(block, (4, 3, 6, 5, 1), dtype=np.float64, activation=activation)
     x = np.random.default_rng(1).normal(size=(n, 4))
     expected, _, gates = straightforward(net, x)
     np.testing.assert_allclose(net.forward(x), expected, rtol=1e-12, atol=1e-14)
@@ -96,9 +98,29 @@ def test_weights_are_the_published_draws():
 
 
 @pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("init", ["glorot", "he"])
+def test_normalised_initialisation(block, init):
+    """Glorot & Bengio 2010: variance 2 / (fan_in + fan_out); He et al. 2015: 2 / fan_in where a ReLU follows."""
+    net = hn.DeepNet(784, 10, 100, 20, block, np.random.default_rng(1), init=init, gate_bias=-3, dtype=np.float64)
+    into_H = (lambda fan_in, fan_out: 2 / fan_in) if init == "he" else (lambda fan_in, fan_out: 2 / (fan_in + fan_out))
+    expected = {"W_in": into_H(784, 100), "W_H": into_H(100, 100), "W_out": 2 / 110}
+    if block == "highway":
+        expected["W_T"] = 2 / 200
+        assert (net.b_T == -3).all()
+    for name, variance in expected.items():
+        W = getattr(net, name)
+        assert W.var() == pytest.approx(variance, rel=5 / np.sqrt(W.size))
+        assert abs(W.mean()) < 5 * np.sqrt(variance / W.size)
+        assert (np.abs(W) > 2 * np.sqrt(variance)).mean() == pytest.approx(0.0455, abs=0.03)  # normal, not uniform
+    assert not net.b_in.any()
+    assert not net.b_H.any()
+    assert not net.b_out.any()
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda net: pickle.loads(pickle.dumps(net))])
 def test_a_copy_is_whole_and_independent(block, duplicate):
-    net, x, y = random_net(block, (4, 3, 6, 2, 5), dtype=np.float64)
+    net, x, y = random_net(block, (4, 3, 6, 2, 5), dtype=np.float64, activation="relu")
     before = net.predict(x)
     twin = duplicate(net)
     np.testing.assert_array_equal(twin.predict(x), before)
@@ -185,10 +207,11 @@ def test_pixels_that_overflow_the_dtype_of_the_net_are_refused():
             method(np.full((5, 4), 1e300))
 
 
+@pytest.mark.parametrize("kind", [hn.Adam, hn.SGD])
 @pytest.mark.parametrize("wrong", [{"lr": np.nan}, {"lr": 0}, {"clip": -1.0}, {"clip": np.nan}])
-def test_an_optimiser_that_would_go_astray_is_refused(wrong):
+def test_an_optimiser_that_would_go_astray_is_refused(kind, wrong):
     with pytest.raises(ValueError, match="must be positive"):
-        hn.Adam(np.ones(3), **wrong)
+        kind(np.ones(3), **wrong)
 
 
 @pytest.mark.parametrize("bias", [np.nan, np.inf, 1e300])
@@ -227,11 +250,12 @@ def test_labels_of_any_whole_type():
         assert type(d_logits) is np.ndarray
 
 
+@pytest.mark.parametrize("kind", [hn.Adam, hn.SGD])
 @pytest.mark.parametrize("shape", [(1,), (9,), (11,), (10, 1)])
-def test_a_gradient_of_another_shape_is_refused(shape):
+def test_a_gradient_of_another_shape_is_refused(kind, shape):
     parameters = np.ones(10)
     with pytest.raises(ValueError, match="must have shape"):
-        hn.Adam(parameters).step(np.ones(shape))
+        kind(parameters, lr=0.1).step(np.ones(shape))
     assert (parameters == 1).all()
 
 
@@ -277,6 +301,9 @@ def test_what_the_net_refuses():
     ):
         with pytest.raises(ValueError, match=message):
             hn.DeepNet(*arguments)
+    for wrong, message in (({"activation": "sigmoid"}, "tanh, relu"), ({"init": "orthogonal"}, "uniform, glorot, he")):
+        with pytest.raises(ValueError, match=f"is not one of {message}"):
+            hn.DeepNet(4, 3, 6, 2, "plain", rng, **wrong)
     with pytest.raises(ValueError, match="float32, float64 or complex128"):
         hn.DeepNet(4, 3, 6, 2, "plain", rng, dtype=np.int64)
     net = hn.DeepNet(4, 3, 6, 2, "plain", rng)
@@ -334,19 +361,40 @@ def test_adam_is_the_textbook_adam_with_the_gradient_clipped():
     assert min(norms) < optimizer.clip < max(norms)
 
 
-def test_clip_survives_the_overflow_of_a_float32_norm():
+@pytest.mark.parametrize("clip", [np.inf, 2.0])
+@pytest.mark.parametrize("size", [200, hn.CHUNK + 7])
+def test_sgd_is_the_textbook_momentum_with_a_decaying_rate(clip, size):
+    rng = np.random.default_rng(0)
+    p, gradients = rng.normal(size=size), rng.normal(size=(6, size)) * np.geomspace(1e-3, 1, 6)[:, None]
+    expected, v, kept = p.copy(), 0, gradients.copy()
+    for t, g in enumerate(gradients):
+        v = 0.8 * v + 0.3 * 0.9**t * g * min(1, clip / np.linalg.norm(g))
+        expected = expected - v
+    optimizer = hn.SGD(p, lr=0.3, momentum=0.8, decay=0.9, clip=clip)
+    norms = [optimizer.step(g) for g in gradients]
+    np.testing.assert_allclose(p, expected, rtol=1e-11)
+    np.testing.assert_allclose(norms, np.linalg.norm(gradients, axis=1))
+    np.testing.assert_array_equal(gradients, kept)
+    assert optimizer.lr == pytest.approx(0.3 * 0.9**6)
+    assert max(norms) > 2
+
+
+@pytest.mark.parametrize("kind", [hn.Adam, hn.SGD])
+def test_clip_survives_the_overflow_of_a_float32_norm(kind):
     p = np.zeros(100, np.float32)
-    optimizer = hn.Adam(p, clip=5.0)
+    optimizer = kind(p, lr=1.0, clip=5.0)
     norm = optimizer.step(np.full(100, 1e20, np.float32))
     assert norm == pytest.approx(1e21, rel=1e-5)
-    assert optimizer.m[0] == pytest.approx(0.5, rel=1e-5)
+    np.testing.assert_allclose(optimizer.states[0], 0.5, rtol=1e-5)
 
 
+@pytest.mark.parametrize("kind", [hn.Adam, hn.SGD])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_a_gradient_that_is_not_finite_changes_nothing(bad):
+def test_a_gradient_that_is_not_finite_changes_nothing(kind, bad):
     p = np.ones(5)
-    optimizer = hn.Adam(p)
+    optimizer = kind(p, lr=0.1)
     assert not np.isfinite(optimizer.step(np.array([1, 2, bad, 3, 4])))
     assert (p == 1).all()
-    assert not optimizer.m.any()
-    assert optimizer.t == 0
+    assert not optimizer.states.any()
+    assert optimizer.lr == 0.1
+    assert getattr(optimizer, "t", 0) == 0

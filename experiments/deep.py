@@ -1,0 +1,90 @@
+"""The nets of the paper's section 3.1 on MNIST: L layers, the first of them plain, trained by SGD with momentum.
+
+Highway layers have 50 blocks, plain ones 71 units: 5100 and 5112 parameters a layer.  Pixels lie in [0, 1].
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import numpy as np
+
+import highway_networks as hn
+
+WIDTH = {"highway": 50, "plain": 71}
+BATCH = 128
+N_TRAIN, N_TEST = 60_000, 10_000
+
+
+@functools.lru_cache(maxsize=1)
+def images(n_train: int, n_test: int):
+    """x_train (n_train, 784) float32 in [0, 1], y_train, x_test, y_test: MNIST's first images."""
+    mnist = hn.load_mnist()
+    x_train, x_test = (x[:n].astype(np.float32) / 255 for x, n in ((mnist.x_train, n_train), (mnist.x_test, n_test)))
+    return x_train, mnist.y_train[:n_train], x_test, mnist.y_test[:n_test]
+
+
+def make(t: dict) -> hn.DeepNet:
+    """The net of a trial; initialised normalised: He for ReLU, Glorot for tanh."""
+    init = "he" if t["activation"] == "relu" else "glorot"
+    rng = np.random.default_rng(t["seed"])
+    own = {"activation": t["activation"], "init": init, "gate_bias": t.get("gate_bias", 0.0)}
+    return hn.DeepNet(784, 10, WIDTH[t["block"]], t["layers"] - 1, t["block"], rng, **own)
+
+
+def sgd(net: hn.DeepNet, t: dict, steps: int) -> hn.SGD:
+    """`rate` is lr / (1 - momentum), how far a constant gradient moves a parameter in the end; decay is an epoch's."""
+    lr = t["rate"] * (1 - t["momentum"])
+    return hn.SGD(net.parameters, lr, t["momentum"], decay=t["decay"] ** (1 / steps), clip=t["clip"])
+
+
+def train(t: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
+    """Trains the net of a trial; its running mean loss of every epoch, then loss and accuracy on all images."""
+    x, y, *_ = images(t["n_train"], t["n_test"])
+    net, shuffle, losses, diverged = make(t), np.random.default_rng([t["seed"], 1]), [], None
+    optimizer = optimizer_of(net, t, len(x) // BATCH)
+    with np.errstate(all="ignore"):  # what is not finite ends the run with a line of its own
+        for epoch in range(1, t["epochs"] + 1):
+            try:
+                row = hn.train_epoch(net, optimizer, x, y, shuffle.permutation(len(x)), BATCH)
+            except FloatingPointError as error:
+                diverged = f"epoch {epoch}, {error}"
+                break
+            losses.append(float(f"{row['train_loss']:.6g}"))
+        return net, {"losses": losses, "diverged": diverged, **measure(net, t)}
+
+
+def measure(net: hn.DeepNet, t: dict) -> dict:
+    """Loss on all training images, accuracy on both sets."""
+    x_train, y_train, x_test, y_test = images(t["n_train"], t["n_test"])
+    logits, test_logits = net.predict(x_train), net.predict(x_test)
+    if not (np.isfinite(logits).all() and np.isfinite(test_logits).all()):
+        return {"loss": None, "train_accuracy": None, "test_accuracy": None}
+    loss, _ = hn.softmax_cross_entropy(logits.astype(np.float64), y_train)
+    accuracies = ((logits, y_train), (test_logits, y_test))
+    train_accuracy, test_accuracy = (float((each.argmax(axis=1) == y).mean()) for each, y in accuracies)
+    return {"loss": float(loss), "train_accuracy": train_accuracy, "test_accuracy": test_accuracy}
+
+
+def skipped(net: hn.DeepNet) -> hn.DeepNet:
+    """The same net with all its blocks skipped: T = 0, so that they carry their input unchanged."""
+    rng, own = np.random.default_rng(0), {"activation": net.activation}
+    shallow = hn.DeepNet(net.d_in, net.d_out, net.hidden, 0, net.block, rng, **own, dtype=net.dtype)
+    for name in ("W_in", "b_in", "W_out", "b_out"):
+        getattr(shallow, name)[:] = getattr(net, name)
+    return shallow
+
+
+def trial(t: dict) -> dict:
+    return train(t)[1]
+
+
+def epochs_to(loss: float, losses: list[float]) -> int | None:
+    """The first epoch whose running mean loss is at most this."""
+    return next((epoch for epoch, each in enumerate(losses, 1) if each <= loss), None)
+
+
+def order(result: dict) -> float:
+    """By what trials are compared: the running training loss of the last epoch; diverged ones come last."""
+    return math.inf if result["diverged"] or not result["losses"] else result["losses"][-1]

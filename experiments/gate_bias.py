@@ -1,0 +1,115 @@
+"""Which initial gate bias trains, at which depth?
+
+    python -m experiments.gate_bias            -> results/gate_bias.json
+
+The paper (section 2.2) suggests -1, -2 and -3 for nets of depth about 10, 20 and 30.  The blog: "when in doubt start
+more negative".  A rule of our own: at the start an image passes through about L sigmoid(b) layers' worth of
+transforming; while that is below two or three, training does not fail.
+
+Two ways to fail, defined before any run.  Hard: the running loss of the last epoch is at least 0.9 log 10, or the run
+diverged; the net is where guessing is.  Soft: it trains, but skipping all its blocks costs less than 0.5 % of test
+accuracy; they do nothing, and the net is a shallow one.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+
+from experiments import deep
+from experiments.trials import Experiment, end, show
+
+BUDGETS = {
+    "quick": {"epochs": 1, "layers": (10, 20, 30), "n_train": 640, "n_test": 500},
+    "default": {"epochs": 3, "layers": (10, 20, 30, 50, 100), "n_train": 60000, "n_test": 10000},
+    "full": {"epochs": 20, "layers": (10, 20, 30, 50, 70, 100), "n_train": 60000, "n_test": 10000},
+}
+BIASES = (2.0, 0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -7.0, -10.0, -20.0)
+RATES = {"tanh": 3.0, "relu": 1.5}
+HARD, SOFT = 0.9 * math.log(10), 0.005
+RULE = 2.5  # L sigmoid(b) from which on a hard failure is foretold
+GUIDELINE = {10: -1.0, 20: -2.0, 30: -3.0}
+
+
+def trial(t: dict) -> dict:
+    net, result = deep.train(t)
+    result["skipped_accuracy"] = deep.measure(deep.skipped(net), t)["test_accuracy"]
+    return result
+
+
+def settings(layers: int, activation: str, bias: float, s: dict) -> dict:
+    t = {"block": "highway", "layers": layers, "activation": activation, "rate": RATES[activation], "momentum": 0.9}
+    t |= {"decay": 0.9, "gate_bias": bias, "clip": 1.0, "seed": 0}
+    return t | {"epochs": s["epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
+
+
+def fate(t: dict) -> str:
+    """hard, soft or trained."""
+    if deep.order(t) >= HARD:
+        return "hard"
+    return "soft" if t["test_accuracy"] - t["skipped_accuracy"] < SOFT else "trained"
+
+
+def transforms(t: dict) -> float:
+    """L sigmoid(b): how many layers' worth of transforming an image passes through at the start."""
+    return t["layers"] / (1 + math.exp(-t["gate_bias"]))
+
+
+def main(argv=None) -> None:
+    e = Experiment("gate_bias", __doc__, BUDGETS, argv)
+    s = e.settings
+    todo = [settings(n, a, bias, s) for n in sorted(s["layers"], reverse=True) for a in RATES for bias in BIASES]
+    trials = [t | {"fate": fate(t), "transforms": transforms(t)} for t in e.run(trial, todo)]
+    summary = summarise(trials)
+    for activation in RATES:
+        print(
+            f"\n{activation}: running loss of the last epoch (h: failed hard, s: softly)\nlayers  ", *BIASES, sep="\t"
+        )
+        for layers in s["layers"]:
+            row = [t for t in trials if (t["layers"], t["activation"]) == (layers, activation)]
+            marks = {"hard": "h", "soft": "s", "trained": ""}
+            print(layers, *(f"{deep.order(t):.3f}{marks[t['fate']]}" for t in row), sep="\t")
+    show(claims(summary))
+    e.save("the paper, section 2.2; Highway Networks with TensorFlow (a blog); a rule of our own", summary, trials)
+
+
+def summarise(trials: list[dict]) -> dict:
+    foretold = [(t["transforms"] >= RULE) == (t["fate"] == "hard") for t in trials]
+    summary = {"rule_accuracy": sum(foretold) / len(foretold), "rule_threshold": RULE, "settings": len(trials)}
+    summary |= {
+        f"share_failed_{name}": sum(t["fate"] == name for t in trials) / len(trials) for name in ("hard", "soft")
+    }
+    learned = [t["transforms"] for t in trials if t["fate"] != "hard"]
+    failed = [t["transforms"] for t in trials if t["fate"] == "hard"]
+    summary["most_transforms_that_learned"] = max(learned, default=None)
+    summary["fewest_transforms_that_failed"] = min(failed, default=None)
+    for layers, bias in GUIDELINE.items():
+        for activation in RATES:
+            row = {t["gate_bias"]: t for t in trials if (t["layers"], t["activation"]) == (layers, activation)}
+            summary[f"guideline_fate_{activation}_{layers}"] = row[bias]["fate"]
+            summary[f"best_bias_{activation}_{layers}"] = min(row, key=lambda b, row=row: deep.order(row[b]))
+    return summary
+
+
+def claims(summary: dict) -> list[tuple]:
+    fates = [summary[f"guideline_fate_{activation}_{layers}"] for activation in RATES for layers in GUIDELINE]
+    bests = ", ".join(f"{summary[f'best_bias_tanh_{layers}']:g}" for layers in GUIDELINE)
+    trained = sum(name == "trained" for name in fates)
+    worked = "reproduced" if trained == len(fates) else "in part" if trained else "not reproduced"
+    soft, right = f"{summary['share_failed_soft']:.0%}", f"{summary['rule_accuracy']:.0%} of {summary['settings']}"
+    return [
+        (
+            "-1, -2, -3 for 10, 20, 30 layers",
+            "works",
+            f"{trained} of {len(fates)} trained; best, tanh: {bests}",
+            worked,
+        ),
+        ("when in doubt, more negative", "-", f"{soft} of the settings fail softly", "hides the failure"),
+        (f"hard failure from L sigmoid(b) = {RULE} on", "-", f"right for {right}", "our own rule"),
+    ]
+
+
+if __name__ == "__main__":
+    from experiments import gate_bias  # so that worker processes find its functions under this name
+
+    sys.exit(end(gate_bias.main))

@@ -1,0 +1,158 @@
+"""Figure 1 of the paper (and 5): how well can plain and highway nets of 10 to 100 layers be optimised?
+
+    python -m experiments.optimization            -> results/optimization.json
+    python -m experiments.optimization --full     the paper's budget: 100 trials each, 400 epochs; for a cluster
+
+Section 3.1: "plain networks become much harder to optimize with increasing depth, while highway networks with up to 100
+layers can still be optimized well"; plain nets of 10 and 20 layers reach a loss below 1e-4, the highway net of 100
+layers is more than two orders of magnitude better than the plain one, and highway nets converge faster.
+
+For each depth and kind a random search over initial rate, momentum, decay, activation and, for highway nets, the gate
+bias; selected by training loss, as in the paper.  Then the best setting, longer, over several seeds.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from experiments import deep
+from experiments.trials import Experiment, end, show, spread, text
+
+LAYERS = (10, 20, 50, 100)
+BUDGETS = {
+    "quick": {"trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, "top": 2, "n_train": 640, "n_test": 200},
+    "default": {
+        "trials": 16,
+        "search_epochs": 5,
+        "epochs": 25,
+        "seeds": 3,
+        "top": 3,
+        "n_train": 60000,
+        "n_test": 10000,
+    },
+    "full": {
+        "trials": 100,
+        "search_epochs": 400,
+        "epochs": 400,
+        "seeds": 3,
+        "top": 10,
+        "n_train": 60000,
+        "n_test": 10000,
+    },
+}
+RATES = {  # lr / (1 - momentum), log-uniform; both kinds are searched where pilot runs had found them to learn
+    ("highway", 10): {"tanh": (2, 7), "relu": (1, 3)},
+    ("highway", 20): {"tanh": (2, 6), "relu": (1, 3)},
+    ("highway", 50): {"tanh": (2, 5), "relu": (1, 2.5)},
+    ("highway", 100): {"tanh": (2, 5), "relu": (1, 2.5)},
+    ("plain", 10): {"tanh": (0.3, 1), "relu": (0.1, 0.4)},
+    ("plain", 20): {"tanh": (0.1, 0.4), "relu": (0.03, 0.2)},
+    ("plain", 50): {"tanh": (0.03, 0.2), "relu": (0.01, 0.1)},
+    ("plain", 100): {"tanh": (0.01, 0.08), "relu": (0.003, 0.05)},
+}
+GATE_BIASES = {10: (-3, -1.5), 20: (-4, -2), 50: (-5, -3.5), 100: (-5, -3.5)}
+FULL = {"rates": (1e-3, 10), "gate_biases": (-10, -1)}  # the paper's range of biases; it does not give the rates'
+PUBLISHED_RATIO = 100
+
+
+def sample(block: str, layers: int, k: int, s: dict, full: bool) -> dict:
+    """The k-th trial of a search; it depends on nothing but its arguments."""
+    rng = np.random.default_rng([k, layers, len(block)])
+    activation = ("tanh", "relu")[rng.integers(2)]
+    low, high = FULL["rates"] if full else RATES[block, layers][activation]
+    t = {"block": block, "layers": layers, "activation": activation}
+    t["rate"] = round(float(np.exp(rng.uniform(np.log(low), np.log(high)))), 5)
+    t["momentum"], t["decay"] = round(rng.uniform(0.8, 0.95), 3), round(rng.uniform(0.85, 0.95), 3)
+    if full:
+        t["decay"] = round(float(1 - np.exp(rng.uniform(np.log(0.003), np.log(0.1)))), 4)  # for 400 epochs
+    if block == "highway":
+        t["gate_bias"] = round(rng.uniform(*(FULL["gate_biases"] if full else GATE_BIASES[layers])), 2)
+    return t | {"clip": 1.0, "seed": 0, "epochs": s["search_epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
+
+
+def best(searched: list[dict], block: str, layers: int) -> list[dict]:
+    """The search's trials of a kind and depth, the best first."""
+    return sorted((t for t in searched if (t["block"], t["layers"]) == (block, layers)), key=deep.order)
+
+
+def longer(t: dict, seed: int, s: dict) -> dict:
+    names = ("block", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "clip")
+    again = {name: t[name] for name in names if name in t}
+    return again | {"seed": seed, "epochs": s["epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
+
+
+def main(argv=None) -> None:
+    e = Experiment("optimization", __doc__, BUDGETS, argv)
+    s, kinds = e.settings, [(block, layers) for layers in reversed(LAYERS) for block in deep.WIDTH]
+    searched = e.run(
+        deep.trial, [sample(*kind, k, s, e.budget == "full") for kind in kinds for k in range(s["trials"])]
+    )
+    bests = [best(searched, *kind)[0] for kind in kinds]
+    final = e.run(deep.trial, [longer(t, seed, s) for t in bests for seed in range(s["seeds"])])
+    summary = summarise(searched, final, s)
+    show(claims(summary))
+    e.save("Training Very Deep Networks, section 3.1, Figures 1 and 5", summary, {"search": searched, "final": final})
+
+
+def summarise(searched: list[dict], final: list[dict], s: dict) -> dict:
+    summary = {}
+    for layers in LAYERS:
+        for block in deep.WIDTH:
+            runs = [t for t in final if (t["block"], t["layers"]) == (block, layers)]
+            key = f"{block}_{layers}"
+            summary[f"final_loss_{key}"] = spread([t["loss"] for t in runs])
+            summary[f"test_accuracy_{key}"] = spread([t["test_accuracy"] for t in runs])
+            summary[f"epochs_to_loss_0.1_{key}"] = spread([deep.epochs_to(0.1, t["losses"]) for t in runs])
+            top = [deep.order(t) for t in best(searched, block, layers)[: s["top"]]]
+            summary[f"top_search_loss_{key}"] = spread([loss for loss in top if np.isfinite(loss)])
+    for layers in LAYERS:
+        highway, plain = (summary[f"final_loss_{block}_{layers}"]["mean"] for block in ("highway", "plain"))
+        summary[f"plain_over_highway_loss_at_{layers}"] = plain / highway if plain and highway else None
+    layer = {b: deep.make({"block": b, "layers": 2, "activation": "tanh", "seed": 0}) for b in deep.WIDTH}
+    for block, net in layer.items():
+        summary[f"parameters_per_layer_{block}"] = net._blocks[0].size
+    return summary
+
+
+def claims(summary: dict) -> list[tuple]:
+    def losses(block):
+        return ", ".join(text(summary[f"final_loss_{block}_{layers}"]["mean"], 2) for layers in LAYERS)
+
+    highway = [summary[f"final_loss_highway_{layers}"]["mean"] for layers in LAYERS]
+    plain = [summary[f"final_loss_plain_{layers}"]["mean"] for layers in LAYERS]
+    if None in highway + plain:
+        return [("every best setting trains", "-", "no", "not reproduced")]
+    ratio = summary["plain_over_highway_loss_at_100"]
+    faster = [
+        (text(summary[f"epochs_to_loss_0.1_{block}_{layers}"]["mean"]) for block in ("highway", "plain"))
+        for layers in LAYERS
+    ]
+
+    def verdict(holds):
+        return "reproduced" if holds else "not reproduced"
+
+    falls = plain[3] > 3 * plain[1] and plain[2] > 3 * plain[1]
+    return [
+        ("plain degrades beyond 20 layers", "10, 20: < 1e-4", losses("plain"), verdict(falls)),
+        ("highway does not", "as 10 and 20", losses("highway"), verdict(max(highway[2:]) < 10 * max(highway[:2]))),
+        (
+            "plain / highway loss at 100 layers",
+            f"> {PUBLISHED_RATIO}",
+            f"{ratio:.0f}",
+            verdict(ratio > PUBLISHED_RATIO),
+        ),
+        (
+            "epochs to a loss of 0.1, highway / plain",
+            "fewer",
+            "; ".join(" / ".join(pair) for pair in faster),
+            "see there",
+        ),
+    ]
+
+
+if __name__ == "__main__":
+    from experiments import optimization  # so that worker processes find its functions under this name
+
+    sys.exit(end(optimization.main))

@@ -1,0 +1,112 @@
+"""A thousand layers: does a highway net of that depth train, and is it one?
+
+    python -m experiments.thousand_layers            -> results/thousand_layers.json
+
+The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more than 1000 layers".  The blog
+*Highway Networks with TensorFlow*: 1000 layers reach about 95 % with a gate bias around -20.  An encyclopedia article:
+highway nets struggle beyond about 100 layers.
+
+Gates that are shut make any depth the identity, so accuracy alone says little.  For every bias: loss and accuracy; the
+accuracy of the same trained net with all its blocks skipped; the sum over layers of mean T, how many layers' worth of
+transforming an image passes through; the share of the blocks' weights that training changed at all.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+import highway_networks as hn
+from experiments import deep
+from experiments.trials import Experiment, end, show, spread, text
+
+BUDGETS = {
+    "quick": {"layers": 50, "epochs": 1, "longer": 1, "seeds": 2, "n_train": 1280, "n_test": 500},
+    "default": {"layers": 1000, "epochs": 1, "longer": 4, "seeds": 3, "n_train": 60000, "n_test": 10000},
+    "full": {"layers": 1000, "epochs": 20, "longer": 40, "seeds": 5, "n_train": 60000, "n_test": 10000},
+}
+BIASES = (-20.0, -10.0, -8.0, -7.0, -6.0, -5.0, -4.0)
+BEST = {"gate_bias": -7.0, "rate": 4.0}  # found in pilot runs
+IN_USE = 0.005  # of accuracy lost when all blocks are skipped: a net that loses less is a shallow one in disguise
+
+
+def trial(t: dict) -> dict:
+    before = deep.make(t)
+    net, result = deep.train(t)
+    result["skipped_accuracy"] = deep.measure(deep.skipped(net), t)["test_accuracy"]
+    if net.depth:
+        result["sum_of_mean_T"] = sum(hn.mean_gates(net, deep.images(t["n_train"], t["n_test"])[2][:256]))
+        moved = np.abs(net._blocks - before._blocks)
+        result["share_of_weights_changed"], result["largest_change"] = float((moved > 0).mean()), float(moved.max())
+    return result
+
+
+def settings(s: dict, **own) -> dict:
+    t = {"block": "highway", "layers": s["layers"], "activation": "tanh", "rate": 3.0, "momentum": 0.9, "decay": 0.9}
+    return t | {"clip": 1.0, "seed": 0, "epochs": s["epochs"], "n_train": s["n_train"], "n_test": s["n_test"]} | own
+
+
+def main(argv=None) -> None:
+    e = Experiment("thousand_layers", __doc__, BUDGETS, argv)
+    s = e.settings
+    long = {"epochs": s["longer"]}
+    best = [settings(s, **BEST, **long, seed=seed) for seed in range(s["seeds"])]
+    shut = [settings(s, gate_bias=-20.0, rate=BEST["rate"], **long)]
+    by_bias = [settings(s, gate_bias=bias) for bias in BIASES]
+    shallow = [settings(s, gate_bias=0.0, layers=1), settings(s, gate_bias=0.0, layers=1, rate=BEST["rate"], **long)]
+    runs = e.run(trial, [*best, *shut, *by_bias, *shallow])
+    groups = {"best": best, "shut": shut, "by_bias": by_bias, "one_hidden_layer": shallow}
+    rows, trials = iter(runs), {}
+    for name, group in groups.items():
+        trials[name] = [next(rows) for _ in group]
+    summary = summarise(trials)
+    show(claims(trials, summary))
+    e.save(
+        "the paper, section 2.2; Highway Networks with TensorFlow (a blog); an encyclopedia article", summary, trials
+    )
+
+
+def summarise(trials: dict) -> dict:
+    at = {t["gate_bias"]: t for t in trials["by_bias"]}
+    best = trials["best"]
+    return {
+        "test_accuracy_best": spread([t["test_accuracy"] for t in best]),
+        "gate_bias_best": best[0]["gate_bias"],
+        "skipped_accuracy_best": spread([t["skipped_accuracy"] for t in best]),
+        "sum_of_mean_T_best": spread([t["sum_of_mean_T"] for t in best]),
+        "test_accuracy_bias_minus_20": at[-20]["test_accuracy"],
+        "skipped_accuracy_bias_minus_20": at[-20]["skipped_accuracy"],
+        "sum_of_mean_T_bias_minus_20": at[-20]["sum_of_mean_T"],
+        "share_of_weights_changed_bias_minus_20": at[-20]["share_of_weights_changed"],
+        "test_accuracy_one_hidden_layer": trials["one_hidden_layer"][0]["test_accuracy"],
+        "test_accuracy_bias_minus_20_longer": trials["shut"][0]["test_accuracy"],
+        "test_accuracy_one_hidden_layer_longer": trials["one_hidden_layer"][1]["test_accuracy"],
+    }
+
+
+def claims(trials: dict, summary: dict) -> list[tuple]:
+    print("bias    loss    test   all blocks skipped   sum of mean T   weights changed")
+    for t in trials["by_bias"]:
+        numbers = (t["loss"], t["test_accuracy"], t["skipped_accuracy"])
+        cells = ("-" if number is None else f"{number:.3f}" for number in numbers)
+        print(t["gate_bias"], *cells, f"{t['sum_of_mean_T']:.3g}", f"{t['share_of_weights_changed']:.1%}", sep="   ")
+    accuracy, skipped = summary["test_accuracy_best"]["mean"], summary["skipped_accuracy_best"]["mean"]
+    blog, hidden = summary["test_accuracy_bias_minus_20"], summary["test_accuracy_one_hidden_layer"]
+    if None in (accuracy, skipped, blog):
+        return [("1000 layers train", "yes", "diverged", "not reproduced")]
+    stalls, used = accuracy < 0.9, accuracy - skipped >= IN_USE
+    shallow = blog - summary["skipped_accuracy_bias_minus_20"] < IN_USE
+    best = text(summary["test_accuracy_best"])
+    return [
+        ("SGD does not stall at 1000 layers", "yes", best, "not reproduced" if stalls else "reproduced"),
+        ("the net uses its blocks", "-", f"{skipped:.3f} with all of them skipped", "yes" if used else "no"),
+        ("-20 reaches 95 %", "0.95", f"{blog:.3f}", "a shallow net in disguise" if shallow else "a deep net"),
+        ("one hidden layer, the same training", "-", f"{hidden:.3f}", "measured"),
+    ]
+
+
+if __name__ == "__main__":
+    from experiments import thousand_layers  # so that worker processes find its functions under this name
+
+    sys.exit(end(thousand_layers.main))

@@ -1,0 +1,174 @@
+"""What the experiments share: trials that run side by side, are kept as they finish, and are not run twice.
+
+A trial is a function of one flat dict of settings, and returns a dict of results; it depends on nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import math
+import os
+import sys
+import time
+from concurrent.futures.process import BrokenProcessPool
+from importlib.metadata import version
+from pathlib import Path
+
+import joblib
+import numpy as np
+from threadpoolctl import threadpool_limits
+from tqdm import tqdm
+
+import highway_networks as hn
+
+BUDGETS = ("quick", "default", "full")
+
+
+class Experiment:
+    """One experiment under one budget: where its results go, its trials, the file that it writes at the end."""
+
+    def __init__(self, name: str, doc: str, budgets: dict[str, dict], argv=None):
+        self.name, self.command = name, f"python -m experiments.{name}"
+        p = argparse.ArgumentParser(prog=self.command, description=doc.split("\n")[0])
+        budget = p.add_mutually_exclusive_group()
+        budget.add_argument("--quick", action="store_const", const="quick", dest="budget", help="a smoke test: seconds")
+        budget.add_argument("--full", action="store_const", const="full", dest="budget", help="the paper's own budget")
+        p.add_argument("--jobs", type=hn.numbers(int, 1), default=hn.all_cores(), help="processes (%(default)s)")
+        p.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead of processes here")
+        p.add_argument("--results", type=hn.path_name, metavar="DIR", help="instead of results, or results/quick, ...")
+        args = p.parse_args(argv)
+        self.budget, self.jobs, self.scheduler = args.budget or "default", args.jobs, args.scheduler
+        self.settings = budgets[self.budget]
+        default = hn.HERE / "results" / ("" if self.budget == "default" else self.budget)
+        self.folder = Path(os.path.abspath(args.results)) if args.results else default
+        with contextlib.suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        hn.check_writable(self.folder / f"{name}.json")
+        self.log = self.folder / f"{name}.jsonl"
+        self.commits = set()
+
+    def run(self, function, trials: list[dict]) -> list[dict]:
+        """{**trial, **result} of every trial, in this order; only those that the log does not have are run."""
+        done = {json.dumps(line["trial"]): line for line in _whole_lines(self.log)}
+        todo = [trial for trial in trials if json.dumps(trial) not in done]
+        if len(todo) < len(trials):
+            print(f"{len(trials) - len(todo)} of {len(trials)} trials were in {self.log} (remove it to start afresh)")
+        commit = hn.environment()["git"]
+        with self.log.open("a", encoding="utf-8") as log, self._backend() as parallel:
+            finished = parallel(joblib.delayed(_call)(function, trial) for trial in todo)
+            for trial, result in tqdm(finished, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
+                line = json.loads(json.dumps({"trial": trial, "result": result, "git": commit}), parse_constant=_null)
+                log.write(json.dumps(line) + "\n")
+                log.flush()
+                done[json.dumps(trial)] = line
+                tqdm.write(_short(line["trial"] | line["result"]))
+        lines = [done[json.dumps(trial)] for trial in trials]
+        self.commits |= {line["git"] for line in lines}
+        return [line["trial"] | line["result"] for line in lines]
+
+    @contextlib.contextmanager
+    def _backend(self):
+        settings = {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": "all"}
+        if self.scheduler is None:
+            yield joblib.Parallel(n_jobs=self.jobs, **settings)
+            return
+        try:
+            from dask.distributed import Client
+        except ImportError:
+            raise hn.InputError("--scheduler needs Dask: python -m pip install -r requirements-cluster.txt") from None
+        try:
+            client = Client(self.scheduler, timeout=10)
+        except (OSError, ValueError, TypeError) as error:
+            raise hn.InputError(f"--scheduler {self.scheduler}: no Dask scheduler answers there: {error}") from error
+        with client, joblib.parallel_config("dask"):
+            yield joblib.Parallel(n_jobs=-1, **settings)
+
+    def save(self, source: str, summary: dict, trials) -> None:
+        """Writes the results file, and says where."""
+        env = hn.environment() | {"joblib": version("joblib"), "git_of_trials": sorted(map(str, self.commits))}
+        settings = {"budget": self.budget, **self.settings}
+        record = {"experiment": self.name, "source": source, "command": self.command, "settings": settings, "env": env}
+        path = self.folder / f"{self.name}.json"
+        hn.write_json(path, record | {"summary": summary, "trials": trials})
+        print(f"saved to {path}")
+
+
+def _call(function, trial: dict) -> tuple[dict, dict]:
+    start = time.perf_counter()
+    with threadpool_limits(1):  # a second BLAS thread slows matrices this small down
+        result = function(trial)
+    return trial, result | {"seconds": round(time.perf_counter() - start, 3)}
+
+
+def _whole_lines(log: Path) -> list[dict]:
+    """What a log holds; cuts off what a killed process left of its last line."""
+    if not log.exists():
+        return []
+    data = log.read_bytes()
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        with log.open("rb+") as file:
+            file.truncate(len(whole))
+    try:
+        lines = [json.loads(line) for line in whole.splitlines()]
+        if not all(line.keys() == {"trial", "result", "git"} for line in lines):
+            raise ValueError("a line is no trial")
+    except (ValueError, AttributeError) as error:
+        raise hn.InputError(f"{log} is not a log of trials ({error}): remove it to start afresh") from error
+    return lines
+
+
+def _null(not_finite):
+    return None
+
+
+def _short(row: dict) -> str:
+    parts = ((name, value) for name, value in row.items() if isinstance(value, (str, int, float)))
+    return "  ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in parts)
+
+
+def spread(values) -> dict:
+    """{mean, sd, n} of the values that are there; of none, a mean of null."""
+    values = [value for value in values if value is not None]
+    sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
+    return {"mean": float(np.mean(values)) if values else None, "sd": sd, "n": len(values)}
+
+
+def text(number, digits=3) -> str:
+    """A number of a summary as the tables show it."""
+    if not isinstance(number, dict):
+        return "-" if number is None else f"{number:.{digits}g}"
+    if number["mean"] is None:
+        return "-"
+    sd = "" if number["sd"] is None else f" ± {number['sd']:.1g}"
+    return f"{number['mean']:.{digits}g}{sd} (n = {number['n']})"
+
+
+def show(rows: list[tuple]) -> None:
+    """A table of claim, published, ours, verdict."""
+    rows = [("claim", "published", "ours", "verdict"), *rows]
+    widths = [max(len(str(row[i])) for row in rows) for i in range(4)]
+    for row in rows:
+        print("  ".join(f"{cell!s:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
+
+
+def end(main) -> None:
+    """Runs an experiment and ends the process as every command of the project does."""
+    again = "what is finished is kept: the same command goes on from there"
+    try:
+        main()
+    except hn.InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print(f"interrupted; {again}", file=sys.stderr)
+        os._exit(130)
+    except BrokenProcessPool:
+        print(f"a worker process died (killed, or out of memory); {again}", file=sys.stderr)
+        os._exit(1)
+
+
+def is_finite(number) -> bool:
+    return number is not None and math.isfinite(number)
