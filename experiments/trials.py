@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import json
 import math
 import os
 import sys
+import threading
 import time
 from concurrent.futures.process import BrokenProcessPool
 from importlib.metadata import version
@@ -57,7 +59,8 @@ class Experiment:
             print(f"{len(trials) - len(todo)} of {len(trials)} trials were in {self.log} (remove it to start afresh)")
         commit = hn.environment()["git"]
         with self.log.open("a", encoding="utf-8") as log, self._backend() as parallel:
-            finished = parallel(joblib.delayed(_call)(function, trial) for trial in todo)
+            parent = os.getpid() if self.scheduler is None else None
+            finished = parallel(joblib.delayed(_call)(function, trial, parent) for trial in todo)
             for trial, result in tqdm(finished, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
                 line = json.loads(json.dumps({"trial": trial, "result": result, "git": commit}), parse_constant=_null)
                 log.write(json.dumps(line) + "\n")
@@ -70,7 +73,7 @@ class Experiment:
 
     @contextlib.contextmanager
     def _backend(self):
-        settings = {"return_as": "generator_unordered", "batch_size": 1, "pre_dispatch": "all"}
+        settings = {"return_as": "generator_unordered", "batch_size": 1}
         if self.scheduler is None:
             yield joblib.Parallel(n_jobs=self.jobs, **settings)
             return
@@ -95,11 +98,25 @@ class Experiment:
         print(f"saved to {path}")
 
 
-def _call(function, trial: dict) -> tuple[dict, dict]:
+def _call(function, trial: dict, parent: int | None) -> tuple[dict, dict]:
+    if parent not in (None, os.getpid()):
+        _leave_with(parent)
     start = time.perf_counter()
     with threadpool_limits(1):  # a second BLAS thread slows matrices this small down
         result = function(trial)
     return trial, result | {"seconds": round(time.perf_counter() - start, 3)}
+
+
+@functools.lru_cache
+def _leave_with(parent: int) -> None:
+    """A worker does not outlive the process that it works for."""
+
+    def watch():
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def _whole_lines(log: Path) -> list[dict]:
@@ -164,10 +181,10 @@ def end(main) -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         print(f"interrupted; {again}", file=sys.stderr)
-        os._exit(130)
+        sys.exit(130)
     except BrokenProcessPool:
         print(f"a worker process died (killed, or out of memory); {again}", file=sys.stderr)
-        os._exit(1)
+        sys.exit(1)
 
 
 def is_finite(number) -> bool:

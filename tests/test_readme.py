@@ -17,9 +17,8 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 LINES = re.findall(r"^(?:\| `)?(python [^`\n]+)", README, re.M)  # of ```sh blocks and of the table of commands
 COMMANDS = [part.strip() for line in LINES for part in line.split("&&")]
-BENCHMARKS = [
-    command for command in COMMANDS if command.startswith("python -m benchmarks.")
-]  # minutes each: --help only
+MODULES = ("python -m benchmarks.", "python -m experiments.")
+LONG = [command for command in COMMANDS if command.startswith(MODULES)]  # minutes each: --help only
 SCRIPTS = list(dict.fromkeys(command for command in COMMANDS if not command.startswith("python -m ")))
 PUBLISHED = {  # depth: highway and plain test accuracy, highway and plain training loss
     5: (0.903, 0.857, 0.190, 0.478),
@@ -70,8 +69,8 @@ def test_a_command(clone, command):
         assert pair["plain"]["final_test_acc"] <= 0.15
 
 
-@pytest.mark.parametrize("command", BENCHMARKS)
-def test_a_benchmark_command(command):
+@pytest.mark.parametrize("command", LONG)
+def test_a_command_of_minutes(command):
     words = [sys.executable, *command.split()[1:], "--help"]
     assert subprocess.run(words, cwd=ROOT, capture_output=True, check=False).returncode == 0
     row = re.search(rf"^\| `{re.escape(command)}` \| `([^`]+)`", README, re.M)
@@ -79,7 +78,7 @@ def test_a_benchmark_command(command):
 
 
 def test_installing_and_testing_is_what_ci_does():
-    assert [command for command in COMMANDS if command not in SCRIPTS + BENCHMARKS] == [
+    assert [command for command in COMMANDS if command not in SCRIPTS + LONG] == [
         "python -m pip install -r requirements.txt",
         "python -m pip install -r requirements-dev.txt",
         "python -m pytest",
@@ -203,6 +202,57 @@ def shares():
     return table("| part of a step | highway | plain | what it is |", rows)
 
 
+SUMMARY = r"(<!-- ([a-z_]+)\.([\w.]+)(?::(\d))? -->)(.*?)<!-- end -->"  # an experiment's number, or its mean in digits
+
+
+def of_summary(name, key, digits):
+    value = load(f"results/{name}.json")["summary"][key]
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        if digits is None and value["mean"] is not None:
+            return f"{value['mean']:.4g} ± {value['sd']:.1g} (n = {value['n']})"
+        value = value["mean"]
+    return "never" if value is None else f"{value:.{digits or 4}g}"
+
+
+@pytest.mark.parametrize(("name", "key", "digits", "text"), [match[1:] for match in re.findall(SUMMARY, README)])
+def test_a_number_of_an_experiment(name, key, digits, text):
+    assert text == of_summary(name, key, digits or None)
+
+
+def core_seconds(name):
+    """Of all the trials that a results file holds."""
+    trials = load(f"results/{name}.json")["trials"]
+    groups = trials.values() if isinstance(trials, dict) else [trials]
+    return sum(t["seconds"] for group in groups for t in group)
+
+
+def takes(name):
+    return f"{core_seconds(name) / 120:.0f} min"
+
+
+def cost():
+    """Of optimization --full: its search, then its final runs, each as long as its share or its longest trial."""
+    seconds = {}
+    for t in load("results/optimization.json")["trials"]["final"]:
+        if not t["diverged"]:
+            seconds.setdefault((t["block"], t["layers"]), []).append(t["seconds"] / t["epochs"])
+    trial = [400 * mean(values) for values in seconds.values()]
+
+    def hours(cores):
+        return sum(max(max(trial), n * sum(trial) / cores) for n in (100, 3)) / 3600
+
+    parts = [
+        f"{hours(n) / 24:.1f} days on {n} cores" if hours(n) > 48 else f"{hours(n):.1f} h on {n}" for n in (2, 64, 1000)
+    ]
+    longest = f"{2 * max(trial) / 3600:.1f} h"
+    return (
+        f"{103 * sum(trial) / 3600:.0f} core-hours: {', '.join(parts)}. The search has 800 trials: more cores than that "
+        f"bring nothing, and none bring it below twice its longest trial, {longest}"
+    )
+
+
 def growth():
     rows = []
     for row in load("results/benchmark_scaling.json")["trials"]:
@@ -244,6 +294,9 @@ def tried(name):
 TABLES = {"headline": headline, "sweep": sweep, "seeds": seeds, "gates": gates}
 TRIED = "FLAG_EXAMPLES", "IDX_EXAMPLES", "JSON_EXAMPLES", "TEXT_EXAMPLES"
 TRIED += "COMMAND_KILLS", "WRITER_KILLS", "WORKER_KILLS", "INTERRUPTIONS"
+TABLES["cost"] = cost
+EXPERIMENTS = "optimization", "thousand_layers", "gate_bias", "full_mnist"
+TABLES |= {f"takes-{name}": partial(takes, name) for name in EXPERIMENTS}
 TABLES |= {name: partial(tried, name) for name in TRIED}
 TABLES |= {"speed": speed, "shares": shares, "growth": growth, "growth-verdict": growth_verdict, "startup": startup}
 
@@ -271,4 +324,5 @@ def test_what_the_results_must_show(committed_results):
 if __name__ == "__main__":  # python tests/test_readme.py puts the committed numbers into the README
     for name, text in TABLES.items():
         README = re.sub(rf"(<!-- {name} -->).*?(<!-- end -->)", lambda m, t=text: m[1] + t() + m[2], README, flags=re.S)
+    README = re.sub(SUMMARY, lambda m: m[1] + of_summary(m[2], m[3], m[4]) + "<!-- end -->", README)
     Path(ROOT / "README.md").write_text(README, encoding="utf-8")

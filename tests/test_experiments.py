@@ -1,0 +1,301 @@
+"""The experiments under their quick budgets: what they write, how they resume, and that a cluster changes nothing."""
+
+import importlib
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import ROOT, one_line_error, run
+
+import highway_networks as hn
+from experiments import deep, full_mnist, gate_bias, optimization, thousand_layers, trials
+
+LAYERS = (10, 20, 50, 100)
+SUMMARIES = {  # what each summary must hold
+    "optimization": [f"final_loss_{block}_{n}" for block in ("highway", "plain") for n in LAYERS]
+    + ["plain_over_highway_loss_at_100"],
+    "thousand_layers": [
+        "test_accuracy_best",
+        "gate_bias_best",
+        "test_accuracy_bias_minus_20",
+        "skipped_accuracy_bias_minus_20",
+        "test_accuracy_one_hidden_layer",
+    ],
+    "gate_bias": ["rule_accuracy"],
+    "full_mnist": ["test_accuracy_highway_100_sgd", "test_accuracy_highway_100_adam", "test_accuracy_plain_20_blog"],
+}
+unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+
+
+def command(name, folder, *words):
+    return [sys.executable, "-m", f"experiments.{name}", "--quick", "--results", str(folder), *map(str, words)]
+
+
+def experiment(name, folder, *words):
+    pipes = {"capture_output": True, "text": True, "encoding": "utf-8"}
+    return subprocess.run(command(name, folder, *words), cwd=ROOT, **pipes, timeout=300, check=False)
+
+
+def numbers_of(folder, name) -> str:
+    """A results file as text without times and environment: what must be the same."""
+
+    def clean(part):
+        if isinstance(part, dict):
+            return {key: clean(value) for key, value in part.items() if key not in ("seconds", "env")}
+        return [clean(value) for value in part] if isinstance(part, list) else part
+
+    return json.dumps(clean(json.loads((folder / f"{name}.json").read_text())))
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_quick(tmp_path, name):
+    start = time.perf_counter()
+    process = experiment(name, tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert time.perf_counter() - start < 120  # thirty seconds on a machine that does nothing else
+    record = json.loads((tmp_path / f"{name}.json").read_text(), parse_constant=pytest.fail)
+    assert list(record) == ["experiment", "source", "command", "settings", "env", "summary", "trials"]
+    assert record["experiment"] == name
+    assert record["command"] == f"python -m experiments.{name}"
+    assert record["settings"]["budget"] == "quick"
+    for key in SUMMARIES[name]:
+        value = record["summary"][key]
+        assert isinstance(value, (int, float)) or value.keys() == {"mean", "sd", "n"}
+    for key, value in record["summary"].items():
+        assert value is None or isinstance(value, (int, float, str)) or value.keys() == {"mean", "sd", "n"}, key
+    assert "verdict" in process.stdout
+    drawn = run("visualize_highway_networks.py", "--only", name, "--results", tmp_path, "--out", tmp_path / "viz")
+    assert drawn.returncode == 0, drawn.stderr
+    assert os.listdir(tmp_path / "viz") == [f"{name}.png"]
+
+    kept, before = (tmp_path / f"{name}.jsonl").read_bytes(), numbers_of(tmp_path, name)
+    again = experiment(name, tmp_path, "--jobs", 1)  # nothing is run twice
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / f"{name}.jsonl").read_bytes() == kept
+    assert numbers_of(tmp_path, name) == before
+    (tmp_path / f"{name}.jsonl").unlink()
+    experiment(name, tmp_path, "--jobs", 1)  # and run again, in one process, it gives the same
+    assert numbers_of(tmp_path, name) == before
+
+
+@unix
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_stopped_experiment_goes_on_where_it_was(tmp_path, how):
+    log, name = tmp_path / "stopped" / "optimization.jsonl", "optimization"
+    assert experiment(name, tmp_path / "whole").returncode == 0
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    with subprocess.Popen(command(name, log.parent), cwd=ROOT, **pipes) as process:
+        while not log.exists() or log.read_bytes().count(b"\n") < 3:
+            assert process.poll() is None
+        os.kill(process.pid, how)
+        stderr = process.communicate(timeout=60)[1]
+    assert process.returncode == (130 if how == signal.SIGINT else -how)
+    assert how == signal.SIGKILL or "the same command goes on from there\n" in stderr
+    kept = log.read_bytes().splitlines()
+    assert not (log.parent / "optimization.json").exists()
+    with log.open("ab") as file:
+        file.write(b'{"trial": {"block": "hi')  # as if killed in the middle of a line
+    process = experiment(name, log.parent)
+    assert process.returncode == 0, process.stderr
+    assert f"of 16 trials were in {log}" in process.stdout
+    lines = log.read_bytes().splitlines()
+    assert lines[: len(kept)] == kept
+    whole = (tmp_path / "whole" / "optimization.jsonl").read_bytes().splitlines()
+    assert len(lines) == len({json.dumps(json.loads(line)["trial"]) for line in lines}) == len(whole)
+    assert numbers_of(log.parent, name) == numbers_of(tmp_path / "whole", name)
+
+
+def test_what_an_experiment_refuses(tmp_path):
+    (tmp_path / "file").write_text("kept")
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "gate_bias.jsonl").write_text("[1, 2]\n")
+    for words, message in (
+        (("--jobs", "0"), "'0' is not a whole number of at least 1"),
+        (("--full",), "not allowed with argument --quick"),
+        (("--results", ""), "'' is not the name of a file or folder"),
+        (("--results", tmp_path / "file"), "gate_bias.json cannot be written"),
+        (("--results", tmp_path / "logs"), "gate_bias.jsonl is not a log of trials"),
+        (("--scheduler", "127.0.0.1:9"), "--scheduler"),
+        (("--scheduler", "nonsense://"), "--scheduler"),
+    ):
+        process = experiment("gate_bias", tmp_path / "out", *words)
+        assert message in one_line_error(process)
+    assert (tmp_path / "file").read_text() == "kept"
+    assert not list((tmp_path / "logs").glob("*.json"))
+
+
+# ---- a cluster
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A scheduler and two worker processes here, as the README starts them: (address, the workers' process)."""
+    pytest.importorskip("distributed")
+    file, processes = tmp_path / "scheduler.json", []
+    words = {
+        "cwd": ROOT,
+        "env": os.environ | {"PYTHONPATH": "."},
+        "stdout": subprocess.DEVNULL,
+        "start_new_session": True,
+    }
+    words["stderr"] = subprocess.DEVNULL
+    for extra in (
+        ("scheduler", "--port", "0", "--host", "127.0.0.1", "--dashboard-address", ":0", "--scheduler-file", str(file)),
+        ("worker", "--scheduler-file", str(file), "--nthreads", "1", "--nworkers", "2", "--no-dashboard"),
+    ):
+        processes.append(subprocess.Popen([sys.executable, "-m", "dask", *extra], **words))
+        for _ in range(300):
+            if file.exists():
+                break
+            time.sleep(0.1)
+    yield json.loads(file.read_text())["address"], processes[1]
+    for process in processes:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(timeout=30)
+
+
+@unix
+def test_a_cluster_changes_nothing(tmp_path, cluster):
+    address, _ = cluster
+    for name in ("optimization", "full_mnist"):
+        assert experiment(name, tmp_path / "here").returncode == 0
+        process = experiment(name, tmp_path / "there", "--scheduler", address)
+        assert process.returncode == 0, process.stderr
+        assert numbers_of(tmp_path / "there", name) == numbers_of(tmp_path / "here", name)
+
+
+@unix
+def test_a_worker_of_the_cluster_that_dies_costs_time_only(tmp_path, cluster):
+    address, _ = cluster
+    name, log = "optimization", tmp_path / "there" / "optimization.jsonl"
+    assert experiment(name, tmp_path / "here").returncode == 0
+    with subprocess.Popen(
+        command(name, log.parent, "--scheduler", address), cwd=ROOT, stdout=subprocess.DEVNULL
+    ) as process:
+        while not log.exists() or log.read_bytes().count(b"\n") < 2:
+            assert process.poll() is None
+        with importlib.import_module("distributed").Client(address) as client:
+            pids = list(client.run(os.getpid).values())
+        assert len(pids) == 2
+        os.kill(pids[0], signal.SIGKILL)
+        assert process.wait(timeout=120) == 0
+    assert numbers_of(log.parent, name) == numbers_of(tmp_path / "here", name)
+
+
+# ---- the parts
+
+
+def setting(**own):
+    t = {
+        "block": "highway",
+        "layers": 4,
+        "activation": "tanh",
+        "rate": 2.0,
+        "momentum": 0.9,
+        "decay": 0.9,
+        "gate_bias": -2.0,
+    }
+    return t | {"clip": 1.0, "seed": 0, "epochs": 2, "n_train": 1280, "n_test": 300} | own
+
+
+def test_layers_have_as_many_parameters():
+    sizes = {block: deep.make(setting(block=block, layers=3))._blocks[0].size for block in deep.WIDTH}
+    assert sizes == {"highway": 5100, "plain": 5112}
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("activation", hn.ACTIVATIONS)
+def test_training_lowers_the_loss_and_measures_it(block, activation):
+    t = setting(block=block, activation=activation, rate=0.5)
+    net, result = deep.train(t)
+    assert result["losses"][1] < result["losses"][0] < 2.4
+    x, y, x_test, y_test = deep.images(t["n_train"], t["n_test"])
+    assert x.min() == 0
+    assert x.max() == 1
+    logits = net.predict(x).astype(float)
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    assert result["loss"] == pytest.approx(-np.log(p[np.arange(len(y)), y]).mean(), rel=1e-5)
+    assert result["test_accuracy"] == (net.predict(x_test).argmax(axis=1) == y_test).mean()
+    assert deep.train(t)[1] == result
+
+
+def test_a_trial_that_diverges_is_kept_and_comes_last():
+    _, result = deep.train(setting(block="plain", rate=1e30, clip=math.inf, activation="relu"))
+    assert "loss" in result["diverged"]
+    assert result["test_accuracy"] is None
+    assert deep.order(result) == math.inf > deep.order({"losses": [1e9], "diverged": None})
+
+
+def test_skipped_blocks_are_gates_shut():
+    net, _ = deep.train(setting())
+    shut = deep.skipped(net)
+    net.b_T[:] = -1e4
+    x = deep.images(1280, 300)[2]
+    np.testing.assert_array_equal(shut.predict(x), net.predict(x))
+
+
+def test_epochs_to_a_loss():
+    assert deep.epochs_to(0.1, [1, 0.3, 0.1, 0.05]) == 3
+    assert deep.epochs_to(0.1, [1, 0.3]) is None
+
+
+def test_the_search_is_random_repeatable_and_in_its_range():
+    s = optimization.BUDGETS["default"]
+    drawn = [optimization.sample("highway", 50, k, s, False) for k in range(200)]
+    assert drawn == [optimization.sample("highway", 50, k, s, False) for k in range(200)]
+    assert len({t["rate"] for t in drawn}) > 190
+    for t in drawn:
+        low, high = optimization.RATES["highway", 50][t["activation"]]
+        assert low <= t["rate"] <= high
+        assert -5 <= t["gate_bias"] <= -3.5
+    assert {t["activation"] for t in drawn} == {"tanh", "relu"}
+    assert "gate_bias" not in optimization.sample("plain", 50, 0, s, False)
+
+
+def test_fates_and_the_rule():
+    trained = {"losses": [0.2], "diverged": None, "test_accuracy": 0.96, "skipped_accuracy": 0.5}
+    assert gate_bias.fate(trained) == "trained"
+    assert gate_bias.fate(trained | {"skipped_accuracy": 0.958}) == "soft"
+    assert gate_bias.fate(trained | {"losses": [2.2]}) == "hard"
+    assert gate_bias.fate(trained | {"diverged": "epoch 1", "test_accuracy": None}) == "hard"
+    assert gate_bias.transforms({"layers": 100, "gate_bias": 0.0}) == 50
+
+
+def test_the_blogs_weights_are_truncated():
+    values = full_mnist.truncated_normal(np.random.default_rng(0), (300, 200))
+    assert np.abs(values).max() <= 0.2
+    assert values.std() == pytest.approx(0.088, abs=0.001)
+
+
+def test_a_thousand_layers_that_are_shut_change_nothing():
+    result = thousand_layers.trial(setting(layers=30, gate_bias=-20.0))
+    assert result["skipped_accuracy"] == result["test_accuracy"]
+    assert result["sum_of_mean_T"] < 1e-6
+    assert result["share_of_weights_changed"] < 0.1
+    result = thousand_layers.trial(setting(layers=5, gate_bias=-1.0))
+    assert result["share_of_weights_changed"] > 0.9
+    assert result["sum_of_mean_T"] > 0.5
+
+
+def test_spread():
+    assert trials.spread([1.0, 3.0, None]) == {"mean": 2.0, "sd": pytest.approx(math.sqrt(2)), "n": 2}
+    assert trials.spread([None]) == {"mean": None, "sd": None, "n": 0}
+
+
+# ---- the committed results
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_the_committed_results_hold_what_they_must(name):
+    record = json.loads((ROOT / "results" / f"{name}.json").read_text(), parse_constant=pytest.fail)
+    assert record["settings"]["budget"] == "default"
+    assert record["command"] == f"python -m experiments.{name}"
+    assert set(SUMMARIES[name]) <= record["summary"].keys()
+    assert "dirty" not in record["env"]["git"]
+    assert not any("dirty" in commit for commit in record["env"]["git_of_trials"])
