@@ -387,11 +387,6 @@ def of_trials(record, group, **wanted):
     return [t for t in trials if all(t.get(name) == value for name, value in wanted.items())]
 
 
-def mean_curve(trials):
-    """The mean of the loss curves of several seeds, as long as the shortest."""
-    return [mean_sd(losses)[0] for losses in zip(*(t["losses"] for t in trials))]  # noqa: B905
-
-
 def optimization(record):
     """Figure 1: left, the loss curves of the best setting of each depth; right, the best trials of the searches."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1.5, 1))
@@ -399,8 +394,9 @@ def optimization(record):
     depths = sorted({t["layers"] for t in final})
     for block, style in (("highway", "-"), ("plain", "--")):
         for depth, color in zip(depths, SHADES[block][-len(depths) :], strict=True):
-            curve = mean_curve(of_trials(record, "final", block=block, layers=depth))
-            left.plot(range(1, len(curve) + 1), curve, style, color=color, lw=2, label=f"{block} {depth}")
+            for i, t in enumerate(of_trials(record, "final", block=block, layers=depth)):
+                text = None if i else f"{block} {depth}"
+                left.plot(range(1, len(t["losses"]) + 1), t["losses"], style, color=color, lw=1.4, label=text)
         rows = [(depth, record["summary"][f"top_search_loss_{block}_{depth}"]["mean"]) for depth in depths]
         rows = [(depth, loss) for depth, loss in rows if loss is not None]
         right.plot(*zip(*rows, strict=True), color=COLOR[block], marker=MARKER[block], ms=8, lw=2, label=block)
@@ -431,15 +427,30 @@ def thousand_layers(record):
         ("skipped_accuracy", "#D55E00", "s--", "the same net, all blocks skipped"),
     ):
         left.plot(x, [math.nan if t[name] is None else t[name] for t in trials], style, color=color, lw=2, label=text)
-    hidden = record["summary"]["test_accuracy_one_hidden_layer"]
-    left.axhline(hidden, color="0.35", ls=":", label=f"one hidden layer: {hidden:.3f}")
-    best, bias = record["summary"]["test_accuracy_best"], record["summary"]["gate_bias_best"]
-    if f"{bias:g}" in biases and best["mean"] is not None:
-        text = f"{record['settings']['longer']} epochs: {best['mean']:.3f}"
-        left.plot([biases.index(f"{bias:g}")], [best["mean"]], "*", ms=14, color="#009E73", label=text)
-    left.set(xticks=x, xticklabels=biases, xlabel="initial gate bias", ylabel="test accuracy", ylim=(0, 1.05))
-    left.legend(loc="lower left")
-    left.set_title(f"{record['settings']['layers']} layers, {record['settings']['epochs']} epoch", fontsize=11)
+    summary, settings = record["summary"], record["settings"]
+    hidden, bias = summary["test_accuracy_one_hidden_layer"], f"{summary['gate_bias_best']:g}"
+    left.axhline(hidden, color="0.35", ls=":", lw=1.5, label=f"one hidden layer {hidden:.3f}")
+    longer = ("test_accuracy_best", "#0072B2", "*"), ("skipped_accuracy_best", "#D55E00", "P")
+    for name, color, marker in longer:
+        text = f"{settings['longer']} epochs" + (", all blocks skipped" if name.startswith("skipped") else "")
+        if bias in biases and summary[name]["mean"] is not None:
+            left.plot(
+                [biases.index(bias)], [summary[name]["mean"]], marker, ms=11, color=color,
+                label=f"{text} {summary[name]['mean']:.3f}",
+            )  # fmt: skip
+    matched = summary["test_accuracy_one_hidden_layer_longer"]["mean"]
+    if matched is not None:
+        left.axhline(
+            matched, color="0.35", ls="--", lw=1.5, label=f"{settings['longer']} epochs, one hidden layer {matched:.3f}"
+        )
+    seen = [t[name] for t in trials for name in ("test_accuracy", "skipped_accuracy") if (t[name] or 0) > 0.7]
+    low = min(seen, default=0) - 0.02
+    for i, t in enumerate(trials):
+        if (t["test_accuracy"] or 0) < low:
+            note(left, f"fails\n{t['test_accuracy'] or 0:.2f}", (i, low), (0, 4), "#0072B2")
+    left.set(xticks=x, xticklabels=biases, xlabel="initial gate bias", ylabel="test accuracy", ylim=(low, None))
+    left.legend(fontsize=8.5, loc="lower left")
+    left.set_title(f"{settings['layers']} layers, {settings['epochs']} epoch", fontsize=11)
     right.plot(x, [t["sum_of_mean_T"] for t in trials], "o-", color="#0072B2", lw=2)
     for i, t in enumerate(trials):
         note(right, f"{t['sum_of_mean_T']:.2g}", (i, t["sum_of_mean_T"]), (0, 8), "#0072B2")
@@ -468,7 +479,7 @@ def gate_bias(record):
             text = f"{loss:.2f}\n{mark}" if mark else f"{loss:.2f}"
             ax.text(j, i, text, ha="center", va="center", fontsize=9, color="w" if loss > 0.35 else "k")
             if t["transforms"] >= record["summary"]["rule_threshold"]:
-                ax.plot([j - 0.47, j + 0.47], [i + 0.45, i + 0.45], color="#D55E00", lw=2.5)
+                ax.plot([j - 0.47, j + 0.47], [i - 0.44, i - 0.44], color="#D55E00", lw=2.5)
         ax.set(xlim=(-0.5, len(biases) - 0.5), ylim=(-0.5, len(depths) - 0.5), ylabel=f"layers, {activation}")
         ax.set(xticks=range(len(biases)), xticklabels=[f"{b:g}" for b in biases])
         ax.set(yticks=range(len(depths)), yticklabels=depths)
@@ -493,12 +504,13 @@ def full_mnist(record):
             text = f"{optimizer}: test {accuracy['mean']:.4f}" if i == 0 and accuracy["mean"] is not None else None
             left.plot(range(1, len(t["losses"]) + 1), t["losses"], style, color=color, lw=1.5, label=text)
     left.set(yscale="log", xlabel="epoch", ylabel="training loss, mean over the epoch")
-    left.set_title(f"{runs[0]['layers']} highway layers, all 60 000 images", fontsize=11)
+    left.set_title(f"{runs[0]['layers']} highway layers, {runs[0]['n_train']} images", fontsize=11)
     left.legend()
     for block in COLOR:
         for i, t in enumerate(of_trials(record, "blog", block=block)):
             steps = [t["steps"] * (k + 1) / len(t["losses"]) for k in range(len(t["losses"]))]
-            text = f"{block}: test {t['test_accuracy']:.3f}" if i == 0 and t["test_accuracy"] is not None else None
+            accuracy = record["summary"][f"test_accuracy_{block}_20_blog"]["mean"]
+            text = f"{block}: test {accuracy:.3f}" if i == 0 and accuracy is not None else None
             right.plot(steps, t["losses"], color=COLOR[block], lw=1.5, label=text)
     uniform_loss_line(right, {"n_classes": 10})
     right.set(xlabel="step", ylabel="training loss", ylim=(0, None))

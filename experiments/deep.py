@@ -52,14 +52,14 @@ def train(t: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
                 diverged = f"epoch {epoch}, {error}"
                 break
             losses.append(float(f"{row['train_loss']:.6g}"))
-        return net, {"losses": losses, "diverged": diverged, **measure(net, t)}
+        return net, {"losses": losses, "diverged": diverged, **measure(net, t, diverged)}
 
 
-def measure(net: hn.DeepNet, t: dict) -> dict:
-    """Loss on all training images, accuracy on both sets."""
+def measure(net: hn.DeepNet, t: dict, diverged: str | None = None) -> dict:
+    """Loss on all training images, accuracy on both sets; nothing of a net that diverged."""
     x_train, y_train, x_test, y_test = images(t["n_train"], t["n_test"])
     logits, test_logits = net.predict(x_train), net.predict(x_test)
-    if not (np.isfinite(logits).all() and np.isfinite(test_logits).all()):
+    if diverged or not (np.isfinite(logits).all() and np.isfinite(test_logits).all()):
         return {"loss": None, "train_accuracy": None, "test_accuracy": None}
     loss, _ = hn.softmax_cross_entropy(logits.astype(np.float64), y_train)
     accuracies = ((logits, y_train), (test_logits, y_test))

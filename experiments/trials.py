@@ -9,7 +9,6 @@ import argparse
 import contextlib
 import functools
 import json
-import math
 import os
 import sys
 import threading
@@ -57,11 +56,13 @@ class Experiment:
         todo = [trial for trial in trials if json.dumps(trial) not in done]
         if len(todo) < len(trials):
             print(f"{len(trials) - len(todo)} of {len(trials)} trials were in {self.log} (remove it to start afresh)")
-        commit = hn.environment()["git"]
+        other = {line["git"] for line in done.values()} - {_commit()}
+        if other:
+            print(f"{self.log} holds trials of other commits: {', '.join(map(str, other))}")
         with self.log.open("a", encoding="utf-8") as log, self._backend() as parallel:
             parent = os.getpid() if self.scheduler is None else None
             finished = parallel(joblib.delayed(_call)(function, trial, parent) for trial in todo)
-            for trial, result in tqdm(finished, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
+            for trial, result, commit in tqdm(finished, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
                 line = json.loads(json.dumps({"trial": trial, "result": result, "git": commit}), parse_constant=_null)
                 log.write(json.dumps(line) + "\n")
                 log.flush()
@@ -78,15 +79,21 @@ class Experiment:
             yield joblib.Parallel(n_jobs=self.jobs, **settings)
             return
         try:
-            from dask.distributed import Client
+            from dask.distributed import Client, KilledWorker
         except ImportError:
             raise hn.InputError("--scheduler needs Dask: python -m pip install -r requirements-cluster.txt") from None
         try:
             client = Client(self.scheduler, timeout=10)
+            client.wait_for_workers(1, timeout=60)
         except (OSError, ValueError, TypeError) as error:
-            raise hn.InputError(f"--scheduler {self.scheduler}: no Dask scheduler answers there: {error}") from error
+            raise hn.InputError(
+                f"--scheduler {self.scheduler}: no Dask scheduler with workers there: {error}"
+            ) from error
         with client, joblib.parallel_config("dask"):
-            yield joblib.Parallel(n_jobs=-1, **settings)
+            try:
+                yield joblib.Parallel(n_jobs=-1, pre_dispatch="all", **settings)  # workers that join later get some
+            except KilledWorker as error:
+                raise BrokenProcessPool(str(error)) from error
 
     def save(self, source: str, summary: dict, trials) -> None:
         """Writes the results file, and says where."""
@@ -98,13 +105,19 @@ class Experiment:
         print(f"saved to {path}")
 
 
-def _call(function, trial: dict, parent: int | None) -> tuple[dict, dict]:
+def _call(function, trial: dict, parent: int | None) -> tuple[dict, dict, str]:
     if parent not in (None, os.getpid()):
         _leave_with(parent)
     start = time.perf_counter()
     with threadpool_limits(1):  # a second BLAS thread slows matrices this small down
         result = function(trial)
-    return trial, result | {"seconds": round(time.perf_counter() - start, 3)}
+    return trial, result | {"seconds": round(time.perf_counter() - start, 3)}, _commit()
+
+
+@functools.lru_cache
+def _commit() -> str | None:
+    """Of the clone that this process runs: on a cluster a worker's own."""
+    return hn.environment()["git"]
 
 
 @functools.lru_cache
@@ -147,10 +160,15 @@ def _short(row: dict) -> str:
 
 
 def spread(values) -> dict:
-    """{mean, sd, n} of the values that are there; of none, a mean of null."""
-    values = [value for value in values if value is not None]
-    sd = float(np.std(values, ddof=1)) if len(values) > 1 else None
-    return {"mean": float(np.mean(values)) if values else None, "sd": sd, "n": len(values)}
+    """{mean, sd, n}; n counts the values that are there, and if one is missing there is no mean and no sd."""
+    there = [value for value in values if value is not None]
+    if not there or len(there) < len(values):
+        return {"mean": None, "sd": None, "n": len(there)}
+    return {
+        "mean": float(np.mean(there)),
+        "sd": float(np.std(there, ddof=1)) if len(there) > 1 else None,
+        "n": len(there),
+    }
 
 
 def text(number, digits=3) -> str:
@@ -158,7 +176,7 @@ def text(number, digits=3) -> str:
     if not isinstance(number, dict):
         return "-" if number is None else f"{number:.{digits}g}"
     if number["mean"] is None:
-        return "-"
+        return f"none, or not all (n = {number['n']})"
     sd = "" if number["sd"] is None else f" ± {number['sd']:.1g}"
     return f"{number['mean']:.{digits}g}{sd} (n = {number['n']})"
 
@@ -185,7 +203,3 @@ def end(main) -> None:
     except BrokenProcessPool:
         print(f"a worker process died (killed, or out of memory); {again}", file=sys.stderr)
         sys.exit(1)
-
-
-def is_finite(number) -> bool:
-    return number is not None and math.isfinite(number)

@@ -93,6 +93,7 @@ def test_a_stopped_experiment_goes_on_where_it_was(tmp_path, how):
     with subprocess.Popen(command(name, log.parent), cwd=ROOT, **pipes) as process:
         while not log.exists() or log.read_bytes().count(b"\n") < 3:
             assert process.poll() is None
+            time.sleep(0.01)
         os.kill(process.pid, how)
         stderr = process.communicate(timeout=60)[1]
     assert process.returncode == (130 if how == signal.SIGINT else -how)
@@ -180,6 +181,7 @@ def test_a_worker_of_the_cluster_that_dies_costs_time_only(tmp_path, cluster):
     ) as process:
         while not log.exists() or log.read_bytes().count(b"\n") < 2:
             assert process.poll() is None
+            time.sleep(0.01)
         with importlib.import_module("distributed").Client(address) as client:
             pids = list(client.run(os.getpid).values())
         assert len(pids) == 2
@@ -284,8 +286,27 @@ def test_a_thousand_layers_that_are_shut_change_nothing():
 
 
 def test_spread():
-    assert trials.spread([1.0, 3.0, None]) == {"mean": 2.0, "sd": pytest.approx(math.sqrt(2)), "n": 2}
+    """A mean of some seeds only would hide those that failed."""
+    assert trials.spread([1.0, 3.0]) == {"mean": 2.0, "sd": pytest.approx(math.sqrt(2)), "n": 2}
+    assert trials.spread([1.0, 3.0, None]) == {"mean": None, "sd": None, "n": 2}
     assert trials.spread([None]) == {"mean": None, "sd": None, "n": 0}
+
+
+def test_both_kinds_are_judged_by_one_measure():
+    summary = {f"parameters_per_layer_{block}": 5100 for block in deep.WIDTH} | {"plain_over_highway_loss_at_100": 50}
+    for name in ("final_loss", "epochs_to_loss_0.1", "test_accuracy"):
+        summary |= {f"{name}_{block}_{n}": {"mean": 1e-3, "sd": 0, "n": 3} for block in deep.WIDTH for n in LAYERS}
+    for block in deep.WIDTH:
+        for factor, degrades in ((2.9, False), (3.1, True)):
+            deeper = summary | {f"final_loss_{block}_100": {"mean": factor * 1e-3, "sd": 0, "n": 3}}
+            verdicts = {claim: verdict for claim, _, _, verdict in optimization.claims(deeper)}
+            claim = "plain degrades with depth" if block == "plain" else "highway does not"
+            assert (verdicts[claim] == "reproduced") == (degrades == (block == "plain"))
+            assert (
+                verdicts["plain / highway loss at 100"]
+                == verdicts["epochs to a loss of 0.1, highway"]
+                == "not reproduced"
+            )
 
 
 # ---- the committed results
@@ -299,3 +320,18 @@ def test_the_committed_results_hold_what_they_must(name):
     assert set(SUMMARIES[name]) <= record["summary"].keys()
     assert "dirty" not in record["env"]["git"]
     assert not any("dirty" in commit for commit in record["env"]["git_of_trials"])
+    summary, kept = record["summary"], record["trials"]
+    again = {
+        "optimization": lambda: optimization.summarise(kept, record["settings"]),
+        "thousand_layers": lambda: thousand_layers.summarise(kept),
+        "gate_bias": lambda: gate_bias.summarise(kept),
+        "full_mnist": lambda: full_mnist.summarise(kept),
+    }
+    assert json.loads(json.dumps(again[name]())) == summary  # nobody edited a number
+    if name == "optimization":
+        assert summary["plain_over_highway_loss_at_100"] >= 100
+        assert len(kept["search"]) == 8 * record["settings"]["trials"]
+        assert all(summary[f"final_loss_{block}_{n}"]["n"] >= 3 for block in deep.WIDTH for n in LAYERS)
+    if name == "thousand_layers":
+        assert summary["test_accuracy_best"]["mean"] >= 0.96
+        assert summary["test_accuracy_best"]["n"] >= 3

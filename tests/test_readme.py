@@ -235,7 +235,7 @@ def takes(name):
 def cost():
     """Of optimization --full: its search, then its final runs, each as long as its share or its longest trial."""
     seconds = {}
-    for t in load("results/optimization.json")["trials"]["final"]:
+    for t in load("results/optimization.json")["trials"]["final"]:  # second chances are as long
         if not t["diverged"]:
             seconds.setdefault((t["block"], t["layers"]), []).append(t["seconds"] / t["epochs"])
     trial = [400 * mean(values) for values in seconds.values()]
@@ -246,10 +246,10 @@ def cost():
     parts = [
         f"{hours(n) / 24:.1f} days on {n} cores" if hours(n) > 48 else f"{hours(n):.1f} h on {n}" for n in (2, 64, 1000)
     ]
-    longest = f"{2 * max(trial) / 3600:.1f} h"
+    useful, longest = f"{100 * sum(trial) / max(trial):.0f}", f"{max(trial) / 3600:.1f} h"
     return (
-        f"{103 * sum(trial) / 3600:.0f} core-hours: {', '.join(parts)}. The search has 800 trials: more cores than that "
-        f"bring nothing, and none bring it below twice its longest trial, {longest}"
+        f"{103 * sum(trial) / 3600:.0f} core-hours: {', '.join(parts)}. It stops scaling at about {useful} cores: its "
+        f"search and then its final runs each last as long as their longest trial, {longest}"
     )
 
 
