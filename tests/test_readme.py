@@ -295,6 +295,9 @@ TABLES = {"headline": headline, "sweep": sweep, "seeds": seeds, "gates": gates}
 TRIED = "FLAG_EXAMPLES", "IDX_EXAMPLES", "JSON_EXAMPLES", "TEXT_EXAMPLES"
 TRIED += "COMMAND_KILLS", "WRITER_KILLS", "WORKER_KILLS", "INTERRUPTIONS"
 TABLES["cost"] = cost
+TABLES["trials-optimization"] = lambda: "{trials} trials of {search_epochs} epochs".format_map(
+    load("results/optimization.json")["settings"]
+)
 EXPERIMENTS = "optimization", "thousand_layers", "gate_bias", "full_mnist"
 TABLES |= {f"takes-{name}": partial(takes, name) for name in EXPERIMENTS}
 TABLES |= {name: partial(tried, name) for name in TRIED}
