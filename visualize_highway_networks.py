@@ -403,6 +403,7 @@ def optimization(record):
         for depth, loss in rows:
             note(right, f"{loss:.2g}", (depth, loss), (0, 9 if block == "plain" else -17), COLOR[block])
     left.set(yscale="log", xlabel="epoch", ylabel="training loss, mean over the epoch")
+    left.xaxis.set_major_locator(MaxNLocator(integer=True))
     left.legend(ncols=2, fontsize=9, loc="lower left")
     ratio = record["summary"]["plain_over_highway_loss_at_100"]
     if ratio is not None:
@@ -444,11 +445,11 @@ def thousand_layers(record):
             matched, color="0.35", ls="--", lw=1.5, label=f"{settings['longer']} epochs, one hidden layer {matched:.3f}"
         )
     seen = [t[name] for t in trials for name in ("test_accuracy", "skipped_accuracy") if (t[name] or 0) > 0.7]
-    low = min(seen, default=0) - 0.02
+    low, high = min(seen, default=0) - 0.02, max([*seen, summary["test_accuracy_best"]["mean"] or 0]) + 0.01
     for i, t in enumerate(trials):
         if (t["test_accuracy"] or 0) < low:
             note(left, f"fails\n{t['test_accuracy'] or 0:.2f}", (i, low), (0, 4), "#0072B2")
-    left.set(xticks=x, xticklabels=biases, xlabel="initial gate bias", ylabel="test accuracy", ylim=(low, None))
+    left.set(xticks=x, xticklabels=biases, xlabel="initial gate bias", ylabel="test accuracy", ylim=(low, high))
     left.legend(fontsize=8.5, loc="lower left")
     left.set_title(f"{settings['layers']} layers, {settings['epochs']} epoch", fontsize=11)
     right.plot(x, [t["sum_of_mean_T"] for t in trials], "o-", color="#0072B2", lw=2)
@@ -476,7 +477,8 @@ def gate_bias(record):
             color = plt.get_cmap("viridis_r")(norm(min(loss, math.log(10))))
             ax.add_patch(plt.Rectangle((j - 0.5, i - 0.5), 1, 1, color=color, lw=0))
             mark = {"hard": "fails", "soft": "idle", "trained": ""}[t["fate"]]
-            text = f"{loss:.2f}\n{mark}" if mark else f"{loss:.2f}"
+            number = f"{loss:.2f}" if loss < 100 else f"{loss:.0e}"
+            text = f"{number}\n{mark}" if mark else number
             ax.text(j, i, text, ha="center", va="center", fontsize=9, color="w" if loss > 0.35 else "k")
             if t["transforms"] >= record["summary"]["rule_threshold"]:
                 ax.plot([j - 0.47, j + 0.47], [i - 0.44, i - 0.44], color="#D55E00", lw=2.5)
@@ -504,6 +506,7 @@ def full_mnist(record):
             text = f"{optimizer}: test {accuracy['mean']:.4f}" if i == 0 and accuracy["mean"] is not None else None
             left.plot(range(1, len(t["losses"]) + 1), t["losses"], style, color=color, lw=1.5, label=text)
     left.set(yscale="log", xlabel="epoch", ylabel="training loss, mean over the epoch")
+    left.xaxis.set_major_locator(MaxNLocator(integer=True))
     left.set_title(f"{runs[0]['layers']} highway layers, {runs[0]['n_train']} images", fontsize=11)
     left.legend()
     for block in COLOR:
