@@ -46,19 +46,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
-from numpy import (
-    add,
-    copyto,
-    divide,
-    dot,
-    exp2,
-    greater,
-    maximum,
-    multiply,
-    square,
-    subtract,
-    tanh,
-)  # the layers' calls
+from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, square, subtract, tanh  # called in loops
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 

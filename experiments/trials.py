@@ -24,8 +24,6 @@ from tqdm import tqdm
 
 import highway_networks as hn
 
-BUDGETS = ("quick", "default", "full")
-
 
 class Experiment:
     """One experiment under one budget: where its results go, its trials, the file that it writes at the end."""
