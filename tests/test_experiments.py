@@ -69,6 +69,9 @@ def test_quick(tmp_path, name):
         assert isinstance(value, (int, float)) or value.keys() == {"mean", "sd", "n"}
     for key, value in record["summary"].items():
         assert value is None or isinstance(value, (int, float, str)) or value.keys() == {"mean", "sd", "n"}, key
+    if name == "optimization":  # the seeds of the final runs selected nothing
+        selecting = record["trials"]["search"] + record["trials"]["finalists"]
+        assert not {t["seed"] for t in record["trials"]["final"]} & {t["seed"] for t in selecting}
     assert "verdict" in process.stdout
     drawn = run("visualize_highway_networks.py", "--only", name, "--results", tmp_path, "--out", tmp_path / "viz")
     assert drawn.returncode == 0, drawn.stderr
@@ -234,6 +237,29 @@ def test_a_trial_that_diverges_is_kept_and_comes_last():
     assert deep.order(result) == math.inf > deep.order({"losses": [1e9], "diverged": None})
 
 
+def test_what_diverged_has_no_numbers_even_if_its_logits_are_finite():
+    t = setting()
+    assert set(deep.measure(deep.make(t), t, "epoch 1, step 2: loss nan").values()) == {None}
+
+
+def test_the_rate_decays_by_its_factor_in_an_epoch():
+    t = setting(rate=2.0, momentum=0.9, decay=0.5)
+    net = deep.make(t)
+    optimizer = deep.sgd(net, t, steps=10)
+    assert optimizer.lr == pytest.approx(0.2)
+    for _ in range(10):
+        optimizer.step(net.gradient)
+    assert optimizer.lr == pytest.approx(0.1)
+    assert (optimizer.momentum, optimizer.clip) == (0.9, 1.0)
+
+
+def test_the_blogs_descent_is_on_the_summed_loss(monkeypatch):
+    made, original = [], hn.SGD
+    monkeypatch.setattr(hn, "SGD", lambda *words, **more: made.append(original(*words, **more)) or made[-1])
+    full_mnist.blog(setting(layers=20, activation="relu", steps=3))
+    assert [(o.lr, o.momentum, o.clip) for o in made] == [(0.01 * 50, 0.0, math.inf)]
+
+
 def test_skipped_blocks_are_gates_shut():
     net, _ = deep.train(setting())
     shut = deep.skipped(net)
@@ -331,7 +357,11 @@ def test_the_committed_results_hold_what_they_must(name):
     if name == "optimization":
         assert summary["plain_over_highway_loss_at_100"] >= 100
         assert len(kept["search"]) == 8 * record["settings"]["trials"]
+        assert not {t["seed"] for t in kept["final"]} & {t["seed"] for t in kept["search"] + kept["finalists"]}
         assert all(summary[f"final_loss_{block}_{n}"]["n"] >= 3 for block in deep.WIDTH for n in LAYERS)
+    if name == "gate_bias":  # as the README says in words
+        assert not any(t["fate"] == "hard" for t in kept if t["gate_bias"] <= -4)
+        assert all(t["fate"] == "soft" for t in kept if t["gate_bias"] <= -10)
     if name == "thousand_layers":
         assert summary["test_accuracy_best"]["mean"] >= 0.96
         assert summary["test_accuracy_best"]["n"] >= 3
