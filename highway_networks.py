@@ -27,6 +27,7 @@ import contextlib
 import glob
 import gzip
 import hashlib
+import io
 import json
 import math
 import multiprocessing
@@ -191,7 +192,9 @@ def scale_pixels(x: np.ndarray, dtype) -> np.ndarray:
 
 # ---- The net ---------------------------------------------------------------------------------------------------------
 
-BLOCKS = ("highway", "plain")
+GATES = {"highway": 1, "plain": 0, "residual": 0, "highway-carry": 2}  # of each kind of block
+PAIR = ("highway", "plain")  # what the command line compares
+BLOCKS = tuple(GATES)
 ACTIVATIONS = ("tanh", "relu")
 INITS = ("uniform", "glorot", "he")
 SLICE = 256  # images a time in evaluation: a layer's arrays stay in the cache
@@ -227,26 +230,35 @@ class Logits(np.ndarray):
 
 
 class DeepNet:
-    """A plain layer d_in -> hidden, `depth` highway or plain blocks hidden -> hidden, a linear map to d_out logits.
+    """A plain layer d_in -> hidden, `depth` blocks of one kind hidden -> hidden, a linear map to d_out logits.
+
+        highway         y = H T + x (1 - T)    eq. 3
+        plain           y = H                  eq. 1
+        residual        y = H + x
+        highway-carry   y = H T + x C          eq. 2, with a carry gate C = sigmoid(W_C x + b_C) of its own
 
     H is tanh or, with activation="relu", max(0, .); the first layer's too.
 
     From the blocks on, every affine map is one matrix [W | b] and acts on activations that end in a row of ones; a
-    highway block stacks [W_H | b_H] on [W_T | b_T], so that one product gives both.  All lie in one flat vector,
-    `parameters`; `gradient` has the same layout.  Views by name, for `net` (parameters) and `net.grad` (gradient):
+    highway block stacks [W_H | b_H] on [W_T | b_T] (on [W_C | b_C]), so that one product gives all.  They lie in one
+    flat vector, `parameters`; `gradient` has the same layout.  Views by name, for `net` (parameters) and `net.grad`
+    (gradient); W_C and b_C as W_T and b_T, and each only where the block has that gate:
 
         W_in (hidden, d_in)    W_H (depth, hidden, hidden)    W_T (depth, hidden, hidden)    W_out (d_out, hidden)
         b_in (hidden,)         b_H (depth, hidden)            b_T (depth, hidden)            b_out (d_out,)
 
-    Weights are drawn from `rng` in float64 in the order W_in, all W_H, all W_T, W_out: uniform in +-1/sqrt(fan_in), or
+    Weights are drawn from `rng` in float64, W_in, all W_H, all W_T, all W_C, W_out: uniform in +-1/sqrt(fan_in), or
     normal with variance 2/(fan_in + fan_out), init="glorot", or, init="he", so but for 2/fan_in where a ReLU follows.
-    Biases are zero but for b_T = gate_bias.  Blocks of a plain net have no W_T and b_T.  Write parameters in place:
+    Biases are zero but for b_T = gate_bias and b_C = -gate_bias, which is C = 1 - T.  Write parameters in place:
     net.W_H[:] = ..., not net.W_H = ....  The work arrays are the net's own: one thread at a time.
 
     `dtype` is float32, float64, or complex128: all is analytic, but ReLU at 0, for complex-step derivatives.
+    `about`, a dict, is yours: what JSON can hold of where the net comes from; save() keeps it.
     Raises ValueError for an unknown block, activation, init or dtype, sizes that are not positive (depth may be 0) and
     a gate bias that is not finite; so do forward(), predict() and gates() for an x of another shape, or not finite.
     """
+
+    _SHAPE = ("d_in", "d_out", "hidden", "depth", "block", "activation")
 
     def __init__(
         self, d_in, d_out, hidden, depth, block, rng,
@@ -262,7 +274,7 @@ class DeepNet:
         if not abs(gate_bias) < 1e30:
             raise ValueError(f"gate_bias must be finite, even in float32, not {gate_bias}")
         self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, block
-        self.activation, self.dtype = activation, np.dtype(dtype)
+        self.activation, self.dtype, self.about = activation, np.dtype(dtype), {}
         size = sum(map(math.prod, self._shapes().values()))
         self._parameters, self._gradient = zeros(2 * size, self.dtype).reshape(2, size)
         self._name_views()
@@ -278,16 +290,19 @@ class DeepNet:
 
         draw(self.W_in, feeds_H=True)
         draw(self.W_H, feeds_H=True)
-        if block == "highway":
+        if GATES[block] >= 1:
             draw(self.W_T, feeds_H=False)
             self.b_T[:] = gate_bias
+        if GATES[block] == 2:
+            draw(self.W_C, feeds_H=False)
+            self.b_C[:] = -gate_bias
         draw(self.W_out, feeds_H=False)
 
     parameters = property(lambda self: self._parameters, doc="(n_parameters,); write into it: parameters[:] = ...")
     gradient = property(lambda self: self._gradient, doc="(n_parameters,), of the last backward()")
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
-        rows = self.hidden * (2 if self.block == "highway" else 1)
+        rows = self.hidden * (1 + GATES[self.block])
         return {
             "W_in": (self.hidden, self.d_in),
             "b_in": (self.hidden,),
@@ -300,21 +315,46 @@ class DeepNet:
         self._zero, self._one = np.zeros((), self.dtype), np.ones((), self.dtype)  # cheaper to pass than numbers
         self.grad = SimpleNamespace()
         for owner, flat in ((self, self._parameters), (self.grad, self._gradient)):
-            h = self.hidden
             vars(owner).update(carve(flat, self._shapes()))
-            owner.W_H, owner.b_H = owner._blocks[:, :h, :-1], owner._blocks[:, :h, -1]
-            if self.block == "highway":
-                owner.W_T, owner.b_T = owner._blocks[:, h:, :-1], owner._blocks[:, h:, -1]
+            for i, name in enumerate("HTC"[: 1 + GATES[self.block]]):
+                W_b = owner._blocks[:, i * self.hidden : (i + 1) * self.hidden]
+                vars(owner).update({f"W_{name}": W_b[..., :-1], f"b_{name}": W_b[..., -1]})
             owner.W_out, owner.b_out = owner._output[:, :-1], owner._output[:, -1]
 
     def __getstate__(self):
         """Pickles and copies carry numbers only: copied views would no longer be views."""
-        plain = ("d_in", "d_out", "hidden", "depth", "block", "activation", "dtype", "_parameters", "_gradient")
-        return {name: vars(self)[name] for name in plain}
+        return {name: vars(self)[name] for name in (*self._SHAPE, "about", "dtype", "_parameters", "_gradient")}
 
     def __setstate__(self, state):
         vars(self).update(state)
         self._name_views()
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the net, and `about` beside it, to one .npz file, whole or not at all.
+
+        Raises InputError when it cannot be written, and TypeError or ValueError for an `about` that is not JSON.
+        """
+        head = {"net": {name: vars(self)[name] for name in self._SHAPE}, "about": self.about}
+        file = io.BytesIO()
+        np.savez(file, parameters=self.parameters, head=json.dumps(head, allow_nan=False))
+        with written_beside(Path(path), file.getvalue()) as temporary:
+            temporary.replace(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> DeepNet:
+        """The net that save() wrote, to the last bit; raises InputError for anything else.  Executes nothing of it."""
+        try:
+            with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
+                parameters, head = file["parameters"], json.loads(str(file["head"]))
+            size = sum(map(math.prod, cls._shapes(SimpleNamespace(**head["net"])).values()))
+            if parameters.shape != (size,) or not np.isfinite(parameters).all():
+                raise ValueError(f"{size} finite parameters are needed, not {parameters.shape}")
+            net = cls(**head["net"], rng=np.random.default_rng(0), dtype=parameters.dtype)
+        except Exception as error:  # zipfile, zlib, NumPy and json each have their own
+            reason = " ".join(str(error).split())
+            raise InputError(f"{path} is not a net that DeepNet.save() wrote: {reason}") from error
+        net.parameters[:], net.about = parameters, head["about"]
+        return net
 
     # -- forward ------------------------------------------------------------------------------------------------------
 
@@ -337,12 +377,12 @@ class DeepNet:
         return logits
 
     def gates(self, x: np.ndarray) -> np.ndarray:
-        """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a plain net."""
-        if self.block != "highway":
+        """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a net without."""
+        if not GATES[self.block]:
             raise ValueError(f"a {self.block} net has no transform gates")
         gates = np.empty((self.depth, self._checked(x), self.hidden), self.dtype)
         for rows, _, work in self._in_slices(x, "gates"):
-            divide(work.one, work.q.transpose(0, 2, 1), gates[:, rows])
+            divide(work.one, work.q[:, : self.hidden].transpose(0, 2, 1), gates[:, rows])
         return gates
 
     def _in_slices(self, x, purpose):
@@ -372,8 +412,11 @@ class DeepNet:
         np.add(work.z_in, self.b_in, work.z_in)
         self._activate(work.z_in.T, work.states[0, :-1])
         with np.errstate(over="ignore"):  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
-            (self._forward_highway if self.block == "highway" else self._forward_plain)(work)
+            self._pass("forward")(work)
         return np.dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), turned batch first
+
+    def _pass(self, way):
+        return getattr(self, f"_{way}_{self.block.replace('-', '_')}")
 
     def _activate(self, z, y):
         """y = H(z), into y."""
@@ -408,6 +451,24 @@ class DeepNet:
             dot(W, x_1, y)  # (hidden, hidden + 1) (hidden + 1, N)
             self._activate(y, y)  # y = H(W_H x + b_H)
 
+    def _forward_residual(self, work):
+        for W, x_1, x, H, y in work.layers:
+            dot(W, x_1, work.z)  # (hidden, hidden + 1) (hidden + 1, N)
+            self._activate(work.z, H)
+            add(x, H, y)
+
+    def _forward_highway_carry(self, work):
+        one, minus_log2_e, z, z_H, z_TC = work.one, work.minus_log2_e, work.z, work.z_H, work.z_T
+        for W, x_1, x, H, P, R, q, q_T, q_C, y in work.layers:
+            dot(W, x_1, z)  # (3 hidden, hidden + 1) (hidden + 1, N): z_H over z_T over z_C
+            self._activate(z_H, H)
+            multiply(z_TC, minus_log2_e, z_TC)
+            exp2(z_TC, z_TC)
+            add(z_TC, one, q)  # 1 / T over 1 / C
+            divide(H, q_T, P)  # P = H T
+            divide(x, q_C, R)  # R = x C
+            add(P, R, y)  # eq. 2
+
     # -- backward -----------------------------------------------------------------------------------------------------
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
@@ -426,7 +487,7 @@ class DeepNet:
             raise ValueError(f"d_logits must have shape {(len(work.z_in), self.d_out)}, not {d_logits.shape}")
         np.dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
         np.dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
-        (self._backward_highway if self.block == "highway" else self._backward_plain)(work)
+        self._pass("backward")(work)
         self._derive(work.states[0, :-1], work.dz_in)
         dz_in = multiply(work.dz_in, work.dy, work.dz_in)
         np.dot(dz_in, work.x, self.grad.W_in)  # (hidden, N) (N, d_in)
@@ -457,6 +518,31 @@ class DeepNet:
             dot(dz, x_t, dW)  # (hidden, N) (N, hidden + 1)
         copyto(work.dy, dy)
 
+    def _backward_residual(self, work):
+        dz, dy, x_t, dx_1 = work.z, work.dy, work.x_t, work.dx_1
+        for W_t, x_1_t, dW, H in work.layers_back:
+            self._derive(H, H)
+            multiply(H, dy, dz)  # dz = H' dy
+            dot(W_t, dz, dx_1)  # (hidden + 1, hidden) (hidden, N): W_H' dz
+            add(dx_1[:-1], dy, dy)  # dx = dy + W_H' dz
+            copyto(x_t, x_1_t)
+            dot(dz, x_t, dW)  # (hidden, N) (N, hidden + 1)
+
+    def _backward_highway_carry(self, work):
+        dz, dH_dT_dC, dH, dT, dy = work.z, work.dH_dy, work.dH, work.dT, work.dy
+        x_t, dx_1, carried = work.x_t, work.dx_1, work.carried
+        for W_t, x_1_t, dW, H_P_R, H, q_T, q_C in work.layers_back:
+            divide(dy, q_T, dH)  # dH = T dy
+            subtract(dy, dH, dT)  # (1 - T) dy
+            divide(dy, q_C, carried)  # C dy
+            subtract(dy, carried, dy)  # dy becomes (1 - C) dy
+            self._derive(H, H)
+            multiply(H_P_R, dH_dT_dC, dz)  # H' dH over T (1 - T) H dy over C (1 - C) x dy
+            dot(W_t, dz, dx_1)  # (hidden + 1, 3 hidden) (3 hidden, N)
+            add(dx_1[:-1], carried, dy)  # dx = C dy + W_H' dz_H + W_T' dz_T + W_C' dz_C
+            copyto(x_t, x_1_t)
+            dot(dz, x_t, dW)  # (3 hidden, N) (N, hidden + 1)
+
 
 class Workspace:
     """The work arrays of a net for batches of n rows, made once: the loops over layers allocate nothing.
@@ -469,7 +555,7 @@ class Workspace:
         h, rows, slots, n_states = net.hidden, net._blocks.shape[1], 1, 2
         if keep:
             slots, n_states = max(net.depth, 1), net.depth + 1
-        kept = rows if rows > h else 0
+        kept = 0 if net.block == "plain" else rows
         shapes = {
             "x": (n if keep else 0, net.d_in),
             "z_in": (n, h),
@@ -477,22 +563,31 @@ class Workspace:
             "states": (n_states, h + 1, n),  # block states over a row of ones
             "z": (rows, n),  # z_H over z_T; on the way back dz_H over dz_T
             "H_P": (slots, kept, n),  # H over P
-            "q": (slots, kept // 2, n),
-            "dH_dy": (2 * h, n),
+            "q": (slots, rows - h, n),
+            "dH_dy": (max(rows, 2 * h), n),
+            "carried": (h if GATES[net.block] == 2 else 0, n),
             "dx_1": (h + 1, n),
             "x_t": (n, h + 1),
         }
         vars(self).update(carve(zeros(sum(map(math.prod, shapes.values())), net.dtype), shapes))
         self.states[:, -1] = 1
         self.one, self.minus_log2_e = net._one, np.array(-1 / math.log(2), net.dtype)
-        self.z_H, self.z_T, self.dH, self.dy = self.z[:h], self.z[h:], self.dH_dy[:h], self.dH_dy[h:]
+        self.z_H, self.z_T = self.z[:h], self.z[h:]
+        self.dH, self.dT, self.dy = self.dH_dy[:h], self.dH_dy[h : 2 * h], self.dH_dy[-h:]
         self.last = self.states[net.depth % n_states]
         self.layers, self.layers_back = [], []  # each layer's views, in the order of the passes
         for layer, (W, dW) in enumerate(zip(net._blocks, net.grad._blocks, strict=True)):
             x_1, y = self.states[layer % n_states], self.states[(layer + 1) % n_states][:-1]
             H_P, q = self.H_P[layer % slots], self.q[layer % slots]
-            self.layers.append((W, x_1, x_1[:-1], *((H_P[:h], H_P[h:], q) if kept else ()), y))
-            self.layers_back.insert(0, (W.T, x_1.T, dW, *((H_P, H_P[:h], q) if kept else (y,))))
+            H, P, R = H_P[:h], H_P[h : 2 * h], H_P[2 * h :]
+            forward, backward = {
+                "highway": ((H, P, q), (H_P, H, q)),
+                "plain": ((), (y,)),
+                "residual": ((H,), (H,)),
+                "highway-carry": ((H, P, R, q, q[:h], q[h:]), (H_P, H, q[:h], q[h:])),
+            }[net.block]
+            self.layers.append((W, x_1, x_1[:-1], *forward, y))
+            self.layers_back.insert(0, (W.T, x_1.T, dW, *backward))
 
 
 # ---- The loss and the optimiser --------------------------------------------------------------------------------------
@@ -685,13 +780,13 @@ def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator
         row |= {"epoch": epoch, "test_acc": (test_logits.argmax(axis=1) == data.y_test).mean()}
         for name, values in history.items():
             values.append(row[name] if name == "epoch" else float(row[name]))
-        if net.block == "highway":
+        if GATES[net.block]:
             gates.append([epoch, mean_gates(net, x_test[:256])])
         report(row)
     result = {"diverged": diverged is not None, "diverged_at": diverged, "history": history}
     for name in ("train_acc", "test_acc", "train_loss"):
         result[f"final_{name}"] = None if diverged else history[name][-1]
-    if net.block == "highway":
+    if GATES[net.block]:
         result["layer_T_history"] = gates
         result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
     return result
@@ -711,7 +806,7 @@ def run_one(block: str, s: Settings, data: Dataset, verbose: bool = False) -> di
         sizes = data.x_train.shape[1], data.n_classes, s.hidden, s.depth
         net = DeepNet(*sizes, block, np.random.default_rng(s.seed), gate_bias=s.gate_bias, dtype=s.dtype)
         result = train(net, data, s, np.random.default_rng([s.seed, 1]), report)
-    names = ("depth", "hidden", "epochs", "batch_size", "lr", "seed") + ("gate_bias",) * (block == "highway")
+    names = ("depth", "hidden", "epochs", "batch_size", "lr", "seed") + ("gate_bias",) * (GATES[block] > 0)
     own = {"label": label, "block": block, **{name: getattr(s, name) for name in names}}
     return {**own, "n_parameters": len(net.parameters), **result, "wallclock_sec": time.perf_counter() - start}
 
@@ -935,7 +1030,7 @@ def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> l
     """Trains a highway and a plain net for each Settings, `jobs` at a time; returns the `runs` of the JSON."""
     subsets = {s.seed: subset(data, s.seed, s.n_train, s.n_test) for s in pairs}
     verbose = not quiet and len(pairs) == 1
-    tasks = [(block, s, subsets[s.seed], verbose) for s in pairs for block in BLOCKS]
+    tasks = [(block, s, subsets[s.seed], verbose) for s in pairs for block in PAIR]
     tasks.sort(key=lambda task: (-task[1].depth, task[0] == "plain"))  # the longest first: no straggler at the end
     runs, finished = {}, in_processes(run_one, tasks, min(jobs, len(tasks)))
     for run in tqdm(finished, total=len(tasks), unit="run", disable=quiet or verbose or not sys.stderr.isatty()):
@@ -944,7 +1039,7 @@ def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> l
             tqdm.write(f"{run['label']}: {outcome(run)}  ({run['wallclock_sec']:.1f} s)")
     result = []
     for s in pairs:
-        both = {block: runs[s.seed, s.depth, block] for block in BLOCKS}
+        both = {block: runs[s.seed, s.depth, block] for block in PAIR}
         seconds = sum(run["wallclock_sec"] for run in both.values())
         result.append({"depth": s.depth, "seed": s.seed, "wallclock_sec": seconds, **both})
     return result
@@ -961,11 +1056,11 @@ def table(runs: list[dict]) -> str:
     lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]
     for pair in runs:
         line = f"{pair['depth']:5d} {pair['seed']:6d}  "
-        for run in (pair[block] for block in BLOCKS):
+        for run in (pair[block] for block in PAIR):
             done = f"{run['final_test_acc']:17.3f} {run['final_train_loss']:11.4g}" if not run["diverged"] else ""
             line += done or f"{'DIVERGED':>17} {'-':>11}"
         lines.append(line)
-    for depth, block in dict.fromkeys((pair["depth"], block) for pair in runs for block in BLOCKS):
+    for depth, block in dict.fromkeys((pair["depth"], block) for pair in runs for block in PAIR):
         same = [pair[block] for pair in runs if pair["depth"] == depth]
         accuracies = [run["final_test_acc"] for run in same if not run["diverged"]]
         if len(accuracies) > 1:
@@ -997,7 +1092,7 @@ def main(argv=None) -> int:
         if not args.quiet:
             print(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images", flush=True)
         runs = run_pairs(pairs, data, args.jobs, args.quiet)
-        for run in (pair[block] for pair in runs for block in BLOCKS):
+        for run in (pair[block] for pair in runs for block in PAIR):
             if run["diverged"]:
                 print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
         try:

@@ -136,9 +136,7 @@ def where_time_goes(block: str, depth: int, width: int, batch: int, rounds: int)
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.step", description=__doc__.split("\n")[0])
     count = hn.numbers(int, 1)
-    parser.add_argument(
-        "--block", choices=hn.BLOCKS, help="one block at the sizes given; default: the whole comparison"
-    )
+    parser.add_argument("--block", choices=hn.PAIR, help="one block at the sizes given; default: the whole comparison")
     for flag, default, text in (
         ("--depth", 30, "hidden blocks"),
         ("--width", 50, "units of a block"),
@@ -154,7 +152,7 @@ def main(argv=None) -> int:
         return 0
     path = results_path("benchmark_step")
     trials, summary = {}, {}
-    for block in hn.BLOCKS:
+    for block in hn.PAIR:
         times, missing = time_steps(block, **sizes, rounds=args.rounds)
         show(f"training step, {block}, {sizes}, {where}", times, missing)
         trials[f"step, {block}"] = {name: summarise(values) for name, values in times.items()}

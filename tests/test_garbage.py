@@ -106,7 +106,7 @@ def test_garbage_in_the_flags(tmp_path_factory, words):
 def test_the_extremes_of_the_flags_train_or_diverge_by_name(data_set, numbers):
     data = hn.load_mnist(data_set)
     s = hn.Settings(depth=3, hidden=5, epochs=2, batch_size=32, n_train=200, n_test=60, **numbers)
-    for block in hn.BLOCKS:
+    for block in hn.PAIR:
         run = hn.run_one(block, s, hn.subset(data, s.seed, s.n_train, s.n_test))
         if run["diverged"]:
             assert run["final_train_loss"] is run["final_test_acc"] is None

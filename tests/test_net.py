@@ -1,4 +1,5 @@
 import copy
+import json
 import pickle
 
 import numpy as np
@@ -17,10 +18,15 @@ def straightforward(net, x):
     states, gates = [x], []
     for layer in range(net.depth):
         H = activate(x @ net.W_H[layer].T + net.b_H[layer])
-        if net.block == "highway":
+        if net.block in ("highway", "highway-carry"):
             T = 1 / (1 + np.exp(-(x @ net.W_T[layer].T + net.b_T[layer])))
-            x = H * T + x * (1 - T)
+            C = 1 - T
+            if net.block == "highway-carry":
+                C = 1 / (1 + np.exp(-(x @ net.W_C[layer].T + net.b_C[layer])))
+            x = H * T + x * C
             gates.append(T)
+        elif net.block == "residual":
+            x = H + x
         else:
             x = H
         states.append(x)
@@ -30,13 +36,13 @@ def straightforward(net, x):
 @pytest.mark.parametrize("block", hn.BLOCKS)
 @pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 @pytest.mark.parametrize("n", [1, 7, hn.SLICE, hn.SLICE + 3])
-def test_forward_and_predict_are_equation_3(block, activation, n):
+def test_forward_and_predict_are_the_equations(block, activation, n):
     net, _, _ = random_net(block, (4, 3, 6, 5, 1), dtype=np.float64, activation=activation)
     x = np.random.default_rng(1).normal(size=(n, 4))
     expected, _, gates = straightforward(net, x)
     np.testing.assert_allclose(net.forward(x), expected, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(net.predict(x), expected, rtol=1e-12, atol=1e-14)
-    if block == "highway":
+    if gates:
         np.testing.assert_allclose(net.gates(x), np.array(gates), rtol=1e-12)
         assert net.gates(x).shape == (5, n, 6)
 
@@ -68,19 +74,43 @@ def test_gates_open_make_the_plain_block():
 @pytest.mark.parametrize("block", hn.BLOCKS)
 def test_views_cover_the_flat_vectors_exactly_once(block):
     net, _, _ = random_net(block, (4, 3, 6, 2, 1), dtype=np.float64)
-    names = ["W_in", "b_in", "W_H", "b_H", "W_out", "b_out"] + ["W_T", "b_T"] * (block == "highway")
+    gates = {"highway": ["W_T", "b_T"], "highway-carry": ["W_T", "b_T", "W_C", "b_C"]}.get(block, [])
+    names = ["W_in", "b_in", "W_H", "b_H", "W_out", "b_out", *gates]
     for owner, flat in ((net, net.parameters), (net.grad, net.gradient)):
         flat[:] = 0
         for name in names:
             getattr(owner, name)[...] += 1
         assert (flat == 1).all()
-    assert hasattr(net, "W_T") == (block == "highway")
+    assert [name for name in ("W_T", "b_T", "W_C", "b_C") if hasattr(net, name)] == gates
 
 
 def test_parameters_cannot_be_replaced_behind_the_views():
     net, _, _ = random_net("plain", (4, 3, 6, 2, 1))
     with pytest.raises(AttributeError):
         net.parameters = np.zeros(3)
+
+
+def test_a_carry_gate_of_one_minus_T_makes_the_highway_block():
+    """eq. 2 with C = 1 - T is eq. 3: sigmoid(-z) = 1 - sigmoid(z)."""
+    highway, x, y = random_net("highway", (4, 3, 6, 9, 5), dtype=np.float64)
+    carry, _, _ = random_net("highway-carry", (4, 3, 6, 9, 5), dtype=np.float64)
+    for name in ("W_in", "b_in", "W_H", "b_H", "W_T", "b_T", "W_out", "b_out"):
+        getattr(carry, name)[:] = getattr(highway, name)
+    carry.W_C[:], carry.b_C[:] = -highway.W_T, -highway.b_T
+    np.testing.assert_allclose(carry.forward(x), highway.forward(x), rtol=1e-12)
+    for net in (carry, highway):
+        net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1])
+    np.testing.assert_allclose(carry.grad.W_H, highway.grad.W_H, rtol=1e-10, atol=1e-15)
+    np.testing.assert_allclose(carry.grad.W_T - carry.grad.W_C, highway.grad.W_T, rtol=1e-10, atol=1e-15)
+
+
+def test_a_residual_net_whose_blocks_give_nothing_is_the_identity():
+    net, x, _ = random_net("residual", (4, 3, 6, 9, 5), dtype=np.float64)
+    net.W_H[:] = net.b_H[:] = 0
+    shallow, _, _ = random_net("residual", (4, 3, 6, 0, 5), dtype=np.float64)
+    for name in ("W_in", "b_in", "W_out", "b_out"):
+        getattr(shallow, name)[:] = getattr(net, name)
+    np.testing.assert_array_equal(net.forward(x), shallow.forward(x))
 
 
 def test_weights_are_the_published_draws():
@@ -104,9 +134,12 @@ def test_normalised_initialisation(block, init):
     net = hn.DeepNet(784, 10, 100, 20, block, np.random.default_rng(1), init=init, gate_bias=-3, dtype=np.float64)
     into_H = (lambda fan_in, fan_out: 2 / fan_in) if init == "he" else (lambda fan_in, fan_out: 2 / (fan_in + fan_out))
     expected = {"W_in": into_H(784, 100), "W_H": into_H(100, 100), "W_out": 2 / 110}
-    if block == "highway":
+    if hn.GATES[block]:
         expected["W_T"] = 2 / 200
         assert (net.b_T == -3).all()
+    if block == "highway-carry":
+        expected["W_C"] = 2 / 200
+        assert (net.b_C == 3).all()  # C = 1 - T where W_T and W_C do not count
     for name, variance in expected.items():
         W = getattr(net, name)
         assert W.var() == pytest.approx(variance, rel=5 / np.sqrt(W.size))
@@ -129,6 +162,93 @@ def test_a_copy_is_whole_and_independent(block, duplicate):
     np.testing.assert_array_equal(net.predict(x), before)
     twin.backward(hn.softmax_cross_entropy(twin.forward(x), y)[1])
     assert np.array_equal(twin.grad.b_out, twin.gradient.reshape(-1)[-3 * 7 :].reshape(3, 7)[:, -1])
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+def test_a_saved_net_is_the_same_net(block, dtype, tmp_path):
+    net, x, y = random_net(block, (4, 3, 6, 2, 5), dtype=dtype, activation="relu")
+    net.about = {"data": "MNIST", "settings": {"rate": 0.1, "é": [1, None]}}
+    net.save(tmp_path / "net.npz")
+    again = hn.DeepNet.load(str(tmp_path / "net.npz"))
+    assert again.__getstate__().keys() == net.__getstate__().keys()
+    for name, value in net.__getstate__().items():
+        np.testing.assert_array_equal(getattr(again, name), 0 if name == "_gradient" else value)
+    np.testing.assert_array_equal(again.predict(x), net.predict(x))
+    again.backward(hn.softmax_cross_entropy(again.forward(x), y)[1])  # its views are views
+    assert again.grad.W_H.any()
+    before = (tmp_path / "net.npz").read_bytes()
+    again.save(tmp_path / "net.npz")
+    assert (tmp_path / "net.npz").read_bytes() == before  # no clock in the file
+    assert [path.name for path in tmp_path.iterdir()] == ["net.npz"]
+
+
+def saved_with(path, parameters, **net):
+    right = {"d_in": 4, "d_out": 3, "hidden": 4, "depth": 1, "block": "highway", "activation": "tanh"}
+    np.savez(path, parameters=parameters, head=json.dumps({"net": right | net, "about": {}}))
+
+
+def test_what_is_no_saved_net_is_refused_in_one_line(tmp_path):
+    path = tmp_path / "net.npz"
+    right = np.full(20 + 40 + 15, 0.5, np.float32)
+    saved_with(path, right)
+    assert (hn.DeepNet.load(path).parameters == 0.5).all()
+    for wrong in (
+        {"parameters": right[1:]},
+        {"parameters": right.astype(np.float16)},
+        {"parameters": right.reshape(3, 25)},
+        {"parameters": np.where(np.arange(75) == 7, np.nan, right)},
+        {"parameters": right, "depth": 2},
+        {"parameters": right, "depth": 10**12},  # refused before anything of that size is made
+        {"parameters": right, "depth": 1.0},
+        {"parameters": right, "block": "plain"},
+        {"parameters": right, "block": "unknown"},
+        {"parameters": right, "activation": "sigmoid"},
+        {"parameters": right, "another": 1},
+    ):
+        saved_with(path, **wrong)
+        with pytest.raises(hn.InputError, match="is not a net that") as error:
+            hn.DeepNet.load(path)
+        assert "\n" not in str(error.value)
+    np.savez(path, parameters=right)
+    with pytest.raises(hn.InputError, match="head"):
+        hn.DeepNet.load(path)
+    np.savez(path, parameters=right, head=np.array([{}], dtype=object))  # would need pickle
+    with pytest.raises(hn.InputError, match="llow_pickle"):
+        hn.DeepNet.load(path)
+    np.save(tmp_path / "array.npy", right)
+    (tmp_path / "array.npy").replace(path)
+    with pytest.raises(hn.InputError):
+        hn.DeepNet.load(path)
+    with pytest.raises(hn.InputError, match="No such file"):
+        hn.DeepNet.load(tmp_path / "absent.npz")
+
+
+def test_a_saved_net_cut_or_changed_at_any_byte_is_refused_or_the_same(tmp_path):
+    path = tmp_path / "net.npz"
+    net, _, _ = random_net("highway", (2, 2, 2, 1, 1), dtype=np.float32)
+    net.save(path)
+    data = path.read_bytes()
+    for i in range(len(data)):
+        for changed in (data[:i], data[:i] + bytes([data[i] ^ 0xFF]) + data[i + 1 :]):
+            path.write_bytes(changed)
+            try:
+                np.testing.assert_array_equal(hn.DeepNet.load(path).parameters, net.parameters)
+            except hn.InputError:
+                continue
+
+
+def test_a_net_that_cannot_be_saved_leaves_the_old_file(tmp_path):
+    net, _, _ = random_net("plain", (2, 2, 2, 1, 1), dtype=np.float32)
+    (tmp_path / "net.npz").write_bytes(b"old")
+    for about in ({"loss": float("nan")}, {"x": np.zeros(2)}):
+        net.about = about
+        with pytest.raises((ValueError, TypeError)):
+            net.save(tmp_path / "net.npz")
+    assert (tmp_path / "net.npz").read_bytes() == b"old"
+    net.about = {}
+    with pytest.raises(hn.InputError, match="cannot be written"):
+        net.save(tmp_path / "absent" / "net.npz")
 
 
 def test_backward_belongs_to_the_last_forward():
@@ -193,7 +313,7 @@ def test_the_batch_may_change_after_forward():
 def test_pixels_that_are_not_finite_are_refused(block, dtype, pixel):
     net, x, _ = random_net(block, (4, 3, 6, 2, 5), dtype=dtype)
     x[3, 1] = pixel
-    for method in (net.forward, net.predict, net.gates)[: 3 if block == "highway" else 2]:
+    for method in (net.forward, net.predict, net.gates)[: 3 if hn.GATES[block] else 2]:
         with pytest.raises(ValueError, match="finite"):
             method(x)
     with pytest.raises(RuntimeError, match="needs a forward"):

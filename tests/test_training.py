@@ -153,13 +153,13 @@ def test_highway_and_plain_see_the_same_batches(data_set, monkeypatch):
     real = hn.train_epoch
     monkeypatch.setattr(hn, "train_epoch", lambda *a: orders.append(a[4]) or real(*a))
     data = hn.load_mnist(data_set)
-    for block in hn.BLOCKS:
+    for block in hn.PAIR:
         hn.run_one(block, SMALL, data)
     np.testing.assert_array_equal(orders[:3], orders[3:])
     assert not np.array_equal(orders[0], orders[1])
 
 
-@pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("block", hn.PAIR)
 def test_a_run_that_diverges_stops_and_says_so(data_set, block, recwarn):
     run = hn.run_one(block, replace(SMALL, lr=1e38), hn.load_mnist(data_set))
     assert run["diverged"]
