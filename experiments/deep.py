@@ -30,7 +30,10 @@ def make(t: dict) -> hn.DeepNet:
     init = "he" if t["activation"] == "relu" else "glorot"
     rng = np.random.default_rng(t["seed"])
     own = {"activation": t["activation"], "init": init, "gate_bias": t.get("gate_bias", 0.0)}
-    return hn.DeepNet(784, 10, WIDTH[t["block"]], t["layers"] - 1, t["block"], rng, **own)
+    width = t["width"] if "width" in t else WIDTH[t["block"]]
+    net = hn.DeepNet(784, 10, width, t["layers"] - 1, t["block"], rng, **own)
+    net.W_H[:] *= t.get("scale", 1)
+    return net
 
 
 def sgd(net: hn.DeepNet, t: dict, steps: int) -> hn.SGD:
