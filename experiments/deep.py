@@ -18,11 +18,16 @@ N_TRAIN, N_TEST = 60_000, 10_000
 
 
 @functools.lru_cache(maxsize=1)
-def images(n_train: int, n_test: int):
-    """x_train (n_train, 784) float32 in [0, 1], y_train, x_test, y_test: MNIST's first images."""
-    mnist = hn.load_mnist()
-    x_train, x_test = (x[:n].astype(np.float32) / 255 for x, n in ((mnist.x_train, n_train), (mnist.x_test, n_test)))
-    return x_train, mnist.y_train[:n_train], x_test, mnist.y_test[:n_test]
+def images(n_train: int, n_test: int, data_dir: str | None = None):
+    """x_train (n_train, 784) float32 in [0, 1], y_train, x_test, y_test: the first images of MNIST or of another."""
+    data = hn.load_mnist(data_dir)
+    x_train, x_test = (x[:n].astype(np.float32) / 255 for x, n in ((data.x_train, n_train), (data.x_test, n_test)))
+    return x_train, data.y_train[:n_train], x_test, data.y_test[:n_test]
+
+
+def images_of(t: dict):
+    """Those of a trial."""
+    return images(t["n_train"], t["n_test"], t.get("data_dir"))
 
 
 def make(t: dict) -> hn.DeepNet:
@@ -44,7 +49,7 @@ def sgd(net: hn.DeepNet, t: dict, steps: int) -> hn.SGD:
 
 def train(t: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial; its running mean loss of every epoch, then loss and accuracy on all images."""
-    x, y, *_ = images(t["n_train"], t["n_test"])
+    x, y, *_ = images_of(t)
     net, shuffle, losses, diverged = make(t), np.random.default_rng([t["seed"], 1]), [], None
     optimizer = optimizer_of(net, t, len(x) // BATCH)
     with np.errstate(all="ignore"):  # what is not finite ends the run with a line of its own
@@ -60,7 +65,7 @@ def train(t: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
 
 def measure(net: hn.DeepNet, t: dict, diverged: str | None = None) -> dict:
     """Loss on all training images, accuracy on both sets; nothing of a net that diverged."""
-    x_train, y_train, x_test, y_test = images(t["n_train"], t["n_test"])
+    x_train, y_train, x_test, y_test = images_of(t)
     logits, test_logits = net.predict(x_train), net.predict(x_test)
     if diverged or not (np.isfinite(logits).all() and np.isfinite(test_logits).all()):
         return {"loss": None, "train_accuracy": None, "test_accuracy": None}

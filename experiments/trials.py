@@ -28,7 +28,7 @@ import highway_networks as hn
 class Experiment:
     """One experiment under one budget: where its results go, its trials, the file that it writes at the end."""
 
-    def __init__(self, name: str, doc: str, budgets: dict[str, dict], argv=None):
+    def __init__(self, name: str, doc: str, budgets: dict[str, dict], argv=None, *, harder=False):
         self.name, self.command = name, f"python -m experiments.{name}"
         p = argparse.ArgumentParser(prog=self.command, description=doc.split("\n")[0])
         budget = p.add_mutually_exclusive_group()
@@ -37,7 +37,14 @@ class Experiment:
         p.add_argument("--jobs", type=hn.numbers(int, 1), default=hn.all_cores(), help="processes (%(default)s)")
         p.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead of processes here")
         p.add_argument("--results", type=hn.path_name, metavar="DIR", help="instead of results, or results/quick, ...")
+        if harder:
+            p.add_argument(
+                "--data-dir", type=hn.path_name, metavar="DIR", help="of Fashion-MNIST: measured beside MNIST"
+            )
         args = p.parse_args(argv)
+        self.harder = args.data_dir if harder else None  # the folder of a harder data set
+        if self.harder:
+            self.command += f" --data-dir {self.harder}"
         self.budget, self.jobs, self.scheduler = args.budget or "default", args.jobs, args.scheduler
         self.settings = budgets[self.budget]
         default = hn.HERE / "results" / ("" if self.budget == "default" else self.budget)

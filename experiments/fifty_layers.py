@@ -1,0 +1,140 @@
+"""The trained net of 50 layers that the paper's Figures 2, 3 and 4 look into, and that its sisters here look into.
+
+    python -m experiments.fifty_layers            -> results/fifty_layers.json, results/fifty_layers_mnist_1.npz, ...
+    python -m experiments.fifty_layers --data-dir /usr/share/datasets/fashion-mnist      Fashion-MNIST beside MNIST
+
+Section 4: "the best 50 hidden layer fully connected highway networks", 49 highway layers of 50 blocks after a plain
+first layer, all tanh, gate biases -2 at the start on MNIST.  Here the best of a random search over rate and momentum:
+its two best are trained as long as the final runs, the lower training loss is taken, then over seeds that selected
+nothing.  Each of these nets is kept, seed 1 of MNIST in the repository; what needs one that is not there trains it
+again.  Fashion-MNIST stands in for the paper's harder task, CIFAR-100, with a search of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+
+import highway_networks as hn
+from experiments import deep
+from experiments.trials import Experiment, end, show, spread, text
+
+BUDGETS = {
+    "quick": {"layers": 8, "trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "n_train": 1280, "n_test": 300},
+    "default": {
+        "layers": 50, "trials": 8, "search_epochs": 8, "epochs": 25, "seeds": 3, "n_train": 60000, "n_test": 10000,
+    },
+    "full": {
+        "layers": 50, "trials": 100, "search_epochs": 50, "epochs": 200, "seeds": 5, "n_train": 60000, "n_test": 10000,
+    },
+}  # fmt: skip
+DECAY = {"quick": 0.9, "default": 0.9, "full": 0.98}
+NAMES = ("data", "data_dir", "block", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "clip")
+NAMES += ("seed", "epochs", "n_train", "n_test")
+
+
+def sample(data: tuple, k: int, e: Experiment) -> dict:
+    rng = np.random.default_rng([k, 50])
+    t = dict(zip(("data", "data_dir"), data, strict=True))
+    t |= {"block": "highway", "layers": e.settings["layers"], "activation": "tanh"}
+    t |= {
+        "rate": round(float(np.exp(rng.uniform(np.log(1), np.log(6)))), 3),
+        "momentum": round(rng.uniform(0.8, 0.95), 3),
+    }
+    t |= {"decay": DECAY[e.budget], "gate_bias": -2.0, "clip": 1.0, "seed": 0, "epochs": e.settings["search_epochs"]}
+    return t | {"n_train": e.settings["n_train"], "n_test": e.settings["n_test"]}
+
+
+def keep(t: dict, folder: str) -> dict:
+    """Trains the net of a trial and writes it to the folder, where there is one (not on another machine)."""
+    net, result = deep.train(t)
+    net.about = {"trial": t, "result": result, "env": hn.environment()}
+    if Path(folder).is_dir():
+        net.save(file_of(t, folder))
+    return result
+
+
+def net_of(t: dict, folder: str) -> hn.DeepNet:
+    """The net of a final trial: the one that was kept, or else trained again."""
+    t = setting_of(t)
+    with contextlib.suppress(hn.InputError):
+        net = hn.DeepNet.load(file_of(t, folder))
+        if net.about["trial"] | {"data_dir": t["data_dir"]} == t:  # the folder may be another on another machine
+            return net
+    return deep.train(t)[0]
+
+
+def file_of(t: dict, folder: str) -> Path:
+    return Path(folder) / f"fifty_layers_{t['data'].lower()}_{t['seed']}.npz"
+
+
+def setting_of(t: dict) -> dict:
+    return {name: t[name] for name in NAMES}
+
+
+def data_sets(e: Experiment) -> list[tuple]:
+    """[(name, folder)]: MNIST, and the harder one if there is one; raises InputError for one of another shape."""
+    sets = [("MNIST", None)]
+    if e.harder:
+        data = hn.load_mnist(e.harder)
+        if (data.x_train.shape[1], data.n_classes) != (784, 10) or data.name == "MNIST":
+            raise hn.InputError(f"{e.harder} must hold another data set than MNIST, of 28 x 28 pixels and 10 classes")
+        sets.append((data.name, e.harder))
+    return sets
+
+
+def finals(e: Experiment) -> list[dict]:
+    """The settings of the nets that this program has trained under the same budget, for the experiments on them."""
+    path, again = e.folder / "fifty_layers.json", e.command.replace(f".{e.name}", ".fifty_layers")
+    try:
+        trials = json.loads(path.read_text(encoding="utf-8"))["trials"]["final"]
+        nets = [setting_of(t) | {"data_dir": at} for name, at in data_sets(e) for t in trials if t["data"] == name]
+    except (OSError, ValueError, LookupError, TypeError) as error:
+        raise hn.InputError(f"{path} cannot be read ({error}): it comes from {again}") from error
+    if {t["data"] for t in nets} != {name for name, _ in data_sets(e)}:
+        raise hn.InputError(f"{path} has no nets of {data_sets(e)[-1][0]}: {again} trains them")
+    return nets
+
+
+def main(argv=None) -> None:
+    e = Experiment("fifty_layers", __doc__, BUDGETS, argv, harder=True)
+    s, sets = e.settings, data_sets(e)
+    searched = e.run(deep.trial, [sample(data, k, e) for data in sets for k in range(s["trials"])])
+    best = {name: sorted((t for t in searched if t["data"] == name), key=deep.order) for name, _ in sets}
+    heats = e.run(deep.trial, [setting_of(t) | {"epochs": s["epochs"]} for name in best for t in best[name][:2]])
+    bests = [min((t for t in heats if t["data"] == name), key=deep.order) for name, _ in sets]
+    final = [setting_of(t) | {"seed": seed} for t in bests for seed in range(1, s["seeds"] + 1)]
+    trials = {"search": searched, "finalists": heats}
+    trials["final"] = e.run(functools.partial(keep, folder=str(e.folder)), final)
+    summary = {"gate_bias": bests[0]["gate_bias"]}
+    for suffix, own in by_data_set(trials["final"]).items():
+        for name in ("loss", "train_accuracy", "test_accuracy"):
+            summary[f"{name}{suffix}"] = spread([t[name] for t in own])
+        summary[f"best{suffix}"] = "rate {rate}, momentum {momentum}, decay {decay}".format_map(own[0])
+    e.save("Training Very Deep Networks, section 4", summary, trials)
+    show(claims(summary))
+
+
+def by_data_set(trials: list[dict]) -> dict[str, list[dict]]:
+    """By the ending of their names in a summary: nothing for MNIST, _fashion for the harder set; it may be missing."""
+    hard = [t for t in trials if t["data"] != "MNIST"]
+    return {"": [t for t in trials if t["data"] == "MNIST"]} | ({"_fashion": hard} if hard else {})
+
+
+def claims(summary: dict) -> list[tuple]:
+    trained = (summary["test_accuracy"]["mean"] or 0) > 0.9
+    rows = [("50 layers of tanh train at a gate bias of -2", "yes", text(summary["test_accuracy"], 4), trained)]
+    if "test_accuracy_fashion" in summary:
+        rows.append(("... on the harder data set", "-", text(summary["test_accuracy_fashion"], 4), "measured"))
+    return [(*row[:3], {True: "reproduced", False: "not reproduced"}.get(row[3], row[3])) for row in rows]
+
+
+if __name__ == "__main__":
+    from experiments import fifty_layers  # so that worker processes find its functions under this name
+
+    sys.exit(end(fifty_layers.main))
