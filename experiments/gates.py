@@ -1,0 +1,144 @@
+"""Figures 2 and 3 of the paper: what the gates of a trained 50-layer net do.
+
+    python -m experiments.gates            -> results/gates.json
+    python -m experiments.gates --data-dir /usr/share/datasets/fashion-mnist      Fashion-MNIST beside MNIST
+
+Section 4: most gate biases decreased during training; for CIFAR-100 they increase with depth, inversely to the mean
+activity of the gates; the activity for a single example is very sparse, while on average most gates are active; outputs
+stay constant over many layers, most of the change happens in the first 15 or so (MNIST) or 40 (CIFAR-100); the mean
+activity of a class differs from the overall mean within the first 15 layers.
+
+The nets are those of the experiment `fifty_layers`.  Defined before looking: sparsity is Hoyer's measure, from 0 (all
+gates alike) to 1 (one gate open), of the gates of one image, a mean over 1000 training images, and of the mean gates.
+A gate is open where T > 0.5.  Blocks are counted from 1, the one nearest to the image.  Block l changes an image's
+state by |y_l - x_l|, a mean over the training images; a net has settled at the block by which 90 % of the sum of these
+changes has happened.  Classes differ in a block by (mean T of a class - mean T)^2, summed over units and classes.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+
+import numpy as np
+
+from experiments import deep, fifty_layers, inside
+from experiments.trials import Experiment, end, show, spread, text
+
+BUDGETS = {name: {"of_each": 1000} for name in ("quick", "default", "full")}  # images whose single pattern is measured
+OPEN, SETTLED, FIRST = 0.5, 0.9, 15
+MAPPED = (1,)  # seeds whose heat maps are kept
+STATISTICS = (
+    "share_of_biases_decreased", "bias_activity_correlation", "bias_activity_correlation_units",
+    "bias_depth_correlation", "sparsity_single", "sparsity_mean", "share_open_single", "share_ever_open", "mean_T",
+    "settled_layer", "change_share_first_15", "class_difference_share_first_15",
+)  # fmt: skip
+
+
+def trial(t: dict, folder: str) -> dict:
+    net, (x, y, *_) = fifty_layers.net_of(t, folder), deep.images_of(t)
+    one_hot, shape = np.eye(y.max() + 1, dtype=x.dtype)[y], net.b_T.shape
+    sums, opened, change = np.zeros((one_hot.shape[1], *shape)), np.zeros(shape), np.zeros(shape[0])
+    for rows in inside.slices(len(x)):
+        state = inside.first(net, x[rows])
+        for layer in range(net.depth):
+            _, T, _, y_l = inside.block(net, layer, state)
+            sums[:, layer] += one_hot[rows].T @ T  # (classes, N) (N, hidden)
+            opened[layer] += np.count_nonzero(T > OPEN, axis=0)
+            change[layer] += np.linalg.norm(y_l - state, axis=1).sum()
+            state = y_l
+    classes, mean = sums / one_hot.sum(axis=0)[:, None, None], sums.sum(axis=0) / len(x)
+    differences = classes - mean
+    per_layer = (differences**2).sum(axis=(0, 2))
+    some = net.gates(x[: t["of_each"]]).transpose(1, 0, 2).reshape(-1, mean.size)
+    result = {
+        "share_of_biases_decreased": (net.b_T < t["gate_bias"]).mean(),
+        "bias_activity_correlation": correlation(net.b_T.mean(axis=1), mean.mean(axis=1)),
+        "bias_activity_correlation_units": correlation(net.b_T, mean),
+        "bias_depth_correlation": correlation(net.b_T.mean(axis=1), np.arange(net.depth)),
+        "sparsity_single": hoyer(some).mean(),
+        "sparsity_mean": hoyer(mean.reshape(1, -1))[0],
+        "share_open_single": (some > OPEN).mean(),
+        "share_ever_open": (opened >= len(x) / 100).mean(),  # for at least one image in a hundred
+        "mean_T": mean.mean(),
+        "settled_layer": int(np.argmax(np.cumsum(change) >= SETTLED * change.sum())) + 1,
+        "change_share_first_15": change[:FIRST].sum() / change.sum(),
+        "class_difference_share_first_15": per_layer[:FIRST].sum() / per_layer.sum(),
+    }
+    result = {name: float(f"{value:.6g}") for name, value in result.items()}
+    result |= {"change": digits(change / len(x)), "class_difference": digits(np.sqrt(per_layer / classes[:, 0].size))}
+    result |= {"bias_of_layer": digits(net.b_T.mean(axis=1)), "mean_T_of_layer": digits(mean.mean(axis=1))}
+    if t["seed"] in MAPPED:
+        result["maps"] = maps(net, x, t) | {"mean_T": digits(mean)}
+        kept = differences if t["data"] == "MNIST" else differences[:0]
+        result["maps"]["class_minus_mean"] = digits(kept)
+    return result
+
+
+def maps(net, x, t: dict) -> dict:
+    """The heat maps of Figure 2 that are of one image: (depth, hidden), the states with the first layer's output."""
+    chosen = int(np.random.default_rng(t["seed"]).integers(len(x)))
+    state = inside.first(net, x[chosen : chosen + 1])
+    gates, states = [], [state[0]]
+    for layer in range(net.depth):
+        _, T, _, state = inside.block(net, layer, state)
+        gates.append(T[0])
+        states.append(state[0])
+    one = {"image": chosen, "T": digits(np.array(gates)), "states": digits(np.array(states))}
+    return {"bias": digits(net.b_T), "one": one}
+
+
+def hoyer(patterns: np.ndarray) -> np.ndarray:
+    """(N, n) numbers >= 0 -> the sparsity of each row (Hoyer 2004): (sqrt(n) - L1 / L2) / (sqrt(n) - 1)."""
+    root = np.sqrt(patterns.shape[1])
+    return (root - patterns.sum(axis=1) / np.linalg.norm(patterns, axis=1)) / (root - 1)
+
+
+def correlation(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.corrcoef(np.ravel(a), np.ravel(b))[0, 1])
+
+
+def digits(array: np.ndarray) -> list:
+    return np.round(np.asarray(array, np.float64), 3).tolist()
+
+
+def main(argv=None) -> None:
+    e = Experiment("gates", __doc__, BUDGETS, argv, harder=True)
+    nets = [t | e.settings for t in fifty_layers.finals(e)]
+    trials = e.run(functools.partial(trial, folder=str(e.folder)), nets)
+    summary = {
+        f"{name}{suffix}": spread([t[name] for t in own])
+        for suffix, own in fifty_layers.by_data_set(trials).items()
+        for name in STATISTICS
+    }
+    e.save("Training Very Deep Networks, section 4, Figures 2 and 3", summary, trials)
+    for suffix in fifty_layers.by_data_set(trials):
+        print("MNIST" if not suffix else "\nthe harder data set")
+        show(claims(summary, suffix))
+
+
+def claims(summary: dict, suffix: str) -> list[tuple]:
+    mean = {name: summary[f"{name}{suffix}"]["mean"] for name in STATISTICS}
+    ours = {name: text(summary[f"{name}{suffix}"]) for name in STATISTICS}
+    decreased, sparser = mean["share_of_biases_decreased"] > 0.5, mean["sparsity_single"] > mean["sparsity_mean"]
+    inverse = mean["bias_depth_correlation"] > 0.3 and mean["bias_activity_correlation"] < -0.3
+    early = mean["class_difference_share_first_15"] > 0.5
+    rows = [
+        ("most biases decreased", "most", ours["share_of_biases_decreased"], decreased),
+        ("biases increase with depth", "CIFAR-100", f"r = {ours['bias_depth_correlation']}", None),
+        ("... inversely to the mean activity", "CIFAR-100", f"r = {ours['bias_activity_correlation']}", inverse),
+        ("the gates of one image are sparse", "very", ours["sparsity_single"], sparser),
+        ("... sparser than on average", "yes", ours["sparsity_mean"], sparser),
+        ("gates open for one image", "few", ours["share_open_single"], None),
+        ("... for one image in a hundred", "most", ours["share_ever_open"], mean["share_ever_open"] > 0.5),
+        ("90 % of the change happens by block", "about 15", ours["settled_layer"], mean["settled_layer"] <= FIRST),
+        ("classes differ in the first 15", "yes", ours["class_difference_share_first_15"], early),
+    ]
+    verdicts = {True: "reproduced", False: "not reproduced", None: "measured"}
+    return [(*row[:3], verdicts[row[3]]) for row in rows]
+
+
+if __name__ == "__main__":
+    from experiments import gates  # so that worker processes find its functions under this name
+
+    sys.exit(end(gates.main))

@@ -1,0 +1,163 @@
+"""Figure 4 of the paper: how many layers of a trained 50-layer net contribute?
+
+    python -m experiments.lesion            -> results/lesion.json
+    python -m experiments.lesion --data-dir /usr/share/datasets/fashion-mnist      Fashion-MNIST beside MNIST
+
+Section 4.3: all gates of one layer are closed at a time, T = 0, so that it carries its input unchanged.  On MNIST the
+training error rises significantly for the early layers; layers 15 to 45 have close to no effect; about 60 % of the
+layers contribute nothing.  On CIFAR-100 any of the first 40 or so matters.
+
+The nets are those of the experiment `fifty_layers`, errors and losses those of all training images.  Defined before
+looking: a block is idle when closing it raises the error by less than 0.1 percentage points (60 images of 60 000).
+Also closed: all blocks above the k-th; random sets of k blocks; all idle blocks together.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+
+import numpy as np
+
+import highway_networks as hn
+from experiments import deep, fifty_layers, inside
+from experiments.trials import Experiment, end, show, spread, text
+
+BUDGETS = {
+    "quick": {"draws": 2, "step": 3},
+    "default": {"draws": 5, "step": 5},
+    "full": {"draws": 50, "step": 2},
+}  # random sets of each size, and by how much their sizes differ
+IDLE, OTHERS = 0.001, (0.0001, 0.01)  # by how much the error may rise: the definition, and two more to compare
+MIDDLE = slice(14, 45)  # the paper's layers 15 to 45
+
+
+def trial(t: dict, folder: str) -> dict:
+    net, (x, y, *_) = fifty_layers.net_of(t, folder), deep.images_of(t)
+    one = Tally(net.depth + 1)  # the last: none closed
+    above = Tally(net.depth + 1)  # [k]: all blocks above the k-th closed
+    for rows in inside.slices(len(x)):
+        states = states_of(net, x[rows])
+        for layer in range(net.depth):  # what lies below the closed block is computed once
+            one.add(layer, through(net, states[layer], range(layer + 1, net.depth)), y[rows])
+        one.add(net.depth, inside.logits(net, states[-1]), y[rows])
+        for k, state in enumerate(states):
+            above.add(k, inside.logits(net, state), y[rows])
+    (*errors, error), (*losses, loss) = one.errors(), one.losses()
+    idle = [layer for layer in range(net.depth) if errors[layer] - error < IDLE]
+    result = {"error": error, "loss": loss, "idle_share": len(idle) / net.depth}
+    for margin in OTHERS:
+        result[f"idle_share_{margin:g}"] = float(np.mean([each - error < margin for each in errors]))
+    result["errors"], result["losses"] = errors, losses
+    result["errors_above"], result["losses_above"] = above.errors(), above.losses()
+    result["idle"] = [layer + 1 for layer in idle]
+    sets = random_sets(net.depth, t)
+    tally = with_closed(net, x, y, [*sets, idle])
+    (*result["errors_sets"], result["error_all_idle"]) = tally.errors()
+    result["set_sizes"] = [len(each) for each in sets]
+    return result
+
+
+class Tally:
+    """Errors and losses of several variants of a net, summed over slices of images."""
+
+    def __init__(self, variants: int):
+        self.wrong, self.loss, self.n = np.zeros(variants), np.zeros(variants), np.zeros(variants)
+
+    def add(self, variant: int, logits: np.ndarray, y: np.ndarray) -> None:
+        self.wrong[variant] += np.count_nonzero(logits.argmax(axis=1) != y)
+        self.loss[variant] += len(y) * hn.softmax_cross_entropy(logits.astype(np.float64), y)[0]
+        self.n[variant] += len(y)
+
+    def errors(self) -> list[float]:
+        return [float(f"{each:.6g}") for each in self.wrong / self.n]
+
+    def losses(self) -> list[float]:
+        return [float(f"{each:.6g}") for each in self.loss / self.n]
+
+
+def states_of(net: hn.DeepNet, x: np.ndarray) -> list[np.ndarray]:
+    """What each block sees, and last what the last gives."""
+    states = [inside.first(net, x)]
+    for layer in range(net.depth):
+        states.append(inside.block(net, layer, states[-1])[-1])
+    return states
+
+
+def through(net: hn.DeepNet, state: np.ndarray, layers) -> np.ndarray:
+    """Logits from a state that passes through these blocks only; closed blocks carry it unchanged."""
+    for layer in layers:
+        state = inside.block(net, layer, state)[-1]
+    return inside.logits(net, state)
+
+
+def random_sets(depth: int, t: dict) -> list[list[int]]:
+    rng = np.random.default_rng([t["seed"], 4])
+    sizes = [size for size in range(t["step"], depth + 1, t["step"]) for _ in range(t["draws"])]
+    return [sorted(rng.choice(depth, size, replace=False).tolist()) for size in sizes]
+
+
+def with_closed(net: hn.DeepNet, x: np.ndarray, y: np.ndarray, sets: list[list[int]]) -> Tally:
+    tally = Tally(len(sets))
+    for rows in inside.slices(len(x)):
+        state = inside.first(net, x[rows])
+        for i, closed in enumerate(sets):
+            layers = [layer for layer in range(net.depth) if layer not in closed]
+            tally.add(i, through(net, state, layers), y[rows])
+    return tally
+
+
+def main(argv=None) -> None:
+    e = Experiment("lesion", __doc__, BUDGETS, argv, harder=True)
+    nets = [t | e.settings for t in fifty_layers.finals(e)]
+    trials = e.run(functools.partial(trial, folder=str(e.folder)), nets)
+    summary = {"idle_share_fashion": None}
+    for suffix, own in fifty_layers.by_data_set(trials).items():
+        margins = [f"idle_share_{margin:g}" for margin in OTHERS]
+        for name in ("idle_share", "error", "loss", "error_all_idle", *margins):
+            summary[f"{name}{suffix}"] = spread([t[name] for t in own])
+        summary[f"idle_share_15_to_45{suffix}"] = spread([middle_share(t) for t in own])
+        summary[f"last_layer_that_matters{suffix}"] = spread([last_that_matters(t) for t in own])
+        half = [error_of_half(t) for t in own]
+        summary[f"error_without_a_random_half{suffix}"] = spread(half)
+    e.save("Training Very Deep Networks, section 4.3, Figure 4", summary, trials)
+    show(claims(summary))
+
+
+def middle_share(t: dict) -> float:
+    """The share of idle blocks among the paper's layers 15 to 45."""
+    layers = range(1, len(t["errors"]) + 1)[MIDDLE]
+    return float(np.mean([layer in t["idle"] for layer in layers])) if layers else None
+
+
+def last_that_matters(t: dict) -> int:
+    return max((layer for layer in range(1, len(t["errors"]) + 1) if layer not in t["idle"]), default=0)
+
+
+def error_of_half(t: dict) -> float:
+    """The mean error of the random sets whose size is nearest to half of the blocks."""
+    nearest = min(t["set_sizes"], key=lambda size: abs(size - len(t["errors"]) / 2))
+    own = [each for size, each in zip(t["set_sizes"], t["errors_sets"], strict=True) if size == nearest]
+    return float(np.mean(own))
+
+
+def claims(summary: dict) -> list[tuple]:
+    share, hard = summary["idle_share"], summary["idle_share_fashion"]
+    middle, together = summary["idle_share_15_to_45"], f"error {text(summary['error_all_idle'])}"
+    rows = [
+        ("the whole net", "-", f"error {text(summary['error'])}", None),
+        ("about 60 % of the layers contribute nothing", "0.6", text(share), 0.45 <= share["mean"] <= 0.75),
+        ("... all of them closed together", "-", together, None),
+        ("layers 15 to 45 have close to no effect", "none", text(middle), (middle["mean"] or 0) > 0.9),
+    ]
+    if hard:
+        fewer = share["mean"] - hard["mean"] > 2 * max(share["sd"] or 0, hard["sd"] or 0)
+        rows.append(("on a harder task more layers matter", "yes", f"idle: {text(hard)}", fewer))
+    verdicts = {True: "reproduced", False: "not reproduced", None: "measured"}
+    return [(*row[:3], verdicts[row[3]]) for row in rows]
+
+
+if __name__ == "__main__":
+    from experiments import lesion  # so that worker processes find its functions under this name
+
+    sys.exit(end(lesion.main))

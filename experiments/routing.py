@@ -1,0 +1,224 @@
+"""What does T learn?  The route of an image through a trained 50-layer net: an open question of the published program.
+
+    python -m experiments.routing            -> results/routing.json
+
+The route of an image is the values of its transform gates, all blocks and units.  Measured on the nets of the
+experiment `fifty_layers`:
+
+- How well does the route tell the class?  Nearest centroid, centroids of the training images, accuracy on the test
+  images: on T of all blocks, on what all blocks give out, on the last block's output, on the pixels.
+- Are two images of one class routed alike?  The correlation of two routes, each less the mean route; and how often a
+  pair of one class is more alike than a pair of two (AUC).
+- Is the route static, or does it depend on the image?  The variance of T over the units of a block and over the images,
+  split three ways: between units, of the mean over images (static); between classes; within classes.
+- Which routes are there?  k-means with ten clusters on the routes of the test images, and the share of images that are
+  of their cluster's commonest class, beside the same on the pixels.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+
+import numpy as np
+
+import highway_networks as hn
+from experiments import deep, fifty_layers, inside
+from experiments.trials import Experiment, end, show, spread, text
+
+BUDGETS = {
+    "quick": {"pairs": 500, "restarts": 1},
+    "default": {"pairs": 20000, "restarts": 5},
+    "full": {"pairs": 20000, "restarts": 50},
+}
+CLUSTERS, EXAMPLES, GREYS = 10, 8, 16
+STATISTICS = (
+    "class_accuracy_from_gates", "class_accuracy_from_outputs", "class_accuracy_from_last_output",
+    "class_accuracy_from_pixels", "static_variance_share", "between_class_variance_share",
+    "within_class_variance_share", "between_class_share_of_what_depends_on_the_image", "route_correlation_same_class",
+    "route_correlation_other_class", "same_class_auc", "cluster_purity", "cluster_purity_pixels",
+)  # fmt: skip
+
+
+def trial(t: dict, folder: str) -> dict:
+    net, (x, y, x_test, y_test) = fifty_layers.net_of(t, folder), deep.images_of(t)
+    moments = Moments(net, x, y)
+    gates, outputs = moments.classes
+    of_gates, of_outputs = nearest_centroid(net, x_test, y_test, gates, outputs)
+    pixels = np.array([x[y == c].mean(axis=0) for c in range(len(gates))])
+    result = {
+        "class_accuracy_from_gates": of_gates[-1],
+        "class_accuracy_from_outputs": of_outputs[-1],
+        "class_accuracy_from_last_output": of_outputs[-2],
+        "class_accuracy_from_pixels": accuracy(distances(x_test, pixels), y_test),
+        **moments.shares(),
+        **clusters_and_pairs(net, x_test, y_test, t),
+    }
+    return result | {"accuracy_gates": of_gates, "accuracy_outputs": of_outputs}
+
+
+class Moments:
+    """Means by class, and second moments, of T and of the block outputs over all training images."""
+
+    def __init__(self, net: hn.DeepNet, x: np.ndarray, y: np.ndarray):
+        one_hot = np.eye(y.max() + 1, dtype=x.dtype)[y]
+        sums, squares = np.zeros((2, one_hot.shape[1], *net.b_T.shape)), np.zeros(net.b_T.shape)
+        for rows in inside.slices(len(x)):
+            state = inside.first(net, x[rows])
+            for layer in range(net.depth):
+                _, T, _, state = inside.block(net, layer, state)
+                sums[0, :, layer] += one_hot[rows].T @ T  # (classes, N) (N, hidden)
+                sums[1, :, layer] += one_hot[rows].T @ state
+                squares[layer] += np.square(T, dtype=np.float64).sum(axis=0)
+        self.n = one_hot.sum(axis=0, dtype=np.float64)[:, None, None]
+        self.classes = sums / self.n  # (2, classes, depth, hidden): of T, of the outputs
+        self.mean_square = squares / len(x)
+
+    def shares(self) -> dict:
+        """T's variance in each block, over units and images: its static part, between classes, within classes."""
+        share, T = self.n / self.n.sum(), self.classes[0]
+        mean = (share * T).sum(axis=0)
+        between = (share * (T - mean) ** 2).sum(axis=0).sum(axis=1)
+        depends = (self.mean_square - mean**2).sum(axis=1)
+        static = ((mean - mean.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
+        parts = {"static": static, "between_class": between, "within_class": depends - between}
+        total = static + depends
+        result = {f"{name}_variance_share": float(part.sum() / total.sum()) for name, part in parts.items()}
+        result["between_class_share_of_what_depends_on_the_image"] = float(between.sum() / depends.sum())
+        return result | {f"{name}_by_block": rounded(part / total) for name, part in parts.items()}
+
+
+def nearest_centroid(net, x, y, gates, outputs) -> list[list[float]]:
+    """Accuracy from T of each block, and last from T of all; the same from the outputs.
+
+    The centroids are (classes, depth, hidden).
+    """
+    right = np.zeros((2, net.depth + 1))
+    for rows in inside.slices(len(x)):
+        state, together = inside.first(net, x[rows]), np.zeros((2, len(x[rows]), len(gates)))
+        for layer in range(net.depth):
+            _, T, _, state = inside.block(net, layer, state)
+            for i, (values, centroids) in enumerate(((T, gates), (state, outputs))):
+                d = distances(values, centroids[:, layer])
+                together[i] += d
+                right[i, layer] += np.count_nonzero(d.argmin(axis=1) == y[rows])
+        right[:, -1] += np.count_nonzero(together.argmin(axis=2) == y[rows], axis=1)
+    return (right / len(x)).round(5).tolist()
+
+
+def distances(values: np.ndarray, centroids: np.ndarray) -> np.ndarray:
+    """(N, n), (k, n) -> (N, k): the squared Euclidean distances, less what is the same for all centroids."""
+    return (centroids**2).sum(axis=1) - 2 * values @ centroids.T
+
+
+def accuracy(d: np.ndarray, y: np.ndarray) -> float:
+    return float((d.argmin(axis=1) == y).mean())
+
+
+def clusters_and_pairs(net: hn.DeepNet, x: np.ndarray, y: np.ndarray, t: dict) -> dict:
+    routes = np.concatenate([net.gates(x[rows]) for rows in inside.slices(len(x))], axis=1)
+    mean_T = routes.mean(axis=2).T  # (N, depth)
+    routes = routes.transpose(1, 0, 2).reshape(len(x), -1)
+    rng = np.random.default_rng([t["seed"], 5])
+    labels, distance = k_means(routes, CLUSTERS, t["restarts"], rng)
+    by_pixels, _ = k_means(x, CLUSTERS, t["restarts"], rng)
+    result = alike(routes - routes.mean(axis=0), y, t["pairs"], rng)
+    result |= {"cluster_purity": purity(labels, y), "cluster_purity_pixels": purity(by_pixels, y)}
+    if t["seed"] == 1:
+        result["clusters"] = [described(np.flatnonzero(labels == c), distance, x, y, mean_T) for c in range(CLUSTERS)]
+    return result
+
+
+def alike(routes: np.ndarray, y: np.ndarray, pairs: int, rng: np.random.Generator) -> dict:
+    """The correlation of the centred routes of pairs of images, and how well it tells pairs of one class."""
+    a, b = rng.integers(len(y), size=(2, pairs))
+    a, b = a[a != b], b[a != b]
+    units = routes / np.linalg.norm(routes, axis=1, keepdims=True)
+    r, same = np.einsum("ij,ij->i", units[a], units[b], dtype=np.float64), y[a] == y[b]
+    ranks = np.empty(len(r))
+    ranks[np.argsort(r)] = np.arange(1, len(r) + 1)
+    n = np.count_nonzero(same)
+    auc = (ranks[same].sum() - n * (n + 1) / 2) / (n * (len(r) - n))
+    means = {
+        f"route_correlation_{name}_class": float(r[which].mean()) for name, which in (("same", same), ("other", ~same))
+    }
+    return means | {"same_class_auc": float(auc)}
+
+
+def k_means(rows: np.ndarray, k: int, restarts: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Lloyd's algorithm from k-means++ starts -> the labels of the best, and each row's squared distance, (N,)."""
+    norms, best = np.einsum("ij,ij->i", rows, rows), (np.inf, None, None)
+    for _ in range(restarts):
+        centres = rows[rng.integers(len(rows), size=1)]
+        while len(centres) < k:
+            nearest = np.maximum(distances(rows, centres).min(axis=1) + norms, 0).astype(np.float64)
+            centres = np.vstack([centres, rows[rng.choice(len(rows), p=nearest / nearest.sum())]])
+        labels = np.full(len(rows), -1)
+        for _ in range(100):
+            d = distances(rows, centres)
+            before, labels = labels, d.argmin(axis=1)
+            if (labels == before).all():
+                break
+            centres = np.array(
+                [rows[labels == c].mean(axis=0) if (labels == c).any() else centres[c] for c in range(k)]
+            )
+        distance = d.min(axis=1) + norms
+        if distance.sum() < best[0]:
+            best = distance.sum(), labels, distance
+    return best[1:]
+
+
+def purity(labels: np.ndarray, y: np.ndarray) -> float:
+    """The share of images that are of their cluster's commonest class."""
+    return sum(np.bincount(y[labels == c]).max() for c in np.unique(labels)) / len(y)
+
+
+def described(members: np.ndarray, distance: np.ndarray, x: np.ndarray, y: np.ndarray, mean_T: np.ndarray) -> dict:
+    """A cluster: its size, its classes, its mean T by block less that of all, and its most typical images."""
+    typical = members[np.argsort(distance[members])[:EXAMPLES]]
+    return {
+        "size": len(members),
+        "classes": np.bincount(y[members], minlength=y.max() + 1).tolist(),
+        "mean_T_less_that_of_all": rounded(mean_T[members].mean(axis=0) - mean_T.mean(axis=0)),
+        "examples": ["".join(f"{int(grey):x}" for grey in x[i] * (GREYS - 1) + 0.5) for i in typical],
+        "labels": y[typical].tolist(),
+    }
+
+
+def rounded(values: np.ndarray) -> list[float]:
+    return np.round(np.asarray(values, np.float64), 4).tolist()
+
+
+def main(argv=None) -> None:
+    e = Experiment("routing", __doc__, BUDGETS, argv)
+    nets = [t | e.settings for t in fifty_layers.finals(e)]
+    trials = e.run(functools.partial(trial, folder=str(e.folder)), nets)
+    summary = {name: spread([t[name] for t in trials]) for name in STATISTICS}
+    e.save("an open question of the published program: what does T learn?", summary, trials)
+    show(claims(summary))
+
+
+def claims(summary: dict) -> list[tuple]:
+    ours = {name: text(summary[name]) for name in STATISTICS}
+    mean = {name: summary[name]["mean"] for name in STATISTICS}
+    parts = [
+        f"{mean[f'{name}_variance_share']:.0%} {name.split('_')[0]}"
+        for name in ("static", "between_class", "within_class")
+    ]
+    alike = f"r {mean['route_correlation_same_class']:.2f}, else {mean['route_correlation_other_class']:.2f}"
+    return [
+        ("the route tells the class", "open", ours["class_accuracy_from_gates"], "measured"),
+        ("... all blocks' outputs", "-", ours["class_accuracy_from_outputs"], "measured"),
+        ("... the last block's output", "-", ours["class_accuracy_from_last_output"], "measured"),
+        ("... the pixels", "-", ours["class_accuracy_from_pixels"], "measured"),
+        ("one class is routed alike", "open", f"{alike}; AUC {mean['same_class_auc']:.2f}", "measured"),
+        ("the route depends on the image", "open", ", ".join(parts), "measured"),
+        ("clusters of routes are classes", "open", f"purity {ours['cluster_purity']}", "measured"),
+        ("... of pixels", "-", f"purity {ours['cluster_purity_pixels']}", "measured"),
+    ]  # fmt: skip
+
+
+if __name__ == "__main__":
+    from experiments import routing  # so that worker processes find its functions under this name
+
+    sys.exit(end(routing.main))
