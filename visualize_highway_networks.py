@@ -522,6 +522,187 @@ def full_mnist(record):
     return fig
 
 
+KINDS = COLOR | {"residual": "#009E73", "highway-carry": "#CC79A7"}
+KIND_MARKER = MARKER | {"residual": "^", "highway-carry": "D"}
+
+
+def heat_map(fig, ax, rows, title, colors="viridis", limits=(None, None)):
+    """Layers from top to bottom, the units of a layer from left to right."""
+    extent = (0.5, len(rows[0]) + 0.5, len(rows) + 0.5, 0.5)  # both counted from 1
+    style = {"aspect": "auto", "interpolation": "nearest", "extent": extent}
+    image = ax.imshow(rows, cmap=colors, vmin=limits[0], vmax=limits[1], **style)
+    ax.set_title(title, fontsize=11)
+    ax.grid(visible=False)
+    return fig.colorbar(image, ax=ax, pad=0.02)
+
+
+def gates(record):
+    """Figures 2 and 3: what the gates of the trained nets do, and how the classes differ."""
+    nets = [t for t in record["trials"] if "maps" in t]
+    classes = nets[0]["maps"]["class_minus_mean"]
+    heights = [1.25] * len(nets) + [1] * 2
+    fig = plt.figure(figsize=(11, 3.1 * sum(heights)))
+    parts = fig.subfigures(len(heights), 1, height_ratios=heights)
+    for part, t in zip(parts, nets, strict=False):
+        maps = t["maps"]
+        axes = part.subplots(1, 4, sharey=True)
+        part.suptitle(f"{t['data']}: {t['layers']} layers, {t['layers'] - 1} highway blocks, seed {t['seed']}")
+        heat_map(part, axes[0], maps["bias"], "gate biases")
+        heat_map(part, axes[1], maps["mean_T"], "mean T, all training images", limits=(0, 1))
+        heat_map(part, axes[2], maps["one"]["T"], "T of one image", limits=(0, 1))
+        heat_map(part, axes[3], maps["one"]["states"][1:], "its block outputs", "RdBu_r", (-1, 1))
+        axes[0].set_ylabel("block (1 is nearest to the image)", fontsize=10)
+    most = max(abs(value) for each in classes for row in each for value in row)
+    for part, start in zip(parts[len(nets) :], (0, 5), strict=True):
+        axes = part.subplots(1, 5, sharey=True)
+        for ax, c in zip(axes, range(start, start + 5), strict=True):
+            bar = heat_map(part, ax, classes[c], f"digit {c}", "RdBu_r", (-most, most))
+            if c != start + 4:
+                bar.remove()
+        axes[0].set_ylabel("block", fontsize=10)
+        part.suptitle("mean T of a class less the mean over all" if not start else "", fontsize=12)
+        part.supxlabel("unit", fontsize=10)
+    return fig
+
+
+def by_data(record):
+    """[(name, color, its trials)] of MNIST and, if it was measured, the harder data set."""
+    names = list(dict.fromkeys(t["data"] for t in record["trials"]))
+    colors = (COLOR["highway"], COLOR["plain"])
+    return [(name, color, of_trials(record, None, data=name)) for name, color in zip(names, colors, strict=False)]
+
+
+def lesion(record):
+    """Figure 4: the training error with one block closed, with all above closed, with random sets closed."""
+    fig, (top, left, right) = plt.subplots(3, 1, figsize=(10, 10.5), height_ratios=(1.3, 1, 1))
+    floor = 1e-5
+    for name, color, trials in by_data(record):
+        share = sum(t["idle_share"] for t in trials) / len(trials)
+        for i, t in enumerate(trials):
+            blocks, style = range(1, len(t["errors"]) + 1), {"color": color, "lw": 1.3}
+            text = f"{name}: {share:.0%} of the blocks idle" if i == 0 else None
+            top.plot(blocks, [max(each, floor) for each in t["errors"]], marker=".", label=text, **style)
+            top.axhline(max(t["error"], floor), ls=":", **style)
+            left.plot(range(len(t["errors_above"])), t["errors_above"], marker=".", **style)
+            right.plot(t["set_sizes"], t["errors_sets"], "o", ms=4, alpha=0.6, color=color)
+    top.set(yscale="log", xlabel="block whose gates are closed", ylabel="training error")
+    top.set_title("one block closed (dotted: none; a line a seed)", fontsize=11)
+    top.legend(loc="upper right")
+    left.set(xlabel="blocks left open, from the image on", ylabel="training error", yscale="log")
+    left.set_title("all blocks above closed", fontsize=11)
+    right.set(xlabel="blocks closed, at random", ylabel="training error", yscale="log", xlim=(0, None))
+    right.set_title("random sets of blocks closed", fontsize=11)
+    return fig
+
+
+def routing(record):
+    """What the gates know of the class, block by block, and how much of T's variance depends on the image."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5))
+    for i, t in enumerate(record["trials"]):
+        blocks = range(1, t["layers"])
+        for name, color, style in (("gates", COLOR["highway"], "-"), ("outputs", COLOR["plain"], "--")):
+            values, summary = t[f"accuracy_{name}"], record["summary"][f"class_accuracy_from_{name}"]["mean"]
+            text = f"from {'T' if name == 'gates' else 'the outputs'}; of all blocks {summary:.3f}" if i == 0 else None
+            left.plot(blocks, values[:-1], style, color=color, lw=1.6, label=text)
+    pixels = record["summary"]["class_accuracy_from_pixels"]["mean"]
+    level(left, pixels, f"from the pixels {pixels:.3f}")
+    left.set(xlabel="block", ylabel="accuracy of the nearest centroid", ylim=(None, 1.01))
+    left.legend(loc="lower right", fontsize=10)
+    left.set_title("how well T tells the class", fontsize=11)
+    names = {"static": "between units: static", "between_class": "between classes", "within_class": "within classes"}
+    shares = [
+        [sum(each) / len(each) for each in zip(*(t[f"{name}_by_block"] for t in record["trials"]), strict=True)]
+        for name in names
+    ]
+    right.stackplot(blocks, shares, labels=names.values(), colors=("0.75", "#0072B2", "#E69F00"))
+    right.set(xlabel="block", ylabel="share of T's variance", ylim=(0, 1), xlim=(1, blocks[-1]))
+    right.legend(loc="lower left", fontsize=10, frameon=True)
+    right.set_title("on what T depends", fontsize=11)
+    return fig
+
+
+def routes(record):
+    """The clusters of routes: their mean T by block, and their most typical images."""
+    clusters = next(t["clusters"] for t in record["trials"] if "clusters" in t)
+    clusters = sorted(clusters, key=lambda c: c["classes"].index(max(c["classes"])))
+    fig, axes = plt.subplots(
+        len(clusters), 2, figsize=(10, 0.95 * len(clusters) + 0.8), width_ratios=(1.5, 2), sharex="col", sharey="col"
+    )
+    for (left, right), cluster in zip(axes, clusters, strict=True):
+        values = cluster["mean_T_less_that_of_all"]
+        left.bar(range(1, len(values) + 1), values, color=COLOR["highway"], width=1)
+        left.axhline(0, color="0.3", lw=0.8)
+        left.tick_params(labelsize=8)
+        images = [[int(grey, 16) for grey in image] for image in cluster["examples"]]
+        side = math.isqrt(len(images[0]))
+        rows = [[grey for image in images for grey in image[i * side : (i + 1) * side]] for i in range(side)]
+        right.imshow(rows, cmap="gray_r", aspect="equal")
+        right.set_axis_off()
+        most = sorted(range(len(cluster["classes"])), key=lambda c: -cluster["classes"][c])[:2]
+        text = ", ".join(f"{cluster['classes'][c] / max(cluster['size'], 1):.0%} are {c}" for c in most)
+        right.set_title(f"{cluster['size']} images: {text}", fontsize=9, pad=2)
+    axes[-1, 0].set_xlabel("block")
+    purity = record["summary"]["cluster_purity"]["mean"]
+    pixels = record["summary"]["cluster_purity_pixels"]["mean"]
+    fig.suptitle(
+        f"Clusters of routes: mean T less that of all images, and typical images\n"
+        f"{purity:.0%} of the images are of their cluster's commonest digit (clusters of pixels: {pixels:.0%})",
+        fontsize=12,
+    )
+    return fig
+
+
+def blocks(record):
+    """What a gate buys: loss and accuracy against depth of four kinds of block."""
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8))
+    depths, summary = record["settings"]["layers"], record["summary"]
+    for ax, name in zip(axes, ("final_loss", "test_accuracy"), strict=True):
+        for block, color in KINDS.items():
+            for suffix, style in (("", "-"), ("_width_50", ":")):
+                rows = [(n, summary[f"{name}_{block}_{n}{suffix}"]) for n in depths]
+                rows = [(n, each["mean"], each["sd"] or 0) for n, each in rows if each["mean"] is not None]
+                if rows and not (suffix and block == "highway"):
+                    text = None if suffix else f"{block}, {summary[f'parameters_per_layer_{block}']} parameters a layer"
+                    marker = {"marker": KIND_MARKER[block], "ms": 6, "lw": 2, "capsize": 3}
+                    x, y, sd = zip(*rows, strict=True)
+                    ax.errorbar(
+                        x, y, sd if name == "test_accuracy" else None, color=color, ls=style, label=text, **marker
+                    )
+        ax.set(xscale="log", xlabel="layers", xticks=depths, xticklabels=depths)
+        ax.minorticks_off()
+    axes[0].set(yscale="log", ylabel="training loss")
+    axes[1].set_ylabel("test accuracy")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=10.5)
+    axes[0].set_title("dotted: all of width 50", fontsize=10.5)
+    epochs, seeds_ = record["settings"]["epochs"], record["settings"]["seeds"]
+    axes[1].set_title(f"{epochs} epochs, {seeds_} seeds, bars: their sd", fontsize=10.5)
+    return fig
+
+
+def gradient_flow(record):
+    """How the gradient comes back through the layers of each kind of block, before and after training."""
+    depths = record["settings"]["layers"]
+    shown = [n for n in depths if n in (20, 100, 200)] or depths
+    fig, axes = plt.subplots(3, len(shown), figsize=(10, 9), sharex="col", sharey="row", squeeze=False)
+    for column, n in zip(axes.T, shown, strict=True):
+        for block, color in KINDS.items():
+            for t in [t for t in of_trials(record, "final", block=block, layers=n) if "trained" in t][:1]:
+                for ax, when in zip(column, ("at_start", "trained"), strict=False):
+                    norms = [max(each, 1e-12) if each is not None else math.nan for each in t[when]["gradient"]]
+                    ax.plot(range(1, len(norms) + 1), norms, color=color, lw=1.8, label=block)
+                if "mean_T" in t:
+                    column[2].plot(range(2, len(t["mean_T"]) + 2), t["mean_T"], color=color, lw=1.8)
+        column[0].set_title(f"{n} layers", fontsize=11)
+        column[2].set_xlabel("layer")
+    for ax, text in zip(
+        axes[:, 0], ("|dL/dx| at the start", "|dL/dx| after training", "mean T after training"), strict=True
+    ):
+        ax.set(yscale="log", ylabel=text)
+    handles = {text: line for ax in axes[0] for line, text in zip(*ax.get_legend_handles_labels(), strict=True)}
+    fig.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=4)
+    return fig
+
+
 PICTURES = {  # file name in viz/: (which JSON, how to draw it, what it needs beside the histories)
     "learning_curves": (("run",), learning_curves, None),
     "plain_loss_collapse": (("run",), plain_loss_collapse, None),
@@ -534,6 +715,12 @@ PICTURES = {  # file name in viz/: (which JSON, how to draw it, what it needs be
     "thousand_layers": (("thousand_layers",), thousand_layers, None),
     "gate_bias": (("gate_bias",), gate_bias, None),
     "full_mnist": (("full_mnist",), full_mnist, None),
+    "gates": (("gates",), gates, None),
+    "lesion": (("lesion",), lesion, None),
+    "routing": (("routing",), routing, None),
+    "routes": (("routing",), routes, None),
+    "blocks": (("blocks",), blocks, None),
+    "gradient_flow": (("blocks",), gradient_flow, None),
 }
 RUNS = {"run": "run.json", "sweep": "run_sweep.json", "seeds": "run_seeds.json"}  # the rest lies in results/
 

@@ -11,12 +11,14 @@ import time
 
 import numpy as np
 import pytest
-from conftest import ROOT, one_line_error, run
+from conftest import ROOT, one_line_error, run, write_data_set
 
 import highway_networks as hn
+import visualize_highway_networks as viz
 from experiments import deep, full_mnist, gate_bias, optimization, thousand_layers, trials
 
 LAYERS = (10, 20, 50, 100)
+ON_THE_NET = ("gates", "lesion", "routing")  # of fifty_layers
 SUMMARIES = {  # what each summary must hold
     "optimization": [f"final_loss_{block}_{n}" for block in ("highway", "plain") for n in LAYERS]
     + ["plain_over_highway_loss_at_100"],
@@ -29,6 +31,19 @@ SUMMARIES = {  # what each summary must hold
     ],
     "gate_bias": ["rule_accuracy"],
     "full_mnist": ["test_accuracy_highway_100_sgd", "test_accuracy_highway_100_adam", "test_accuracy_plain_20_blog"],
+    "blocks": [
+        f"{name}_{block}_{n}" for name in ("test_accuracy", "final_loss") for block in hn.BLOCKS for n in (10, 20)
+    ],
+    "fifty_layers": ["loss", "test_accuracy"],
+    "gates": [
+        "share_of_biases_decreased",
+        "bias_activity_correlation",
+        "sparsity_single",
+        "sparsity_mean",
+        "settled_layer",
+    ],
+    "lesion": ["idle_share"],
+    "routing": ["class_accuracy_from_gates", "between_class_variance_share"],
 }
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
@@ -55,6 +70,9 @@ def numbers_of(folder, name) -> str:
 
 @pytest.mark.parametrize("name", SUMMARIES)
 def test_quick(tmp_path, name):
+    if name in ON_THE_NET:
+        assert "python -m experiments.fifty_layers" in one_line_error(experiment(name, tmp_path))
+        assert experiment("fifty_layers", tmp_path).returncode == 0
     start = time.perf_counter()
     process = experiment(name, tmp_path)
     assert process.returncode == 0, process.stderr
@@ -73,9 +91,12 @@ def test_quick(tmp_path, name):
         selecting = record["trials"]["search"] + record["trials"]["finalists"]
         assert not {t["seed"] for t in record["trials"]["final"]} & {t["seed"] for t in selecting}
     assert "verdict" in process.stdout
-    drawn = run("visualize_highway_networks.py", "--only", name, "--results", tmp_path, "--out", tmp_path / "viz")
-    assert drawn.returncode == 0, drawn.stderr
-    assert os.listdir(tmp_path / "viz") == [f"{name}.png"]
+    for picture in [picture for picture, (sources, *_) in viz.PICTURES.items() if sources == (name,)]:
+        drawn = run(
+            "visualize_highway_networks.py", "--only", picture, "--results", tmp_path, "--out", tmp_path / "viz"
+        )
+        assert drawn.returncode == 0, drawn.stderr
+        assert (tmp_path / "viz" / f"{picture}.png").stat().st_size > 10_000
 
     kept, before = (tmp_path / f"{name}.jsonl").read_bytes(), numbers_of(tmp_path, name)
     again = experiment(name, tmp_path, "--jobs", 1)  # nothing is run twice
@@ -113,6 +134,39 @@ def test_a_stopped_experiment_goes_on_where_it_was(tmp_path, how):
     whole = (tmp_path / "whole" / "optimization.jsonl").read_bytes().splitlines()
     assert len(lines) == len({json.dumps(json.loads(line)["trial"]) for line in lines}) == len(whole)
     assert numbers_of(log.parent, name) == numbers_of(tmp_path / "whole", name)
+
+
+def test_a_harder_data_set_beside_mnist(tmp_path):
+    """As Fashion-MNIST would be: another set in MNIST's layout, by --data-dir."""
+    harder = write_data_set(tmp_path / "harder", n_train=700, n_test=200, side=28, classes=10)
+    small = write_data_set(tmp_path / "small")
+    results, words = tmp_path / "results", ("--data-dir", harder)
+    assert "28 x 28 pixels" in one_line_error(experiment("fifty_layers", results, "--data-dir", small))
+    assert "another data set than MNIST" in one_line_error(
+        experiment("fifty_layers", results, "--data-dir", ROOT / "data" / "mnist")
+    )
+    assert experiment("fifty_layers", results).returncode == 0
+    assert "has no nets of harder" in one_line_error(experiment("lesion", results, *words))
+    for name in ("fifty_layers", "gates", "lesion"):
+        process = experiment(name, results, *words)
+        assert process.returncode == 0, process.stderr
+        record = json.loads((results / f"{name}.json").read_text())
+        assert record["command"] == f"python -m experiments.{name} --data-dir {harder}"
+        own = {key: value for key, value in record["summary"].items() if key.endswith("_fashion")}
+        assert len(own) >= 4
+        assert list(own.values()) != [record["summary"][key.removesuffix("_fashion")] for key in own]
+        final = record["trials"]["final"] if name == "fifty_layers" else record["trials"]
+        assert [(t["data"], t["data_dir"], t["seed"]) for t in final] == [
+            (*data, seed) for data in (("MNIST", None), ("harder", str(harder))) for seed in (1, 2)
+        ]
+        if name in viz.PICTURES:
+            drawn = run(
+                "visualize_highway_networks.py", "--only", name, "--results", results, "--out", tmp_path / "viz"
+            )
+            assert drawn.returncode == 0, drawn.stderr
+    assert sorted(path.name for path in results.glob("*.npz")) == [
+        f"fifty_layers_{name}_{seed}.npz" for name in ("harder", "mnist") for seed in (1, 2)
+    ]
 
 
 def test_what_an_experiment_refuses(tmp_path):
