@@ -55,7 +55,7 @@ def truncated_normal(rng, shape):
 
 def blog(t: dict) -> dict:
     """20 layers with the blog's settings; `block` differs.  Pixels in [0, 1] and a new order each epoch: our guess."""
-    x, y, *_ = deep.images(t["n_train"], t["n_test"])
+    x, y, *_ = deep.images_of(t)
     net, rng = deep.make(t), np.random.default_rng(t["seed"])
     for name in ("W_in", "W_H", "W_out", *(["W_T"] if t["block"] == "highway" else [])):
         getattr(net, name)[:] = truncated_normal(rng, getattr(net, name).shape)

@@ -38,7 +38,7 @@ def trial(t: dict) -> dict:
     net, result = deep.train(t)
     result["skipped_accuracy"] = deep.measure(deep.skipped(net), t)["test_accuracy"]
     if net.depth:
-        result["sum_of_mean_T"] = sum(hn.mean_gates(net, deep.images(t["n_train"], t["n_test"])[2][:256]))
+        result["sum_of_mean_T"] = sum(hn.mean_gates(net, deep.images_of(t)[2][:256]))
         moved = np.abs(net._blocks - before._blocks)
         result["share_of_weights_changed"], result["largest_change"] = float((moved > 0).mean()), float(moved.max())
     return result
