@@ -240,17 +240,17 @@ class DeepNet:
     H is tanh or, with activation="relu", max(0, .); the first layer's too.
 
     From the blocks on, every affine map is one matrix [W | b] and acts on activations that end in a row of ones; a
-    highway block stacks [W_H | b_H] on [W_T | b_T] (on [W_C | b_C]), so that one product gives all.  They lie in one
-    flat vector, `parameters`; `gradient` has the same layout.  Views by name, for `net` (parameters) and `net.grad`
-    (gradient); W_C and b_C as W_T and b_T, and each only where the block has that gate:
+    highway block stacks [W_H | b_H], [W_T | b_T] and, where it has one, [W_C | b_C], so that one product gives all.
+    They lie in one flat vector, `parameters`; `gradient` has the same layout.  Views by name, for `net` (parameters)
+    and `net.grad` (gradient); W_C and b_C are as W_T and b_T, and each is there only where the block has that gate:
 
         W_in (hidden, d_in)    W_H (depth, hidden, hidden)    W_T (depth, hidden, hidden)    W_out (d_out, hidden)
         b_in (hidden,)         b_H (depth, hidden)            b_T (depth, hidden)            b_out (d_out,)
 
     Weights are drawn from `rng` in float64, W_in, all W_H, all W_T, all W_C, W_out: uniform in +-1/sqrt(fan_in), or
     normal with variance 2/(fan_in + fan_out), init="glorot", or, init="he", so but for 2/fan_in where a ReLU follows.
-    Biases are zero but for b_T = gate_bias and b_C = -gate_bias, which is C = 1 - T.  Write parameters in place:
-    net.W_H[:] = ..., not net.W_H = ....  The work arrays are the net's own: one thread at a time.
+    Biases are zero but for b_T = gate_bias and b_C = -gate_bias: C = 1 - T but for the weights.  Write parameters in
+    place: net.W_H[:] = ..., not net.W_H = ....  The work arrays are the net's own: one thread at a time.
 
     `dtype` is float32, float64, or complex128: all is analytic, but ReLU at 0, for complex-step derivatives.
     `about`, a dict, is yours: what JSON can hold of where the net comes from; save() keeps it.
@@ -350,10 +350,10 @@ class DeepNet:
             if parameters.shape != (size,) or not np.isfinite(parameters).all():
                 raise ValueError(f"{size} finite parameters are needed, not {parameters.shape}")
             net = cls(**head["net"], rng=np.random.default_rng(0), dtype=parameters.dtype)
+            net.parameters[:], net.about = parameters, dict(head["about"])
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
             reason = " ".join(str(error).split())
             raise InputError(f"{path} is not a net that DeepNet.save() wrote: {reason}") from error
-        net.parameters[:], net.about = parameters, head["about"]
         return net
 
     # -- forward ------------------------------------------------------------------------------------------------------
@@ -561,8 +561,8 @@ class Workspace:
             "z_in": (n, h),
             "dz_in": (h, n),
             "states": (n_states, h + 1, n),  # block states over a row of ones
-            "z": (rows, n),  # z_H over z_T; on the way back dz_H over dz_T
-            "H_P": (slots, kept, n),  # H over P
+            "z": (rows, n),  # z_H over z_T (over z_C); on the way back dz_H over dz_T (over dz_C)
+            "H_P": (slots, kept, n),  # H over P (over R)
             "q": (slots, rows - h, n),
             "dH_dy": (max(rows, 2 * h), n),
             "carried": (h if GATES[net.block] == 2 else 0, n),

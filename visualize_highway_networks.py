@@ -526,14 +526,15 @@ KINDS = COLOR | {"residual": "#009E73", "highway-carry": "#CC79A7"}
 KIND_MARKER = MARKER | {"residual": "^", "highway-carry": "D"}
 
 
-def heat_map(fig, ax, rows, title, colors="viridis", limits=(None, None)):
+def heat_map(fig, ax, rows, title, colors="viridis", limits=(None, None), bar=True):
     """Layers from top to bottom, the units of a layer from left to right."""
     extent = (0.5, len(rows[0]) + 0.5, len(rows) + 0.5, 0.5)  # both counted from 1
     style = {"aspect": "auto", "interpolation": "nearest", "extent": extent}
     image = ax.imshow(rows, cmap=colors, vmin=limits[0], vmax=limits[1], **style)
     ax.set_title(title, fontsize=11)
     ax.grid(visible=False)
-    return fig.colorbar(image, ax=ax, pad=0.02)
+    if bar:
+        fig.colorbar(image, ax=ax, pad=0.02)
 
 
 def gates(record):
@@ -550,15 +551,13 @@ def gates(record):
         heat_map(part, axes[0], maps["bias"], "gate biases")
         heat_map(part, axes[1], maps["mean_T"], "mean T, all training images", limits=(0, 1))
         heat_map(part, axes[2], maps["one"]["T"], "T of one image", limits=(0, 1))
-        heat_map(part, axes[3], maps["one"]["states"][1:], "its block outputs", "RdBu_r", (-1, 1))
+        heat_map(part, axes[3], maps["one"]["outputs"], "its block outputs", "RdBu_r", (-1, 1))
         axes[0].set_ylabel("block (1 is nearest to the image)", fontsize=10)
     most = max(abs(value) for each in classes for row in each for value in row)
     for part, start in zip(parts[len(nets) :], (0, 5), strict=True):
         axes = part.subplots(1, 5, sharey=True)
         for ax, c in zip(axes, range(start, start + 5), strict=True):
-            bar = heat_map(part, ax, classes[c], f"digit {c}", "RdBu_r", (-most, most))
-            if c != start + 4:
-                bar.remove()
+            heat_map(part, ax, classes[c], f"digit {c}", "RdBu_r", (-most, most), bar=c == start + 4)
         axes[0].set_ylabel("block", fontsize=10)
         part.suptitle("mean T of a class less the mean over all" if not start else "", fontsize=12)
         part.supxlabel("unit", fontsize=10)
@@ -575,14 +574,13 @@ def by_data(record):
 def lesion(record):
     """Figure 4: the training error with one block closed, with all above closed, with random sets closed."""
     fig, (top, left, right) = plt.subplots(3, 1, figsize=(10, 10.5), height_ratios=(1.3, 1, 1))
-    floor = 1e-5
     for name, color, trials in by_data(record):
         share = sum(t["idle_share"] for t in trials) / len(trials)
         for i, t in enumerate(trials):
             blocks, style = range(1, len(t["errors"]) + 1), {"color": color, "lw": 1.3}
             text = f"{name}: {share:.0%} of the blocks idle" if i == 0 else None
-            top.plot(blocks, [max(each, floor) for each in t["errors"]], marker=".", label=text, **style)
-            top.axhline(max(t["error"], floor), ls=":", **style)
+            top.plot(blocks, t["errors"], marker=".", label=text, **style)
+            top.axhline(t["error"], ls=":", **style)
             left.plot(range(len(t["errors_above"])), t["errors_above"], marker=".", **style)
             right.plot(t["set_sizes"], t["errors_sets"], "o", ms=4, alpha=0.6, color=color)
     top.set(yscale="log", xlabel="block whose gates are closed", ylabel="training error")
@@ -598,8 +596,8 @@ def lesion(record):
 def routing(record):
     """What the gates know of the class, block by block, and how much of T's variance depends on the image."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5))
+    blocks = range(1, record["trials"][0]["layers"])
     for i, t in enumerate(record["trials"]):
-        blocks = range(1, t["layers"])
         for name, color, style in (("gates", COLOR["highway"], "-"), ("outputs", COLOR["plain"], "--")):
             values, summary = t[f"accuracy_{name}"], record["summary"][f"class_accuracy_from_{name}"]["mean"]
             text = f"from {'T' if name == 'gates' else 'the outputs'}; of all blocks {summary:.3f}" if i == 0 else None
@@ -623,7 +621,7 @@ def routing(record):
 
 def routes(record):
     """The clusters of routes: their mean T by block, and their most typical images."""
-    clusters = next(t["clusters"] for t in record["trials"] if "clusters" in t)
+    [clusters] = [t["clusters"] for t in record["trials"] if "clusters" in t]  # of one seed
     clusters = sorted(clusters, key=lambda c: c["classes"].index(max(c["classes"])))
     fig, axes = plt.subplots(
         len(clusters), 2, figsize=(10, 0.95 * len(clusters) + 0.8), width_ratios=(1.5, 2), sharex="col", sharey="col"
@@ -688,7 +686,7 @@ def gradient_flow(record):
         for block, color in KINDS.items():
             for t in [t for t in of_trials(record, "final", block=block, layers=n) if "trained" in t][:1]:
                 for ax, when in zip(column, ("at_start", "trained"), strict=False):
-                    norms = [max(each, 1e-12) if each is not None else math.nan for each in t[when]["gradient"]]
+                    norms = [math.nan if each is None else each for each in t[when]["gradient"]]
                     ax.plot(range(1, len(norms) + 1), norms, color=color, lw=1.8, label=block)
                 if "mean_T" in t:
                     column[2].plot(range(2, len(t["mean_T"]) + 2), t["mean_T"], color=color, lw=1.8)
@@ -699,7 +697,7 @@ def gradient_flow(record):
     ):
         ax.set(yscale="log", ylabel=text)
     handles = {text: line for ax in axes[0] for line, text in zip(*ax.get_legend_handles_labels(), strict=True)}
-    fig.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=4)
+    fig.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=4, title="one seed of each")
     return fig
 
 

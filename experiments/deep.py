@@ -1,6 +1,7 @@
-"""The nets of the paper's section 3.1 on MNIST: L layers, the first of them plain, trained by SGD with momentum.
+"""The nets of the paper's section 3.1: L layers, the first of them plain, trained by SGD with momentum.
 
-Highway layers have 50 blocks, plain ones 71 units: 5100 and 5112 parameters a layer.  Pixels lie in [0, 1].
+Highway layers have 50 blocks, plain ones 71 units: 5100 and 5112 parameters a layer; a trial may name another width,
+and a scale on W_H at the start.  MNIST, or the data set of the trial's `data_dir`.  Pixels lie in [0, 1].
 """
 
 from __future__ import annotations

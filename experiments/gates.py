@@ -13,6 +13,7 @@ gates alike) to 1 (one gate open), of the gates of one image, a mean over 1000 t
 A gate is open where T > 0.5.  Blocks are counted from 1, the one nearest to the image.  Block l changes an image's
 state by |y_l - x_l|, a mean over the training images; a net has settled at the block by which 90 % of the sum of these
 changes has happened.  Classes differ in a block by (mean T of a class - mean T)^2, summed over units and classes.
+"Most" is more than a half.  What the paper says of CIFAR-100 is asked of the harder set, the rest of MNIST.
 """
 
 from __future__ import annotations
@@ -23,15 +24,16 @@ import sys
 import numpy as np
 
 from experiments import deep, fifty_layers, inside
+from experiments.inside import rounded
 from experiments.trials import Experiment, end, show, spread, text
 
 BUDGETS = {name: {"of_each": 1000} for name in ("quick", "default", "full")}  # images whose single pattern is measured
 OPEN, SETTLED, FIRST = 0.5, 0.9, 15
-MAPPED = (1,)  # seeds whose heat maps are kept
+MAPPED = 1  # the seed whose heat maps are kept
 STATISTICS = (
     "share_of_biases_decreased", "bias_activity_correlation", "bias_activity_correlation_units",
-    "bias_depth_correlation", "sparsity_single", "sparsity_mean", "share_open_single", "share_ever_open", "mean_T",
-    "settled_layer", "change_share_first_15", "class_difference_share_first_15",
+    "bias_depth_correlation", "sparsity_single", "sparsity_mean", "share_open_single", "share_open_in_1_of_100",
+    "mean_T", "settled_layer", "change_share_first_15", "class_difference_share_first_15",
 )  # fmt: skip
 
 
@@ -40,13 +42,10 @@ def trial(t: dict, folder: str) -> dict:
     one_hot, shape = np.eye(y.max() + 1, dtype=x.dtype)[y], net.b_T.shape
     sums, opened, change = np.zeros((one_hot.shape[1], *shape)), np.zeros(shape), np.zeros(shape[0])
     for rows in inside.slices(len(x)):
-        state = inside.first(net, x[rows])
-        for layer in range(net.depth):
-            _, T, _, y_l = inside.block(net, layer, state)
+        for layer, T, x_l, y_l in inside.walk(net, inside.first(net, x[rows])):
             sums[:, layer] += one_hot[rows].T @ T  # (classes, N) (N, hidden)
             opened[layer] += np.count_nonzero(T > OPEN, axis=0)
-            change[layer] += np.linalg.norm(y_l - state, axis=1).sum()
-            state = y_l
+            change[layer] += np.linalg.norm(y_l - x_l, axis=1).sum()
     classes, mean = sums / one_hot.sum(axis=0)[:, None, None], sums.sum(axis=0) / len(x)
     differences = classes - mean
     per_layer = (differences**2).sum(axis=(0, 2))
@@ -59,33 +58,28 @@ def trial(t: dict, folder: str) -> dict:
         "sparsity_single": hoyer(some).mean(),
         "sparsity_mean": hoyer(mean.reshape(1, -1))[0],
         "share_open_single": (some > OPEN).mean(),
-        "share_ever_open": (opened >= len(x) / 100).mean(),  # for at least one image in a hundred
+        "share_open_in_1_of_100": (opened >= len(x) / 100).mean(),
         "mean_T": mean.mean(),
         "settled_layer": int(np.argmax(np.cumsum(change) >= SETTLED * change.sum())) + 1,
         "change_share_first_15": change[:FIRST].sum() / change.sum(),
         "class_difference_share_first_15": per_layer[:FIRST].sum() / per_layer.sum(),
     }
     result = {name: float(f"{value:.6g}") for name, value in result.items()}
-    result |= {"change": digits(change / len(x)), "class_difference": digits(np.sqrt(per_layer / classes[:, 0].size))}
-    result |= {"bias_of_layer": digits(net.b_T.mean(axis=1)), "mean_T_of_layer": digits(mean.mean(axis=1))}
-    if t["seed"] in MAPPED:
-        result["maps"] = maps(net, x, t) | {"mean_T": digits(mean)}
+    result |= {"change": rounded(change / len(x)), "class_difference": rounded(np.sqrt(per_layer / classes[:, 0].size))}
+    result |= {"bias_of_layer": rounded(net.b_T.mean(axis=1)), "mean_T_of_layer": rounded(mean.mean(axis=1))}
+    if t["seed"] == MAPPED:
+        result["maps"] = {"bias": rounded(net.b_T), "mean_T": rounded(mean), "one": one_image(net, x, t)}
         kept = differences if t["data"] == "MNIST" else differences[:0]
-        result["maps"]["class_minus_mean"] = digits(kept)
+        result["maps"]["class_minus_mean"] = rounded(kept, 2)
     return result
 
 
-def maps(net, x, t: dict) -> dict:
-    """The heat maps of Figure 2 that are of one image: (depth, hidden), the states with the first layer's output."""
+def one_image(net, x, t: dict) -> dict:
+    """What Figure 2 shows of one image, chosen at random: T and the outputs of every block, (depth, hidden)."""
     chosen = int(np.random.default_rng(t["seed"]).integers(len(x)))
-    state = inside.first(net, x[chosen : chosen + 1])
-    gates, states = [], [state[0]]
-    for layer in range(net.depth):
-        _, T, _, state = inside.block(net, layer, state)
-        gates.append(T[0])
-        states.append(state[0])
-    one = {"image": chosen, "T": digits(np.array(gates)), "states": digits(np.array(states))}
-    return {"bias": digits(net.b_T), "one": one}
+    walk = [(T[0], y_l[0]) for _, T, _, y_l in inside.walk(net, inside.first(net, x[chosen : chosen + 1]))]
+    T, outputs = zip(*walk, strict=True)
+    return {"image": chosen, "T": rounded(T), "outputs": rounded(outputs)}
 
 
 def hoyer(patterns: np.ndarray) -> np.ndarray:
@@ -96,10 +90,6 @@ def hoyer(patterns: np.ndarray) -> np.ndarray:
 
 def correlation(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.corrcoef(np.ravel(a), np.ravel(b))[0, 1])
-
-
-def digits(array: np.ndarray) -> list:
-    return np.round(np.asarray(array, np.float64), 3).tolist()
 
 
 def main(argv=None) -> None:
@@ -120,22 +110,23 @@ def main(argv=None) -> None:
 def claims(summary: dict, suffix: str) -> list[tuple]:
     mean = {name: summary[f"{name}{suffix}"]["mean"] for name in STATISTICS}
     ours = {name: text(summary[f"{name}{suffix}"]) for name in STATISTICS}
-    decreased, sparser = mean["share_of_biases_decreased"] > 0.5, mean["sparsity_single"] > mean["sparsity_mean"]
-    inverse = mean["bias_depth_correlation"] > 0.3 and mean["bias_activity_correlation"] < -0.3
-    early = mean["class_difference_share_first_15"] > 0.5
-    rows = [
-        ("most biases decreased", "most", ours["share_of_biases_decreased"], decreased),
-        ("biases increase with depth", "CIFAR-100", f"r = {ours['bias_depth_correlation']}", None),
-        ("... inversely to the mean activity", "CIFAR-100", f"r = {ours['bias_activity_correlation']}", inverse),
-        ("the gates of one image are sparse", "very", ours["sparsity_single"], sparser),
-        ("... sparser than on average", "yes", ours["sparsity_mean"], sparser),
+    rises, inverse = mean["bias_depth_correlation"] > 0.3, mean["bias_activity_correlation"] < -0.3
+    sparser, active = mean["sparsity_single"] > mean["sparsity_mean"], mean["share_open_in_1_of_100"] > 0.5
+    early, classes = mean["change_share_first_15"] > 0.5, mean["class_difference_share_first_15"] > 0.5
+    increase, inversely = f"r = {ours['bias_depth_correlation']}", f"r = {ours['bias_activity_correlation']}"
+    sparsity = f"{ours['sparsity_single']}, mean {ours['sparsity_mean']}"
+    mnist, harder = (lambda holds: None if suffix else holds), (lambda holds: holds if suffix else None)
+    return [
+        ("most biases decreased", "yes", ours["share_of_biases_decreased"], mean["share_of_biases_decreased"] > 0.5),
+        ("biases increase with depth", "CIFAR-100", increase, harder(rises)),
+        ("... inversely to the activity", "CIFAR-100", inversely, harder(inverse)),
+        ("one image's gates are sparser", "yes", sparsity, sparser),
         ("gates open for one image", "few", ours["share_open_single"], None),
-        ("... for one image in a hundred", "most", ours["share_ever_open"], mean["share_ever_open"] > 0.5),
-        ("90 % of the change happens by block", "about 15", ours["settled_layer"], mean["settled_layer"] <= FIRST),
-        ("classes differ in the first 15", "yes", ours["class_difference_share_first_15"], early),
+        ("... for at least one image in 100", "most", ours["share_open_in_1_of_100"], active),
+        ("change in the first 15 blocks", "most (MNIST)", ours["change_share_first_15"], mnist(early)),
+        ("90 % of it has happened by block", "-", ours["settled_layer"], None),
+        ("classes differ in the first 15", "most (MNIST)", ours["class_difference_share_first_15"], mnist(classes)),
     ]
-    verdicts = {True: "reproduced", False: "not reproduced", None: "measured"}
-    return [(*row[:3], verdicts[row[3]]) for row in rows]
 
 
 if __name__ == "__main__":

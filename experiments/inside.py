@@ -46,6 +46,14 @@ def block_back(net: hn.DeepNet, layer: int, x: np.ndarray, H, T, C, dy: np.ndarr
     return dx
 
 
+def walk(net: hn.DeepNet, state: np.ndarray, layers=None):
+    """Yields (layer, T, x, y) of one block after another, all of them or these, each fed with what the last gave."""
+    for layer in range(net.depth) if layers is None else layers:
+        _, T, _, y = block(net, layer, state)
+        yield layer, T, state, y
+        state = y
+
+
 def logits(net: hn.DeepNet, state: np.ndarray) -> np.ndarray:
     """The last block's output (N, hidden) -> (N, d_out)."""
     return state @ net.W_out.T + net.b_out
@@ -72,3 +80,7 @@ def gradient_flow(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> tuple[list[f
         dy = block_back(net, layer, states[layer], *parts[layer], dy)
         norms.append(np.linalg.norm(dy, axis=1).mean())
     return [float(f"{norm:.4g}") for norm in reversed(norms)], float(np.mean(identity))
+
+
+def rounded(array: np.ndarray, digits: int = 3) -> list:
+    return np.round(np.asarray(array, np.float64), digits).tolist()

@@ -9,7 +9,9 @@ layers contribute nothing.  On CIFAR-100 any of the first 40 or so matters.
 
 The nets are those of the experiment `fifty_layers`, errors and losses those of all training images.  Defined before
 looking: a block is idle when closing it raises the error by less than 0.1 percentage points (60 images of 60 000).
-Also closed: all blocks above the k-th; random sets of k blocks; all idle blocks together.
+Also closed: all blocks above the k-th; random sets of k blocks; all idle blocks together.  About 60 % is 45 to 75 %;
+layers have close to no effect where over 90 % of their blocks are idle; more layers matter on the harder task when
+the shares of idle blocks differ by more than two standard deviations.
 """
 
 from __future__ import annotations
@@ -37,17 +39,19 @@ def trial(t: dict, folder: str) -> dict:
     one = Tally(net.depth + 1)  # the last: none closed
     above = Tally(net.depth + 1)  # [k]: all blocks above the k-th closed
     for rows in inside.slices(len(x)):
-        states = states_of(net, x[rows])
+        states = [inside.first(net, x[rows])]
+        states += [y_l for *_, y_l in inside.walk(net, states[0])]
         for layer in range(net.depth):  # what lies below the closed block is computed once
             one.add(layer, through(net, states[layer], range(layer + 1, net.depth)), y[rows])
         one.add(net.depth, inside.logits(net, states[-1]), y[rows])
         for k, state in enumerate(states):
             above.add(k, inside.logits(net, state), y[rows])
     (*errors, error), (*losses, loss) = one.errors(), one.losses()
-    idle = [layer for layer in range(net.depth) if errors[layer] - error < IDLE]
+    rise = one.wrong[:-1] - one.wrong[-1]  # in images: rounding decides nothing
+    idle = np.flatnonzero(rise < IDLE * len(x)).tolist()
     result = {"error": error, "loss": loss, "idle_share": len(idle) / net.depth}
     for margin in OTHERS:
-        result[f"idle_share_{margin:g}"] = float(np.mean([each - error < margin for each in errors]))
+        result[f"idle_share_{margin:g}"] = float((rise < margin * len(x)).mean())
     result["errors"], result["losses"] = errors, losses
     result["errors_above"], result["losses_above"] = above.errors(), above.losses()
     result["idle"] = [layer + 1 for layer in idle]
@@ -76,18 +80,10 @@ class Tally:
         return [float(f"{each:.6g}") for each in self.loss / self.n]
 
 
-def states_of(net: hn.DeepNet, x: np.ndarray) -> list[np.ndarray]:
-    """What each block sees, and last what the last gives."""
-    states = [inside.first(net, x)]
-    for layer in range(net.depth):
-        states.append(inside.block(net, layer, states[-1])[-1])
-    return states
-
-
 def through(net: hn.DeepNet, state: np.ndarray, layers) -> np.ndarray:
     """Logits from a state that passes through these blocks only; closed blocks carry it unchanged."""
-    for layer in layers:
-        state = inside.block(net, layer, state)[-1]
+    for *_, y_l in inside.walk(net, state, layers):
+        state = y_l
     return inside.logits(net, state)
 
 
@@ -151,10 +147,10 @@ def claims(summary: dict) -> list[tuple]:
         ("layers 15 to 45 have close to no effect", "none", text(middle), (middle["mean"] or 0) > 0.9),
     ]
     if hard:
-        fewer = share["mean"] - hard["mean"] > 2 * max(share["sd"] or 0, hard["sd"] or 0)
-        rows.append(("on a harder task more layers matter", "yes", f"idle: {text(hard)}", fewer))
-    verdicts = {True: "reproduced", False: "not reproduced", None: "measured"}
-    return [(*row[:3], verdicts[row[3]]) for row in rows]
+        gap, noise = share["mean"] - hard["mean"], 2 * max(share["sd"] or 0, hard["sd"] or 0)
+        more = True if gap > noise else False if gap < -noise else "not clear"
+        rows.append(("on a harder task more layers matter", "yes", f"idle: {text(hard)}", more))
+    return rows
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import contextlib
 import functools
 import json
 import os
+import shlex
 import sys
 import threading
 import time
@@ -38,13 +39,14 @@ class Experiment:
         p.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead of processes here")
         p.add_argument("--results", type=hn.path_name, metavar="DIR", help="instead of results, or results/quick, ...")
         if harder:
-            p.add_argument(
-                "--data-dir", type=hn.path_name, metavar="DIR", help="of Fashion-MNIST: measured beside MNIST"
-            )
+            text = "a harder data set in MNIST's layout, such as Fashion-MNIST, to be measured beside MNIST"
+            p.add_argument("--data-dir", type=hn.path_name, metavar="DIR", help=text)
         args = p.parse_args(argv)
-        self.harder = args.data_dir if harder else None  # the folder of a harder data set
-        if self.harder:
-            self.command += f" --data-dir {self.harder}"
+        self.harder = args.data_dir if harder else None
+        of_harder = f" --data-dir {shlex.quote(self.harder)}" if self.harder else ""
+        self.command += of_harder
+        at = f" --results {shlex.quote(args.results)}" if args.results else ""
+        self.flags = (f" --{args.budget}" if args.budget else "") + at + of_harder  # for another program's command
         self.budget, self.jobs, self.scheduler = args.budget or "default", args.jobs, args.scheduler
         self.settings = budgets[self.budget]
         default = hn.HERE / "results" / ("" if self.budget == "default" else self.budget)
@@ -186,8 +188,12 @@ def text(number, digits=3) -> str:
     return f"{number['mean']:.{digits}g}{sd} (n = {number['n']})"
 
 
+VERDICTS = {True: "reproduced", False: "not reproduced", None: "measured"}
+
+
 def show(rows: list[tuple]) -> None:
-    """A table of claim, published, ours, verdict."""
+    """A table of claim, published, ours, verdict; a verdict that is no text is one of VERDICTS."""
+    rows = [(*row[:3], row[3] if isinstance(row[3], str) else VERDICTS[row[3]]) for row in rows]
     rows = [("claim", "published", "ours", "verdict"), *rows]
     widths = [max(len(str(row[i])) for row in rows) for i in range(4)]
     for row in rows:

@@ -91,7 +91,9 @@ def test_quick(tmp_path, name):
         selecting = record["trials"]["search"] + record["trials"]["finalists"]
         assert not {t["seed"] for t in record["trials"]["final"]} & {t["seed"] for t in selecting}
     assert "verdict" in process.stdout
-    for picture in [picture for picture, (sources, *_) in viz.PICTURES.items() if sources == (name,)]:
+    pictures = [picture for picture, (sources, *_) in viz.PICTURES.items() if sources == (name,)]
+    assert pictures or name == "fifty_layers"
+    for picture in pictures:
         drawn = run(
             "visualize_highway_networks.py", "--only", picture, "--results", tmp_path, "--out", tmp_path / "viz"
         )
@@ -138,10 +140,11 @@ def test_a_stopped_experiment_goes_on_where_it_was(tmp_path, how):
 
 def test_a_harder_data_set_beside_mnist(tmp_path):
     """As Fashion-MNIST would be: another set in MNIST's layout, by --data-dir."""
-    harder = write_data_set(tmp_path / "harder", n_train=700, n_test=200, side=28, classes=10)
-    small = write_data_set(tmp_path / "small")
+    harder = write_data_set(tmp_path / "harder", n_train=1280, n_test=300, side=28, classes=10)
+    small, few = write_data_set(tmp_path / "small"), write_data_set(tmp_path / "few", 700, side=28, classes=10)
     results, words = tmp_path / "results", ("--data-dir", harder)
     assert "28 x 28 pixels" in one_line_error(experiment("fifty_layers", results, "--data-dir", small))
+    assert "hold 1280 images" in one_line_error(experiment("fifty_layers", results, "--data-dir", few))
     assert "another data set than MNIST" in one_line_error(
         experiment("fifty_layers", results, "--data-dir", ROOT / "data" / "mnist")
     )
@@ -167,6 +170,22 @@ def test_a_harder_data_set_beside_mnist(tmp_path):
     assert sorted(path.name for path in results.glob("*.npz")) == [
         f"fifty_layers_{name}_{seed}.npz" for name in ("harder", "mnist") for seed in (1, 2)
     ]
+
+
+def test_nets_that_cannot_be_used_are_refused_in_one_line(tmp_path):
+    path = tmp_path / "fifty_layers.json"
+    assert experiment("fifty_layers", tmp_path).returncode == 0
+    record = json.loads(path.read_text())
+    again = f"it comes from python -m experiments.fifty_layers --quick --results {tmp_path}"
+    for key, value in (("layers", "8"), ("block", "plain"), ("seed", []), ("diverged", "epoch 1"), ("n_train", 0)):
+        wrong = json.loads(json.dumps(record))
+        wrong["trials"]["final"][1][key] = value
+        path.write_text(json.dumps(wrong))
+        assert again in one_line_error(experiment("lesion", tmp_path))
+    for text in ("[" * 100_000, "{", "[]", '{"trials": {"final": [1]}}', '{"trials": {"final": [{"data": "MNIST"}]}}'):
+        path.write_text(text)
+        assert again in one_line_error(experiment("lesion", tmp_path))
+    assert "is not a folder" in one_line_error(experiment("gates", tmp_path, "--data-dir", tmp_path / "absent"))
 
 
 def test_what_an_experiment_refuses(tmp_path):

@@ -183,9 +183,11 @@ def test_a_saved_net_is_the_same_net(block, dtype, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["net.npz"]
 
 
+HEAD = {"d_in": 4, "d_out": 3, "hidden": 4, "depth": 1, "block": "highway", "activation": "tanh"}
+
+
 def saved_with(path, parameters, **net):
-    right = {"d_in": 4, "d_out": 3, "hidden": 4, "depth": 1, "block": "highway", "activation": "tanh"}
-    np.savez(path, parameters=parameters, head=json.dumps({"net": right | net, "about": {}}))
+    np.savez(path, parameters=parameters, head=json.dumps({"net": HEAD | net, "about": {}}))
 
 
 def test_what_is_no_saved_net_is_refused_in_one_line(tmp_path):
@@ -210,6 +212,13 @@ def test_what_is_no_saved_net_is_refused_in_one_line(tmp_path):
         with pytest.raises(hn.InputError, match="is not a net that") as error:
             hn.DeepNet.load(path)
         assert "\n" not in str(error.value)
+    for about in ([1], 1, None):
+        np.savez(path, parameters=right, head=json.dumps({"net": HEAD, "about": about}))
+        with pytest.raises(hn.InputError):
+            hn.DeepNet.load(path)
+    np.savez(path, parameters=right, head=json.dumps({"net": HEAD}))
+    with pytest.raises(hn.InputError, match="about"):
+        hn.DeepNet.load(path)
     np.savez(path, parameters=right)
     with pytest.raises(hn.InputError, match="head"):
         hn.DeepNet.load(path)
