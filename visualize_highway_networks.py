@@ -549,7 +549,7 @@ def gates(record):
         axes = part.subplots(1, 4, sharey=True)
         part.suptitle(f"{t['data']}: {t['layers']} layers, {t['layers'] - 1} highway blocks, seed {t['seed']}")
         heat_map(part, axes[0], maps["bias"], "gate biases")
-        heat_map(part, axes[1], maps["mean_T"], "mean T, all training images", limits=(0, 1))
+        heat_map(part, axes[1], maps["mean_T"], "mean T, all training images")
         heat_map(part, axes[2], maps["one"]["T"], "T of one image", limits=(0, 1))
         heat_map(part, axes[3], maps["one"]["outputs"], "its block outputs", "RdBu_r", (-1, 1))
         axes[0].set_ylabel("block (1 is nearest to the image)", fontsize=10)
@@ -579,12 +579,13 @@ def lesion(record):
         for i, t in enumerate(trials):
             blocks, style = range(1, len(t["errors"]) + 1), {"color": color, "lw": 1.3}
             text = f"{name}: {share:.0%} of the blocks idle" if i == 0 else None
-            top.plot(blocks, t["errors"], marker=".", label=text, **style)
-            top.axhline(t["error"], ls=":", **style)
+            top.plot(blocks, [100 * (each - t["error"]) for each in t["errors"]], marker=".", label=text, **style)
             left.plot(range(len(t["errors_above"])), t["errors_above"], marker=".", **style)
             right.plot(t["set_sizes"], t["errors_sets"], "o", ms=4, alpha=0.6, color=color)
-    top.set(yscale="log", xlabel="block whose gates are closed", ylabel="training error")
-    top.set_title("one block closed (dotted: none; a line a seed)", fontsize=11)
+    level(top, 0.1, "below: idle")
+    top.set_yscale("symlog", linthresh=0.1)
+    top.set(xlabel="block whose gates are closed", ylabel="training error added, points")
+    top.set_title("one block closed, a line a seed", fontsize=11)
     top.legend(loc="upper right")
     left.set(xlabel="blocks left open, from the image on", ylabel="training error", yscale="log")
     left.set_title("all blocks above closed", fontsize=11)
@@ -603,9 +604,9 @@ def routing(record):
             text = f"from {'T' if name == 'gates' else 'the outputs'}; of all blocks {summary:.3f}" if i == 0 else None
             left.plot(blocks, values[:-1], style, color=color, lw=1.6, label=text)
     pixels = record["summary"]["class_accuracy_from_pixels"]["mean"]
-    level(left, pixels, f"from the pixels {pixels:.3f}")
+    left.axhline(pixels, color="0.35", ls=":", label=f"from the pixels {pixels:.3f}")
     left.set(xlabel="block", ylabel="accuracy of the nearest centroid", ylim=(None, 1.01))
-    left.legend(loc="lower right", fontsize=10)
+    left.legend(loc="center right", fontsize=10)
     left.set_title("how well T tells the class", fontsize=11)
     names = {"static": "between units: static", "between_class": "between classes", "within_class": "within classes"}
     shares = [
@@ -640,7 +641,7 @@ def routes(record):
         text = ", ".join(f"{cluster['classes'][c] / max(cluster['size'], 1):.0%} are {c}" for c in most)
         right.set_title(f"{cluster['size']} images: {text}", fontsize=9, pad=2)
     axes[-1, 0].set_xlabel("block")
-    purity = record["summary"]["cluster_purity"]["mean"]
+    purity = sum(max(c["classes"]) for c in clusters) / sum(c["size"] for c in clusters)
     pixels = record["summary"]["cluster_purity_pixels"]["mean"]
     fig.suptitle(
         f"Clusters of routes: mean T less that of all images, and typical images\n"

@@ -131,11 +131,7 @@ def main(argv=None) -> None:
     final = [setting_of(t) | {"seed": seed} for t in bests for seed in range(1, s["seeds"] + 1)]
     trials = {"search": searched, "finalists": heats}
     trials["final"] = e.run(functools.partial(trial, folder=str(e.folder)), final)
-    summary = {"gate_bias": bests[0]["gate_bias"]}
-    for suffix, own in by_data_set(trials["final"]).items():
-        for name in ("loss", "train_accuracy", "test_accuracy"):
-            summary[f"{name}{suffix}"] = spread([t[name] for t in own])
-        summary[f"best{suffix}"] = "rate {rate}, momentum {momentum}, decay {decay}".format_map(own[0])
+    summary = summarise(trials)
     e.save("Training Very Deep Networks, section 4", summary, trials)
     show(claims(summary))
 
@@ -144,6 +140,15 @@ def by_data_set(trials: list[dict]) -> dict[str, list[dict]]:
     """By the ending of their names in a summary: nothing for MNIST, _fashion for the harder set; it may be missing."""
     hard = [t for t in trials if t["data"] != "MNIST"]
     return {"": [t for t in trials if t["data"] == "MNIST"]} | ({"_fashion": hard} if hard else {})
+
+
+def summarise(trials: dict) -> dict:
+    summary = {"gate_bias": trials["final"][0]["gate_bias"]}
+    for suffix, own in by_data_set(trials["final"]).items():
+        for name in ("loss", "train_accuracy", "test_accuracy"):
+            summary[f"{name}{suffix}"] = spread([t[name] for t in own])
+        summary[f"best{suffix}"] = "rate {rate}, momentum {momentum}, decay {decay}".format_map(own[0])
+    return summary
 
 
 def claims(summary: dict) -> list[tuple]:

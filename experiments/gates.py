@@ -96,15 +96,19 @@ def main(argv=None) -> None:
     e = Experiment("gates", __doc__, BUDGETS, argv, harder=True)
     nets = [t | e.settings for t in fifty_layers.finals(e)]
     trials = e.run(functools.partial(trial, folder=str(e.folder)), nets)
-    summary = {
-        f"{name}{suffix}": spread([t[name] for t in own])
-        for suffix, own in fifty_layers.by_data_set(trials).items()
-        for name in STATISTICS
-    }
+    summary = summarise(trials)
     e.save("Training Very Deep Networks, section 4, Figures 2 and 3", summary, trials)
     for suffix in fifty_layers.by_data_set(trials):
         print("MNIST" if not suffix else "\nthe harder data set")
         show(claims(summary, suffix))
+
+
+def summarise(trials: list[dict]) -> dict:
+    return {
+        f"{name}{suffix}": spread([t[name] for t in own])
+        for suffix, own in fifty_layers.by_data_set(trials).items()
+        for name in STATISTICS
+    }
 
 
 def claims(summary: dict, suffix: str) -> list[tuple]:

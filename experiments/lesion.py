@@ -107,6 +107,12 @@ def main(argv=None) -> None:
     e = Experiment("lesion", __doc__, BUDGETS, argv, harder=True)
     nets = [t | e.settings for t in fifty_layers.finals(e)]
     trials = e.run(functools.partial(trial, folder=str(e.folder)), nets)
+    summary = summarise(trials)
+    e.save("Training Very Deep Networks, section 4.3, Figure 4", summary, trials)
+    show(claims(summary))
+
+
+def summarise(trials: list[dict]) -> dict:
     summary = {"idle_share_fashion": None}
     for suffix, own in fifty_layers.by_data_set(trials).items():
         margins = [f"idle_share_{margin:g}" for margin in OTHERS]
@@ -114,10 +120,8 @@ def main(argv=None) -> None:
             summary[f"{name}{suffix}"] = spread([t[name] for t in own])
         summary[f"idle_share_15_to_45{suffix}"] = spread([middle_share(t) for t in own])
         summary[f"last_layer_that_matters{suffix}"] = spread([last_that_matters(t) for t in own])
-        half = [error_of_half(t) for t in own]
-        summary[f"error_without_a_random_half{suffix}"] = spread(half)
-    e.save("Training Very Deep Networks, section 4.3, Figure 4", summary, trials)
-    show(claims(summary))
+        summary[f"error_without_a_random_half{suffix}"] = spread([error_of_half(t) for t in own])
+    return summary
 
 
 def middle_share(t: dict) -> float:

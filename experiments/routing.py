@@ -184,9 +184,13 @@ def main(argv=None) -> None:
     e = Experiment("routing", __doc__, BUDGETS, argv)
     nets = [t | e.settings for t in fifty_layers.finals(e)]
     trials = e.run(functools.partial(trial, folder=str(e.folder)), nets)
-    summary = {name: spread([t[name] for t in trials]) for name in STATISTICS}
+    summary = summarise(trials)
     e.save("an open question of the published program: what does T learn?", summary, trials)
     show(claims(summary))
+
+
+def summarise(trials: list[dict]) -> dict:
+    return {name: spread([t[name] for t in trials]) for name in STATISTICS}
 
 
 def claims(summary: dict) -> list[tuple]:

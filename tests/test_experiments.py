@@ -15,7 +15,19 @@ from conftest import ROOT, one_line_error, run, write_data_set
 
 import highway_networks as hn
 import visualize_highway_networks as viz
-from experiments import deep, full_mnist, gate_bias, optimization, thousand_layers, trials
+from experiments import (
+    blocks,
+    deep,
+    fifty_layers,
+    full_mnist,
+    gate_bias,
+    gates,
+    lesion,
+    optimization,
+    routing,
+    thousand_layers,
+    trials,
+)  # fmt: skip
 
 LAYERS = (10, 20, 50, 100)
 ON_THE_NET = ("gates", "lesion", "routing")  # of fifty_layers
@@ -415,8 +427,10 @@ def test_both_kinds_are_judged_by_one_measure():
 def test_the_committed_results_hold_what_they_must(name):
     record = json.loads((ROOT / "results" / f"{name}.json").read_text(), parse_constant=pytest.fail)
     assert record["settings"]["budget"] == "default"
-    assert record["command"] == f"python -m experiments.{name}"
+    words = " --data-dir /usr/share/datasets/fashion-mnist" if name in ("fifty_layers", "gates", "lesion") else ""
+    assert record["command"] == f"python -m experiments.{name}{words}"
     assert set(SUMMARIES[name]) <= record["summary"].keys()
+    assert (ROOT / "results" / f"{name}.json").stat().st_size < 1_000_000
     assert "dirty" not in record["env"]["git"]
     assert not any("dirty" in commit for commit in record["env"]["git_of_trials"])
     summary, kept = record["summary"], record["trials"]
@@ -425,6 +439,11 @@ def test_the_committed_results_hold_what_they_must(name):
         "thousand_layers": lambda: thousand_layers.summarise(kept),
         "gate_bias": lambda: gate_bias.summarise(kept),
         "full_mnist": lambda: full_mnist.summarise(kept),
+        "blocks": lambda: blocks.summarise(kept, record["settings"]),
+        "fifty_layers": lambda: fifty_layers.summarise(kept),
+        "gates": lambda: gates.summarise(kept),
+        "lesion": lambda: lesion.summarise(kept),
+        "routing": lambda: routing.summarise(kept),
     }
     assert json.loads(json.dumps(again[name]())) == summary  # nobody edited a number
     if name == "optimization":
@@ -432,9 +451,101 @@ def test_the_committed_results_hold_what_they_must(name):
         assert len(kept["search"]) == 8 * record["settings"]["trials"]
         assert not {t["seed"] for t in kept["final"]} & {t["seed"] for t in kept["search"] + kept["finalists"]}
         assert all(summary[f"final_loss_{block}_{n}"]["n"] >= 3 for block in deep.WIDTH for n in LAYERS)
+    if name == "blocks":
+        assert record["settings"]["layers"] == [10, 20, 50, 100, 200]
+        for block in hn.BLOCKS:
+            assert all(summary[f"test_accuracy_{block}_{n}"]["n"] >= 3 for n in record["settings"]["layers"])
+        assert not {t["seed"] for t in kept["final"]} & {t["seed"] for t in kept["search"] + kept["finalists"]}
+    if name in (*ON_THE_NET, "fifty_layers"):
+        final = kept["final"] if name == "fifty_layers" else kept
+        assert {(t["layers"], t["gate_bias"], t["n_train"]) for t in final} == {(50, -2, 60000)}
+        assert sum(t["data"] == "MNIST" for t in final) >= 3
     if name == "gate_bias":  # as the README says in words
         assert not any(t["fate"] == "hard" for t in kept if t["gate_bias"] <= -4)
         assert all(t["fate"] == "soft" for t in kept if t["gate_bias"] <= -10)
     if name == "thousand_layers":
         assert summary["test_accuracy_best"]["mean"] >= 0.96
         assert summary["test_accuracy_best"]["n"] >= 3
+
+
+# ---- what is said of the blocks, and of the inside of a net
+
+
+def test_a_trial_may_name_a_width_and_a_scale():
+    wide = deep.make(setting(block="residual", width=11, layers=3))
+    assert wide.W_H.shape == (2, 11, 11)
+    halved = deep.make(setting(block="residual", width=11, layers=3, scale=0.5))
+    np.testing.assert_array_equal(halved.W_H, wide.W_H / 2)
+    np.testing.assert_array_equal(halved.W_in, wide.W_in)
+
+
+def blocks_summary(**own):
+    """All kinds train to 0.97 and a loss of 0.01 at every depth, and T is 0.2 early, 0.1 late; but for `own`."""
+    depths, summary = (10, 20, 50, 100, 200), {}
+    for block in blocks.WIDTH:
+        for n in depths:
+            for suffix in ("", "_width_50"):
+                summary[f"test_accuracy_{block}_{n}{suffix}"] = trials.spread([0.97, 0.97])
+                summary[f"final_loss_{block}_{n}{suffix}"] = trials.spread([0.01, 0.01])
+            for name, T in (("early", 0.2), ("late", 0.1)):
+                summary[f"mean_T_{name}_{block}_{n}"] = trials.spread([T, T])
+    return summary | {name: trials.spread([value]) for name, value in own.items()}, {"layers": depths}
+
+
+@pytest.mark.parametrize(
+    ("own", "verdicts"),
+    [
+        ({}, (True, True, True, False, True, False)),
+        ({"test_accuracy_residual_50_width_50": 0.9679}, ("in part", True, True, False, True, False)),
+        ({"test_accuracy_residual_50_width_50": 0.9681}, (True, True, True, False, True, False)),
+        ({"test_accuracy_residual_50": None}, (True, "in part", True, False, True, False)),
+        ({"test_accuracy_highway_50": 0.5}, (True, True, "in part", False, True, False)),  # does not learn: no measure
+        ({"test_accuracy_highway-carry_10_width_50": 0.98}, (True, True, "in part", False, True, False)),
+        ({"final_loss_highway_200": 0.031}, (True, True, True, True, True, False)),
+        ({"final_loss_highway_200": None}, (True, True, True, True, True, False)),
+        ({"final_loss_highway_100": 0.031}, (True, True, True, "it struggles before", True, False)),
+        ({"mean_T_late_highway_10": 0.3}, (True, True, True, False, "in part", False)),
+        ({"mean_T_early_highway_10": 0.6}, (True, True, True, False, True, "in part")),
+    ],
+)
+def test_the_verdicts_on_the_blocks(own, verdicts):
+    words = [trials.VERDICTS.get(each, each) for each in verdicts]
+    assert [row[3] for row in blocks.claims(*blocks_summary(**own))] == words
+
+
+def test_nothing_is_reproduced_where_nothing_was_measured():
+    assert blocks.judged([]) == blocks.judged([None]) == "not measured"
+    assert blocks.judged([True, None]) == "reproduced"
+    assert blocks.early_and_late([0.1, 0.2, 0.5, 0.5, 0.5, 0.3, 0.4]) == pytest.approx((0.15, 0.35))
+    assert blocks.early_and_late([0.1, 0.4]) == (0.1, 0.4)
+    assert blocks.ratio([3.0, 9.0, 2.0]) == 1.5
+    assert blocks.ratio([3.0, 0.0]) is blocks.ratio([None, 1.0]) is None
+
+
+def test_the_numbers_of_a_lesion():
+    t = {"errors": [0.1] * 49, "idle": [*range(15, 40), 49], "set_sizes": [20, 25, 25], "errors_sets": [0.9, 0.2, 0.4]}
+    assert lesion.middle_share(t) == pytest.approx(25 / 31)
+    assert lesion.last_that_matters(t) == 48
+    assert lesion.last_that_matters(t | {"idle": [*range(1, 50)]}) == 0
+    assert lesion.error_of_half(t) == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(("share", "hard", "verdict"), [(0.9, 0.5, True), (0.5, 0.9, False), (0.5, 0.51, "not clear")])
+def test_the_verdict_on_the_harder_task(share, hard, verdict):
+    names = ("error", "error_all_idle", "idle_share_15_to_45")
+    summary = {name: trials.spread([0.5, 0.52]) for name in names}
+    summary["idle_share"], summary["idle_share_fashion"] = (trials.spread([x, x + 0.02]) for x in (share, hard))
+    assert lesion.claims(summary)[-1][3] == verdict
+    assert len(lesion.claims(summary | {"idle_share_fashion": None})) == 4
+
+
+def test_the_committed_net_is_the_one_of_the_results():
+    record = json.loads((ROOT / "results" / "fifty_layers.json").read_text())
+    t = next(t for t in record["trials"]["final"] if (t["data"], t["seed"]) == ("MNIST", 1))
+    net = hn.DeepNet.load(ROOT / "results" / "fifty_layers_mnist_1.npz")
+    assert (net.depth, net.hidden, net.activation, net.dtype) == (49, 50, "tanh", np.float32)
+    assert net.about["trial"] == fifty_layers.setting_of(t)
+    assert "dirty" not in net.about["env"]["git"]
+    again = deep.measure(net, t)
+    assert again["loss"] == pytest.approx(t["loss"], rel=1e-4)
+    assert again["test_accuracy"] == pytest.approx(t["test_accuracy"], abs=1.5e-4)
