@@ -652,29 +652,31 @@ def routes(record):
 
 
 def blocks(record):
-    """What a gate buys: loss and accuracy against depth of four kinds of block."""
+    """What a gate buys: loss and test error against depth of four kinds of block."""
     fig, axes = plt.subplots(1, 2, figsize=(10, 4.8))
-    depths, summary = record["settings"]["layers"], record["summary"]
-    for ax, name in zip(axes, ("final_loss", "test_accuracy"), strict=True):
+    depths, final = record["settings"]["layers"], record["trials"]["final"]
+    for ax, measure in zip(axes, (lambda t: t["loss"], lambda t: 1 - t["test_accuracy"]), strict=True):
         for block, color in KINDS.items():
-            for suffix, style in (("", "-"), ("_width_50", ":")):
-                rows = [(n, summary[f"{name}_{block}_{n}{suffix}"]) for n in depths]
-                rows = [(n, each["mean"], each["sd"] or 0) for n, each in rows if each["mean"] is not None]
-                if rows and not (suffix and block == "highway"):
-                    text = None if suffix else f"{block}, {summary[f'parameters_per_layer_{block}']} parameters a layer"
-                    marker = {"marker": KIND_MARKER[block], "ms": 6, "lw": 2, "capsize": 3}
-                    x, y, sd = zip(*rows, strict=True)
-                    ax.errorbar(
-                        x, y, sd if name == "test_accuracy" else None, color=color, ls=style, label=text, **marker
-                    )
-        ax.set(xscale="log", xlabel="layers", xticks=depths, xticklabels=depths)
+            widths = sorted({t["width"] for t in final if t["block"] == block}, key=lambda width: width == 50)
+            for width, style in zip(widths, ("-", ":"), strict=False):
+                runs = {n: of_trials(record, "final", block=block, layers=n, width=width) for n in depths}
+                values = {n: sorted(math.inf if t["diverged"] else measure(t) for t in runs[n]) for n in depths}
+                for n in depths:
+                    there = [value for value in values[n] if value < math.inf]
+                    ax.plot([n] * len(there), there, ".", ms=5, alpha=0.5, color=color)
+                medians = [(n, values[n][len(values[n]) // 2]) for n in depths]
+                medians = [(n, median) for n, median in medians if median < math.inf]
+                text = f"{block}, {record['summary'][f'parameters_per_layer_{block}']} parameters a layer"
+                marker = {"marker": KIND_MARKER[block], "ms": 6, "lw": 2, "label": text if style == "-" else None}
+                ax.plot(*zip(*medians, strict=True), style, color=color, **marker)
+        ax.set(xscale="log", yscale="log", xlabel="layers", xticks=depths, xticklabels=depths)
         ax.minorticks_off()
-    axes[0].set(yscale="log", ylabel="training loss")
-    axes[1].set_ylabel("test accuracy")
+    axes[0].set(ylabel="training loss")
+    axes[1].set(ylabel="test error", yticks=(0.02, 0.05, 0.1, 0.2, 0.5, 1), yticklabels=(0.02, 0.05, 0.1, 0.2, 0.5, 1))
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=10.5)
     axes[0].set_title("dotted: all of width 50", fontsize=10.5)
-    epochs, seeds_ = record["settings"]["epochs"], record["settings"]["seeds"]
-    axes[1].set_title(f"{epochs} epochs, {seeds_} seeds, bars: their sd", fontsize=10.5)
+    epochs, n_seeds = record["settings"]["epochs"], record["settings"]["seeds"]
+    axes[1].set_title(f"{epochs} epochs; median of {n_seeds} seeds, dots: seeds", fontsize=10.5)
     return fig
 
 

@@ -202,7 +202,7 @@ def shares():
     return table("| part of a step | highway | plain | what it is |", rows)
 
 
-SUMMARY = r"(<!-- ([a-z_]+)\.([\w.]+)(?::(\d))? -->)(.*?)<!-- end -->"  # an experiment's number, or its mean in digits
+SUMMARY = r"(<!-- ([a-z_]+)\.([\w.-]+)(?::(\d))? -->)(.*?)<!-- end -->"  # an experiment's number, or its mean in digits
 
 
 def of_summary(name, key, digits):
@@ -221,6 +221,19 @@ def test_a_number_of_an_experiment(name, key, digits, text):
     assert text == of_summary(name, key, digits or None)
 
 
+def blocks(suffix=""):
+    record, rows = load("results/blocks.json"), []
+    kinds = "plain", "residual", "highway", "highway-carry"
+    for n in record["settings"]["layers"]:
+        cells = []
+        for block in kinds:
+            names = (f"{name}_{block}_{n}{suffix}" for name in ("final_loss", "test_accuracy"))
+            loss, accuracy = (record["summary"][name]["mean"] for name in names)
+            cells.append("diverged" if accuracy is None else f"{loss:.2g}, {accuracy:.4f}")
+        rows.append(f"| {n} | {' | '.join(cells)} |")
+    return table(f"| layers | {' | '.join(kinds)} |", rows)
+
+
 def core_seconds(name):
     """Of all the trials that a results file holds."""
     trials = load(f"results/{name}.json")["trials"]
@@ -229,7 +242,8 @@ def core_seconds(name):
 
 
 def takes(name):
-    return f"{core_seconds(name) / 120:.0f} min"
+    seconds = core_seconds(name) / 2
+    return f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
 
 
 def cost():
@@ -298,7 +312,13 @@ TABLES["cost"] = cost
 TABLES["trials-optimization"] = lambda: "{trials} trials of {search_epochs} epochs".format_map(
     load("results/optimization.json")["settings"]
 )
+TABLES["trials-blocks"] = lambda: "{trials} trials of {search_epochs} epochs".format_map(
+    load("results/blocks.json")["settings"]
+)
+TABLES["finals-blocks"] = lambda: "{epochs} epochs, {seeds} seeds".format_map(load("results/blocks.json")["settings"])
+TABLES |= {"blocks": blocks, "blocks-width-50": partial(blocks, "_width_50")}
 EXPERIMENTS = "optimization", "thousand_layers", "gate_bias", "full_mnist"
+EXPERIMENTS += "fifty_layers", "gates", "lesion", "routing", "blocks"
 TABLES |= {f"takes-{name}": partial(takes, name) for name in EXPERIMENTS}
 TABLES |= {name: partial(tried, name) for name in TRIED}
 TABLES |= {"speed": speed, "shares": shares, "growth": growth, "growth-verdict": growth_verdict, "startup": startup}
