@@ -302,7 +302,7 @@ def test_layers_have_as_many_parameters():
 @pytest.mark.parametrize("block", hn.BLOCKS)
 @pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 def test_training_lowers_the_loss_and_measures_it(block, activation):
-    t = setting(block=block, activation=activation, rate=0.5)
+    t = setting(block=block, activation=activation, rate=0.5, width=50)
     net, result = deep.train(t)
     assert result["losses"][1] < result["losses"][0] < 2.4
     x, y, x_test, y_test = deep.images(t["n_train"], t["n_test"])
