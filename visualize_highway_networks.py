@@ -541,26 +541,45 @@ def gates(record):
     """Figures 2 and 3: what the gates of the trained nets do, and how the classes differ."""
     nets = [t for t in record["trials"] if "maps" in t]
     classes = nets[0]["maps"]["class_minus_mean"]
-    heights = [1.25] * len(nets) + [1] * 2
+    heights = [1.25] * len(nets) + [1] * 3
     fig = plt.figure(figsize=(11, 3.1 * sum(heights)))
     parts = fig.subfigures(len(heights), 1, height_ratios=heights)
     for part, t in zip(parts, nets, strict=False):
         maps = t["maps"]
         axes = part.subplots(1, 4, sharey=True)
         part.suptitle(f"{t['data']}: {t['layers']} layers, {t['layers'] - 1} highway blocks, seed {t['seed']}")
-        heat_map(part, axes[0], maps["bias"], "gate biases")
+        start = t["gate_bias"]
+        most = max(abs(bias - start) for row in maps["bias"] for bias in row)
+        heat_map(
+            part, axes[0], maps["bias"], f"gate biases, {start:g} at first", "PuOr_r", (start - most, start + most)
+        )
         heat_map(part, axes[1], maps["mean_T"], "mean T, all training images")
         heat_map(part, axes[2], maps["one"]["T"], "T of one image", limits=(0, 1))
         heat_map(part, axes[3], maps["one"]["outputs"], "its block outputs", "RdBu_r", (-1, 1))
         axes[0].set_ylabel("block (1 is nearest to the image)", fontsize=10)
+        part.supxlabel("unit", fontsize=10)
     most = max(abs(value) for each in classes for row in each for value in row)
-    for part, start in zip(parts[len(nets) :], (0, 5), strict=True):
+    for part, start in zip(parts[len(nets) : -1], (0, 5), strict=True):
         axes = part.subplots(1, 5, sharey=True)
         for ax, c in zip(axes, range(start, start + 5), strict=True):
             heat_map(part, ax, classes[c], f"digit {c}", "RdBu_r", (-most, most), bar=c == start + 4)
         axes[0].set_ylabel("block", fontsize=10)
         part.suptitle("mean T of a class less the mean over all" if not start else "", fontsize=12)
         part.supxlabel("unit", fontsize=10)
+    axes = parts[-1].subplots(1, 3)
+    profiles = {
+        "change": "change of the state",
+        "class_difference": "class difference of T",
+        "mean_T_of_layer": "mean T",
+    }
+    for ax, (name, text) in zip(axes, profiles.items(), strict=True):
+        for data, color, trials in by_data(record):
+            for i, t in enumerate(trials):
+                ax.plot(range(1, len(t[name]) + 1), t[name], color=color, lw=1.3, label=None if i else data)
+        ax.set_title(text, fontsize=11)
+        ax.set_ylim(0, None)
+    axes[0].legend(fontsize=10)
+    parts[-1].supxlabel("block, a line a seed", fontsize=10)
     return fig
 
 
@@ -599,9 +618,13 @@ def routing(record):
     fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5))
     blocks = range(1, record["trials"][0]["layers"])
     for i, t in enumerate(record["trials"]):
-        for name, color, style in (("gates", COLOR["highway"], "-"), ("outputs", COLOR["plain"], "--")):
+        for name, source, color, style in (
+            ("gates", "T", COLOR["highway"], "-"),
+            ("random_gates", "random gates", "#009E73", ":"),
+            ("outputs", "the outputs", COLOR["plain"], "--"),
+        ):
             values, summary = t[f"accuracy_{name}"], record["summary"][f"class_accuracy_from_{name}"]["mean"]
-            text = f"from {'T' if name == 'gates' else 'the outputs'}; of all blocks {summary:.3f}" if i == 0 else None
+            text = f"from {source}; of all blocks {summary:.3f}" if i == 0 else None
             left.plot(blocks, values[:-1], style, color=color, lw=1.6, label=text)
     pixels = record["summary"]["class_accuracy_from_pixels"]["mean"]
     left.axhline(pixels, color="0.35", ls=":", label=f"from the pixels {pixels:.3f}")
@@ -615,7 +638,7 @@ def routing(record):
     ]
     right.stackplot(blocks, shares, labels=names.values(), colors=("0.75", "#0072B2", "#E69F00"))
     right.set(xlabel="block", ylabel="share of T's variance", ylim=(0, 1), xlim=(1, blocks[-1]))
-    right.legend(loc="lower left", fontsize=10, frameon=True)
+    right.legend(loc="center right", fontsize=10, frameon=True)
     right.set_title("on what T depends", fontsize=11)
     return fig
 
@@ -638,13 +661,14 @@ def routes(record):
         right.imshow(rows, cmap="gray_r", aspect="equal")
         right.set_axis_off()
         most = sorted(range(len(cluster["classes"])), key=lambda c: -cluster["classes"][c])[:2]
-        text = ", ".join(f"{cluster['classes'][c] / max(cluster['size'], 1):.0%} are {c}" for c in most)
+        shares = {c: cluster["classes"][c] / max(cluster["size"], 1) for c in most}
+        text = ", ".join(f"{share:.0%} are {c}" for c, share in shares.items() if share >= 0.005)
         right.set_title(f"{cluster['size']} images: {text}", fontsize=9, pad=2)
     axes[-1, 0].set_xlabel("block")
     purity = sum(max(c["classes"]) for c in clusters) / sum(c["size"] for c in clusters)
     pixels = record["summary"]["cluster_purity_pixels"]["mean"]
     fig.suptitle(
-        f"Clusters of routes: mean T less that of all images, and typical images\n"
+        f"Clusters of routes of one net: mean T less that of all images, and typical images\n"
         f"{purity:.0%} of the images are of their cluster's commonest digit (clusters of pixels: {pixels:.0%})",
         fontsize=12,
     )
@@ -664,6 +688,8 @@ def blocks(record):
                 for n in depths:
                     there = [value for value in values[n] if value < math.inf]
                     ax.plot([n] * len(there), there, ".", ms=5, alpha=0.5, color=color)
+                    lost = len(values[n]) - len(there)
+                    ax.plot([n] * lost, [0.98] * lost, "x", ms=8, color=color, transform=ax.get_xaxis_transform())
                 medians = [(n, values[n][len(values[n]) // 2]) for n in depths]
                 medians = [(n, median) for n, median in medians if median < math.inf]
                 text = f"{block}, {record['summary'][f'parameters_per_layer_{block}']} parameters a layer"
@@ -676,7 +702,7 @@ def blocks(record):
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=10.5)
     axes[0].set_title("dotted: all of width 50", fontsize=10.5)
     epochs, n_seeds = record["settings"]["epochs"], record["settings"]["seeds"]
-    axes[1].set_title(f"{epochs} epochs; median of {n_seeds} seeds, dots: seeds", fontsize=10.5)
+    axes[1].set_title(f"{epochs} epochs, median of {n_seeds} seeds, dots: seeds, x: diverged", fontsize=10.5)
     return fig
 
 

@@ -160,8 +160,10 @@ def summarise(trials: dict, s: dict) -> dict:
         scaled = [
             t for t in best(trials["search"], "residual", 71, layers) if t["rate"] in {each["rate"] for each in bare}
         ]
-        for name, own in (("unscaled", bare), ("scaled", scaled)):
-            summary[f"best_loss_residual_{name}_{layers}"] = own[0]["loss"]  # of the same settings, but for the scale
+        for name, own in (("unscaled", bare), ("scaled", scaled)):  # the same settings, but for the scale
+            summary[f"best_loss_residual_{name}_{layers}"] = own[0]["loss"]
+            relu = next((t["loss"] for t in own if t["activation"] == "relu"), None)  # None: all of them diverged
+            summary[f"best_loss_residual_{name}_relu_{layers}"] = relu
     for block, width in WIDTH.items():
         net = deep.make({"block": block, "width": width, "layers": 2, "activation": "tanh", "seed": 0})
         summary[f"parameters_per_layer_{block}"] = net._blocks[0].size

@@ -71,6 +71,7 @@ def net_of(t: dict, folder: str) -> hn.DeepNet:
         its = net.about.get("trial")
         if isinstance(its, dict) and its | {"data_dir": t["data_dir"]} == t:  # a folder is elsewhere on other machines
             return net
+    print(f"training again, {t['epochs']} epochs: {file_of(t, folder)} is missing, or of other settings", flush=True)
     return trained(t, folder)[0]
 
 

@@ -148,7 +148,12 @@ def claims(summary: dict) -> list[tuple]:
         ("the whole net", "-", f"error {text(summary['error'])}", None),
         ("about 60 % of the layers contribute nothing", "0.6", text(share), 0.45 <= share["mean"] <= 0.75),
         ("... all of them closed together", "-", together, None),
-        ("layers 15 to 45 have close to no effect", "none", text(middle), (middle["mean"] or 0) > 0.9),
+        (
+            "layers 15 to 45 have close to no effect",
+            "none",
+            text(middle),
+            None if middle["mean"] is None else middle["mean"] > 0.9,
+        ),
     ]
     if hard:
         gap, noise = share["mean"] - hard["mean"], 2 * max(share["sd"] or 0, hard["sd"] or 0)

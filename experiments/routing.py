@@ -11,6 +11,8 @@ experiment `fifty_layers`:
   pair of one class is more alike than a pair of two (AUC).
 - Is the route static, or does it depend on the image?  The variance of T in a block over units and images is that of
   the mean route over the units, the static part, and that over the images, between classes and within them.
+- Which of this did the gates learn?  All of it again for random gates: W_T and b_T as drawn at the start, by another
+  seed, fed with the same block states.
 - Which routes are there?  k-means with ten clusters on the routes of the test images, and the share of images that are
   of their cluster's commonest class, beside the same on the pixels.
 """
@@ -37,34 +39,53 @@ STATISTICS = (
     "class_accuracy_from_gates", "class_accuracy_from_outputs", "class_accuracy_from_last_output",
     "class_accuracy_from_pixels", "static_variance_share", "between_class_variance_share",
     "route_cosine_same_class", "route_cosine_other_class", "same_class_auc", "cluster_purity", "cluster_purity_pixels",
+    "class_accuracy_from_random_gates", "static_variance_share_random", "between_class_variance_share_random",
+    "route_cosine_same_class_random", "route_cosine_other_class_random", "same_class_auc_random",
+    "cluster_purity_random",
 )  # fmt: skip
 
 
 def trial(t: dict, folder: str) -> dict:
     net, (x, y, x_test, y_test) = fifty_layers.net_of(t, folder), deep.images_of(t)
-    moments = Moments(net, x, y)
-    gates, outputs = moments.classes
-    of_gates, of_outputs = nearest_centroid(net, x_test, y_test, gates, outputs)
-    pixels = np.array([x[y == c].mean(axis=0) for c in range(len(gates))])
+    of_gates, of_outputs, measured = measure(net, net, t)
+    of_random, _, control = measure(net, deep.make(t | {"seed": t["seed"] + 1000}), t)
+    pixels = np.array([x[y == c].mean(axis=0) for c in range(y.max() + 1)])
+    labels, _ = k_means(x_test, CLUSTERS, t["restarts"], np.random.default_rng([t["seed"], 6]))
     result = {
         "class_accuracy_from_gates": of_gates[-1],
+        "class_accuracy_from_random_gates": of_random[-1],
         "class_accuracy_from_outputs": of_outputs[-1],
         "class_accuracy_from_last_output": of_outputs[-2],
         "class_accuracy_from_pixels": accuracy(distances(x_test, pixels), y_test),
-        **moments.shares(),
-        **clusters_and_pairs(net, x_test, y_test, t),
+        "cluster_purity_pixels": purity(labels, y_test),
+        **measured,
     }
-    return result | {"accuracy_gates": of_gates, "accuracy_outputs": of_outputs}
+    result |= {f"{name}_random": value for name, value in control.items() if np.isscalar(value)}
+    return result | {"accuracy_gates": of_gates, "accuracy_random_gates": of_random, "accuracy_outputs": of_outputs}
+
+
+def measure(net: hn.DeepNet, gates: hn.DeepNet, t: dict) -> tuple[list, list, dict]:
+    """What the gates of one net tell about the states of another, or of the same."""
+    x, y, x_test, y_test = deep.images_of(t)
+    moments = Moments(net, gates, x, y)
+    accuracies = nearest_centroid(net, gates, x_test, y_test, moments.classes)
+    return *accuracies, moments.shares() | clusters_and_pairs(net, gates, x_test, y_test, t)
+
+
+def routes(net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray):
+    """Yields (layer, T, y) of one block after another: T of `gates`, fed with the states of `net`."""
+    for layer, T, x_l, y_l in inside.walk(net, inside.first(net, x)):
+        yield layer, T if gates is net else inside.sigmoid(x_l @ gates.W_T[layer].T + gates.b_T[layer]), y_l
 
 
 class Moments:
     """Means by class, and second moments, of T and of the block outputs over all training images."""
 
-    def __init__(self, net: hn.DeepNet, x: np.ndarray, y: np.ndarray):
+    def __init__(self, net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray, y: np.ndarray):
         one_hot = np.eye(y.max() + 1, dtype=x.dtype)[y]
         sums, squares = np.zeros((2, one_hot.shape[1], *net.b_T.shape)), np.zeros(net.b_T.shape)
         for rows in inside.slices(len(x)):
-            for layer, T, _, y_l in inside.walk(net, inside.first(net, x[rows])):
+            for layer, T, y_l in routes(net, gates, x[rows]):
                 sums[0, :, layer] += one_hot[rows].T @ T  # (classes, N) (N, hidden)
                 sums[1, :, layer] += one_hot[rows].T @ y_l
                 squares[layer] += np.square(T, dtype=np.float64).sum(axis=0)
@@ -86,17 +107,17 @@ class Moments:
         return result | {f"{name}_by_block": rounded(part / total, 4) for name, part in parts.items()}
 
 
-def nearest_centroid(net, x, y, gates, outputs) -> list[list[float]]:
+def nearest_centroid(net, gates, x, y, classes) -> list[list[float]]:
     """Accuracy from T of each block, and last from T of all; the same from the outputs.
 
-    The centroids are (classes, depth, hidden).
+    The centroids of both are `classes`, (2, classes, depth, hidden).
     """
     right = np.zeros((2, net.depth + 1))
     for rows in inside.slices(len(x)):
-        together = np.zeros((2, len(x[rows]), len(gates)))
-        for layer, T, _, y_l in inside.walk(net, inside.first(net, x[rows])):
-            for i, (values, centroids) in enumerate(((T, gates), (y_l, outputs))):
-                d = distances(values, centroids[:, layer])
+        together = np.zeros((2, len(x[rows]), classes.shape[1]))
+        for layer, T, y_l in routes(net, gates, x[rows]):
+            for i, values in enumerate((T, y_l)):
+                d = distances(values, classes[i][:, layer])
                 together[i] += d
                 right[i, layer] += np.count_nonzero(d.argmin(axis=1) == y[rows])
         right[:, -1] += np.count_nonzero(together.argmin(axis=2) == y[rows], axis=1)
@@ -112,25 +133,25 @@ def accuracy(d: np.ndarray, y: np.ndarray) -> float:
     return float((d.argmin(axis=1) == y).mean())
 
 
-def clusters_and_pairs(net: hn.DeepNet, x: np.ndarray, y: np.ndarray, t: dict) -> dict:
-    routes = np.concatenate([net.gates(x[rows]) for rows in inside.slices(len(x))], axis=1)
-    mean_T = routes.mean(axis=2).T  # (N, depth)
-    routes = routes.transpose(1, 0, 2).reshape(len(x), -1)
+def clusters_and_pairs(net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray, y: np.ndarray, t: dict) -> dict:
+    T = np.empty((len(x), net.depth, net.hidden), x.dtype)
+    for rows in inside.slices(len(x)):
+        for layer, of_layer, _ in routes(net, gates, x[rows]):
+            T[rows, layer] = of_layer
+    mean_T, patterns = T.mean(axis=2), T.reshape(len(x), -1)
     rng = np.random.default_rng([t["seed"], 5])
-    labels, distance = k_means(routes, CLUSTERS, t["restarts"], rng)
-    by_pixels, _ = k_means(x, CLUSTERS, t["restarts"], rng)
-    result = alike(routes - routes.mean(axis=0), y, t["pairs"], rng)
-    result |= {"cluster_purity": purity(labels, y), "cluster_purity_pixels": purity(by_pixels, y)}
-    if t["seed"] == 1:
+    labels, distance = k_means(patterns, CLUSTERS, t["restarts"], rng)
+    result = alike(patterns - patterns.mean(axis=0), y, t["pairs"], rng) | {"cluster_purity": purity(labels, y)}
+    if t["seed"] == 1 and gates is net:
         result["clusters"] = [described(np.flatnonzero(labels == c), distance, x, y, mean_T) for c in range(CLUSTERS)]
     return result
 
 
-def alike(routes: np.ndarray, y: np.ndarray, pairs: int, rng: np.random.Generator) -> dict:
+def alike(patterns: np.ndarray, y: np.ndarray, pairs: int, rng: np.random.Generator) -> dict:
     """The cosine between the centred routes of pairs of images, and how well it tells pairs of one class."""
     a, b = rng.integers(len(y), size=(2, pairs))
     a, b = a[a != b], b[a != b]
-    units = routes / np.linalg.norm(routes, axis=1, keepdims=True)
+    units = patterns / np.linalg.norm(patterns, axis=1, keepdims=True)
     r, same = np.einsum("ij,ij->i", units[a], units[b], dtype=np.float64), y[a] == y[b]
     ranks = np.empty(len(r))
     ranks[np.argsort(r)] = np.arange(1, len(r) + 1)
@@ -194,19 +215,23 @@ def summarise(trials: list[dict]) -> dict:
 
 
 def claims(summary: dict) -> list[tuple]:
-    ours = {name: text(summary[name]) for name in STATISTICS}
-    same, other = ours["route_cosine_same_class"], ours["route_cosine_other_class"]
+    def row(claim, name, published="-", control=True):
+        random = {"class_accuracy_from_gates": "class_accuracy_from_random_gates"}.get(name, f"{name}_random")
+        beside = f"; random gates {text(summary[random])}" if control else ""
+        return claim, published, text(summary[name]) + beside, None
+
     return [
-        ("the route tells the class", "open", ours["class_accuracy_from_gates"], None),
-        ("... all blocks' outputs", "-", ours["class_accuracy_from_outputs"], None),
-        ("... the last block's output", "-", ours["class_accuracy_from_last_output"], None),
-        ("... the pixels", "-", ours["class_accuracy_from_pixels"], None),
-        ("one class is routed alike", "open", f"cosine {same}, else {other}", None),
-        ("... more than two classes", "-", f"AUC {ours['same_class_auc']}", None),
-        ("of T's variance is static", "open", ours["static_variance_share"], None),
-        ("of the rest is between classes", "open", ours["between_class_variance_share"], None),
-        ("clusters of routes are classes", "open", f"purity {ours['cluster_purity']}", None),
-        ("... of pixels", "-", f"purity {ours['cluster_purity_pixels']}", None),
+        row("the route tells the class", "class_accuracy_from_gates", "open"),
+        row("... all blocks' outputs", "class_accuracy_from_outputs", control=False),
+        row("... the last block's output", "class_accuracy_from_last_output", control=False),
+        row("... the pixels", "class_accuracy_from_pixels", control=False),
+        row("cosine between routes of one class", "route_cosine_same_class", "open"),
+        row("... of two classes", "route_cosine_other_class"),
+        row("... one class told from two, AUC", "same_class_auc"),
+        row("of T's variance is static", "static_variance_share", "open"),
+        row("of the rest is between classes", "between_class_variance_share", "open"),
+        row("purity of clusters of routes", "cluster_purity", "open"),
+        row("... of pixels", "cluster_purity_pixels", control=False),
     ]
 
 

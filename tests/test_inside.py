@@ -166,7 +166,7 @@ def test_sparsity_is_from_zero_to_one():
 def test_the_variance_of_T_is_split_as_by_hand(trained):
     net, _, _, (x, y, *_) = trained
     T = net.gates(x).astype(np.float64)
-    shares = routing.Moments(net, x, y).shares()
+    shares = routing.Moments(net, net, x, y).shares()
     total = sum(T[layer].var() for layer in range(net.depth))
     fitted = np.empty_like(T)
     for c in range(10):
@@ -182,8 +182,8 @@ def test_the_variance_of_T_is_split_as_by_hand(trained):
 
 def test_nearest_centroids_are_as_by_hand(trained):
     net, _, _, (x, y, x_test, y_test) = trained
-    moments = routing.Moments(net, x, y)
-    of_gates, of_outputs = routing.nearest_centroid(net, x_test, y_test, *moments.classes)
+    moments = routing.Moments(net, net, x, y)
+    of_gates, of_outputs = routing.nearest_centroid(net, net, x_test, y_test, moments.classes)
     T, T_test = net.gates(x), net.gates(x_test)
     everything, each = [], np.array([T[:, y == c].mean(axis=1) for c in range(10)])  # (classes, depth, hidden)
     for layer in range(net.depth):
@@ -216,6 +216,23 @@ def test_clusters_and_pairs_where_the_truth_is_known():
     assert result["route_cosine_other_class"] < 0
     noise = routing.alike(rng.normal(size=(120, 8)), y, 20000, rng)
     assert noise["same_class_auc"] == pytest.approx(0.5, abs=0.05)
+
+
+def test_random_gates_see_the_same_states(trained):
+    net, t, folder, (x, *_) = trained
+    other = deep.make(t | {"seed": 1001})
+    mine, control = list(routing.routes(net, net, x[:9])), list(routing.routes(net, other, x[:9]))
+    state = inside.first(net, x[:9])
+    for (layer, T, y_l), (_, random, same) in zip(mine, control, strict=True):
+        np.testing.assert_array_equal(y_l, same)
+        np.testing.assert_allclose(T, net.gates(x[:9])[layer], rtol=1e-4)
+        expected = 1 / (1 + np.exp(-(state @ other.W_T[layer].T + other.b_T[layer])))
+        np.testing.assert_allclose(random, expected, rtol=1e-5)
+        state = y_l
+    result = routing.trial(t | {"pairs": 200, "restarts": 1}, folder)
+    expected, _, measured = routing.measure(net, other, t | {"pairs": 200, "restarts": 1})
+    assert result["class_accuracy_from_random_gates"] == expected[-1]
+    assert result["same_class_auc_random"] == measured["same_class_auc"] != result["same_class_auc"]
 
 
 def test_digits_in_the_results_are_the_images(trained):
