@@ -104,11 +104,14 @@ def main(argv=None) -> None:
 
 
 def summarise(trials: list[dict]) -> dict:
-    return {
-        f"{name}{suffix}": spread([t[name] for t in own])
-        for suffix, own in fifty_layers.by_data_set(trials).items()
-        for name in STATISTICS
-    }
+    summary = {}
+    for suffix, own in fifty_layers.by_data_set(trials).items():
+        summary |= {f"{name}{suffix}": spread([t[name] for t in own]) for name in STATISTICS}
+        summary[f"mean_bias{suffix}"] = spread([float(np.mean(t["bias_of_layer"])) for t in own])
+        for i, third in enumerate(("first", "middle", "last")):
+            means = [float(np.mean(np.array_split(t["mean_T_of_layer"], 3)[i])) for t in own]
+            summary[f"mean_T_{third}_third{suffix}"] = spread(means)
+    return summary
 
 
 def claims(summary: dict, suffix: str) -> list[tuple]:

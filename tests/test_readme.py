@@ -8,7 +8,7 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean, median, stdev
 
 import pytest
 
@@ -227,9 +227,15 @@ def blocks(suffix=""):
     for n in record["settings"]["layers"]:
         cells = []
         for block in kinds:
-            names = (f"{name}_{block}_{n}{suffix}" for name in ("final_loss", "test_accuracy"))
-            loss, accuracy = (record["summary"][name]["mean"] for name in names)
-            cells.append("diverged" if accuracy is None else f"{loss:.2g}, {accuracy:.4f}")
+            width = 50 if suffix else {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}[block]
+            wanted = {"block": block, "layers": n, "width": width}
+            runs = [t for t in record["trials"]["final"] if wanted.items() <= t.items()]
+            lost = sum(t["test_accuracy"] is None for t in runs)
+            cells.append(
+                f"{lost} of {len(runs)} diverged"
+                if lost
+                else "{:.2g}, {:.4f}".format(*(median(t[name] for t in runs) for name in ("loss", "test_accuracy")))
+            )
         rows.append(f"| {n} | {' | '.join(cells)} |")
     return table(f"| layers | {' | '.join(kinds)} |", rows)
 
