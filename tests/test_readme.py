@@ -213,7 +213,8 @@ def of_summary(name, key, digits):
         if digits is None and value["mean"] is not None:
             return f"{value['mean']:.4g} ± {value['sd']:.1g} (n = {value['n']})"
         value = value["mean"]
-    return "never" if value is None else f"{value:.{digits or 4}g}"
+    missing = "never" if key.startswith("epochs_to") else "diverged"
+    return missing if value is None else f"{value:.{digits or 4}g}"
 
 
 @pytest.mark.parametrize(("name", "key", "digits", "text"), [match[1:] for match in re.findall(SUMMARY, README)])
