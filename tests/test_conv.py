@@ -1,0 +1,236 @@
+"""Convolutional nets: against the equations written out, the complex step, and PyTorch where it is installed."""
+
+import numpy as np
+import pytest
+
+import conv_highway_networks as cn
+import highway_networks as hn
+
+STEP = 1e-30
+EVERYTHING = [
+    ("dropout", 0.0), ("conv", 3, 2, "valid"), ("conv", 3, 4, "valid"), ("highway", 3), ("highway", 1), ("pool", 3, 2),
+    ("plain", 3), ("residual", 5), ("conv", 1, 3), ("average", 2), ("dense", 5),
+]  # fmt: skip
+
+
+def nets(*layers, shape=(2, 12, 12), dtype=np.float64, seed=0):
+    """A net with biases that are not zero, and a batch of three for it."""
+    rng = np.random.default_rng(seed)
+    net = cn.ConvNet(shape, [*layers], rng, dtype=dtype)
+    net.parameters[:] += rng.normal(0, 0.1, net.parameters.shape)
+    x = rng.normal(size=(3, *shape))
+    return net, x, rng.integers(0, net.layers[-1].gives[0], 3)
+
+
+def convolved(x, W, b, pad):
+    """(N, maps, side, side) * (outputs, k, k, maps) + (outputs,)."""
+    k = W.shape[1]
+    x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    side = x.shape[2] - k + 1
+    parts = [
+        np.einsum("ncij,oc->noij", x[:, :, i : i + side, j : j + side], W[:, i, j]) for i in range(k) for j in range(k)
+    ]
+    return sum(parts) + b[:, None, None]
+
+
+def straightforward(net, kinds, x):
+    """The equations as the paper prints them, images first; the largest of a window by its real part."""
+    for layer, (kind, *settings) in zip(net.layers, kinds, strict=True):
+        if kind in ("conv", "plain", "residual", "highway"):
+            z = convolved(x, layer.W, layer.b, layer.pad)
+            maps = layer.gives[0]
+            H = np.where(z[:, :maps].real > 0, z[:, :maps], 0)
+            T = 1 / (1 + np.exp(-z[:, maps:])) if kind == "highway" else 1
+            x = {"highway": lambda H=H, T=T, x=x: H * T + x * (1 - T), "residual": lambda H=H, x=x: x + H}.get(
+                kind, lambda H=H: H
+            )()
+        elif kind == "pool":
+            k, stride, (_, side) = *settings, layer.gives
+            windows = [
+                x[:, :, i * stride : i * stride + k, j * stride : j * stride + k].reshape(*x.shape[:2], -1)
+                for i in range(side) for j in range(side)
+            ]  # fmt: skip
+            tops = [np.take_along_axis(w, w.real.argmax(axis=2)[..., None], 2) for w in windows]
+            x = np.concatenate(tops, axis=2).reshape(*x.shape[:2], side, side)
+        elif kind == "average":
+            k, (maps, side) = settings[0], layer.gives
+            x = x.reshape(len(x), maps, side, k, side, k).mean(axis=(3, 5))
+        elif kind == "dense":
+            x = np.einsum("ncij,oicj->no", x, layer.W) + layer.b
+    return x
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_forward_and_predict_are_the_equations(dtype):
+    net, x, _ = nets(*EVERYTHING, dtype=dtype)
+    expected = straightforward(net, EVERYTHING, x)
+    np.testing.assert_allclose(net.forward(x), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(net.predict(x), expected, rtol=1e-12, atol=1e-14)
+    np.testing.assert_array_equal(net.forward(x.reshape(3, -1)), net.forward(x))
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [
+        EVERYTHING,
+        [("dense", 4)],
+        [("highway", 3), ("dense", 3)],
+        [("conv", 5, 3), ("highway", 3), ("pool", 3, 2), ("highway", 3), ("pool", 2, 2), ("dense", 3)],
+        [("residual", 1), ("pool", 3, 1), ("plain", 3), ("pool", 5, 3), ("dense", 3)],
+    ],
+    ids=str,
+)
+def test_every_parameter(layers):
+    """Against the complex-step derivative, exact to rounding error."""
+    net, x, y = nets(*layers, dtype=np.complex128, shape=(2, 9, 9) if layers is not EVERYTHING else (2, 12, 12))
+    gradient = net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).real.copy()
+    expected = np.empty(len(gradient))
+    for i in range(len(gradient)):
+        net.parameters[i] += 1j * STEP
+        expected[i] = hn.softmax_cross_entropy(net.forward(x), y)[0].imag / STEP
+        net.parameters[i] = net.parameters[i].real
+    np.testing.assert_allclose(gradient, expected, rtol=1e-10, atol=1e-14 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 2e-5)])
+def test_real_dtypes_agree_with_complex(dtype, tolerance):
+    gradients = []
+    for each in (np.complex128, dtype):
+        net, x, y = nets(*EVERYTHING, dtype=each)
+        gradients.append(net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).real.astype(np.float64))
+    np.testing.assert_allclose(gradients[1], gradients[0], rtol=0, atol=tolerance * np.abs(gradients[0]).max())
+    assert net.gradient.dtype == net.forward(x).dtype == dtype
+
+
+def test_the_authors_nets_have_the_published_sizes():
+    rng = np.random.default_rng(0)
+    sizes = {
+        "width 16": len(cn.ConvNet((1, 28, 28), cn.mnist_net(16), rng).parameters),
+        "width 32": len(cn.ConvNet((1, 28, 28), cn.mnist_net(32), rng).parameters),
+        "19 layers": len(cn.ConvNet((3, 32, 32), cn.cifar_net(), rng).parameters),
+    }
+    assert sizes == {"width 16": 38_986, "width 32": 151_690, "19 layers": 2_256_838}  # published: 39 K, 151 K, 2.3 M
+
+
+def test_the_published_net_at_the_published_sizes():
+    """Blocks of columns, several rows at a time and evaluation in slices make no difference."""
+    rng = np.random.default_rng(0)
+    layers = cn.mnist_net(16)
+    net = cn.ConvNet((1, 28, 28), layers, rng, dtype=np.float64)
+    x = rng.random((107, 1, 28, 28))
+    logits = net.forward(x)
+    np.testing.assert_allclose(logits[5:9], straightforward(net, layers, x[5:9]), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(net.predict(x), logits, rtol=1e-10, atol=1e-12)
+    assert [layer.gives for layer in net.layers if isinstance(layer, cn.Pool)] == [(16, 12), (16, 6), (16, 3)]
+
+
+def test_a_uniform_image_sends_the_gradient_of_a_window_to_one_place():
+    net, _, _ = nets(("conv", 1, 1), ("pool", 2, 2), ("dense", 2), shape=(1, 4, 4))
+    net.layers[0].W[:] = 1
+    net.layers[0].b[:] = 1
+    x, y = np.ones((1, 1, 4, 4)), np.array([0])
+    d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
+    expected = (np.asarray(d_logits) @ net.layers[2].W.reshape(2, -1)).sum()  # each window once, not four times
+    net.backward(d_logits)
+    assert net.layers[0].grad.b[0] == pytest.approx(expected)
+
+
+def test_dropout_drops_its_share_and_scales_the_rest():
+    net = cn.ConvNet((1, 50, 50), [("dropout", 0.3), ("conv", 1, 1), ("dense", 2)], np.random.default_rng(0))
+    x = np.ones((40, 2500))
+    net.forward(x, dropout=np.random.default_rng(3))
+    seen = net._saved[0].arrays[1].x
+    assert set(np.unique(seen)) == {0, np.float32(1 / 0.7)}
+    assert (seen == 0).mean() == pytest.approx(0.3, abs=0.01)
+    again = [net.forward(x, dropout=np.random.default_rng(3)) for _ in range(2)]
+    np.testing.assert_array_equal(*again)
+    assert not np.array_equal(again[0], net.forward(x, dropout=np.random.default_rng(4)))
+    np.testing.assert_allclose(net.forward(x), net.predict(x), rtol=1e-5)  # none without a generator
+
+
+def test_the_gradient_through_dropout():
+    layers = [("dropout", 0.5), ("highway", 3), ("dropout", 0.4), ("conv", 3, 2), ("dropout", 0.5), ("dense", 3)]
+    net, x, y = nets(*layers, dtype=np.complex128, shape=(2, 6, 6))
+
+    def loss():
+        return hn.softmax_cross_entropy(net.forward(x, dropout=np.random.default_rng(5)), y)
+
+    gradient = net.backward(loss()[1]).real.copy()
+    for i in np.random.default_rng(0).integers(0, len(gradient), 60):
+        net.parameters[i] += 1j * STEP
+        assert gradient[i] == pytest.approx(loss()[0].imag / STEP, rel=1e-10, abs=1e-15)
+        net.parameters[i] = net.parameters[i].real
+
+
+def test_evaluation_in_between_and_other_batches_disturb_nothing():
+    net, x, y = nets(*EVERYTHING)
+    expected = net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).copy()
+    d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
+    net.predict(x[::-1])
+    net.predict(x[:1])
+    np.testing.assert_array_equal(net.backward(d_logits), expected)
+    for n in (1, 2, 3, 1, 3):
+        net.backward(hn.softmax_cross_entropy(net.forward(x[:n]), y[:n])[1])
+    np.testing.assert_array_equal(net.gradient, expected)
+
+
+def test_what_the_net_refuses():
+    rng = np.random.default_rng(0)
+    for shape, layers, message in (
+        ((1, 4, 4), [("conv", 2, 3), ("dense", 2)], "odd"),
+        ((1, 4, 4), [("conv", 3, 3, "wide"), ("dense", 2)], "same or valid"),
+        ((1, 4, 4), [("conv", 5, 3, "valid"), ("dense", 2)], "nothing is left"),
+        ((1, 4, 4), [("gate", 3), ("dense", 2)], "'gate' is not one of"),
+        ((1, 4, 4), [("highway", 3)], "dense"),
+        ((1, 4, 4), [], "dense"),
+        ((1, 4, 5), [("dense", 2)], "square"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            cn.ConvNet(shape, layers, rng)
+    net, x, y = nets(("highway", 3), ("dense", 2), shape=(1, 4, 4))
+    for wrong in (x[:, :, :3], x.reshape(3, -1)[:, :5]):
+        with pytest.raises(ValueError, match="must have shape"):
+            net.forward(wrong)
+    with pytest.raises(ValueError, match="finite"):
+        net.predict(np.full((1, 16), np.nan))
+    with pytest.raises(RuntimeError, match="needs a forward"):
+        net.backward(np.zeros((3, 2)))
+    old = hn.softmax_cross_entropy(net.forward(x), y)[1]
+    net.forward(x[::-1])
+    with pytest.raises(RuntimeError, match="another forward"):
+        net.backward(old)
+    net.forward(x)
+    with pytest.raises(ValueError, match="d_logits must have shape"):
+        net.backward(np.zeros((2, 2)))
+
+
+def test_pytorch_agrees():
+    """Its autograd, float64, on the published net: every parameter."""
+    torch = pytest.importorskip("torch")
+    from torch.nn import functional as F
+
+    rng = np.random.default_rng(0)
+    net = cn.ConvNet((1, 28, 28), cn.mnist_net(16), rng, dtype=np.float64)
+    net.parameters[:] += rng.normal(0, 0.02, net.parameters.shape)
+    x, y = rng.random((7, 1, 28, 28)), rng.integers(0, 10, 7)
+    parameters = torch.tensor(net.parameters, requires_grad=True)
+    h, start = torch.tensor(x), 0
+    for layer, (kind, *settings) in zip(net.layers, cn.mnist_net(16), strict=True):
+        own = []
+        for shape in layer.shapes.values():
+            own.append(parameters[start : start + int(np.prod(shape))].reshape(shape))
+            start += int(np.prod(shape))
+        if kind in ("conv", "highway"):
+            z = F.conv2d(h, own[0].permute(0, 3, 1, 2), own[1], padding=layer.pad)
+            H = F.relu(z[:, : layer.gives[0]])
+            h = H if kind == "conv" else h + torch.sigmoid(z[:, layer.gives[0] :]) * (H - h)
+        elif kind == "pool":
+            h = F.max_pool2d(h, *settings, ceil_mode=True)
+        elif kind == "dense":
+            h = torch.einsum("ncij,oicj->no", h, own[0]) + own[1]
+    loss = F.cross_entropy(h, torch.tensor(y))
+    loss.backward()
+    ours, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
+    assert ours == pytest.approx(loss.item(), rel=1e-12)
+    expected = parameters.grad.numpy()
+    np.testing.assert_allclose(net.backward(d_logits), expected, rtol=1e-10, atol=1e-12 * np.abs(expected).max())
