@@ -9,7 +9,7 @@ A highway layer of k x k convolutions keeps the number of maps and the size of t
 
 This is the sister of highway_networks.py, from which it has the loss and the optimisers.  A net is a list of layers,
 data; `mnist_net(16)` is the paper's.  It reads from top to bottom: the nets as data, the layers with their hand-written
-forward and backward passes, the net.
+forward and backward passes, the net, the optimiser.
 
     net = ConvNet((1, 28, 28), mnist_net(16), np.random.default_rng(0))
     logits = net.forward(x, dropout=np.random.default_rng(1))           # (N, 784) in [0, 1] -> (N, 10)
@@ -460,6 +460,17 @@ class ConvNet:
             d = self.layers[i].backward(work.arrays[i], d, needs_dx=i > self._first)
         return self.gradient
 
+    def groups(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:
+        """One number for each parameter, as weight decay and rates need it: for weights, the last layer's, biases."""
+        flat, start = np.empty_like(self.parameters), 0
+        for layer in self.layers:
+            of_weights = last if layer is self.layers[-1] and last is not None else weights
+            for name, shape in layer.shapes.items():
+                end = start + math.prod(shape)
+                flat[start:end] = of_weights if name == "W" else biases
+                start = end
+        return flat
+
     def _workspace(self, n, keep):
         key = n, keep
         if key not in self._work:
@@ -518,3 +529,36 @@ class Workspace:
 
     def _zeros(self, shape):
         return hn.zeros(math.prod(shape), self._dtype).reshape(shape)
+
+
+# ---- The optimiser ---------------------------------------------------------------------------------------------------
+
+
+class Nesterov(hn.Optimizer):
+    """Gradient descent with Nesterov's momentum and weight decay:
+
+        g = gradient + weight_decay parameters,    v = momentum v + g,    parameters -= lr rates (g + momentum v)
+
+    `weight_decay` and `rates` are numbers, or one for each parameter: see ConvNet.groups().  `lr` may be set before
+    every step.  Raises ValueError unless lr is positive.
+    """
+
+    def __init__(self, parameters, lr, momentum=0.9, weight_decay=0.0, rates=1.0):
+        super().__init__(parameters, lr, clip=math.inf, decay=1.0, n_states=3)
+        self.momentum, (self.v, self.weight_decay, self.rates) = momentum, self.states
+        self.weight_decay[:], self.rates[:] = weight_decay, rates
+        self._ahead = np.empty_like(self._scratch)
+
+    def _update(self, gradient, scale):
+        momentum, lr = self._scalars(self.momentum, self.lr)
+        for p, g, s, v, weight_decay, rates in self._parts(gradient):
+            ahead = self._ahead[: len(g)]
+            multiply(weight_decay, p, s)
+            add(s, g, s)
+            multiply(v, momentum, v)
+            add(v, s, v)
+            multiply(v, momentum, ahead)
+            add(s, ahead, s)
+            multiply(s, rates, s)
+            multiply(s, lr, s)
+            subtract(p, s, p)

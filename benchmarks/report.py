@@ -21,6 +21,10 @@ TARGETS = {  # at most, for the numbers of the summaries
     "headline_over_straightforward": 0.22,
     "sweep_over_straightforward": 0.12,
     "time_per_added_layer_depth_1000_over_30": 1.3,
+    "width_16_over_torch": 1.0,
+    "width_32_over_torch": 1.05,
+    "width_16_over_jax": 0.65,
+    "width_32_memory_over_torch": 1.0,
 }
 
 

@@ -234,3 +234,42 @@ def test_pytorch_agrees():
     assert ours == pytest.approx(loss.item(), rel=1e-12)
     expected = parameters.grad.numpy()
     np.testing.assert_allclose(net.backward(d_logits), expected, rtol=1e-10, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("size", [7, hn.CHUNK + 3])
+def test_nesterov_is_the_textbook_s(size):
+    rng = np.random.default_rng(0)
+    p, decay, rates = rng.normal(size=size), rng.random(size), 1 + rng.random(size)
+    ours, theirs, v = p.copy(), p.copy(), np.zeros(size)
+    optimizer = cn.Nesterov(ours, 0.1, 0.8, decay, rates)
+    for step in range(4):
+        gradient = rng.normal(size=size)
+        optimizer.lr = 0.1 / (step + 1)
+        optimizer.step(gradient)
+        g = gradient + decay * theirs
+        v = 0.8 * v + g
+        theirs -= 0.1 / (step + 1) * rates * (g + 0.8 * v)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
+
+
+def test_pytorchs_nesterov_agrees():
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    p = rng.normal(size=9)
+    ours, theirs = p.copy(), torch.nn.Parameter(torch.tensor(p))
+    optimizer = cn.Nesterov(ours, 0.1, 0.9, 0.01)
+    other = torch.optim.SGD([theirs], lr=0.1, momentum=0.9, weight_decay=0.01, nesterov=True)
+    for _ in range(5):
+        gradient = rng.normal(size=9)
+        optimizer.step(gradient)
+        theirs.grad = torch.tensor(gradient)
+        other.step()
+    np.testing.assert_allclose(ours, theirs.detach().numpy(), rtol=1e-12)
+
+
+def test_every_parameter_has_its_group():
+    net = cn.ConvNet((1, 6, 6), [("conv", 3, 2), ("highway", 3), ("dense", 3)], np.random.default_rng(0))
+    net.parameters[:] = net.groups(weights=1.0, last=10.0, biases=-2.0)
+    assert [(layer.W.min(), layer.W.max()) for layer in net.layers] == [(1, 1), (1, 1), (10, 10)]
+    assert all((layer.b == -2).all() for layer in net.layers)
+    assert set(net.groups(weights=3.0)) == {0, 3}

@@ -1,0 +1,286 @@
+"""How long is a training step of the convolutional net of Table 1?  This project against PyTorch and JAX.
+
+    python -m benchmarks.conv_step            -> results/benchmark_conv_step.json
+
+Widths 16 and 32, batch 100, dropout on, one core: forward, loss, backward, Nesterov with weight decay.  PyTorch's
+eager mode in both of its memory formats, JAX's jit of the whole step.  Each rival starts from our weights and is first checked
+to compute our loss and gradient, without dropout.  Interleaved, warm-up discarded, medians, as in benchmarks.step.
+Memory is what making a program's net and training it for a few steps adds to the peak of a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+
+import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported
+
+# isort: split
+import numpy as np
+
+import conv_highway_networks as cn
+import highway_networks as hn
+from benchmarks.report import end, results_path, save, summarise
+from benchmarks.step import interleaved, pin
+
+BATCH, STEPS = 100, 3  # steps a turn
+LR, MOMENTUM, WEIGHT_DECAY = 0.01, 0.9, 5e-4
+
+
+class Ours:
+    name = "this project"
+
+    def __init__(self, layers, x, y):
+        self.net, self.x, self.y = cn.ConvNet((1, 28, 28), layers, np.random.default_rng(0)), x, y
+        self.optimizer = cn.Nesterov(self.net.parameters, LR, MOMENTUM, WEIGHT_DECAY)
+        self.rng = np.random.default_rng(1)
+
+    def loss_and_gradient(self):
+        loss, d_logits = hn.softmax_cross_entropy(self.net.forward(self.x), self.y)
+        return float(loss), self.net.backward(d_logits).copy()
+
+    def step(self):
+        _, d_logits = hn.softmax_cross_entropy(self.net.forward(self.x, dropout=self.rng), self.y)
+        self.optimizer.step(self.net.backward(d_logits))
+
+
+def weights_of(layers):
+    """The weights that our net starts from: [(layer, its kind and settings)], and the net."""
+    net = cn.ConvNet((1, 28, 28), layers, np.random.default_rng(0))
+    return net, [(layer, *entry) for layer, entry in zip(net.layers, layers, strict=True)]
+
+
+class Torch:
+    name, channels_last = "PyTorch eager", False
+
+    def __init__(self, layers, x, y):
+        import torch
+
+        self.torch, (self.net, self.layers) = torch, weights_of(layers)
+        self.format = torch.channels_last if self.channels_last else torch.contiguous_format
+        self.p = []
+        for layer, *_ in self.layers:
+            for name in layer.shapes:
+                value = torch.tensor(self._in(layer, getattr(layer, name))).to(memory_format=self._format(layer, name))
+                self.p.append(value.requires_grad_())
+        rule = {"lr": LR, "momentum": MOMENTUM, "weight_decay": WEIGHT_DECAY, "nesterov": True}
+        self.optimizer = torch.optim.SGD(self.p, **rule)
+        self.x = torch.tensor(x.reshape(-1, 1, 28, 28)).to(memory_format=self.format)
+        self.y = torch.tensor(y)
+
+    def _format(self, layer, name):
+        of_maps = name == "W" and isinstance(layer, cn.Convolution)
+        return self.format if of_maps else self.torch.contiguous_format
+
+    def _in(self, layer, value):
+        """Our layout -> theirs: maps before pixels."""
+        order = {4: (0, 3, 1, 2) if isinstance(layer, cn.Convolution) else (0, 2, 1, 3)}.get(value.ndim, (0,))
+        value = value.transpose(order)
+        return np.ascontiguousarray(
+            value if isinstance(layer, cn.Convolution) else value.reshape(len(value), -1).squeeze()
+        )
+
+    def forward(self, training):
+        F, h, p = self.torch.nn.functional, self.x, iter(self.p)
+        for layer, kind, *settings in self.layers:
+            if kind == "dropout":
+                h = F.dropout(h, settings[0], training)
+            elif kind == "pool":
+                h = F.max_pool2d(h, *settings, ceil_mode=True)
+            elif kind == "dense":
+                h = F.linear(h.flatten(1), next(p), next(p))
+            else:
+                z, maps = F.conv2d(h, next(p), next(p), padding=layer.pad), layer.gives[0]
+                H = F.relu(z[:, :maps])
+                h = h + self.torch.sigmoid(z[:, maps:]) * (H - h) if kind == "highway" else H
+        return F.cross_entropy(h, self.y)
+
+    def loss_and_gradient(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        loss = self.forward(training=False)
+        loss.backward()
+        return loss.item(), flat(self.layers, [p.grad.numpy() for p in self.p])
+
+    def step(self):
+        self.optimizer.zero_grad(set_to_none=True)
+        self.forward(training=True).backward()
+        self.optimizer.step()
+
+
+class TorchChannelsLast(Torch):
+    name, channels_last = "PyTorch eager, channels_last", True
+
+
+def flat(layers, gradients) -> np.ndarray:
+    """Gradients in PyTorch's layout -> one vector in ours."""
+    parts, gradients = [], iter(gradients)
+    for layer, *_ in layers:
+        for shape in layer.shapes.values():
+            g = next(gradients)
+            if len(shape) == 4 and isinstance(layer, cn.Convolution):
+                g = g.transpose(0, 2, 3, 1)
+            elif len(shape) == 4:
+                classes, side, maps, _ = shape
+                g = g.reshape(classes, maps, side, side).transpose(0, 2, 1, 3)
+            parts.append(np.ravel(g))
+    return np.concatenate(parts)
+
+
+class Jax:
+    """jit of the whole step, images NHWC, the layout that is faster for it here."""
+
+    name = "JAX jit"
+
+    def __init__(self, layers, x, y):
+        import jax
+        import jax.numpy as jnp
+
+        self.jax, (_, self.layers) = jax, weights_of(layers)
+        self.p = []
+        for layer, *_ in self.layers:
+            for name in layer.shapes:
+                value = getattr(layer, name)
+                if value.ndim == 4:
+                    value = (
+                        value.transpose(1, 2, 3, 0)
+                        if isinstance(layer, cn.Convolution)
+                        else value.transpose(0, 1, 3, 2)
+                    )
+                self.p.append(
+                    jnp.array(value.reshape(len(value), -1) if name == "W" and value.shape[0] == 10 else value)
+                )
+        self.v = [jnp.zeros_like(p) for p in self.p]
+        self.x, self.y, self.key = jnp.array(x.reshape(-1, 28, 28, 1)), jnp.array(y), jax.random.key(0)
+
+        def loss(p, key):
+            h, p = self.x, iter(p)
+            for i, (layer, kind, *settings) in enumerate(self.layers):
+                if kind == "dropout":
+                    if key is not None:
+                        keep = jax.random.bernoulli(jax.random.fold_in(key, i), 1 - settings[0], h.shape)
+                        h = jnp.where(keep, h / (1 - settings[0]), 0)
+                elif kind == "pool":
+                    k, stride = settings
+                    (_, side), (_, out) = layer.takes, layer.gives
+                    over = ((0, 0), (0, (out - 1) * stride + k - side), (0, (out - 1) * stride + k - side), (0, 0))
+                    h = jax.lax.reduce_window(h, -jnp.inf, jax.lax.max, (1, k, k, 1), (1, stride, stride, 1), over)
+                elif kind == "dense":
+                    W, b = next(p), next(p)
+                    h = h.reshape(len(h), -1) @ W.T + b
+                else:
+                    W, b = next(p), next(p)
+                    pad, maps = ((layer.pad, layer.pad),) * 2, layer.gives[0]
+                    z = jax.lax.conv_general_dilated(h, W, (1, 1), pad, dimension_numbers=("NHWC", "HWIO", "NHWC")) + b
+                    H = jax.nn.relu(z[..., :maps])
+                    h = h + jax.nn.sigmoid(z[..., maps:]) * (H - h) if kind == "highway" else H
+            return -jnp.take_along_axis(jax.nn.log_softmax(h), self.y[:, None], axis=1).mean()
+
+        def step(p, v, key):
+            key, own = jax.random.split(key)
+            g = [g + WEIGHT_DECAY * p for g, p in zip(jax.grad(loss)(p, own), p, strict=True)]
+            v = [MOMENTUM * v + g for v, g in zip(v, g, strict=True)]
+            p = [p - LR * (g + MOMENTUM * v) for p, g, v in zip(p, g, v, strict=True)]
+            return p, v, key
+
+        self.value_and_grad = jax.jit(lambda p: jax.value_and_grad(loss)(p, None))
+        self._step = jax.jit(step, donate_argnums=(0, 1))
+
+    def loss_and_gradient(self):
+        loss, gradients = self.value_and_grad(self.p)
+        parts, gradients = [], iter(gradients)
+        for layer, *_ in self.layers:
+            for shape in layer.shapes.values():
+                g = np.asarray(next(gradients))
+                if len(shape) == 4 and isinstance(layer, cn.Convolution):
+                    g = g.transpose(3, 0, 1, 2)
+                elif len(shape) == 4:
+                    classes, side, maps, _ = shape
+                    g = g.reshape(classes, side, side, maps).transpose(0, 1, 3, 2)
+                parts.append(g.ravel())
+        return float(loss), np.concatenate(parts)
+
+    def step(self):
+        self.p, self.v, self.key = self._step(self.p, self.v, self.key)
+        self.jax.block_until_ready(self.p)
+
+
+RIVALS = (Ours, Torch, TorchChannelsLast, Jax)
+
+
+def images():
+    rng = np.random.default_rng(0)
+    strokes = rng.random((BATCH, 784), dtype=np.float32) * (rng.random((BATCH, 784)) < 0.2)  # mostly zeros, as digits
+    return strokes.astype(np.float32), rng.integers(0, 10, BATCH)
+
+
+def made(width: int) -> tuple[dict, dict]:
+    """Every rival that is installed, checked to compute our loss and gradient; and why the others are missing."""
+    there, missing = {}, {}
+    for kind in RIVALS:
+        try:
+            there[kind.name] = kind(cn.mnist_net(width), *images())
+        except ImportError as error:
+            missing[kind.name] = str(error)
+    loss, gradient = there[Ours.name].loss_and_gradient()
+    for name, rival in there.items():
+        theirs, other = rival.loss_and_gradient()
+        error = np.abs(other - gradient).max() / np.abs(gradient).max()
+        if abs(theirs - loss) > 1e-5 or error > 1e-3:  # in float32 the largest of a window may be another
+            raise AssertionError(f"{name} computes another net: loss {theirs}, ours {loss}; gradient {error:.1e}")
+    return there, missing
+
+
+def peak_mb(name: str, width: int) -> float | None:
+    """By how much a program raises the peak memory of a new process; None where it is not installed."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(_peak_mb, (name, width))
+
+
+def _peak_mb(name: str, width: int) -> float | None:
+    import resource  # not on Windows
+
+    kind, before = next(kind for kind in RIVALS if kind.name == name), None
+    try:
+        kind(cn.mnist_net(1), *images()).step()  # what importing and the first step take whatever the net
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        rival = kind(cn.mnist_net(width), *images())
+        for _ in range(3):
+            rival.step()
+    except ImportError:
+        return None
+    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+
+
+def main(argv=None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.conv_step", description=__doc__.split("\n")[0])
+    parser.add_argument("--rounds", type=hn.numbers(int, 1), default=20, help=f"turns of {STEPS} steps (%(default)s)")
+    args = parser.parse_args(argv)
+    path, trials, summary = results_path("benchmark_conv_step"), {}, {}
+    where = pin()
+    for width in (16, 32):
+        there, missing = made(width)
+        times = interleaved({n: lambda r=r: [r.step() for _ in range(STEPS)] for n, r in there.items()}, args.rounds)
+        times = {name: [t / STEPS for t in values] for name, values in times.items()}
+        ours = np.array(times[Ours.name])
+        trials[f"width {width}"] = rows = {name: summarise(values) for name, values in times.items()}
+        print(f"\ntraining step, width {width}, batch {BATCH}, {where}")
+        for name, row in rows.items():
+            row["ours_over_theirs"] = float(np.median(ours / times[name]))
+            row["peak_mb"] = peak_mb(name, width)
+            print(f"{name:30}{row['median_ms']:8.1f} ms {row['ours_over_theirs']:7.3f} {row['peak_mb']:7.0f} MB")
+        for name, why in missing.items():
+            print(f"{name:30}left out: {why}")
+        eager = [rows[kind.name] for kind in (Torch, TorchChannelsLast) if kind.name in rows]
+        better = max((row["ours_over_theirs"] for row in eager), default=None)
+        summary[f"width_{width}_over_torch"] = better
+        summary[f"width_{width}_over_jax"] = rows[Jax.name]["ours_over_theirs"] if Jax.name in rows else None
+        least = min((row["peak_mb"] for row in eager), default=None)
+        summary[f"width_{width}_memory_over_torch"] = least and rows[Ours.name]["peak_mb"] / least
+    return save(path, {"batch": BATCH, "rounds": args.rounds}, summary, trials)
+
+
+if __name__ == "__main__":
+    from benchmarks import conv_step  # so that worker processes find its functions under this name
+
+    sys.exit(end(conv_step.main))
