@@ -67,7 +67,7 @@ def cifar_net(classes: int = 10) -> list[tuple]:
 # shifted by one column more, between rows of zeros.  So k rows of V, one after another, are without moving anything the
 # matrix (k k maps, columns x batch) that the weights (outputs, k k maps) are multiplied with.
 
-AT_ONCE = 1 << 19  # bytes of a product that the element-wise work goes over while the cache holds them
+AT_ONCE = 1 << 20  # bytes of a product that the element-wise work goes over while the cache holds them
 IMAGES = 100  # a time in evaluation
 NARROW = 250, 150  # columns of a product at a time, where a window of V has so few rows: both sides stay in the cache
 
@@ -224,7 +224,7 @@ class Highway(Convolution):
         self.b[self.gives[0] :] = gate_bias
 
     def _kept(self, work, a, shape):
-        a.H, a.P, a.q = (work.new(name, shape) for name in ("H", "P", "q"))
+        a.H, a.q = work.new("H", shape), work.new("q", shape)
 
     def _weights(self):
         """Those of T times -log2 e: its half of the product is the exponent of 2^-(z_T log2 e) = e^-z_T."""
@@ -234,7 +234,7 @@ class Highway(Convolution):
         return W, b
 
     def _give(self, a, rows, z, y):
-        maps, H, P, q, x = self.gives[0], a.H[rows], a.P[rows], a.q[rows], a.x[rows]
+        maps, H, P, q, x = self.gives[0], a.H[rows], a.t[: len(z)], a.q[rows], a.x[rows]
         maximum(z[:, :maps], 0, H)
         exp2(z[:, maps:], q)
         add(q, 1, q)  # q = 1 + exp(-z_T) = 1 / T
@@ -243,12 +243,14 @@ class Highway(Convolution):
         add(x, P, y)  # eq. 3
 
     def _derive(self, a, rows, dy, dz):
-        maps, H, dH = self.gives[0], a.H[rows], a.t[: rows.stop - rows.start]
-        divide(dy, a.q[rows], dH)  # dH = T dy
+        maps, H, q, dH, dz_T = self.gives[0], a.H[rows], a.q[rows], a.t[: len(dz)], dz[:, self.gives[0] :]
+        divide(dy, q, dH)  # dH = T dy
         subtract(dy, dH, dy)  # dy becomes (1 - T) dy, what is carried
+        subtract(H, a.x[rows], dz_T)
+        divide(dz_T, q, dz_T)  # P again: keeping it would cost more memory than this costs time
+        multiply(dz_T, dy, dz_T)  # dz_T = T (1 - T) (H - x) dy
         greater(H, 0, H)
         multiply(H, dH, dz[:, :maps])  # dz_H = H' dH
-        multiply(a.P[rows], dy, dz[:, maps:])  # dz_T = T (1 - T) (H - x) dy
 
 
 def windows(V: np.ndarray, rows: int, height: int) -> np.ndarray:
@@ -498,17 +500,20 @@ class ConvNet:
 
 
 class Workspace:
-    """The work arrays of a net for batches of n images, made once.
+    """The work arrays of a net for batches of n images, made once, all in one block of memory.
 
     With `keep` every layer has its own, as backward() needs; without, layers of one shape share them in turn.
     """
 
     def __init__(self, net: ConvNet, n: int, keep: bool):
-        self.keep, self._dtype, self._scratch, self._shared = keep, net.dtype, {}, {}
-        for _ in range(2):  # in the first round the scratch grows to the size of the largest layer's
-            self.arrays = []
+        self.keep, self._dtype, self._block, self._scratch = keep, net.dtype, None, {}
+        for _ in range(2):  # the first round finds how much memory it takes, and the largest scratch of each name
+            self._used, self._shared, self.arrays = 0, {}, []
+            self._made = {name: self._zeros((size,)) for name, size in self._scratch.items()}
             for layer in net.layers:
                 self.arrays.append(layer.arrays(self, n))
+            if self._block is None:
+                self._block = hn.zeros(self._used + sum(size + 16 for size in self._scratch.values()), self._dtype)
         self.logits = np.zeros((1, net.layers[-1].gives[0], n), net.dtype)
 
     def new(self, name: str, shape: tuple) -> np.ndarray:
@@ -523,12 +528,16 @@ class Workspace:
     def scratch(self, name: str, shape: tuple) -> np.ndarray:
         """What all layers use one after another."""
         size = math.prod(shape)
-        if len(self._scratch.get(name, ())) < size:
-            self._scratch[name] = self._zeros((size,))
-        return self._scratch[name][:size].reshape(shape)
+        if self._block is None:
+            self._scratch[name] = max(size, self._scratch.get(name, 0))
+            return np.empty(shape, self._dtype)
+        return self._made[name][:size].reshape(shape)
 
     def _zeros(self, shape):
-        return hn.zeros(math.prod(shape), self._dtype).reshape(shape)
+        start, self._used = self._used, self._used + -(-math.prod(shape) // 16) * 16  # begins a line of the cache
+        if self._block is None:
+            return np.empty(shape, self._dtype)
+        return self._block[start : start + math.prod(shape)].reshape(shape)
 
 
 # ---- The optimiser ---------------------------------------------------------------------------------------------------

@@ -3,9 +3,10 @@
     python -m benchmarks.conv_step            -> results/benchmark_conv_step.json
 
 Widths 16 and 32, batch 100, dropout on, one core: forward, loss, backward, Nesterov with weight decay.  PyTorch's
-eager mode in both of its memory formats, JAX's jit of the whole step.  Each rival starts from our weights and is first checked
-to compute our loss and gradient, without dropout.  Interleaved, warm-up discarded, medians, as in benchmarks.step.
-Memory is what making a program's net and training it for a few steps adds to the peak of a process of its own.
+eager mode in both of its memory formats, JAX's jit of the whole step.  Each rival starts from our weights and is first
+checked to compute our loss and gradient, without dropout.  Interleaved, warm-up discarded, medians, as in
+benchmarks.step.  Memory is what making the net and training it for a few steps adds to a process that has trained a
+tiny one.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import numpy as np
 import conv_highway_networks as cn
 import highway_networks as hn
 from benchmarks.report import end, results_path, save, summarise
+from benchmarks.scaling import memory_mb
 from benchmarks.step import interleaved, pin
 
 BATCH, STEPS = 100, 3  # steps a turn
@@ -232,24 +234,21 @@ def made(width: int) -> tuple[dict, dict]:
 
 
 def peak_mb(name: str, width: int) -> float | None:
-    """By how much a program raises the peak memory of a new process; None where it is not installed."""
+    """The memory that training adds to a process of its own, at the most; None off Linux."""
+    if not sys.platform.startswith("linux"):
+        return None
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_peak_mb, (name, width))
 
 
-def _peak_mb(name: str, width: int) -> float | None:
-    import resource  # not on Windows
-
-    kind, before = next(kind for kind in RIVALS if kind.name == name), None
-    try:
-        kind(cn.mnist_net(1), *images()).step()  # what importing and the first step take whatever the net
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        rival = kind(cn.mnist_net(width), *images())
-        for _ in range(3):
-            rival.step()
-    except ImportError:
-        return None
-    return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
+def _peak_mb(name: str, width: int) -> float:
+    kind = next(kind for kind in RIVALS if kind.name == name)
+    kind([("conv", 3, 1), ("highway", 3), ("dense", 10)], *images()).step()  # what a program takes whatever the net
+    before = memory_mb("VmRSS")
+    rival = kind(cn.mnist_net(width), *images())
+    for _ in range(3):
+        rival.step()
+    return memory_mb("VmHWM") - before
 
 
 def main(argv=None) -> int:
@@ -268,14 +267,15 @@ def main(argv=None) -> int:
         for name, row in rows.items():
             row["ours_over_theirs"] = float(np.median(ours / times[name]))
             row["peak_mb"] = peak_mb(name, width)
-            print(f"{name:30}{row['median_ms']:8.1f} ms {row['ours_over_theirs']:7.3f} {row['peak_mb']:7.0f} MB")
+            memory = "-" if row["peak_mb"] is None else f"{row['peak_mb']:.0f} MB"
+            print(f"{name:30}{row['median_ms']:8.1f} ms {row['ours_over_theirs']:7.3f} {memory:>9}")
         for name, why in missing.items():
             print(f"{name:30}left out: {why}")
         eager = [rows[kind.name] for kind in (Torch, TorchChannelsLast) if kind.name in rows]
         better = max((row["ours_over_theirs"] for row in eager), default=None)
         summary[f"width_{width}_over_torch"] = better
         summary[f"width_{width}_over_jax"] = rows[Jax.name]["ours_over_theirs"] if Jax.name in rows else None
-        least = min((row["peak_mb"] for row in eager), default=None)
+        least = min((row["peak_mb"] for row in eager if row["peak_mb"]), default=None)
         summary[f"width_{width}_memory_over_torch"] = least and rows[Ours.name]["peak_mb"] / least
     return save(path, {"batch": BATCH, "rounds": args.rounds}, summary, trials)
 
