@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 
 import highway_networks as hn
-from benchmarks import rivals, step, straightforward
+from benchmarks import conv_step, rivals, step, straightforward
 
 SIZES = (784, 10, 12, 4)
 
@@ -97,6 +97,7 @@ SUMMARIES = {
         "highway_over_matrix_products",
         "evaluation_over_torch_eager",
     ],
+    "conv_step": ["width_16_over_torch", "width_32_over_torch", "width_16_over_jax", "width_32_memory_over_torch"],
     "commands": ["headline_over_straightforward", "sweep_over_straightforward"],
     "scaling": ["time_per_added_layer_depth_1000_over_30", "time_over_depth_at_1000_over_30"],
 }
@@ -107,3 +108,21 @@ def test_the_committed_results_hold_what_they_must(name):
     record = json.loads((ROOT / "results" / f"benchmark_{name}.json").read_text(), parse_constant=pytest.fail)
     assert list(record) == ["experiment", "source", "command", "settings", "env", "summary", "trials"]
     assert all(record["summary"][key] > 0 for key in SUMMARIES[name])
+
+
+@pytest.mark.parametrize("kind", [conv_step.Torch, conv_step.TorchChannelsLast, conv_step.Jax])
+def test_the_convolutional_rivals_agree(kind):
+    """made() refuses a rival that computes another loss or gradient."""
+    pytest.importorskip("jax" if kind is conv_step.Jax else "torch")
+    there, _ = conv_step.made(4)
+    there[kind.name].step()
+    assert {conv_step.Ours.name, kind.name} <= set(there)
+
+
+def test_a_convolutional_rival_that_computes_something_else_is_refused(monkeypatch):
+    real = conv_step.Ours.loss_and_gradient
+    other = type("Other", (conv_step.Ours,), {"name": "another"})
+    other.loss_and_gradient = lambda self: (real(self)[0], real(self)[1] * 1.01)
+    monkeypatch.setattr(conv_step, "RIVALS", (conv_step.Ours, other))
+    with pytest.raises(AssertionError, match="another computes another net"):
+        conv_step.made(4)

@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from statistics import mean, median, stdev
 
+import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -188,6 +189,34 @@ def speed():
     return table("| what | against | ours / theirs | aimed at | |", rows)
 
 
+def conv_sizes():
+    import conv_highway_networks as cn  # here: the path of a script is another than that of a test
+
+    nets = {"width 16": cn.mnist_net(16), "width 32": cn.mnist_net(32), "nineteen layers": cn.cifar_net()}
+    published, parts = {"width 16": "39 K", "width 32": "151 K", "nineteen layers": "2.3 M"}, []
+    for name, layers in nets.items():
+        shape = (3, 32, 32) if name == "nineteen layers" else (1, 28, 28)
+        n = len(cn.ConvNet(shape, layers, np.random.default_rng(0)).parameters)
+        parts.append(f"{n:,}".replace(",", " ") + f" ({name}; published {published[name]})")
+    return ", ".join(parts)
+
+
+def conv_speed():
+    record, rows = load("results/benchmark_conv_step.json"), []
+    what = {
+        "width_16_over_torch": ("width 16", "PyTorch eager"),
+        "width_16_over_jax": ("width 16", "JAX jit"),
+        "width_32_over_torch": ("width 32", "PyTorch eager"),
+        "width_32_over_jax": ("width 32", "JAX jit"),
+        "width_32_memory_over_torch": ("width 32, memory", "PyTorch eager"),
+    }
+    for key, (ours, theirs) in what.items():
+        value, target = record["summary"][key], record["settings"]["targets"].get(key)
+        verdict = f"{target:.2f} | {'reached' if value <= target else 'missed'}" if target else "- | -"
+        rows.append(f"| {ours} | {theirs} | **{value:.2f}** | {verdict} |")
+    return table("| training step | against | ours / theirs | aimed at | |", rows)
+
+
 def shares():
     summary, rows = load("results/benchmark_step.json")["summary"], []
     parts = {
@@ -328,6 +357,7 @@ EXPERIMENTS = "optimization", "thousand_layers", "gate_bias", "full_mnist"
 EXPERIMENTS += "fifty_layers", "gates", "lesion", "routing", "blocks"
 TABLES |= {f"takes-{name}": partial(takes, name) for name in EXPERIMENTS}
 TABLES |= {name: partial(tried, name) for name in TRIED}
+TABLES |= {"conv-sizes": conv_sizes, "conv-speed": conv_speed}
 TABLES |= {"speed": speed, "shares": shares, "growth": growth, "growth-verdict": growth_verdict, "startup": startup}
 
 
@@ -352,6 +382,7 @@ def test_what_the_results_must_show(committed_results):
 
 
 if __name__ == "__main__":  # python tests/test_readme.py puts the committed numbers into the README
+    sys.path.insert(0, str(ROOT))
     for name, text in TABLES.items():
         README = re.sub(rf"(<!-- {name} -->).*?(<!-- end -->)", lambda m, t=text: m[1] + t() + m[2], README, flags=re.S)
     README = re.sub(SUMMARY, lambda m: m[1] + of_summary(m[2], m[3], m[4]) + "<!-- end -->", README)
