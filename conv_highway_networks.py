@@ -278,6 +278,8 @@ class Pool(Layer):
 
     def __init__(self, takes, k, stride):
         maps, side = takes
+        if min(k, stride) < 1:
+            raise ValueError(f"a pooling window and its stride are at least 1, not {k}, {stride}")
         super().__init__(takes, (maps, min(-(-(side - k) // stride), (side - 1) // stride) + 1))
         self.k, self.stride = k, stride
 
@@ -329,6 +331,8 @@ class Average(Layer):
     """The mean of k x k windows side by side."""
 
     def __init__(self, takes, k):
+        if k < 1 or takes[1] % k:
+            raise ValueError(f"windows of {k} side by side do not fill an image of {takes[1]}")
         super().__init__(takes, (takes[0], takes[1] // k))
         self.k = k
 
@@ -347,6 +351,8 @@ class Dropout(Layer):
     """Zero with probability `rate`, else x / (1 - rate); x itself where there is no generator."""
 
     def __init__(self, takes, rate):
+        if not 0 <= rate < 1:
+            raise ValueError(f"a dropout rate is from 0 to less than 1, not {rate}")
         super().__init__(takes)
         self.rate = rate
 
@@ -411,6 +417,8 @@ class ConvNet:
         maps, side, columns = shape
         if side != columns or not layers or layers[-1][0] != "dense":
             raise ValueError(f"images must be square, and the last layer dense, not {shape}, {layers[-1:]}")
+        if np.dtype(dtype) not in (np.float32, np.float64, np.complex128) or not abs(gate_bias) < 1e30:
+            raise ValueError(f"{dtype=} must be float32, float64 or complex128, and {gate_bias=} finite")
         self.shape, self.dtype, self.layers, takes = tuple(shape), np.dtype(dtype), [], (maps, side)
         for kind, *settings in layers:
             if kind not in KINDS:
@@ -434,7 +442,7 @@ class ConvNet:
     def forward(self, x: np.ndarray, dropout: np.random.Generator | None = None) -> np.ndarray:
         """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array; keeps what backward()
         needs.  Drops units only where there is a generator."""
-        self._saved, work = None, self._workspace(len(x), keep=True)
+        self._saved, work = None, self._workspace(self._checked(x), keep=True)
         logits = self._run(x, work, dropout).view(hn.Logits)
         logits.of = object()
         self._saved = work, logits.of
@@ -442,8 +450,11 @@ class ConvNet:
 
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The logits without dropout, IMAGES images at a time, keeping nothing.  Leaves a forward() undisturbed."""
-        parts = (x[i : i + IMAGES] for i in range(0, len(x), IMAGES))
-        return np.concatenate([self._run(part, self._workspace(len(part), keep=False), None) for part in parts])
+        parts = (x[i : i + IMAGES] for i in range(0, self._checked(x), IMAGES))
+        logits = [self._run(part, self._workspace(len(part), keep=False), None) for part in parts]
+        logits = np.concatenate(logits).view(hn.Logits)
+        logits.of = object()  # of no forward() at all
+        return logits
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
         """dL/dlogits (N, classes) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
@@ -473,6 +484,15 @@ class ConvNet:
                 start = end
         return flat
 
+    def _checked(self, x) -> int:
+        maps, side, _ = self.shape
+        if x.shape[1:] not in (self.shape, (math.prod(self.shape),)) or len(x) == 0:
+            shapes = f"(N, {math.prod(self.shape)}) or (N, {maps}, {side}, {side}) with N >= 1"
+            raise ValueError(f"x must have shape {shapes}, not {x.shape}")
+        if not np.isfinite(x).all():
+            raise ValueError("x must be finite; it holds NaN or infinity")
+        return len(x)
+
     def _workspace(self, n, keep):
         key = n, keep
         if key not in self._work:
@@ -482,13 +502,7 @@ class ConvNet:
         return self._work[key]
 
     def _run(self, x, work, dropout):
-        (maps, side, _), first = self.shape, work.arrays[0]
-        if x.shape[1:] not in (self.shape, (math.prod(self.shape),)):
-            raise ValueError(
-                f"x must have shape (N, {math.prod(self.shape)}) or (N, {maps}, {side}, {side}), not {x.shape}"
-            )
-        if not np.isfinite(x).all():
-            raise ValueError("x must be finite; it holds NaN or infinity")
+        first = work.arrays[0]
         first.x[...] = x.reshape(-1, *self.shape).transpose(2, 1, 3, 0).reshape(first.x.shape)
         self.layers[0].written(first, slice(None))
         outputs = [a.x for a in work.arrays[1:]] + [work.logits]

@@ -112,6 +112,11 @@ def finals(e: Experiment) -> list[dict]:
     return nets
 
 
+def look_into(e: Experiment, trial) -> list[dict]:
+    """The results of trial(settings of net and budget, folder of the nets) on each of these nets."""
+    return e.run(functools.partial(trial, folder=str(e.folder)), [t | e.settings for t in finals(e)])
+
+
 def is_setting(t: dict) -> bool:
     """Of a net as this program trains them, that did not diverge."""
     whole = ("layers", "seed", "epochs", "n_train", "n_test")

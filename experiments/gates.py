@@ -18,7 +18,6 @@ changes has happened.  Classes differ in a block by (mean T of a class - mean T)
 
 from __future__ import annotations
 
-import functools
 import sys
 
 import numpy as np
@@ -94,8 +93,7 @@ def correlation(a: np.ndarray, b: np.ndarray) -> float:
 
 def main(argv=None) -> None:
     e = Experiment("gates", __doc__, BUDGETS, argv, harder=True)
-    nets = [t | e.settings for t in fifty_layers.finals(e)]
-    trials = e.run(functools.partial(trial, folder=str(e.folder)), nets)
+    trials = fifty_layers.look_into(e, trial)
     summary = summarise(trials)
     e.save("Training Very Deep Networks, section 4, Figures 2 and 3", summary, trials)
     for suffix in fifty_layers.by_data_set(trials):

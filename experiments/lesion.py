@@ -16,7 +16,6 @@ the shares of idle blocks differ by more than two standard deviations.
 
 from __future__ import annotations
 
-import functools
 import sys
 
 import numpy as np
@@ -105,8 +104,7 @@ def with_closed(net: hn.DeepNet, x: np.ndarray, y: np.ndarray, sets: list[list[i
 
 def main(argv=None) -> None:
     e = Experiment("lesion", __doc__, BUDGETS, argv, harder=True)
-    nets = [t | e.settings for t in fifty_layers.finals(e)]
-    trials = e.run(functools.partial(trial, folder=str(e.folder)), nets)
+    trials = fifty_layers.look_into(e, trial)
     summary = summarise(trials)
     e.save("Training Very Deep Networks, section 4.3, Figure 4", summary, trials)
     show(claims(summary))

@@ -19,7 +19,6 @@ experiment `fifty_layers`:
 
 from __future__ import annotations
 
-import functools
 import sys
 
 import numpy as np
@@ -203,8 +202,7 @@ def described(members: np.ndarray, distance: np.ndarray, x: np.ndarray, y: np.nd
 
 def main(argv=None) -> None:
     e = Experiment("routing", __doc__, BUDGETS, argv)
-    nets = [t | e.settings for t in fifty_layers.finals(e)]
-    trials = e.run(functools.partial(trial, folder=str(e.folder)), nets)
+    trials = fifty_layers.look_into(e, trial)
     summary = summarise(trials)
     e.save("an open question of the published program: what does T learn?", summary, trials)
     show(claims(summary))

@@ -184,10 +184,19 @@ def test_what_the_net_refuses():
         ((1, 4, 4), [("highway", 3)], "dense"),
         ((1, 4, 4), [], "dense"),
         ((1, 4, 5), [("dense", 2)], "square"),
+        ((1, 4, 4), [("dropout", 1.0), ("dense", 2)], "from 0 to less than 1"),
+        ((1, 4, 4), [("pool", 2, 0), ("dense", 2)], "at least 1"),
+        ((1, 4, 4), [("average", 3), ("dense", 2)], "do not fill"),
     ):
         with pytest.raises(ValueError, match=message):
             cn.ConvNet(shape, layers, rng)
+    for own in ({"dtype": np.float16}, {"gate_bias": np.nan}, {"gate_bias": -np.inf}):
+        with pytest.raises(ValueError, match="must be float32"):
+            cn.ConvNet((1, 4, 4), [("highway", 3), ("dense", 2)], rng, **own)
     net, x, y = nets(("highway", 3), ("dense", 2), shape=(1, 4, 4))
+    for method in (net.forward, net.predict):
+        with pytest.raises(ValueError, match="N >= 1"):
+            method(x[:0])
     for wrong in (x[:, :, :3], x.reshape(3, -1)[:, :5]):
         with pytest.raises(ValueError, match="must have shape"):
             net.forward(wrong)
@@ -199,6 +208,10 @@ def test_what_the_net_refuses():
     net.forward(x[::-1])
     with pytest.raises(RuntimeError, match="another forward"):
         net.backward(old)
+    of_predict = hn.softmax_cross_entropy(net.predict(x), y)[1]
+    net.forward(x)
+    with pytest.raises(RuntimeError, match="another forward"):
+        net.backward(of_predict)
     net.forward(x)
     with pytest.raises(ValueError, match="d_logits must have shape"):
         net.backward(np.zeros((2, 2)))
