@@ -505,6 +505,7 @@ def blocks_summary(**own):
         ({"test_accuracy_highway-carry_10_width_50": 0.98}, (True, True, "in part", False, True, False)),
         ({"final_loss_highway_200": 0.031}, (True, True, True, True, True, False)),
         ({"final_loss_highway_200": None}, (True, True, True, True, True, False)),
+        ({"final_loss_highway_50": 0.031}, (True, True, True, "it struggles before", True, False)),
         ({"final_loss_highway_100": 0.031}, (True, True, True, "it struggles before", True, False)),
         ({"mean_T_late_highway_10": 0.3}, (True, True, True, False, "in part", False)),
         ({"mean_T_early_highway_10": 0.6}, (True, True, True, False, True, "in part")),
