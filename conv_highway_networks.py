@@ -9,7 +9,11 @@ A highway layer of k x k convolutions keeps the number of maps and the size of t
 
 This is the sister of highway_networks.py, from which it has the loss and the optimisers.  A net is a list of layers,
 data; `mnist_net(16)` is the paper's.  It reads from top to bottom: the nets as data, the layers with their hand-written
-forward and backward passes, the net, the optimiser.
+forward and backward passes, the net, the optimiser, the training, the command line.
+
+    python conv_highway_networks.py --width 16 --seeds 0,1,2,3,4       Table 1, fifteen epochs      -> run_conv.json
+    python conv_highway_networks.py --protocol paper --epochs 30       as the authors trained
+    python conv_highway_networks.py --nets                             the parameters of the paper's nets
 
     net = ConvNet((1, 28, 28), mnist_net(16), np.random.default_rng(0))
     logits = net.forward(x, dropout=np.random.default_rng(1))           # (N, 784) in [0, 1] -> (N, 10)
@@ -19,13 +23,20 @@ forward and backward passes, the net, the optimiser.
 
 from __future__ import annotations
 
+import argparse
 import math
+import sys
+import time
+from dataclasses import asdict, dataclass, replace
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
+from typing import NamedTuple
 
 import numpy as np
 from numpy import add, divide, exp2, greater, matmul, maximum, multiply, subtract  # called in loops
-from numpy.lib.stride_tricks import as_strided
+from numpy.lib.stride_tricks import as_strided, sliding_window_view
+from threadpoolctl import threadpool_limits
 
 import highway_networks as hn
 
@@ -37,7 +48,7 @@ import highway_networks as hn
 # ("dropout", rate), ("dense", classes)              dense is the last
 
 
-def mnist_net(width: int, block: str = "highway", dropout=(0.2, 0.3, 0.4, 0.5)) -> list[tuple]:
+def mnist_net(width: int, block: str = "highway", dropout=(0.2, 0.3, 0.4, 0.5), classes: int = 10) -> list[tuple]:
     """The paper's net of ten layers for Table 1 (section 3.2), as its authors released it; 28 x 28 pixels, one map."""
     of_input, *rates = dropout
     stages = [
@@ -48,16 +59,32 @@ def mnist_net(width: int, block: str = "highway", dropout=(0.2, 0.3, 0.4, 0.5)) 
     layers = [("dropout", of_input), ("conv", 5, width, "valid")]
     for stage, rate in zip(stages, rates, strict=True):
         layers += [*stage, ("dropout", rate)]
-    return [*layers, ("dense", 10)]
+    return [*layers, ("dense", classes)]
 
 
-def cifar_net(classes: int = 10) -> list[tuple]:
-    """The authors' net of 19 layers for Table 3; 32 x 32 pixels, three maps."""
+def cifar_net(stages, kernels=(3,), averaged: bool = False, classes: int = 10) -> list[tuple]:
+    """Nets for 32 x 32 pixels of three maps: three stages (maps, highway layers), their kernels in turn.
+
+    The end is fully connected (Table 2); with `averaged` it is a 1 x 1 convolution and the mean of each map (Table 3).
+    """
     layers = [("dropout", 0.2)]
-    for maps, blocks in ((32, 4), (80, 5), (128, 5)):
-        layers += [("conv", 3, maps), *[("highway", 3)] * blocks]
-        layers += [("pool", 2, 2), ("dropout", 0.2)] if maps != 128 else [("conv", 1, 100)]
-    return [*layers, ("average", 8), ("dropout", 0.2), ("dense", classes)]
+    for i, (maps, blocks) in enumerate(stages):
+        layers += [("conv", 3, maps), *(("highway", kernels[j % len(kernels)]) for j in range(blocks))]
+        layers += [("pool", 2, 2), ("dropout", 0.2)] if i < 2 else []
+    end = [("conv", 1, 100), ("average", 8)] if averaged else [("pool", 8, 8)]
+    return [*layers, *end, ("dropout", 0.2), ("dense", classes)]
+
+
+# What the paper counts: images, layers, the published number of parameters.  Of A, B and C it gives the depth and that
+# number, not the layers: those are ours, in the shape of the 19 layers that the authors released.
+PUBLISHED = {
+    "Table 1, width 16": ((1, 28, 28), mnist_net(16), 39e3),
+    "Table 1, width 32": ((1, 28, 28), mnist_net(32), 151e3),
+    "Table 2, Highway A": ((3, 32, 32), cifar_net([(16, 2), (32, 3), (64, 2)]), 236e3),
+    "Table 2, Highway B": ((3, 32, 32), cifar_net([(32, 5), (80, 5), (128, 5)]), 2.3e6),
+    "Table 2, Highway C": ((3, 32, 32), cifar_net([(32, 9), (48, 9), (96, 10)], kernels=(1, 3)), 1.25e6),
+    "Table 3, the authors' 19 layers": ((3, 32, 32), cifar_net([(32, 4), (80, 5), (128, 5)], averaged=True), 2.3e6),
+}
 
 
 # ---- Layers ----------------------------------------------------------------------------------------------------------
@@ -78,7 +105,7 @@ class Layer:
     Its work arrays for one batch size are in a namespace `a` that arrays() makes; `a.x` is where its input is written.
     """
 
-    shapes = MappingProxyType({})
+    shapes, gates = MappingProxyType({}), 0
 
     def __init__(self, takes, gives=None):
         self.takes, self.gives = takes, gives or takes
@@ -442,7 +469,7 @@ class ConvNet:
     def forward(self, x: np.ndarray, dropout: np.random.Generator | None = None) -> np.ndarray:
         """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array; keeps what backward()
         needs.  Drops units only where there is a generator."""
-        self._saved, work = None, self._workspace(self._checked(x), keep=True)
+        self._saved, work = None, self._workspace(self._checked(x), "train")
         logits = self._run(x, work, dropout).view(hn.Logits)
         logits.of = object()
         self._saved = work, logits.of
@@ -450,11 +477,26 @@ class ConvNet:
 
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The logits without dropout, IMAGES images at a time, keeping nothing.  Leaves a forward() undisturbed."""
-        parts = (x[i : i + IMAGES] for i in range(0, self._checked(x), IMAGES))
-        logits = [self._run(part, self._workspace(len(part), keep=False), None) for part in parts]
-        logits = np.concatenate(logits).view(hn.Logits)
+        logits = np.concatenate([part for part, _ in self._in_parts(x, "predict")]).view(hn.Logits)
         logits.of = object()  # of no forward() at all
         return logits
+
+    def mean_gates(self, x: np.ndarray) -> list[np.ndarray]:
+        """The transform gate output T of each highway layer at each position, (rows, columns), averaged over images
+        and maps, without dropout.  Leaves a forward() undisturbed."""
+        gated = [i for i, layer in enumerate(self.layers) if layer.gates]
+        sums = {i: np.zeros([self.layers[i].gives[1]] * 2) for i in gated}
+        for _, work in self._in_parts(x, "gates"):
+            for i in gated:
+                T = 1 / by_column(work.arrays[i].q, self.layers[i].gives[1])  # (columns, rows, maps, batch)
+                sums[i] += T.mean(axis=2, dtype=np.float64).sum(axis=2).T
+        return [sums[i] / len(x) for i in gated]
+
+    def _in_parts(self, x, purpose):
+        for i in range(0, self._checked(x), IMAGES):
+            part = x[i : i + IMAGES]
+            work = self._workspace(len(part), purpose)
+            yield self._run(part, work, None), work
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
         """dL/dlogits (N, classes) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
@@ -493,14 +535,15 @@ class ConvNet:
             raise ValueError("x must be finite; it holds NaN or infinity")
         return len(x)
 
-    def _workspace(self, n, keep):
-        key = n, keep
+    def _workspace(self, n, purpose):
+        key = n, purpose
         if key not in self._work:
-            if len(self._work) == 4:  # for training and for evaluation the usual batch and a last partial one
+            if len(self._work) == 6:  # each purpose with its usual batch and a last partial one
                 self._work.clear()
-            self._work[key] = Workspace(self, n, keep)
+            self._work[key] = Workspace(self, n, keep=purpose != "predict")
         return self._work[key]
 
+    @np.errstate(over="ignore")  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
     def _run(self, x, work, dropout):
         first = work.arrays[0]
         first.x[...] = x.reshape(-1, *self.shape).transpose(2, 1, 3, 0).reshape(first.x.shape)
@@ -585,3 +628,374 @@ class Nesterov(hn.Optimizer):
             multiply(s, rates, s)
             multiply(s, lr, s)
             subtract(p, s, p)
+
+
+# ---- Training --------------------------------------------------------------------------------------------------------
+
+BATCH = 100
+HELD_OUT = 5000  # the last training images, on which settings are compared
+
+
+def in_steps(over: float) -> float:
+    """A tenth of the rate after a third of the training, a hundredth after two."""
+    return 0.1 ** min(int(3 * over), 2)
+
+
+def warm_cosine(over: float, warm_up: float = 0.15) -> float:
+    """Up in a line, then down along half a cosine to 0."""
+    return over / warm_up if over < warm_up else (1 + math.cos(math.pi * (over - warm_up) / (1 - warm_up))) / 2
+
+
+SCHEDULES = {"in steps": in_steps, "warm cosine": warm_cosine}
+
+
+class Protocol(NamedTuple):
+    """How a net is trained, but for the number of epochs where --epochs gives another.  All with Nesterov's momentum
+    0.9, batches of 100, and biases that learn at twice the rate and do not decay."""
+
+    epochs: int
+    dropout: tuple[float, ...]  # of the input, and after each pooling
+    shift: int  # pixels by which a training image is moved at most, each time by others
+    lr: float  # the highest
+    schedule: str
+    weight_decay: float
+    decay_of_last: float  # of the last layer's weights
+
+
+PROTOCOLS = {
+    "paper": Protocol(300, (0.2, 0.3, 0.4, 0.5), 0, 0.01, "in steps", 1e-3, 1e-2),  # the authors' released settings
+    "short": Protocol(15, (0.0, 0.1, 0.2, 0.3), 1, 0.05, "warm cosine", 5e-4, 5e-4),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a run depends on, and nothing else."""
+
+    width: int = 16
+    block: str = "highway"
+    protocol: str = "short"
+    epochs: int = 15
+    seed: int = 0
+    gate_bias: float = -1.0
+    n_train: int = 60000
+    n_test: int = 10000
+    validation: bool = False
+
+
+def chosen(data: hn.Dataset, s: Settings) -> hn.Dataset:
+    """The first n_train and n_test images; for validation those to test on are the last of the training images, which
+    are not trained on."""
+    x, y, x_test, y_test = data[:4]
+    if s.validation:
+        x, y, x_test, y_test = x[:-HELD_OUT], y[:-HELD_OUT], x[-HELD_OUT:], y[-HELD_OUT:]
+    return hn.Dataset(x[: s.n_train], y[: s.n_train], x_test[: s.n_test], y_test[: s.n_test], *data[4:])
+
+
+def pixels(x: np.ndarray) -> np.ndarray:
+    """uint8 -> float32 in [0, 1), as the authors had them."""
+    return x.astype(np.float32) * np.float32(1 / 256)
+
+
+def moved(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+    """Square images (N, pixels), each moved right and down by whole numbers from -most to most; what comes in is 0."""
+    n, side = len(x), math.isqrt(x.shape[1])
+    padded = np.pad(x.reshape(n, side, side), ((0, 0), (most, most), (most, most)))
+    by_row, by_column = rng.integers(0, 2 * most + 1, (2, n))
+    return sliding_window_view(padded, (side, side), (1, 2))[np.arange(n), by_row, by_column].reshape(n, -1)
+
+
+class Training:
+    """A net in training, and all that changes from epoch to epoch: restored from what save() wrote, it goes on as if it
+    had never been interrupted, to the last bit.
+
+    For hn.train_epoch() it is a net, of images in bytes, and an optimiser: it moves, scales, drops, sets the rate.
+    """
+
+    def __init__(self, s: Settings, protocol: Protocol, side: int, classes: int):
+        self.settings, self.protocol, self.images = s, Protocol(*protocol), (side, classes)
+        layers = mnist_net(s.width, s.block, self.protocol.dropout, classes)
+        self.net = ConvNet((1, side, side), layers, np.random.default_rng(s.seed), gate_bias=s.gate_bias)
+        decay = self.net.groups(self.protocol.weight_decay, self.protocol.decay_of_last)
+        rates = self.net.groups(1.0, biases=2.0)
+        self.optimizer = Nesterov(self.net.parameters, self.protocol.lr, weight_decay=decay, rates=rates)
+        self.rng = np.random.default_rng([s.seed, 1])  # shuffles, moves, drops
+        self.history = {name: [] for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")}
+        self.steps, self.seconds, self.diverged = 0, 0.0, None
+
+    def forward(self, x):
+        return self.net.forward(pixels(moved(x, self.protocol.shift, self.rng)), dropout=self.rng)
+
+    def backward(self, d_logits):
+        return self.net.backward(d_logits)
+
+    def step(self, gradient):
+        over = (self.steps + 0.5) / (self.settings.epochs * (self.settings.n_train // BATCH))
+        self.optimizer.lr = self.protocol.lr * SCHEDULES[self.protocol.schedule](over)
+        self.steps += 1
+        return self.optimizer.step(gradient)
+
+    def predict(self, x):
+        return self.net.predict(pixels(x))
+
+    @property
+    def parameters(self):
+        return self.net.parameters
+
+    def task(self) -> dict:
+        """All that its numbers depend on, as JSON has it."""
+        of_images = dict(zip(("side", "classes"), self.images, strict=True))
+        return {**self.protocol._asdict(), "dropout": [*self.protocol.dropout], **of_images, **asdict(self.settings)}
+
+    def save(self, path: str | Path) -> None:
+        """Writes all of it to one .npz file, whole or not at all; raises InputError when that cannot be."""
+        head = {"settings": asdict(self.settings), "protocol": self.protocol, "images": self.images}
+        head |= {"history": self.history, "steps": self.steps, "seconds": self.seconds, "git": hn.environment()["git"]}
+        head["rng"] = self.rng.bit_generator.state
+        hn.write_arrays(path, head, parameters=self.net.parameters, v=self.optimizer.v)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Training:
+        """What save() wrote; `git` is the commit that wrote it.  Raises InputError for anything else."""
+        try:
+            head, arrays = hn.read_arrays(path)
+            run = cls(Settings(**head["settings"]), Protocol(*head["protocol"]), *head["images"])
+            run.net.parameters[:], run.optimizer.v[:] = arrays["parameters"], arrays["v"]
+            run.rng.bit_generator.state = head["rng"]
+            run.history, run.steps, run.seconds, run.git = (head[k] for k in ("history", "steps", "seconds", "git"))
+        except Exception as error:  # zipfile, zlib, NumPy and json each have their own
+            reason = " ".join(str(error).split())
+            raise hn.InputError(f"{path} is not a checkpoint of a convolutional net: {reason}") from error
+        return run
+
+
+@np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
+def train(run: Training, data: hn.Dataset, checkpoint: Path | None = None, report=lambda row: None) -> None:
+    """Trains until the last epoch of its settings on chosen() data; writes the checkpoint after each.
+
+    A run that diverges stops there: its history ends with the last whole epoch and `diverged` says where.
+    """
+    for epoch in range(len(run.history["epoch"]) + 1, run.settings.epochs + 1):
+        start = time.perf_counter()
+        try:
+            order = run.rng.permutation(len(data.x_train))
+            row = hn.train_epoch(run, run, data.x_train, data.y_train, order, BATCH)
+            row |= {"epoch": epoch, "test_acc": hn.accuracy(run, data.x_test, data.y_test)}
+        except FloatingPointError as error:
+            run.diverged = f"epoch {epoch}, {error}"
+            return
+        for name, values in run.history.items():
+            values.append(row[name] if name == "epoch" else float(row[name]))
+        run.seconds += time.perf_counter() - start
+        if checkpoint:
+            run.save(checkpoint)
+        report(row)
+
+
+def result(run: Training, data: hn.Dataset) -> dict:
+    """The RUN of the JSON; what the net learned is in it as far as the pictures need it."""
+    s, net = run.settings, run.net
+    own = {"label": label(s), **asdict(s), "n_parameters": len(net.parameters)}
+    own |= {"diverged": run.diverged is not None, "diverged_at": run.diverged, "history": run.history}
+    for name in ("train_acc", "test_acc", "train_loss"):
+        own[f"final_{name}"] = None if run.diverged else run.history[name][-1]
+    if not run.diverged:
+        own |= learned(net, data)
+    return own | {"wallclock_sec": run.seconds}
+
+
+def learned(net: ConvNet, data: hn.Dataset, n: int = 1000) -> dict:
+    """The first layer's filters, mean T (over n test images and all maps) of each layer and position, and the images
+    that the net gets wrong: their pixels row by row, two hexadecimal digits each."""
+    first = next(layer for layer in net.layers if layer.shapes)
+    T = net.mean_gates(pixels(data.x_test[:n]))
+    answers = net.predict(pixels(data.x_test)).argmax(axis=1)
+    wrong = [
+        {
+            "image": int(i),
+            "label": int(data.y_test[i]),
+            "answer": int(answers[i]),
+            "pixels": data.x_test[i].tobytes().hex(),
+        }
+        for i in np.flatnonzero(answers != data.y_test)
+    ]
+    return {
+        "filters": np.round(first.W[..., 0].astype(float), 4).tolist(),
+        "final_T_per_layer": [round(float(each.mean()), 6) for each in T],
+        "final_T_per_position": [np.round(each, 4).tolist() for each in T],
+        "wrong": wrong,
+    }
+
+
+def label(s: Settings) -> str:
+    return f"{s.block}, width {s.width}, {s.protocol}, seed {s.seed}"
+
+
+# ---- The command line ------------------------------------------------------------------------------------------------
+
+QUICK = {"width": 4, "epochs": 2, "n_train": 600, "n_test": 200}  # a smoke test of a second or two
+
+
+def parse_arguments(argv=None):
+    d, count, settings = Settings(), hn.numbers(int, 1), " (%(default)s)"
+    p = argparse.ArgumentParser(description="Train the paper's convolutional highway net on MNIST; write JSON.")
+    seeds, saving = p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
+    p.add_argument("--width", type=count, default=d.width, help="maps of a layer; the paper's are 16 and 32" + settings)
+    kinds = [name for name, kind in KINDS.items() if issubclass(kind, Convolution) and name != "conv"]
+    p.add_argument("--block", choices=kinds, default=d.block, help="what the layers are" + settings)
+    p.add_argument(
+        "--protocol", choices=tuple(PROTOCOLS), default=d.protocol, help="the authors', or ours of 15 epochs" + settings
+    )
+    p.add_argument("--epochs", type=count, help="passes over the training images (300 for paper, 15 for short)")
+    seeds.add_argument("--seed", type=hn.numbers(int, 0), default=d.seed, help="for weights and training" + settings)
+    seeds.add_argument("--seeds", type=hn.list_of(hn.numbers(int, 0)), default=(), help="several: 0,1,2")
+    p.add_argument(
+        "--gate-bias", type=hn.numbers(float, -1e3, 1e3), default=d.gate_bias, help="b_T at first" + settings
+    )
+    p.add_argument("--n-train", type=hn.numbers(int, BATCH), help="training images, the first (all)")
+    p.add_argument("--n-test", type=count, help="test images, the first (all)")
+    p.add_argument("--validation", action="store_true", help=f"test on the last {HELD_OUT} training images instead")
+    p.add_argument("--data-dir", type=hn.path_name, metavar="DIR", help="a data set in MNIST's idx layout")
+    p.add_argument(
+        "--jobs", type=hn.numbers(int, 1, hn.MOST_JOBS), default=hn.all_cores(), help="processes, one a seed" + settings
+    )
+    p.add_argument("--quick", action="store_true", help="a smoke test of two epochs, to run_conv_quick.json")
+    p.add_argument("--out", type=hn.path_name, metavar="FILE", help="instead of run_conv.json")
+    saving.add_argument("--resume", action="store_true", help="go on from the checkpoints that stand beside the JSON")
+    saving.add_argument("--no-save", action="store_true", help="write nothing")
+    p.add_argument("--quiet", action="store_true", help="print the result alone")
+    p.add_argument("--nets", action="store_true", help="print the parameters of the paper's nets; train nothing")
+    if p.parse_args(argv).quick:
+        p.set_defaults(**QUICK)
+    return p, p.parse_args(argv)
+
+
+def nets() -> str:
+    """The parameters of the paper's nets, ours beside the published."""
+    lines = ["net                                     ours  published"]
+    for name, (shape, layers, published) in PUBLISHED.items():
+        n = len(ConvNet(shape, layers, np.random.default_rng(0)).parameters)
+        lines.append(f"{name:32} {n:11,} {published:10,.0f}")
+    return "\n".join(lines)
+
+
+def plan(args, data: hn.Dataset) -> list[Settings]:
+    """One Settings a seed; raises InputError for images that cannot be had, or that the net cannot take."""
+    n_train, n_test = len(data.x_train), len(data.x_test)
+    if args.validation:
+        n_train, n_test = n_train - HELD_OUT, HELD_OUT
+    for what, asked, n, least in (("train", args.n_train, n_train, BATCH), ("test", args.n_test, n_test, 1)):
+        if max(asked or 0, least) > n:
+            raise hn.InputError(f"--n-{what} {asked or least} is more than the {max(n, 0)} that {data.name} has")
+    side = math.isqrt(data.x_train.shape[1])
+    if side**2 != data.x_train.shape[1]:
+        raise hn.InputError(
+            f"images of {data.x_train.shape[1]} pixels are not square, as a convolutional net needs them"
+        )
+    names = ("width", "block", "protocol", "gate_bias", "validation")
+    s = Settings(**{name: getattr(args, name) for name in names})
+    epochs = args.epochs or PROTOCOLS[s.protocol].epochs
+    s = replace(s, epochs=epochs, n_train=args.n_train or n_train, n_test=args.n_test or n_test)
+    try:
+        ConvNet((1, side, side), mnist_net(1, s.block), np.random.default_rng(0))
+    except ValueError as error:
+        raise hn.InputError(f"images of {side} x {side} pixels are too small for this net: {error}") from error
+    return [replace(s, seed=seed) for seed in args.seeds or [args.seed]]
+
+
+def train_one(s: Settings, data: hn.Dataset, checkpoint: Path | None, resume: bool, quiet: bool) -> dict:
+    """One net from its seed, or its checkpoint, to its RUN, on one BLAS thread."""
+    side, text = math.isqrt(data.x_train.shape[1]), "loss {train_loss:.4f}  train {train_acc:.4f}  test {test_acc:.4f}"
+    run = Training(s, PROTOCOLS[s.protocol], side, data.n_classes)
+    if resume and checkpoint.exists():
+        run = Training.load(checkpoint)
+    start = time.perf_counter() - run.seconds
+
+    def report(row):
+        if not quiet:
+            seconds = time.perf_counter() - start
+            line = f"{label(s)}  epoch {row['epoch']:3d}  {text.format_map(row)}  {seconds:.0f} s"
+            print(line + "\n", end="", flush=True)  # in one piece, among those of the other processes
+
+    with threadpool_limits(1):
+        train(run, data, checkpoint, report)
+        return result(run, data)
+
+
+def checkpoints(path: Path, runs: list[Settings], side: int, classes: int, resume: bool) -> list[Path]:
+    """A file beside the JSON for each run; raises InputError when one that is to be resumed is of another."""
+    paths = [path.with_name(f"{path.stem}_{s.seed}.npz") for s in runs]
+    for s, each in zip(runs, paths, strict=True):
+        hn.check_writable(each)
+        if resume and each.exists():
+            kept = Training.load(each).task()
+            asked = Training(s, PROTOCOLS[s.protocol], side, classes).task()
+            other = [f"{name} {kept[name]}" for name in asked if kept[name] != asked[name]]
+            if other:
+                raise hn.InputError(f"{each} is of another run ({', '.join(other)}): without --resume it starts afresh")
+    return paths
+
+
+def train_seeds(args, save) -> None:
+    """What the command line does; `save` writes the JSON."""
+    start = time.perf_counter()
+    if args.nets:
+        print(nets())
+        return
+    path = Path(args.out).absolute() if args.out else hn.HERE / f"run_conv{'_quick' if args.quick else ''}.json"
+    if not args.no_save:
+        hn.check_writable(path)
+    data = hn.load_mnist(args.data_dir)
+    runs, side = plan(args, data), math.isqrt(data.x_train.shape[1])
+    data = chosen(data, runs[0])
+    files = [None] * len(runs) if args.no_save else checkpoints(path, runs, side, data.n_classes, args.resume)
+    if not args.quiet:
+        what = f"{data.name} from {data.source}: {len(data.x_train)} images to train on, {len(data.x_test)} to test on"
+        print(what, flush=True)
+    tasks = [(s, data, file, args.resume, args.quiet) for s, file in zip(runs, files, strict=True)]
+    done = {each["seed"]: each for each in hn.in_processes(train_one, tasks, min(args.jobs, len(tasks)))}
+    done = [done[s.seed] for s in runs]
+    for each in done:
+        if each["diverged"]:
+            print(f"{each['label']}: DIVERGED in {each['diverged_at']}", file=sys.stderr)
+    record = {**asdict(runs[0]), "seed": None, "seeds": [s.seed for s in runs], "data_set": data.name}
+    try:
+        if not args.no_save:
+            save(
+                path,
+                record
+                | {
+                    **PROTOCOLS[runs[0].protocol]._asdict(),
+                    "epochs": runs[0].epochs,
+                    "env": hn.environment(),
+                    "runs": done,
+                },
+            )
+    finally:
+        print(table(done), flush=True)  # whatever happens to the disk
+    if not args.no_save:
+        print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
+
+
+def table(runs: list[dict]) -> str:
+    """The result: a line a seed, over several the mean ± standard deviation, and what the paper has."""
+    lines = ["seed   parameters   test accuracy %   train loss"]
+    for run in runs:
+        done = f"{100 * run['final_test_acc']:17.2f} {run['final_train_loss']:12.4g}" if not run["diverged"] else ""
+        lines.append(f"{run['seed']:4d} {run['n_parameters']:12d} {done or '         DIVERGED            -'}")
+    accuracies = [100 * run["final_test_acc"] for run in runs if not run["diverged"]]
+    if len(accuracies) > 1:
+        lines.append(f"mean {np.mean(accuracies):.2f} ± {np.std(accuracies, ddof=1):.2f} over {len(accuracies)} seeds")
+    return "\n".join(lines)
+
+
+def main(argv=None) -> int:
+    parser, args = parse_arguments(argv)
+    kept = "" if args.no_save else "; finished epochs are kept: --resume goes on from there"
+    return hn.run_command(parser, partial(train_seeds, args), kept)
+
+
+if __name__ == "__main__":
+    import conv_highway_networks  # so that worker processes find what they run under this name, not in "__main__"
+
+    hn.run_program(conv_highway_networks.main)

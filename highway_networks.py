@@ -42,6 +42,7 @@ import zlib
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -335,17 +336,14 @@ class DeepNet:
         Raises InputError when it cannot be written, and TypeError or ValueError for an `about` that is not JSON.
         """
         head = {"net": {name: vars(self)[name] for name in self._SHAPE}, "about": self.about}
-        file = io.BytesIO()
-        np.savez(file, parameters=self.parameters, head=json.dumps(head, allow_nan=False))
-        with written_beside(Path(path), file.getvalue()) as temporary:
-            temporary.replace(path)
+        write_arrays(path, head, parameters=self.parameters)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> DeepNet:
         """The net that save() wrote, to the last bit; raises InputError for anything else.  Executes nothing of it."""
         try:
-            with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
-                parameters, head = file["parameters"], json.loads(str(file["head"]))
+            head, arrays = read_arrays(path)
+            parameters = arrays["parameters"]
             size = sum(map(math.prod, cls._shapes(SimpleNamespace(**head["net"])).values()))
             if parameters.shape != (size,) or not np.isfinite(parameters).all():
                 raise ValueError(f"{size} finite parameters are needed, not {parameters.shape}")
@@ -756,6 +754,14 @@ def train_epoch(net: DeepNet, optimizer, x: np.ndarray, y: np.ndarray, order: np
     return {"train_loss": losses.mean(), "train_acc": right / (steps * batch_size), "grad_norm": norms.mean()}
 
 
+def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
+    """Raises FloatingPointError when the net's last step, which shows here and only here, made it not finite."""
+    logits = net.predict(x)
+    if not (np.isfinite(logits).all() and np.isfinite(net.parameters).all()):
+        raise FloatingPointError("after its last step: parameters or logits are not finite")
+    return (logits.argmax(axis=1) == y).mean()
+
+
 @np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
 def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator, report=lambda row: None) -> dict:
     """Trains net on all of `data`, shuffled anew each epoch, with clipped Adam; returns the run's history.
@@ -771,13 +777,10 @@ def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator
     for epoch in range(1, s.epochs + 1):
         try:
             row = train_epoch(net, optimizer, x_train, data.y_train, shuffle.permutation(len(x_train)), s.batch_size)
-            test_logits = net.predict(x_test)  # the last step's update shows here, and only here
-            if not (np.isfinite(test_logits).all() and np.isfinite(net.parameters).all()):
-                raise FloatingPointError("after its last step: parameters or logits are not finite")
+            row |= {"epoch": epoch, "test_acc": accuracy(net, x_test, data.y_test)}
         except FloatingPointError as error:
             diverged = f"epoch {epoch}, {error}"
             break
-        row |= {"epoch": epoch, "test_acc": (test_logits.argmax(axis=1) == data.y_test).mean()}
         for name, values in history.items():
             values.append(row[name] if name == "epoch" else float(row[name]))
         if GATES[net.block]:
@@ -811,7 +814,7 @@ def run_one(block: str, s: Settings, data: Dataset, verbose: bool = False) -> di
     return {**own, "n_parameters": len(net.parameters), **result, "wallclock_sec": time.perf_counter() - start}
 
 
-# ---- JSON ------------------------------------------------------------------------------------------------------------
+# ---- Files -----------------------------------------------------------------------------------------------------------
 
 
 def write_json(path: Path, record: dict) -> None:
@@ -820,6 +823,24 @@ def write_json(path: Path, record: dict) -> None:
     text = json.dumps(strict, indent=2, allow_nan=False) + "\n"
     with written_beside(path, text.encode()) as temporary:
         temporary.replace(path)
+
+
+def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> None:
+    """One .npz file of arrays and of a head that JSON can hold, whole or not at all.
+
+    Raises InputError when it cannot be written, and TypeError or ValueError for a head that is not JSON.
+    """
+    file = io.BytesIO()
+    np.savez(file, **arrays, head=json.dumps(head, allow_nan=False))
+    with written_beside(Path(path), file.getvalue()) as temporary:
+        temporary.replace(path)
+
+
+def read_arrays(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
+    """The head and the arrays that write_arrays() wrote, executing nothing of it; for other files any exception."""
+    with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
+        arrays = dict(file)
+    return json.loads(str(arrays.pop("head"))), arrays
 
 
 def check_writable(path: Path) -> None:
@@ -1084,26 +1105,43 @@ def record(args, data: Dataset, pairs: list[Settings], runs: list[dict]) -> dict
 
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
-    start, written = time.perf_counter(), "nothing"
+    return run_command(parser, partial(train_pairs, args))
+
+
+def train_pairs(args, save) -> None:
+    """What the command line does; `save` writes the JSON."""
+    start, path = time.perf_counter(), output_path(args)
+    data = load_mnist(args.data_dir)
+    pairs = plan(args, data)
+    if not args.quiet:
+        print(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images", flush=True)
+    runs = run_pairs(pairs, data, args.jobs, args.quiet)
+    for run in (pair[block] for pair in runs for block in PAIR):
+        if run["diverged"]:
+            print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
     try:
-        path = output_path(args)
-        data = load_mnist(args.data_dir)
-        pairs = plan(args, data)
-        if not args.quiet:
-            print(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images", flush=True)
-        runs = run_pairs(pairs, data, args.jobs, args.quiet)
-        for run in (pair[block] for pair in runs for block in PAIR):
-            if run["diverged"]:
-                print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
-        try:
-            if not args.no_save:
-                with _ctrl_c_waits():  # or it could not say what was written
-                    write_json(path, record(args, data, pairs, runs))
-                    written = path
-        finally:
-            print(table(runs), flush=True)  # whatever happens to the disk
         if not args.no_save:
-            print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
+            save(path, record(args, data, pairs, runs))
+    finally:
+        print(table(runs), flush=True)  # whatever happens to the disk
+    if not args.no_save:
+        print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
+
+
+def run_command(parser: argparse.ArgumentParser, work, kept: str = "") -> int:
+    """Calls work(save), where save(path, record) writes JSON, and returns the exit status; whatever goes wrong ends in
+    one line.  `kept` is said after "nothing was written": what a run that was ended early leaves behind.
+    """
+    written = "nothing"
+
+    def save(path, record):
+        nonlocal written
+        with _ctrl_c_waits():  # or it could not say what was written
+            write_json(path, record)
+            written = path
+
+    try:
+        work(save)
     except BrokenPipeError:  # whoever read our output stopped reading
         os._exit(1)
     except MemoryError:
@@ -1116,20 +1154,25 @@ def main(argv=None) -> int:
         )
     except KeyboardInterrupt:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough
-        print(f"interrupted: {written} was written", file=sys.stderr)
+        print(f"interrupted: {written} was written{kept}", file=sys.stderr)
         return 130
     except BrokenProcessPool:
-        print("a worker process died (killed, or out of memory): nothing was written", file=sys.stderr)
+        print(f"a worker process died (killed, or out of memory): nothing was written{kept}", file=sys.stderr)
         return 1
     return 0
+
+
+def run_program(main) -> None:
+    """Ends the process with main()'s exit status."""
+    # no run ends because its output was closed from the start, or cannot show a name
+    sys.stdout, sys.stderr = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
+    sys.stdout.reconfigure(errors="backslashreplace")
+    status = main()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is done: too late to be interrupted
+    sys.exit(status)
 
 
 if __name__ == "__main__":
     import highway_networks  # so that worker processes find what they run under this name, not in "__main__"
 
-    # no run ends because its output was closed from the start, or cannot show a name
-    sys.stdout, sys.stderr = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
-    sys.stdout.reconfigure(errors="backslashreplace")
-    status = highway_networks.main()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is done: too late to be interrupted
-    sys.exit(status)
+    run_program(highway_networks.main)
