@@ -25,6 +25,7 @@ from experiments import (
     lesion,
     optimization,
     routing,
+    table1,
     thousand_layers,
     trials,
 )  # fmt: skip
@@ -56,6 +57,7 @@ SUMMARIES = {  # what each summary must hold
     ],
     "lesion": ["idle_share"],
     "routing": ["class_accuracy_from_gates", "between_class_variance_share"],
+    "table1": [],
 }
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
@@ -72,9 +74,12 @@ def experiment(name, folder, *words):
 def numbers_of(folder, name) -> str:
     """A results file as text without times and environment: what must be the same."""
 
+    def is_time(key):
+        return key in ("env", "wallclock_sec") or key.startswith("seconds")
+
     def clean(part):
         if isinstance(part, dict):
-            return {key: clean(value) for key, value in part.items() if key not in ("seconds", "env")}
+            return {key: clean(value) for key, value in part.items() if not is_time(key)}
         return [clean(value) for value in part] if isinstance(part, list) else part
 
     return json.dumps(clean(json.loads((folder / f"{name}.json").read_text())))
@@ -444,6 +449,7 @@ def test_the_committed_results_hold_what_they_must(name):
         "gates": lambda: gates.summarise(kept),
         "lesion": lambda: lesion.summarise(kept),
         "routing": lambda: routing.summarise(kept),
+        "table1": lambda: table1.summarise(kept),
     }
     assert json.loads(json.dumps(again[name]())) == summary  # nobody edited a number
     if name == "optimization":
@@ -465,6 +471,14 @@ def test_the_committed_results_hold_what_they_must(name):
     if name == "gate_bias":  # as the README says in words
         assert not any(t["fate"] == "hard" for t in kept if t["gate_bias"] <= -4)
         assert all(t["fate"] == "soft" for t in kept if t["gate_bias"] <= -10)
+    if name == "table1":
+        assert (summary["parameters_width_16"], summary["parameters_width_32"]) == (38_986, 151_690)
+        assert summary["test_accuracy_width_16_short"]["n"] >= 5
+        assert summary["test_accuracy_width_32_short"]["n"] >= 3
+        assert {"test_accuracy_width_16_paper", "test_accuracy_width_32_paper"} <= summary.keys()
+        assert all(t["validation"] for t in kept["recipes"])  # nothing was chosen on test images
+        assert all(t["final_test_acc"] == t["history"]["test_acc"][-1] for t in kept["final"])
+        assert {t["n_train"] for t in kept["final"]} == {60000}
     if name == "thousand_layers":
         assert summary["test_accuracy_best"]["mean"] >= 0.96
         assert summary["test_accuracy_best"]["n"] >= 3

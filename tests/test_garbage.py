@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from test_cli import SMALL
 from test_drawing import benchmark_results, ours, published
 
+import conv_highway_networks as cn
 import highway_networks as hn
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
@@ -304,5 +305,5 @@ def test_garbage_in_the_flags_of_the_drawing_programs(tmp_path, main):
 
 
 def test_every_parser_refuses_an_unknown_flag():
-    for main in (hn.main, viz.main, gif.main):
+    for main in (hn.main, cn.main, viz.main, gif.main):
         assert outcome(main, ["--nonsense"])[0] == 2

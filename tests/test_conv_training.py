@@ -1,0 +1,393 @@
+"""Training of convolutional nets: protocols, checkpoints that resume exactly, and the command line."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import ROOT, idx_bytes, one_line_error, run, write_data_set
+from threadpoolctl import threadpool_limits
+
+import conv_highway_networks as cn
+import highway_networks as hn
+
+SMALL = cn.Settings(width=3, epochs=4, n_train=300, n_test=80)
+WORDS = ("--width", 3, "--epochs", 4)
+
+
+@pytest.fixture
+def shapes(tmp_path):
+    return write_data_set(tmp_path / "shapes", side=14)
+
+
+def training(s=SMALL, protocol=cn.PROTOCOLS["short"], side=14, classes=3):
+    return cn.Training(s, protocol, side, classes)
+
+
+def train(*words, **more):
+    return run("conv_highway_networks.py", *words, **more)
+
+
+def numbers_of(path) -> str:
+    record = json.loads(path.read_text(), parse_constant=pytest.fail)
+    runs = [{key: value for key, value in run.items() if key != "wallclock_sec"} for run in record.pop("runs")]
+    return json.dumps([{key: value for key, value in record.items() if key != "env"}, runs])
+
+
+# ---- protocols
+
+
+def test_the_authors_rates():
+    """0.01, a tenth from iteration 60 000 of 180 000 on, a hundredth from 120 000 on."""
+    t = training(replace(SMALL, epochs=300, n_train=60000), cn.PROTOCOLS["paper"])
+    zero, rates = np.zeros_like(t.parameters), {}
+    for t.steps in (0, 59_999, 60_000, 119_999, 120_000, 179_999):
+        now = t.steps
+        t.step(zero)
+        rates[now] = t.optimizer.lr
+    assert rates == pytest.approx({0: 0.01, 59_999: 0.01, 60_000: 1e-3, 119_999: 1e-3, 120_000: 1e-4, 179_999: 1e-4})
+
+
+def test_our_rates_rise_in_a_line_and_fall_in_half_a_cosine():
+    steps = 1000
+    rates = [cn.warm_cosine((step + 0.5) / steps) for step in range(steps)]
+    assert rates[0] == pytest.approx(0.5 / 150)
+    assert np.argmax(rates) in (149, 150)
+    assert max(rates) == pytest.approx(1, abs=0.01)
+    np.testing.assert_allclose(np.diff(rates[:150]), 1 / 150)
+    assert rates[575 - 1] == pytest.approx(0.5, abs=0.002)  # half-way down
+    assert 0 < rates[-1] < 1e-5
+    assert all(np.diff(rates[150:]) < 0)
+
+
+@pytest.mark.parametrize(("name", "decay", "of_last"), [("paper", 1e-3, 1e-2), ("short", 5e-4, 5e-4)])
+def test_decay_and_rates_of_each_parameter(name, decay, of_last):
+    t = training(protocol=cn.PROTOCOLS[name])
+    for values, weights, last, biases in (
+        (t.optimizer.weight_decay, decay, of_last, 0),
+        (t.optimizer.rates, 1, 1, 2),
+    ):
+        t.net.parameters[:] = values
+        for layer in t.net.layers:
+            if layer.shapes:
+                np.testing.assert_allclose(layer.W, last if isinstance(layer, cn.Dense) else weights)
+                np.testing.assert_allclose(layer.b, biases)
+    assert t.optimizer.momentum == 0.9
+    assert [layer.rate for layer in t.net.layers if isinstance(layer, cn.Dropout)] == [*cn.PROTOCOLS[name].dropout]
+
+
+def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
+    """One epoch without dropout and shifts, by hand; the rate is still the first."""
+    s, protocol = replace(SMALL, epochs=100), cn.PROTOCOLS["paper"]._replace(dropout=(0, 0, 0, 0))
+    data, t = cn.chosen(hn.load_mnist(shapes), s), training(s, protocol)
+    net, rng = training(s, protocol).net, np.random.default_rng([0, 1])
+    decay, rates = net.groups(1e-3, 1e-2), net.groups(1.0, biases=2.0)
+    optimizer, losses = cn.Nesterov(net.parameters, 0.01, weight_decay=decay, rates=rates), []
+    for batch in rng.permutation(300).reshape(3, 100):
+        logits = net.forward(data.x_train[batch] / np.float32(256))
+        loss, d_logits = hn.softmax_cross_entropy(logits, data.y_train[batch])
+        optimizer.step(net.backward(d_logits))
+        losses.append(loss)
+    row = hn.train_epoch(t, t, data.x_train, data.y_train, t.rng.permutation(300), cn.BATCH)
+    assert row["train_loss"] == pytest.approx(np.mean(losses), rel=1e-6)
+    np.testing.assert_allclose(t.parameters, net.parameters, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("most", [0, 1, 2])
+def test_images_move_by_whole_pixels(most):
+    rng = np.random.default_rng(0)
+    x = rng.integers(1, 255, (200, 36), dtype=np.uint8)
+    seen = set()
+    for image, result in zip(x, cn.moved(x, most, rng), strict=True):
+        padded = np.pad(image.reshape(6, 6), 2)
+        where = [(i, j) for i in range(5) for j in range(5) if (padded[i : i + 6, j : j + 6].ravel() == result).all()]
+        assert len(where) == 1
+        seen |= set(where)
+    assert seen == {(i, j) for i in range(2 - most, 3 + most) for j in range(2 - most, 3 + most)}
+
+
+def test_validation_is_on_training_images_that_are_not_trained_on(mnist):
+    s = cn.Settings(n_train=55000, n_test=5000, validation=True)
+    data = cn.chosen(mnist, s)
+    assert (len(data.x_train), len(data.x_test)) == (55000, 5000)
+    assert (data.x_train == mnist.x_train[:55000]).all()
+    assert (data.x_test == mnist.x_train[55000:]).all()
+    assert (data.y_test == mnist.y_train[55000:]).all()
+    data = cn.chosen(mnist, cn.Settings())
+    assert all(a is b or (a == b).all() for a, b in zip(data[:4], mnist[:4], strict=True))
+
+
+@pytest.mark.parametrize("block", ["highway", "residual"])
+def test_it_learns(tmp_path, block):
+    s = replace(SMALL, block=block, width=8, epochs=12, n_train=2000)
+    t, data = training(s), hn.load_mnist(write_data_set(tmp_path / "shapes", n_train=2000, side=14))
+    with threadpool_limits(1):
+        cn.train(t, data)
+    assert t.history["test_acc"][-1] > 0.95
+    assert t.history["train_loss"][-1] < 0.5 * t.history["train_loss"][0]
+
+
+# ---- what a net learned
+
+
+def test_mean_gates_are_the_mean_of_T(shapes):
+    data = hn.load_mnist(shapes)
+    t = training()
+    t.net.parameters[:] += np.random.default_rng(0).normal(0, 0.1, t.net.parameters.shape).astype(np.float32)
+    x = cn.pixels(data.x_train[:230])  # in parts, the last of which is not whole
+    kept = t.net.forward(x[:100])
+    gates = t.net.mean_gates(x)
+    t.net.backward(np.zeros_like(np.asarray(kept)))  # is still there
+    assert [each.shape for each in gates] == [(10, 10)] * 2 + [(5, 5)] * 3 + [(2, 2)] * 3
+
+    first = next(i for i, layer in enumerate(t.net.layers) if layer.gates)
+    conv, layer = t.net.layers[first - 1], t.net.layers[first]
+
+    def convolved(x, W, b, pad):
+        x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+        k = W.shape[1]
+        side = x.shape[2] - k + 1
+        return b[:, None, None] + sum(
+            np.einsum("ncij,oc->noij", x[:, :, i : i + side, j : j + side], W[:, i, j])
+            for i in range(k)
+            for j in range(k)
+        )
+
+    h = np.maximum(convolved(x.reshape(-1, 1, 14, 14).astype(float), conv.W, conv.b, 0), 0)
+    T = 1 / (1 + np.exp(-convolved(h, layer.W[3:], layer.b[3:], 1)))
+    np.testing.assert_allclose(gates[0], T.mean(axis=(0, 1)), rtol=1e-5)
+
+
+def test_what_the_pictures_need(shapes):
+    data = hn.load_mnist(shapes)
+    t = training()
+    result = cn.learned(t.net, data)
+    assert np.shape(result["filters"]) == (3, 5, 5)
+    assert result["final_T_per_layer"] == pytest.approx([np.mean(T) for T in result["final_T_per_position"]], abs=1e-4)
+    answers = t.predict(data.x_test).argmax(axis=1)
+    wrong = {each["image"]: each for each in result["wrong"]}
+    assert set(wrong) == set(np.flatnonzero(answers != data.y_test))
+    for i, each in wrong.items():
+        assert (each["label"], each["answer"]) == (data.y_test[i], answers[i])
+        assert bytes.fromhex(each["pixels"]) == data.x_test[i].tobytes()
+    no_gates = cn.learned(training(replace(SMALL, block="plain")).net, data)
+    assert no_gates["final_T_per_layer"] == no_gates["final_T_per_position"] == []
+
+
+def test_gates_shut_tight_carry_without_a_warning():
+    net = cn.ConvNet((1, 6, 6), [("highway", 3), ("dense", 2)], np.random.default_rng(0), gate_bias=-1000.0)
+    x = np.random.default_rng(1).random((3, 36), np.float32)
+    net.forward(x)
+    assert (net.mean_gates(x)[0] == 0).all()
+
+
+# ---- checkpoints
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.mark.parametrize("protocol", cn.PROTOCOLS)
+@pytest.mark.parametrize("after", [1, 3])
+def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
+    data, path = cn.chosen(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
+    s = replace(SMALL, protocol=protocol)
+    whole, stopped = (training(s, cn.PROTOCOLS[protocol]) for _ in range(2))
+    cn.train(whole, data)
+
+    def stop(row):
+        if row["epoch"] == after:
+            raise Stopped
+
+    with pytest.raises(Stopped):
+        cn.train(stopped, data, path, stop)
+    resumed = cn.Training.load(path)
+    assert resumed.history["epoch"] == [*range(1, after + 1)]
+    assert resumed.git == hn.environment()["git"]
+    assert resumed.task() == whole.task()
+    cn.train(resumed, data, path)
+    for a, b in ((whole, resumed), (whole, cn.Training.load(path))):
+        assert a.history == b.history
+        assert a.rng.bit_generator.state == b.rng.bit_generator.state
+        assert (a.parameters == b.parameters).all()
+        assert (a.optimizer.v == b.optimizer.v).all()
+
+
+def test_a_run_that_diverges_ends_by_name(shapes):
+    data = cn.chosen(hn.load_mnist(shapes), SMALL)
+    t = training(protocol=cn.PROTOCOLS["short"]._replace(lr=1e30))
+    cn.train(t, data)
+    result = cn.result(t, data)
+    assert result["diverged"] is True
+    assert "epoch" in result["diverged_at"]
+    assert result["final_test_acc"] is None
+    assert "wrong" not in result
+    assert "DIVERGED" in cn.table([result])
+
+
+def test_files_that_are_no_checkpoint(tmp_path, shapes):
+    path = tmp_path / "net.npz"
+    t = training()
+    t.save(path)
+    good = path.read_bytes()
+    for wrong in (b"", b"\0" * 100, good[: len(good) // 2], b"PK\x03\x04" + good[4:200]):
+        path.write_bytes(wrong)
+        with pytest.raises(hn.InputError, match="is not a checkpoint"):
+            cn.Training.load(path)
+    net = hn.DeepNet(4, 2, 3, 1, "highway", np.random.default_rng(0))
+    net.save(path)
+    with pytest.raises(hn.InputError, match="is not a checkpoint"):
+        cn.Training.load(path)
+    with pytest.raises(hn.InputError, match="is not a checkpoint"):
+        cn.Training.load(tmp_path / "absent.npz")
+
+
+# ---- the command line
+
+
+def test_seeds_for_any_number_of_jobs(tmp_path, shapes):
+    for jobs in (1, 2):
+        process = train(
+            *WORDS, "--seeds", "1,0", "--data-dir", shapes, "--jobs", jobs, "--out", tmp_path / f"{jobs}.json"
+        )
+        assert process.returncode == 0, process.stderr
+    assert numbers_of(tmp_path / "1.json") == numbers_of(tmp_path / "2.json")
+    record = json.loads((tmp_path / "2.json").read_text())
+    expected = {"width": 3, "block": "highway", "protocol": "short", "epochs": 4, "seed": None, "seeds": [1, 0]}
+    expected |= {"n_train": 300, "n_test": 80, "data_set": "shapes", "lr": 0.05, "shift": 1, "validation": False}
+    assert expected.items() <= record.items()
+    assert [run["seed"] for run in record["runs"]] == [1, 0]
+    assert record["runs"][0]["history"] != record["runs"][1]["history"]
+    for text in ("300 images to train on, 80 to test on", "seed 1  epoch   4", "over 2 seeds", "saved to"):
+        assert text in process.stdout
+    run = record["runs"][0]
+    assert f"{100 * run['final_test_acc']:.2f}" in process.stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"shapes"} | {
+        f"{jobs}{end}" for jobs in (1, 2) for end in (".json", "_0.npz", "_1.npz")
+    }
+    kept = cn.Training.load(tmp_path / "2_1.npz")
+    assert (kept.predict(hn.load_mnist(shapes).x_test).argmax(axis=1) == hn.load_mnist(shapes).y_test).mean() == run[
+        "final_test_acc"
+    ]
+
+
+@pytest.mark.parametrize("block", ["plain", "residual"])
+def test_the_other_blocks(tmp_path, shapes, block):
+    process = train(*WORDS, "--block", block, "--protocol", "paper", "--data-dir", shapes, "--out", tmp_path / "x.json")
+    assert process.returncode == 0, process.stderr
+    [run] = json.loads((tmp_path / "x.json").read_text())["runs"]
+    assert (run["block"], run["protocol"], run["final_T_per_layer"]) == (block, "paper", [])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+@pytest.mark.parametrize(("how", "jobs"), [(signal.SIGKILL, 2), (signal.SIGINT, 2), (signal.SIGINT, 1)])
+def test_a_stopped_command_resumes_exactly(tmp_path, shapes, how, jobs):
+    words = ("--width", 3, "--epochs", 12, "--seeds", "0,1", "--jobs", jobs, "--data-dir", shapes, "--out")
+    assert train(*words, tmp_path / "whole.json").returncode == 0
+    command = [sys.executable, ROOT / "conv_highway_networks.py", *words, tmp_path / "stopped.json"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
+    with subprocess.Popen(list(map(str, command)), **pipes) as process:
+        assert any("epoch   3" in line for line in process.stdout)
+        os.killpg(process.pid, how)
+        stderr = process.communicate(timeout=60)[1]
+    assert not (tmp_path / "stopped.json").exists()
+    if how == signal.SIGINT:
+        assert process.returncode == 130
+        assert stderr.splitlines() == [
+            "interrupted: nothing was written; finished epochs are kept: --resume goes on from there"
+        ]
+    process = train(*words, tmp_path / "stopped.json", "--resume")
+    assert process.returncode == 0, process.stderr
+    assert "epoch   2 " not in process.stdout.replace("seed 1  epoch   2 ", "")
+    assert numbers_of(tmp_path / "stopped.json") == numbers_of(tmp_path / "whole.json")
+    process = train(*words, tmp_path / "stopped.json", "--resume")  # nothing is left to do
+    assert "epoch" not in process.stdout
+    assert numbers_of(tmp_path / "stopped.json") == numbers_of(tmp_path / "whole.json")
+
+
+def test_what_cannot_be_resumed(tmp_path, shapes):
+    words = ("--width", 3, "--data-dir", shapes, "--out", tmp_path / "x.json")
+    assert train(*words, "--epochs", 2).returncode == 0
+    before = (tmp_path / "x_0.npz").read_bytes()
+    for other, what in (
+        (("--epochs", 3), "epochs 2"),
+        (("--epochs", 2, "--protocol", "paper"), "protocol short"),
+        (("--epochs", 2, "--block", "plain"), "block highway"),
+        (("--epochs", 2, "--gate-bias", -2), "gate_bias -1.0"),
+        (("--epochs", 2, "--n-train", 200), "n_train 300"),
+    ):
+        error = one_line_error(train(*words, *other, "--resume"))
+        assert "is of another run" in error
+        assert what in error
+    (tmp_path / "x_0.npz").write_bytes(b"nonsense")
+    assert "is not a checkpoint" in one_line_error(train(*words, "--epochs", 2, "--resume"))
+    assert (tmp_path / "x_0.npz").read_bytes() == b"nonsense"
+    assert train(*words, "--epochs", 2).returncode == 0  # without --resume it starts afresh
+    assert cn.Training.load(tmp_path / "x_0.npz").history["epoch"] == [1, 2]
+    assert len(before) > 1000
+
+
+BAD = [
+    (("--width", "0"), "'0' is not a whole number of at least 1"),
+    (("--epochs", "0"), "'0' is not a whole number of at least 1"),
+    (("--block", "conv"), "invalid choice"),
+    (("--protocol", "long"), "invalid choice"),
+    (("--seeds", "1,1"), "names one number twice"),
+    (("--seed", "1", "--seeds", "2"), "not allowed with argument --seed"),
+    (("--no-save", "--resume"), "not allowed with argument"),
+    (("--n-train", "99"), "'99' is not a whole number of at least 100"),
+    (("--n-train", "301"), "--n-train 301 is more than the 300 that shapes has"),
+    (("--n-test", "81"), "--n-test 81 is more than the 80 that shapes has"),
+    (("--validation",), "--n-train 100 is more than the 0 that shapes has"),
+    (("--gate-bias", "nan"), "from -1000.0 to 1000.0"),
+    (("--jobs", "0"), "'0' is not a whole number of at least 1"),
+    (("--out", "."), "is a folder or a device"),
+    (("--out", "nowhere/x.json"), "cannot be written"),
+    (("--width", "1000000000"), "not enough memory"),
+    (("--depth", "3"), "unrecognized arguments"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"), BAD, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
+)
+def test_bad_input_is_one_line(tmp_path, shapes, words, message):
+    (tmp_path / "run.json").write_text("kept")
+    process = train("--epochs", 1, "--data-dir", shapes, "--out", "run.json", *words, cwd=tmp_path)
+    assert message in one_line_error(process)
+    assert (tmp_path / "run.json").read_text() == "kept"
+    assert {path.name for path in tmp_path.iterdir()} == {"shapes", "run.json"}
+
+
+def test_images_that_a_convolutional_net_cannot_take(tmp_path):
+    tiny = write_data_set(tmp_path / "tiny", side=4)
+    assert "images of 4 x 4 pixels are too small for this net" in one_line_error(train("--no-save", "--data-dir", tiny))
+    wide = write_data_set(tmp_path / "wide", n_train=100, n_test=100, side=10, compress=False)
+    for name in ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte"):
+        (wide / name).write_bytes(idx_bytes(np.zeros((100, 5, 8))))
+    assert "images of 40 pixels are not square" in one_line_error(train("--no-save", "--data-dir", wide))
+
+
+def test_the_nets_of_the_paper():
+    process = train("--nets")
+    assert process.returncode == 0
+    for (name, (shape, layers, published)), line in zip(
+        cn.PUBLISHED.items(), process.stdout.splitlines()[1:], strict=True
+    ):
+        n = len(cn.ConvNet(shape, layers, np.random.default_rng(0)).parameters)
+        assert line.split() == [*name.split(), f"{n:,}", f"{published:,.0f}"]
+        assert abs(n / published - 1) < 0.02
+    depths = [sum(kind in ("conv", "highway", "dense") for kind, *_ in net) for _, net, _ in cn.PUBLISHED.values()]
+    assert depths == [10, 10, 11, 19, 32, 19]  # as published
+
+
+def test_quick_and_quiet(tmp_path):
+    process = train("--quick", "--quiet", "--no-save", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert len(process.stdout.splitlines()) == 2
+    assert not [*tmp_path.iterdir()]
