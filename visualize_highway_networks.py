@@ -730,6 +730,109 @@ def gradient_flow(record):
     return fig
 
 
+TABLE_1 = {16: (99.40, 0.03), 32: (99.54, 0.02)}  # the paper's mean and standard deviation of five runs, by width
+
+
+def conv_curves(record):
+    """Table 1: test accuracy of the convolutional nets, epoch by epoch, against the paper's band."""
+    runs = [t for t in record["trials"]["final"] if not t["diverged"]]
+    widths = sorted({t["width"] for t in runs})
+    fig, axes = plt.subplots(1, len(widths), figsize=(10, 5), sharey=True, squeeze=False)
+    styles = {
+        ("highway", "short"): (KINDS["highway"], "-"), ("plain", "short"): (KINDS["plain"], "-"),
+        ("residual", "short"): (KINDS["residual"], "-"), ("highway", "paper"): ("0.35", "--"),
+    }  # fmt: skip
+    for ax, width in zip(axes[0], widths, strict=True):
+        if width in TABLE_1:
+            mean, sd = TABLE_1[width]
+            text = f"the paper's {mean:.2f} ± {sd:.2f}, 300 epochs"
+            ax.axhspan(mean - sd, mean + sd, color="#F0E442", alpha=0.8, label=text)
+        for (block, protocol), (color, style) in styles.items():
+            same = [t for t in runs if (t["width"], t["block"], t["protocol"]) == (width, block, protocol)]
+            finals = [100 * t["final_test_acc"] for t in same]
+            for i, t in enumerate(same):
+                mean, sd = mean_sd(finals)
+                ours = f"{mean:.2f}" + (f" ± {sd:.2f}, {len(same)} seeds" if len(same) > 1 else ", 1 seed")
+                what = f"{block}, {'no shifts, more dropout' if protocol == 'paper' else 'shifts'}: {ours}"
+                accuracy = [100 * value for value in t["history"]["test_acc"]]
+                ax.plot(t["history"]["epoch"], accuracy, style, color=color, lw=1.6, label=None if i else what)
+        ax.set(title=f"{width} maps a layer", xlabel="epoch")
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.legend(fontsize=9, loc="lower right")
+    low = min(98.4, *(100 * t["final_test_acc"] - 0.3 for t in runs))
+    axes[0, 0].set(ylabel="test accuracy, %", ylim=(low, 99.7 if low > 90 else 100))
+    return fig
+
+
+def looked_into(record, width=None):
+    """Seed 0 of the highway nets that were trained in the short way, or of one width, the narrowest."""
+    nets = of_trials(record, "final", block="highway", protocol="short", seed=0)
+    return sorted((t for t in nets if "filters" in t and width in (None, t["width"])), key=lambda t: t["width"])
+
+
+def conv_filters(record):
+    """The first layer's filters: blue where a dark stroke adds, red where it takes away."""
+    nets = looked_into(record)
+    rows = [-(-len(t["filters"]) // 16) for t in nets]
+    fig = plt.figure(figsize=(10, 0.9 * sum(rows) + 0.55 * len(nets)))
+    for part, t, n in zip(
+        fig.subfigures(len(nets), 1, height_ratios=rows, squeeze=False)[:, 0], nets, rows, strict=True
+    ):
+        part.suptitle(f"{t['width']} maps: the 5 x 5 filters of the first layer, seed 0", fontsize=11)
+        for ax in (axes := part.subplots(n, 16, squeeze=False)).flat:
+            ax.set_axis_off()
+        for ax, f in zip(axes.flat, t["filters"], strict=False):
+            most = max(abs(weight) for row in f for weight in row)
+            ax.imshow(f, cmap="RdBu", vmin=-most, vmax=most)
+    return fig
+
+
+def conv_gates(record):
+    """Where the gates of the trained convolutional nets stand open: layer by layer, and position by position."""
+    nets = looked_into(record)
+    fig = plt.figure(figsize=(10, 3.2 + 1.9 * len(nets)))
+    top, *parts = fig.subfigures(len(nets) + 1, 1, height_ratios=[3.2] + [1.9] * len(nets))
+    ax, start = top.subplots(), initial_gate(nets[0])
+    for t, color in zip(nets, (COLOR["highway"], COLOR["plain"]), strict=False):
+        same = of_trials(record, "final", block="highway", protocol="short", width=t["width"], diverged=False)
+        for i, run in enumerate(same):
+            T = run["final_T_per_layer"]
+            text = None if i else f"{t['width']} maps, {len(same)} seeds"
+            ax.plot(range(2, len(T) + 2), T, "o-", color=color, lw=1.3, ms=4, alpha=0.8, label=text)
+    level(ax, start, "at the start")
+    ax.set(xlabel="layer of ten", ylabel="mean T", ylim=(0, None))
+    ax.legend(fontsize=10)
+    limits = [f([v for t in nets for T in t["final_T_per_position"] for r in T for v in r]) for f in (min, max)]
+    for part, t in zip(parts, nets, strict=True):
+        part.suptitle(f"{t['width']} maps, seed 0: mean T at each position of each layer", fontsize=11)
+        axes = part.subplots(1, len(t["final_T_per_position"]))
+        for i, (ax, T) in enumerate(zip(axes, t["final_T_per_position"], strict=True)):
+            image = ax.imshow(T, cmap="viridis", vmin=limits[0], vmax=limits[1])
+            ax.set_title(f"layer {i + 2}", fontsize=9)
+            ax.set_axis_off()
+        part.colorbar(image, ax=axes, pad=0.01)
+    return fig
+
+
+def conv_wrong(record, most=60):
+    """The test images that the widest net gets wrong."""
+    t = looked_into(record)[-1]
+    shown, columns = t["wrong"][:most], 12
+    rows = max(-(-len(shown) // columns), 1)
+    fig, axes = plt.subplots(rows, columns, figsize=(10, 1.08 * rows + 0.6), squeeze=False)
+    for ax in axes.flat:
+        ax.set_axis_off()
+    for ax, each in zip(axes.flat, shown, strict=False):
+        grey = bytes.fromhex(each["pixels"])
+        side = math.isqrt(len(grey))
+        ax.imshow([[*grey[i * side : (i + 1) * side]] for i in range(side)], cmap="gray_r")
+        ax.set_title(f"{each['label']}, not {each['answer']}", fontsize=9, pad=2)
+    all_of_them = f"all {len(shown)}" if len(shown) == len(t["wrong"]) else f"the first {most} of {len(t['wrong'])}"
+    text = f"{t['width']} maps, seed 0: {all_of_them} errors on {t['n_test']:,} test images (the label, and the answer)"
+    fig.suptitle(text.replace(",", " ", 1) if t["n_test"] > 999 else text, fontsize=12)
+    return fig
+
+
 PICTURES = {  # file name in viz/: (which JSON, how to draw it, what it needs beside the histories)
     "learning_curves": (("run",), learning_curves, None),
     "plain_loss_collapse": (("run",), plain_loss_collapse, None),
@@ -748,6 +851,10 @@ PICTURES = {  # file name in viz/: (which JSON, how to draw it, what it needs be
     "routes": (("routing",), routes, None),
     "blocks": (("blocks",), blocks, None),
     "gradient_flow": (("blocks",), gradient_flow, None),
+    "conv_curves": (("table1",), conv_curves, None),
+    "conv_filters": (("table1",), conv_filters, None),
+    "conv_gates": (("table1",), conv_gates, None),
+    "conv_wrong": (("table1",), conv_wrong, None),
 }
 RUNS = {"run": "run.json", "sweep": "run_sweep.json", "seeds": "run_seeds.json"}  # the rest lies in results/
 
