@@ -192,17 +192,56 @@ def speed():
 def conv_sizes():
     import conv_highway_networks as cn  # here: the path of a script is another than that of a test
 
-    nets = {
-        "width 16": cn.mnist_net(16),
-        "width 32": cn.mnist_net(32),
-        "nineteen layers": cn.PUBLISHED["Table 3, the authors' 19 layers"][1],
-    }
-    published, parts = {"width 16": "39 K", "width 32": "151 K", "nineteen layers": "2.3 M"}, []
-    for name, layers in nets.items():
-        shape = (3, 32, 32) if name == "nineteen layers" else (1, 28, 28)
+    rows = []
+    for name, (shape, layers, published) in cn.PUBLISHED.items():
         n = len(cn.ConvNet(shape, layers, np.random.default_rng(0)).parameters)
-        parts.append(f"{n:,}".replace(",", " ") + f" ({name}; published {published[name]})")
-    return ", ".join(parts)
+        kinds = [kind for kind, *_ in layers if kind in ("conv", "highway", "dense")]
+        rows.append(f"| {name} | {len(kinds)} | {n:,} | {published:,.0f} |".replace(",", " "))
+    return table("| net | layers | parameters | published |", [row.replace("Table 1 ", "Table 1,") for row in rows])
+
+
+def percent(value):
+    runs = f"{value['n']} seed{'s' * (value['n'] > 1)}"
+    return f"{100 * value['mean']:.2f}" + (f" ± {100 * value['sd']:.2f}" if value["sd"] is not None else "") + f", {runs}"
+
+
+PAPERS_TABLE_1 = {"width_16": (99.40, 0.03), "width_32": (99.54, 0.02)}
+
+
+def table_1():
+    summary, rows = load("results/table1.json")["summary"], []
+    for name in ("width_16", "width_32", "width_16_plain", "width_16_residual"):
+        paper = "{:.2f} ± {:.2f}, 5 runs of 300".format(*PAPERS_TABLE_1[name]) if name in PAPERS_TABLE_1 else "-"
+        cells = []
+        for protocol in ("short", "paper"):
+            value = summary.get(f"test_accuracy_{name}_{protocol}")
+            cells.append(f"{percent(value)} of {summary[f'epochs_{name}_{protocol}']}" if value else "-")
+        what = name.removeprefix("width_").split("_") + ["highway"]
+        n = f"{summary[f'parameters_{name}']:,}".replace(",", " ")
+        rows.append(f"| {what[1]}, {what[0]} maps | {n} | {paper} | **{cells[0]}** | {cells[1]} |")
+    header = "| net | parameters | paper: %, epochs | here, short: %, epochs | here, as the authors train: %, epochs |"
+    return table(header, rows)
+
+
+def table_1_difference():
+    """Ours less the paper's, with its standard error over runs, in points."""
+    summary, parts = load("results/table1.json")["summary"], []
+    for name, (paper, sd) in PAPERS_TABLE_1.items():
+        ours = summary[f"test_accuracy_{name}_short"]
+        error = (sd**2 / 5 + (100 * ours["sd"]) ** 2 / ours["n"]) ** 0.5
+        parts.append(f"{100 * ours['mean'] - paper:+.2f} ± {error:.2f} at {name[6:]} maps")
+    return " and ".join(parts)
+
+
+def three_hundred_epochs():
+    summary = load("results/table1.json")["summary"]
+    hours = [300 * summary[f"seconds_per_epoch_width_{width}_paper"] / 3600 for width in (16, 32)]
+    return f"{hours[0]:.0f} h at 16 maps and {hours[1]:.0f} h at 32"
+
+
+def recipes():
+    runs = load("results/table1.json")["trials"]["recipes"]
+    return ", ".join(f"{run['recipe']} {100 * run['final_test_acc']:.2f} %" for run in runs)
 
 
 def conv_speed():
@@ -358,10 +397,11 @@ TABLES["trials-blocks"] = lambda: "{trials} trials of {search_epochs} epochs".fo
 TABLES["finals-blocks"] = lambda: "{epochs} epochs, {seeds} seeds".format_map(load("results/blocks.json")["settings"])
 TABLES |= {"blocks": blocks, "blocks-width-50": partial(blocks, "_width_50")}
 EXPERIMENTS = "optimization", "thousand_layers", "gate_bias", "full_mnist"
-EXPERIMENTS += "fifty_layers", "gates", "lesion", "routing", "blocks"
+EXPERIMENTS += "fifty_layers", "gates", "lesion", "routing", "blocks", "table1"
 TABLES |= {f"takes-{name}": partial(takes, name) for name in EXPERIMENTS}
 TABLES |= {name: partial(tried, name) for name in TRIED}
-TABLES |= {"conv-sizes": conv_sizes, "conv-speed": conv_speed}
+TABLES |= {"conv-sizes": conv_sizes, "conv-speed": conv_speed, "table-1": table_1, "recipes": recipes}
+TABLES |= {"table-1-difference": table_1_difference, "three-hundred-epochs": three_hundred_epochs}
 TABLES |= {"speed": speed, "shares": shares, "growth": growth, "growth-verdict": growth_verdict, "startup": startup}
 
 
