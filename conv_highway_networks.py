@@ -12,7 +12,7 @@ data; `mnist_net(16)` is the paper's.  It reads from top to bottom: the nets as 
 forward and backward passes, the net, the optimiser, the training, the command line.
 
     python conv_highway_networks.py --width 16 --seeds 0,1,2,3,4       Table 1, fifteen epochs      -> run_conv.json
-    python conv_highway_networks.py --protocol paper --epochs 30       as the authors trained
+    python conv_highway_networks.py --protocol paper                   300 epochs, as the authors trained
     python conv_highway_networks.py --nets                             the parameters of the paper's nets
 
     net = ConvNet((1, 28, 28), mnist_net(16), np.random.default_rng(0))
@@ -25,10 +25,12 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import sys
 import time
+import zlib
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import NamedTuple
@@ -441,30 +443,47 @@ class ConvNet:
     """
 
     def __init__(self, shape, layers, rng, *, gate_bias=-1.0, dtype=np.float32):
-        maps, side, columns = shape
+        _, side, columns = shape
         if side != columns or not layers or layers[-1][0] != "dense":
             raise ValueError(f"images must be square, and the last layer dense, not {shape}, {layers[-1:]}")
         if np.dtype(dtype) not in (np.float32, np.float64, np.complex128) or not abs(gate_bias) < 1e30:
             raise ValueError(f"{dtype=} must be float32, float64 or complex128, and {gate_bias=} finite")
-        self.shape, self.dtype, self.layers, takes = tuple(shape), np.dtype(dtype), [], (maps, side)
-        for kind, *settings in layers:
+        self.shape, self.dtype, self._named = tuple(shape), np.dtype(dtype), [tuple(layer) for layer in layers]
+        self._make_layers()
+        size = sum(math.prod(shape) for layer in self.layers for shape in layer.shapes.values())
+        self.parameters, self.gradient = hn.zeros(2 * size, self.dtype).reshape(2, size)
+        self._name_views()
+        for layer in self.layers:
+            if layer.shapes:
+                layer.draw(rng, gate_bias)
+
+    def _make_layers(self):
+        self.layers, takes = [], self.shape[:2]
+        for kind, *settings in self._named:
             if kind not in KINDS:
                 raise ValueError(f"{kind!r} is not one of {', '.join(KINDS)}")
             self.layers.append(KINDS[kind](takes, *settings))
             takes = self.layers[-1].gives
             if min(takes) < 1:
                 raise ValueError(f"nothing is left of the image after {kind} {settings}: {takes}")
-        size = sum(math.prod(shape) for layer in self.layers for shape in layer.shapes.values())
-        self.parameters, self.gradient = hn.zeros(2 * size, self.dtype).reshape(2, size)
+        self._first = next(i for i, layer in enumerate(self.layers) if layer.shapes)  # below it nothing has a gradient
+
+    def _name_views(self):
         start, self._work, self._saved = 0, {}, None
         for layer in self.layers:
             end, layer.grad = start + sum(map(math.prod, layer.shapes.values())), SimpleNamespace()
             for owner, flat in ((layer, self.parameters), (layer.grad, self.gradient)):
                 vars(owner).update(hn.carve(flat[start:end], layer.shapes))
             start = end
-            if layer.shapes:
-                layer.draw(rng, gate_bias)
-        self._first = next(i for i, layer in enumerate(self.layers) if layer.shapes)  # below it nothing has a gradient
+
+    def __getstate__(self):
+        """Pickles and copies carry numbers only: copied views would no longer be views."""
+        return {name: vars(self)[name] for name in ("shape", "dtype", "_named", "parameters", "gradient")}
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        self._make_layers()
+        self._name_views()
 
     def forward(self, x: np.ndarray, dropout: np.random.Generator | None = None) -> np.ndarray:
         """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array; keeps what backward()
@@ -606,7 +625,8 @@ class Nesterov(hn.Optimizer):
         g = gradient + weight_decay parameters,    v = momentum v + g,    parameters -= lr rates (g + momentum v)
 
     `weight_decay` and `rates` are numbers, or one for each parameter: see ConvNet.groups().  `lr` may be set before
-    every step.  Raises ValueError unless lr is positive.
+    every step: what v holds already then moves the parameters by the new rate, where Caffe's v holds its own.
+    Raises ValueError unless lr is positive.
     """
 
     def __init__(self, parameters, lr, momentum=0.9, weight_decay=0.0, rates=1.0):
@@ -650,8 +670,8 @@ SCHEDULES = {"in steps": in_steps, "warm cosine": warm_cosine}
 
 
 class Protocol(NamedTuple):
-    """How a net is trained, but for the number of epochs where --epochs gives another.  All with Nesterov's momentum
-    0.9, batches of 100, and biases that learn at twice the rate and do not decay."""
+    """How a net is trained, all with Nesterov's momentum 0.9, batches of 100, and biases that learn at twice the rate
+    and do not decay.  For another number of epochs the schedule is stretched or squeezed."""
 
     epochs: int
     dropout: tuple[float, ...]  # of the input, and after each pooling
@@ -664,7 +684,7 @@ class Protocol(NamedTuple):
 
 PROTOCOLS = {
     "paper": Protocol(300, (0.2, 0.3, 0.4, 0.5), 0, 0.01, "in steps", 1e-3, 1e-2),  # the authors' released settings
-    "short": Protocol(15, (0.0, 0.1, 0.2, 0.3), 1, 0.05, "warm cosine", 5e-4, 5e-4),
+    "short": Protocol(15, (0.0, 0.1, 0.2, 0.3), 1, 0.1, "warm cosine", 5e-4, 5e-4),  # chosen by experiments/table1.py
 }
 
 
@@ -685,11 +705,21 @@ class Settings:
 
 def chosen(data: hn.Dataset, s: Settings) -> hn.Dataset:
     """The first n_train and n_test images; for validation those to test on are the last of the training images, which
-    are not trained on."""
+    are not trained on.  Raises ValueError where there are fewer."""
     x, y, x_test, y_test = data[:4]
     if s.validation:
         x, y, x_test, y_test = x[:-HELD_OUT], y[:-HELD_OUT], x[-HELD_OUT:], y[-HELD_OUT:]
+    if len(x) < s.n_train or len(x_test) < s.n_test:
+        raise ValueError(f"{s.n_train} and {s.n_test} images are more than the {len(x)} and {len(x_test)} there are")
     return hn.Dataset(x[: s.n_train], y[: s.n_train], x_test[: s.n_test], y_test[: s.n_test], *data[4:])
+
+
+def images_of(data: hn.Dataset) -> dict:
+    """What tells chosen() images from others."""
+    crc = 0
+    for array in data[:4]:
+        crc = zlib.crc32(np.ascontiguousarray(array), crc)
+    return {"side": math.isqrt(data.x_train.shape[1]), "classes": data.n_classes, "crc32": f"{crc:08x}"}
 
 
 def pixels(x: np.ndarray) -> np.ndarray:
@@ -706,76 +736,104 @@ def moved(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
 
 
 class Training:
-    """A net in training, and all that changes from epoch to epoch: restored from what save() wrote, it goes on as if it
-    had never been interrupted, to the last bit.
+    """A net in training on chosen() images, and all that changes from epoch to epoch: restored from what save() wrote,
+    it goes on as if it had never been interrupted, to the last bit.
 
     For hn.train_epoch() it is a net, of images in bytes, and an optimiser: it moves, scales, drops, sets the rate.
+    `net`, `history` (a list for each column, an entry an epoch), `diverged` (where, or None) and `commits` (of the
+    programs that trained it) are what one reads.  Raises ValueError for images that the net cannot take.
     """
 
-    def __init__(self, s: Settings, protocol: Protocol, side: int, classes: int):
-        self.settings, self.protocol, self.images = s, Protocol(*protocol), (side, classes)
-        layers = mnist_net(s.width, s.block, self.protocol.dropout, classes)
-        self.net = ConvNet((1, side, side), layers, np.random.default_rng(s.seed), gate_bias=s.gate_bias)
-        decay = self.net.groups(self.protocol.weight_decay, self.protocol.decay_of_last)
-        rates = self.net.groups(1.0, biases=2.0)
-        self.optimizer = Nesterov(self.net.parameters, self.protocol.lr, weight_decay=decay, rates=rates)
-        self.rng = np.random.default_rng([s.seed, 1])  # shuffles, moves, drops
-        self.history = {name: [] for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")}
-        self.steps, self.seconds, self.diverged = 0, 0.0, None
+    COLUMNS = ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")
 
-    def forward(self, x):
+    def __init__(self, s: Settings, protocol: Protocol, images: dict):
+        self.settings, self.protocol, self.images, self.commits = s, protocol, images, [commit()]
+        layers = mnist_net(s.width, s.block, protocol.dropout, images["classes"])
+        shape = 1, images["side"], images["side"]
+        self.net = ConvNet(shape, layers, np.random.default_rng(s.seed), gate_bias=s.gate_bias)
+        decay, rates = self.net.groups(protocol.weight_decay, protocol.decay_of_last), self.net.groups(1.0, biases=2.0)
+        self.optimizer = Nesterov(self.net.parameters, protocol.lr, weight_decay=decay, rates=rates)
+        self.rng = np.random.default_rng([s.seed, 1])  # shuffles, moves, drops
+        self.history, self.seconds, self.diverged = {name: [] for name in self.COLUMNS}, 0.0, None
+        self.steps_of_epoch = s.n_train // BATCH
+        self.steps = 0
+
+    parameters = property(lambda self: self.net.parameters)
+    epochs = property(lambda self: len(self.history["epoch"]), doc="that are finished")
+
+    def forward(self, x: np.ndarray) -> np.ndarray:
+        """Images (N, pixels) uint8 -> logits (N, classes), moved and with dropout."""
         return self.net.forward(pixels(moved(x, self.protocol.shift, self.rng)), dropout=self.rng)
 
-    def backward(self, d_logits):
+    def backward(self, d_logits: np.ndarray) -> np.ndarray:
         return self.net.backward(d_logits)
 
-    def step(self, gradient):
-        over = (self.steps + 0.5) / (self.settings.epochs * (self.settings.n_train // BATCH))
+    def step(self, gradient: np.ndarray) -> float:
+        """An update at the rate that the schedule has for it; returns the gradient's norm."""
+        over = (self.steps + 0.5) / (self.settings.epochs * self.steps_of_epoch)
         self.optimizer.lr = self.protocol.lr * SCHEDULES[self.protocol.schedule](over)
         self.steps += 1
         return self.optimizer.step(gradient)
 
-    def predict(self, x):
+    def predict(self, x: np.ndarray) -> np.ndarray:
+        """Images (N, pixels) uint8 -> logits (N, classes)."""
         return self.net.predict(pixels(x))
 
-    @property
-    def parameters(self):
-        return self.net.parameters
-
     def task(self) -> dict:
-        """All that its numbers depend on, as JSON has it."""
-        of_images = dict(zip(("side", "classes"), self.images, strict=True))
-        return {**self.protocol._asdict(), "dropout": [*self.protocol.dropout], **of_images, **asdict(self.settings)}
+        """All that its numbers depend on but the program, as JSON has it."""
+        protocol = self.protocol._asdict() | {"dropout": [*self.protocol.dropout]}
+        return {**protocol, **self.images, **asdict(self.settings)}
 
     def save(self, path: str | Path) -> None:
         """Writes all of it to one .npz file, whole or not at all; raises InputError when that cannot be."""
         head = {"settings": asdict(self.settings), "protocol": self.protocol, "images": self.images}
-        head |= {"history": self.history, "steps": self.steps, "seconds": self.seconds, "git": hn.environment()["git"]}
+        head |= {name: vars(self)[name] for name in ("history", "seconds", "commits")}
         head["rng"] = self.rng.bit_generator.state
         hn.write_arrays(path, head, parameters=self.net.parameters, v=self.optimizer.v)
 
     @classmethod
     def load(cls, path: str | Path) -> Training:
-        """What save() wrote; `git` is the commit that wrote it.  Raises InputError for anything else."""
+        """What save() wrote; raises InputError for anything else.  Executes nothing of it."""
         try:
             head, arrays = hn.read_arrays(path)
-            run = cls(Settings(**head["settings"]), Protocol(*head["protocol"]), *head["images"])
-            run.net.parameters[:], run.optimizer.v[:] = arrays["parameters"], arrays["v"]
-            run.rng.bit_generator.state = head["rng"]
-            run.history, run.steps, run.seconds, run.git = (head[k] for k in ("history", "steps", "seconds", "git"))
+            protocol = Protocol(*head["protocol"])
+            run = cls(Settings(**head["settings"]), protocol, dict(head["images"]))
+            for own, name in ((run.net.parameters, "parameters"), (run.optimizer.v, "v")):
+                its = arrays[name]
+                if (its.shape, its.dtype) != (own.shape, own.dtype) or not np.isfinite(its).all():
+                    raise ValueError(
+                        f"{name} must be {own.shape}, {own.dtype} and finite, not {its.shape}, {its.dtype}"
+                    )
+                own[:] = its
+            run.history, run.seconds, run.commits = head["history"], float(head["seconds"]), list(head["commits"])
+            if [*run.history] != [*cls.COLUMNS] or run.history["epoch"] != [*range(1, run.epochs + 1)]:
+                raise ValueError("the history is not that of whole epochs")
+            if {len(column) for column in run.history.values()} != {run.epochs} or run.epochs > run.settings.epochs:
+                raise ValueError("the history is not as long as it says")
+            run.steps, run.rng.bit_generator.state = run.epochs * run.steps_of_epoch, head["rng"]
+            SCHEDULES[protocol.schedule](0.5)
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
             reason = " ".join(str(error).split())
             raise hn.InputError(f"{path} is not a checkpoint of a convolutional net: {reason}") from error
         return run
 
 
+@cache
+def commit() -> str | None:
+    """Of the program that runs, when it began."""
+    return hn.environment()["git"]
+
+
 @np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
 def train(run: Training, data: hn.Dataset, checkpoint: Path | None = None, report=lambda row: None) -> None:
-    """Trains until the last epoch of its settings on chosen() data; writes the checkpoint after each.
+    """Trains until the last epoch of its settings; writes the checkpoint after each, calls report with its row.
 
     A run that diverges stops there: its history ends with the last whole epoch and `diverged` says where.
+    Raises ValueError for other images than those that the run was made for.
     """
-    for epoch in range(len(run.history["epoch"]) + 1, run.settings.epochs + 1):
+    if images_of(data) != run.images:
+        raise ValueError(f"a run on the images {run.images} cannot go on with {images_of(data)}")
+    for epoch in range(run.epochs + 1, run.settings.epochs + 1):
         start = time.perf_counter()
         try:
             order = run.rng.permutation(len(data.x_train))
@@ -787,6 +845,7 @@ def train(run: Training, data: hn.Dataset, checkpoint: Path | None = None, repor
         for name, values in run.history.items():
             values.append(row[name] if name == "epoch" else float(row[name]))
         run.seconds += time.perf_counter() - start
+        run.commits += [] if commit() in run.commits else [commit()]
         if checkpoint:
             run.save(checkpoint)
         report(row)
@@ -795,36 +854,38 @@ def train(run: Training, data: hn.Dataset, checkpoint: Path | None = None, repor
 def result(run: Training, data: hn.Dataset) -> dict:
     """The RUN of the JSON; what the net learned is in it as far as the pictures need it."""
     s, net = run.settings, run.net
-    own = {"label": label(s), **asdict(s), "n_parameters": len(net.parameters)}
+    own = {"label": label(s), **asdict(s), "n_parameters": len(net.parameters), "commits": run.commits}
     own |= {"diverged": run.diverged is not None, "diverged_at": run.diverged, "history": run.history}
     for name in ("train_acc", "test_acc", "train_loss"):
         own[f"final_{name}"] = None if run.diverged else run.history[name][-1]
-    if not run.diverged:
-        own |= learned(net, data)
-    return own | {"wallclock_sec": run.seconds}
+    return own | ({} if run.diverged else learned(net, data)) | {"wallclock_sec": run.seconds}
+
+
+PICTURED = 60  # of the images that a net gets wrong
 
 
 def learned(net: ConvNet, data: hn.Dataset, n: int = 1000) -> dict:
     """The first layer's filters, mean T (over n test images and all maps) of each layer and position, and the images
-    that the net gets wrong: their pixels row by row, two hexadecimal digits each."""
+    that the net gets wrong: of the first ones the pixels, too, row by row, two hexadecimal digits each."""
     first = next(layer for layer in net.layers if layer.shapes)
     T = net.mean_gates(pixels(data.x_test[:n]))
     answers = net.predict(pixels(data.x_test)).argmax(axis=1)
     wrong = [
-        {
-            "image": int(i),
-            "label": int(data.y_test[i]),
-            "answer": int(answers[i]),
-            "pixels": data.x_test[i].tobytes().hex(),
-        }
+        {"image": int(i), "label": int(data.y_test[i]), "answer": int(answers[i])}
         for i in np.flatnonzero(answers != data.y_test)
     ]
+    for each in wrong[:PICTURED]:
+        each["pixels"] = data.x_test[each["image"]].tobytes().hex()
     return {
         "filters": np.round(first.W[..., 0].astype(float), 4).tolist(),
         "final_T_per_layer": [round(float(each.mean()), 6) for each in T],
         "final_T_per_position": [np.round(each, 4).tolist() for each in T],
         "wrong": wrong,
     }
+
+
+def tested_on(s: Settings) -> str:
+    return "validation" if s.validation else "test"
 
 
 def label(s: Settings) -> str:
@@ -844,9 +905,10 @@ def parse_arguments(argv=None):
     kinds = [name for name, kind in KINDS.items() if issubclass(kind, Convolution) and name != "conv"]
     p.add_argument("--block", choices=kinds, default=d.block, help="what the layers are" + settings)
     p.add_argument(
-        "--protocol", choices=tuple(PROTOCOLS), default=d.protocol, help="the authors', or ours of 15 epochs" + settings
+        "--protocol", choices=tuple(PROTOCOLS), default=d.protocol, help="the authors', or a short one" + settings
     )
-    p.add_argument("--epochs", type=count, help="passes over the training images (300 for paper, 15 for short)")
+    epochs = ", ".join(f"{name}: {each.epochs}" for name, each in PROTOCOLS.items())
+    p.add_argument("--epochs", type=hn.numbers(int, 1, 10**6), help=f"passes over the training images ({epochs})")
     seeds.add_argument("--seed", type=hn.numbers(int, 0), default=d.seed, help="for weights and training" + settings)
     seeds.add_argument("--seeds", type=hn.list_of(hn.numbers(int, 0)), default=(), help="several: 0,1,2")
     p.add_argument(
@@ -860,7 +922,9 @@ def parse_arguments(argv=None):
         "--jobs", type=hn.numbers(int, 1, hn.MOST_JOBS), default=hn.all_cores(), help="processes, one a seed" + settings
     )
     p.add_argument("--quick", action="store_true", help="a smoke test of two epochs, to run_conv_quick.json")
-    p.add_argument("--out", type=hn.path_name, metavar="FILE", help="instead of run_conv.json")
+    p.add_argument(
+        "--out", type=hn.path_name, metavar="FILE", help="instead of run_conv.json; each net to FILE_SEED.npz beside it"
+    )
     saving.add_argument("--resume", action="store_true", help="go on from the checkpoints that stand beside the JSON")
     saving.add_argument("--no-save", action="store_true", help="write nothing")
     p.add_argument("--quiet", action="store_true", help="print the result alone")
@@ -884,37 +948,54 @@ def plan(args, data: hn.Dataset) -> list[Settings]:
     n_train, n_test = len(data.x_train), len(data.x_test)
     if args.validation:
         n_train, n_test = n_train - HELD_OUT, HELD_OUT
-    for what, asked, n, least in (("train", args.n_train, n_train, BATCH), ("test", args.n_test, n_test, 1)):
-        if max(asked or 0, least) > n:
-            raise hn.InputError(f"--n-{what} {asked or least} is more than the {max(n, 0)} that {data.name} has")
+    if n_train < BATCH:
+        held_out = f", of them {HELD_OUT} for --validation" if args.validation else ""
+        raise hn.InputError(f"{data.name} has {len(data.x_train)} training images{held_out}; a batch needs {BATCH}")
+    for what, asked, n in (("train", args.n_train, n_train), ("test", args.n_test, n_test)):
+        if (asked or 0) > n:
+            raise hn.InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has")
     side = math.isqrt(data.x_train.shape[1])
     if side**2 != data.x_train.shape[1]:
         raise hn.InputError(
             f"images of {data.x_train.shape[1]} pixels are not square, as a convolutional net needs them"
         )
-    names = ("width", "block", "protocol", "gate_bias", "validation")
-    s = Settings(**{name: getattr(args, name) for name in names})
-    epochs = args.epochs or PROTOCOLS[s.protocol].epochs
-    s = replace(s, epochs=epochs, n_train=args.n_train or n_train, n_test=args.n_test or n_test)
     try:
-        ConvNet((1, side, side), mnist_net(1, s.block), np.random.default_rng(0))
+        ConvNet((1, side, side), mnist_net(1, args.block), np.random.default_rng(0))
     except ValueError as error:
         raise hn.InputError(f"images of {side} x {side} pixels are too small for this net: {error}") from error
+    names = ("width", "block", "protocol", "gate_bias", "validation")
+    own = {name: getattr(args, name) for name in names} | {"epochs": args.epochs or PROTOCOLS[args.protocol].epochs}
+    s = Settings(**own, n_train=args.n_train or n_train, n_test=args.n_test or n_test)
     return [replace(s, seed=seed) for seed in args.seeds or [args.seed]]
 
 
-def train_one(s: Settings, data: hn.Dataset, checkpoint: Path | None, resume: bool, quiet: bool) -> dict:
+def check_checkpoint(s: Settings, images: dict, path: Path, resume: bool) -> None:
+    """Raises InputError where to train would lose or mix up something; says what is worth knowing."""
+    hn.check_writable(path)
+    if not path.exists():
+        if resume:
+            print(f"{label(s)}: there is no {path}, it starts from its first epoch", file=sys.stderr)
+        return
+    kept, now = Training.load(path), Training(s, PROTOCOLS[s.protocol], images).task()
+    if not resume and kept.epochs < kept.settings.epochs:
+        ready = f"{kept.epochs} of {kept.settings.epochs} epochs"
+        raise hn.InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
+    other = [f"{name} {was}" for name, was in kept.task().items() if was != now[name]]
+    if resume and other:
+        raise hn.InputError(f"{path} is of another run ({', '.join(other)}): remove it, or choose another --out")
+    if resume and kept.commits != [commit()]:
+        print(f"{path}: trained by {kept.commits}, from now on by {commit()}: compare with care", file=sys.stderr)
+
+
+def train_one(s: Settings, images: dict, data: hn.Dataset, checkpoint: Path | None, resume: bool, quiet: bool) -> dict:
     """One net from its seed, or its checkpoint, to its RUN, on one BLAS thread."""
-    side, text = math.isqrt(data.x_train.shape[1]), "loss {train_loss:.4f}  train {train_acc:.4f}  test {test_acc:.4f}"
-    run = Training(s, PROTOCOLS[s.protocol], side, data.n_classes)
-    if resume and checkpoint.exists():
-        run = Training.load(checkpoint)
-    start = time.perf_counter() - run.seconds
+    again = resume and checkpoint.exists()
+    run = Training.load(checkpoint) if again else Training(s, PROTOCOLS[s.protocol], images)
+    text = f"loss {{train_loss:.4f}}  train {{train_acc:.4f}}  {tested_on(s)} {{test_acc:.4f}}"
 
     def report(row):
         if not quiet:
-            seconds = time.perf_counter() - start
-            line = f"{label(s)}  epoch {row['epoch']:3d}  {text.format_map(row)}  {seconds:.0f} s"
+            line = f"{label(s)}  epoch {row['epoch']:3d}  {text.format_map(row)}  {run.seconds:.0f} s"
             print(line + "\n", end="", flush=True)  # in one piece, among those of the other processes
 
     with threadpool_limits(1):
@@ -922,64 +1003,55 @@ def train_one(s: Settings, data: hn.Dataset, checkpoint: Path | None, resume: bo
         return result(run, data)
 
 
-def checkpoints(path: Path, runs: list[Settings], side: int, classes: int, resume: bool) -> list[Path]:
-    """A file beside the JSON for each run; raises InputError when one that is to be resumed is of another."""
-    paths = [path.with_name(f"{path.stem}_{s.seed}.npz") for s in runs]
-    for s, each in zip(runs, paths, strict=True):
-        hn.check_writable(each)
-        if resume and each.exists():
-            kept = Training.load(each).task()
-            asked = Training(s, PROTOCOLS[s.protocol], side, classes).task()
-            other = [f"{name} {kept[name]}" for name in asked if kept[name] != asked[name]]
-            if other:
-                raise hn.InputError(f"{each} is of another run ({', '.join(other)}): without --resume it starts afresh")
-    return paths
-
-
 def train_seeds(args, save) -> None:
     """What the command line does; `save` writes the JSON."""
     start = time.perf_counter()
-    if args.nets:
-        print(nets())
-        return
-    path = Path(args.out).absolute() if args.out else hn.HERE / f"run_conv{'_quick' if args.quick else ''}.json"
+    path = Path(os.path.realpath(args.out)) if args.out else hn.HERE / f"run_conv{'_quick' * args.quick}.json"
     if not args.no_save:
         hn.check_writable(path)
     data = hn.load_mnist(args.data_dir)
-    runs, side = plan(args, data), math.isqrt(data.x_train.shape[1])
-    data = chosen(data, runs[0])
-    files = [None] * len(runs) if args.no_save else checkpoints(path, runs, side, data.n_classes, args.resume)
+    settings = plan(args, data)
+    data = chosen(data, settings[0])
+    images, tasks = images_of(data), []
+    for s in settings:
+        file = None if args.no_save else path.with_name(f"{path.stem}_{s.seed}.npz")
+        if file:
+            check_checkpoint(s, images, file, args.resume)
+        tasks.append((s, images, data, file, args.resume, args.quiet))
     if not args.quiet:
-        what = f"{data.name} from {data.source}: {len(data.x_train)} images to train on, {len(data.x_test)} to test on"
-        print(what, flush=True)
-    tasks = [(s, data, file, args.resume, args.quiet) for s, file in zip(runs, files, strict=True)]
-    done = {each["seed"]: each for each in hn.in_processes(train_one, tasks, min(args.jobs, len(tasks)))}
-    done = [done[s.seed] for s in runs]
-    for each in done:
-        if each["diverged"]:
-            print(f"{each['label']}: DIVERGED in {each['diverged_at']}", file=sys.stderr)
-    record = {**asdict(runs[0]), "seed": None, "seeds": [s.seed for s in runs], "data_set": data.name}
+        sizes = f"{len(data.x_train)} training and {len(data.x_test)} {tested_on(settings[0])} images"
+        print(f"{data.name} from {data.source}: {sizes}", flush=True)
+    done = {run["seed"]: run for run in hn.in_processes(train_one, tasks, min(args.jobs, len(tasks)))}
+    runs = [done[s.seed] for s in settings]
+    for run in runs:
+        if run["diverged"]:
+            print(f"{run['label']}: DIVERGED in {run['diverged_at']}", file=sys.stderr)
     try:
         if not args.no_save:
-            save(
-                path,
-                record
-                | {
-                    **PROTOCOLS[runs[0].protocol]._asdict(),
-                    "epochs": runs[0].epochs,
-                    "env": hn.environment(),
-                    "runs": done,
-                },
-            )
+            save(path, record(args, data, settings[0], runs))
     finally:
-        print(table(done), flush=True)  # whatever happens to the disk
+        print(table(runs), flush=True)  # whatever happens to the disk
     if not args.no_save:
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
 
 
+def record(args, data: hn.Dataset, s: Settings, runs: list[dict]) -> dict:
+    """The JSON.  Several seeds stand in `seeds`; `seed` is null then."""
+    return {
+        **PROTOCOLS[s.protocol]._asdict(),
+        **asdict(s),
+        **({"seeds": args.seeds} if args.seeds else {}),
+        **({"seed": None} if len(args.seeds) > 1 else {}),
+        **{"batch_size": BATCH, "data_set": data.name, "n_classes": data.n_classes},
+        "env": hn.environment(),
+        "runs": runs,
+    }
+
+
 def table(runs: list[dict]) -> str:
-    """The result: a line a seed, over several the mean ± standard deviation, and what the paper has."""
-    lines = ["seed   parameters   test accuracy %   train loss"]
+    """The result: a line a seed, over several the mean ± standard deviation."""
+    where = "validation" if runs[0]["validation"] else "test"
+    lines = [f"seed   parameters   {where} accuracy %   train loss"]
     for run in runs:
         done = f"{100 * run['final_test_acc']:17.2f} {run['final_train_loss']:12.4g}" if not run["diverged"] else ""
         lines.append(f"{run['seed']:4d} {run['n_parameters']:12d} {done or '         DIVERGED            -'}")
@@ -991,7 +1063,9 @@ def table(runs: list[dict]) -> str:
 
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
-    kept = "" if args.no_save else "; finished epochs are kept: --resume goes on from there"
+    if args.nets:
+        return hn.run_command(parser, lambda save: print(nets()))
+    kept = "" if args.no_save else "; --resume goes on from the last finished epoch"
     return hn.run_command(parser, partial(train_seeds, args), kept)
 
 

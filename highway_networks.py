@@ -755,7 +755,10 @@ def train_epoch(net: DeepNet, optimizer, x: np.ndarray, y: np.ndarray, order: np
 
 
 def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
-    """Raises FloatingPointError when the net's last step, which shows here and only here, made it not finite."""
+    """The share of x (N, features) that the net takes for its y (N,).
+
+    Raises FloatingPointError when the net's last step, which shows here and only here, made it not finite.
+    """
     logits = net.predict(x)
     if not (np.isfinite(logits).all() and np.isfinite(net.parameters).all()):
         raise FloatingPointError("after its last step: parameters or logits are not finite")
@@ -1130,7 +1133,7 @@ def train_pairs(args, save) -> None:
 
 def run_command(parser: argparse.ArgumentParser, work, kept: str = "") -> int:
     """Calls work(save), where save(path, record) writes JSON, and returns the exit status; whatever goes wrong ends in
-    one line.  `kept` is said after "nothing was written": what a run that was ended early leaves behind.
+    one line.  `kept` is said of a run that was ended early: what it leaves behind.
     """
     written = "nothing"
 

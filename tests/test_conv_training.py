@@ -1,5 +1,6 @@
 """Training of convolutional nets: protocols, checkpoints that resume exactly, and the command line."""
 
+import copy
 import json
 import os
 import signal
@@ -14,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 import conv_highway_networks as cn
 import highway_networks as hn
+from experiments.table1 import PILOT
 
 SMALL = cn.Settings(width=3, epochs=4, n_train=300, n_test=80)
 WORDS = ("--width", 3, "--epochs", 4)
@@ -24,8 +26,9 @@ def shapes(tmp_path):
     return write_data_set(tmp_path / "shapes", side=14)
 
 
-def training(s=SMALL, protocol=cn.PROTOCOLS["short"], side=14, classes=3):
-    return cn.Training(s, protocol, side, classes)
+def training(s=SMALL, protocol=cn.PROTOCOLS["short"], data=None):
+    """For these images, or for images of 14 x 14 pixels and three classes that are not there yet."""
+    return cn.Training(s, protocol, cn.images_of(data) if data else {"side": 14, "classes": 3, "crc32": ""})
 
 
 def train(*words, **more):
@@ -117,6 +120,8 @@ def test_validation_is_on_training_images_that_are_not_trained_on(mnist):
     assert (data.x_train == mnist.x_train[:55000]).all()
     assert (data.x_test == mnist.x_train[55000:]).all()
     assert (data.y_test == mnist.y_train[55000:]).all()
+    with pytest.raises(ValueError, match="more than the 55000 and 5000 there are"):
+        cn.chosen(mnist, replace(s, n_train=55001))
     data = cn.chosen(mnist, cn.Settings())
     assert all(a is b or (a == b).all() for a, b in zip(data[:4], mnist[:4], strict=True))
 
@@ -124,7 +129,8 @@ def test_validation_is_on_training_images_that_are_not_trained_on(mnist):
 @pytest.mark.parametrize("block", ["highway", "residual"])
 def test_it_learns(tmp_path, block):
     s = replace(SMALL, block=block, width=8, epochs=12, n_train=2000)
-    t, data = training(s), hn.load_mnist(write_data_set(tmp_path / "shapes", n_train=2000, side=14))
+    data = hn.load_mnist(write_data_set(tmp_path / "shapes", n_train=2000, side=14))
+    t = training(s, PILOT, data)
     with threadpool_limits(1):
         cn.train(t, data)
     assert t.history["test_acc"][-1] > 0.95
@@ -197,7 +203,7 @@ class Stopped(Exception):
 def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
     data, path = cn.chosen(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
     s = replace(SMALL, protocol=protocol)
-    whole, stopped = (training(s, cn.PROTOCOLS[protocol]) for _ in range(2))
+    whole, stopped = (training(s, cn.PROTOCOLS[protocol], data) for _ in range(2))
     cn.train(whole, data)
 
     def stop(row):
@@ -208,11 +214,12 @@ def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
         cn.train(stopped, data, path, stop)
     resumed = cn.Training.load(path)
     assert resumed.history["epoch"] == [*range(1, after + 1)]
-    assert resumed.git == hn.environment()["git"]
+    assert resumed.commits == [hn.environment()["git"]]
     assert resumed.task() == whole.task()
     cn.train(resumed, data, path)
     for a, b in ((whole, resumed), (whole, cn.Training.load(path))):
         assert a.history == b.history
+        assert a.steps == b.steps
         assert a.rng.bit_generator.state == b.rng.bit_generator.state
         assert (a.parameters == b.parameters).all()
         assert (a.optimizer.v == b.optimizer.v).all()
@@ -220,7 +227,7 @@ def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
 
 def test_a_run_that_diverges_ends_by_name(shapes):
     data = cn.chosen(hn.load_mnist(shapes), SMALL)
-    t = training(protocol=cn.PROTOCOLS["short"]._replace(lr=1e30))
+    t = training(SMALL, cn.PROTOCOLS["short"]._replace(lr=1e30), data)
     cn.train(t, data)
     result = cn.result(t, data)
     assert result["diverged"] is True
@@ -230,11 +237,11 @@ def test_a_run_that_diverges_ends_by_name(shapes):
     assert "DIVERGED" in cn.table([result])
 
 
-def test_files_that_are_no_checkpoint(tmp_path, shapes):
+def test_files_that_are_no_checkpoint(tmp_path):
     path = tmp_path / "net.npz"
-    t = training()
-    t.save(path)
+    training().save(path)
     good = path.read_bytes()
+    cn.Training.load(path)
     for wrong in (b"", b"\0" * 100, good[: len(good) // 2], b"PK\x03\x04" + good[4:200]):
         path.write_bytes(wrong)
         with pytest.raises(hn.InputError, match="is not a checkpoint"):
@@ -245,6 +252,68 @@ def test_files_that_are_no_checkpoint(tmp_path, shapes):
         cn.Training.load(path)
     with pytest.raises(hn.InputError, match="is not a checkpoint"):
         cn.Training.load(tmp_path / "absent.npz")
+
+
+HISTORY = {name: [0.5] for name in cn.Training.COLUMNS} | {"epoch": [1]}
+WRONG = [
+    {"parameters": np.float32(7)},
+    {"parameters": np.zeros(3, np.float32)},
+    {"parameters": np.nan},
+    {"v": np.complex64(0)},
+    {"v": np.inf},
+    {"history": {}},
+    {"history": None},
+    {"history": HISTORY | {"epoch": [2]}},
+    {"history": HISTORY | {"test_acc": []}},
+    {"history": {name: [*range(1, 6)] for name in HISTORY}},
+    {"seconds": None},
+    {"commits": None},
+    {"rng": {}},
+    {"settings": {"epochs": "3"}},
+    {"settings": {"width": 5}},
+    {"settings": {"depth": 3}},
+    {"images": {"side": 3, "classes": 3, "crc32": ""}},
+    {"protocol": [15, [0, 0, 0, 0], 1, 0.05, "nonsense", 5e-4, 5e-4]},
+    {"protocol": [15]},
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
+    path, t = tmp_path / "net.npz", training()
+    t.save(path)
+    head, arrays = hn.read_arrays(path)
+    head["history"] = HISTORY
+    hn.write_arrays(path, head, **arrays)
+    assert cn.Training.load(path).epochs == 1
+    for name, value in wrong.items():
+        if name in arrays:
+            arrays[name] = np.broadcast_to(value, arrays[name].shape) if np.ndim(value) == 0 else value
+        elif name == "settings":
+            head[name] |= value
+        else:
+            head[name] = value
+    if wrong.get("parameters") is WRONG[0]["parameters"]:
+        arrays["parameters"] = np.float32(7)
+    hn.write_arrays(path, head, **arrays)
+    with pytest.raises(hn.InputError, match="is not a checkpoint"):
+        cn.Training.load(path)
+
+
+def test_a_run_does_not_go_on_with_other_images(shapes):
+    data = cn.chosen(hn.load_mnist(shapes), SMALL)
+    with pytest.raises(ValueError, match="cannot go on with"):
+        cn.train(training(data=data), data._replace(y_train=2 - data.y_train))
+
+
+def test_a_net_can_be_copied():
+    net = training().net
+    other = copy.deepcopy(net)
+    x = np.random.default_rng(0).random((3, 196), np.float32)
+    assert (other.predict(x) == net.predict(x)).all()
+    other.parameters[:] = 0
+    assert (other.predict(x) == 0).all()
+    assert (net.predict(x) != 0).any()
 
 
 # ---- the command line
@@ -259,11 +328,12 @@ def test_seeds_for_any_number_of_jobs(tmp_path, shapes):
     assert numbers_of(tmp_path / "1.json") == numbers_of(tmp_path / "2.json")
     record = json.loads((tmp_path / "2.json").read_text())
     expected = {"width": 3, "block": "highway", "protocol": "short", "epochs": 4, "seed": None, "seeds": [1, 0]}
-    expected |= {"n_train": 300, "n_test": 80, "data_set": "shapes", "lr": 0.05, "shift": 1, "validation": False}
+    expected |= {"n_train": 300, "n_test": 80, "data_set": "shapes", "n_classes": 3, "batch_size": 100}
+    expected |= {"lr": cn.PROTOCOLS["short"].lr, "validation": False}
     assert expected.items() <= record.items()
     assert [run["seed"] for run in record["runs"]] == [1, 0]
     assert record["runs"][0]["history"] != record["runs"][1]["history"]
-    for text in ("300 images to train on, 80 to test on", "seed 1  epoch   4", "over 2 seeds", "saved to"):
+    for text in ("shapes from", "300 training and 80 test images", "seed 1  epoch   4", "over 2 seeds", "saved to"):
         assert text in process.stdout
     run = record["runs"][0]
     assert f"{100 * run['final_test_acc']:.2f}" in process.stdout
@@ -292,18 +362,20 @@ def test_a_stopped_command_resumes_exactly(tmp_path, shapes, how, jobs):
     command = [sys.executable, ROOT / "conv_highway_networks.py", *words, tmp_path / "stopped.json"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
     with subprocess.Popen(list(map(str, command)), **pipes) as process:
-        assert any("epoch   3" in line for line in process.stdout)
+        assert any("seed 0  epoch   3" in line for line in process.stdout)
         os.killpg(process.pid, how)
         stderr = process.communicate(timeout=60)[1]
     assert not (tmp_path / "stopped.json").exists()
     if how == signal.SIGINT:
         assert process.returncode == 130
         assert stderr.splitlines() == [
-            "interrupted: nothing was written; finished epochs are kept: --resume goes on from there"
+            "interrupted: nothing was written; --resume goes on from the last finished epoch"
         ]
+    assert "--resume goes on from there" in one_line_error(train(*words, tmp_path / "stopped.json"))
     process = train(*words, tmp_path / "stopped.json", "--resume")
     assert process.returncode == 0, process.stderr
-    assert "epoch   2 " not in process.stdout.replace("seed 1  epoch   2 ", "")
+    assert "seed 0  epoch   3 " not in process.stdout
+    assert "seed 0  epoch  12 " in process.stdout
     assert numbers_of(tmp_path / "stopped.json") == numbers_of(tmp_path / "whole.json")
     process = train(*words, tmp_path / "stopped.json", "--resume")  # nothing is left to do
     assert "epoch" not in process.stdout
@@ -311,30 +383,68 @@ def test_a_stopped_command_resumes_exactly(tmp_path, shapes, how, jobs):
 
 
 def test_what_cannot_be_resumed(tmp_path, shapes):
-    words = ("--width", 3, "--data-dir", shapes, "--out", tmp_path / "x.json")
-    assert train(*words, "--epochs", 2).returncode == 0
-    before = (tmp_path / "x_0.npz").read_bytes()
+    words = ("--width", 3, "--out", tmp_path / "x.json")
+    assert train(*words, "--data-dir", shapes, "--epochs", 2).returncode == 0
+    before = {name: (tmp_path / name).read_bytes() for name in ("x.json", "x_0.npz")}
+    others = write_data_set(tmp_path / "others", n_train=310, side=14)
     for other, what in (
         (("--epochs", 3), "epochs 2"),
         (("--epochs", 2, "--protocol", "paper"), "protocol short"),
         (("--epochs", 2, "--block", "plain"), "block highway"),
         (("--epochs", 2, "--gate-bias", -2), "gate_bias -1.0"),
         (("--epochs", 2, "--n-train", 200), "n_train 300"),
+        (("--epochs", 2, "--n-train", 300, "--n-test", 80, "--data-dir", others), "crc32"),
     ):
-        error = one_line_error(train(*words, *other, "--resume"))
+        error = one_line_error(train(*words, "--data-dir", shapes, *other, "--resume"))
         assert "is of another run" in error
         assert what in error
-    (tmp_path / "x_0.npz").write_bytes(b"nonsense")
-    assert "is not a checkpoint" in one_line_error(train(*words, "--epochs", 2, "--resume"))
-    assert (tmp_path / "x_0.npz").read_bytes() == b"nonsense"
-    assert train(*words, "--epochs", 2).returncode == 0  # without --resume it starts afresh
-    assert cn.Training.load(tmp_path / "x_0.npz").history["epoch"] == [1, 2]
-    assert len(before) > 1000
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+    assert train(*words, "--data-dir", shapes, "--epochs", 3).returncode == 0  # a finished one may be replaced
+    assert cn.Training.load(tmp_path / "x_0.npz").epochs == 3
+
+
+def test_a_file_that_is_no_checkpoint_is_not_replaced(tmp_path, shapes):
+    (tmp_path / "x_0.npz").write_bytes(b"mine")
+    for words in ((), ("--resume",)):
+        process = train(*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json", *words)
+        assert "x_0.npz is not a checkpoint" in one_line_error(process)
+    assert (tmp_path / "x_0.npz").read_bytes() == b"mine"
+    assert {path.name for path in tmp_path.iterdir()} == {"shapes", "x_0.npz"}
+
+
+def test_resuming_says_what_one_should_know(tmp_path, shapes):
+    words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json", "--resume")
+    process = train(*words)
+    assert process.returncode == 0, process.stderr
+    assert "seed 0: there is no" in process.stderr
+    path = tmp_path / "x_0.npz"
+    head, arrays = hn.read_arrays(path)
+    hn.write_arrays(path, head | {"commits": ["of old"]}, **arrays)
+    process = train(*words)
+    assert process.returncode == 0
+    assert "trained by ['of old'], from now on by" in process.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="makes a link")
+def test_a_link_stays_a_link(tmp_path, shapes):
+    (tmp_path / "link.json").symlink_to(tmp_path / "target.json")
+    assert train(*WORDS, "--data-dir", shapes, "--out", tmp_path / "link.json").returncode == 0
+    assert (tmp_path / "link.json").is_symlink()
+    assert json.loads((tmp_path / "target.json").read_text())["runs"]
+
+
+def test_validation_is_called_so(tmp_path):
+    data = write_data_set(tmp_path / "many", n_train=5300, n_test=100, side=14)
+    process = train(*WORDS, "--validation", "--data-dir", data, "--n-test", 200, "--no-save")
+    assert process.returncode == 0, process.stderr
+    assert "300 training and 200 validation images" in process.stdout
+    assert "validation accuracy %" in process.stdout
+    assert "test accuracy" not in process.stdout
 
 
 BAD = [
     (("--width", "0"), "'0' is not a whole number of at least 1"),
-    (("--epochs", "0"), "'0' is not a whole number of at least 1"),
+    (("--epochs", "0"), "'0' is not a whole number from 1 to 1000000"),
     (("--block", "conv"), "invalid choice"),
     (("--protocol", "long"), "invalid choice"),
     (("--seeds", "1,1"), "names one number twice"),
@@ -343,7 +453,8 @@ BAD = [
     (("--n-train", "99"), "'99' is not a whole number of at least 100"),
     (("--n-train", "301"), "--n-train 301 is more than the 300 that shapes has"),
     (("--n-test", "81"), "--n-test 81 is more than the 80 that shapes has"),
-    (("--validation",), "--n-train 100 is more than the 0 that shapes has"),
+    (("--validation",), "shapes has 300 training images, of them 5000 for --validation; a batch needs 100"),
+    (("--epochs", "1" + "0" * 400), "from 1 to 1000000"),
     (("--gate-bias", "nan"), "from -1000.0 to 1000.0"),
     (("--jobs", "0"), "'0' is not a whole number of at least 1"),
     (("--out", "."), "is a folder or a device"),

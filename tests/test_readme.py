@@ -202,7 +202,9 @@ def conv_sizes():
 
 def percent(value):
     runs = f"{value['n']} seed{'s' * (value['n'] > 1)}"
-    return f"{100 * value['mean']:.2f}" + (f" ± {100 * value['sd']:.2f}" if value["sd"] is not None else "") + f", {runs}"
+    return (
+        f"{100 * value['mean']:.2f}" + (f" ± {100 * value['sd']:.2f}" if value["sd"] is not None else "") + f", {runs}"
+    )
 
 
 PAPERS_TABLE_1 = {"width_16": (99.40, 0.03), "width_32": (99.54, 0.02)}
@@ -216,7 +218,7 @@ def table_1():
         for protocol in ("short", "paper"):
             value = summary.get(f"test_accuracy_{name}_{protocol}")
             cells.append(f"{percent(value)} of {summary[f'epochs_{name}_{protocol}']}" if value else "-")
-        what = name.removeprefix("width_").split("_") + ["highway"]
+        what = [*name.removeprefix("width_").split("_"), "highway"]
         n = f"{summary[f'parameters_{name}']:,}".replace(",", " ")
         rows.append(f"| {what[1]}, {what[0]} maps | {n} | {paper} | **{cells[0]}** | {cells[1]} |")
     header = "| net | parameters | paper: %, epochs | here, short: %, epochs | here, as the authors train: %, epochs |"
