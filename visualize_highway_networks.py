@@ -738,7 +738,7 @@ def conv_curves(record):
     runs = [t for t in record["trials"]["final"] if not t["diverged"]]
     widths = sorted({t["width"] for t in runs})
     fig, axes = plt.subplots(1, len(widths), figsize=(10, 5), sharey=True, squeeze=False)
-    styles = {
+    styles = {  # of what the default budget trains
         ("highway", "short"): (KINDS["highway"], "-"), ("plain", "short"): (KINDS["plain"], "-"),
         ("residual", "short"): (KINDS["residual"], "-"), ("highway", "paper"): ("0.35", "--"),
     }  # fmt: skip
@@ -764,10 +764,12 @@ def conv_curves(record):
     return fig
 
 
-def looked_into(record, width=None):
-    """Seed 0 of the highway nets that were trained in the short way, or of one width, the narrowest."""
-    nets = of_trials(record, "final", block="highway", protocol="short", seed=0)
-    return sorted((t for t in nets if "filters" in t and width in (None, t["width"])), key=lambda t: t["width"])
+def looked_into(record):
+    """Seed 0 of the highway nets that were trained in the short way, the narrowest first."""
+    nets = [t for t in of_trials(record, "final", block="highway", protocol="short", seed=0) if "filters" in t]
+    if not nets:
+        raise ValueError("no highway net of seed 0 has filters: it diverged, or was not trained")
+    return sorted(nets, key=lambda t: t["width"])
 
 
 def conv_filters(record):
@@ -793,7 +795,7 @@ def conv_gates(record):
     fig = plt.figure(figsize=(10, 3.2 + 1.9 * len(nets)))
     top, *parts = fig.subfigures(len(nets) + 1, 1, height_ratios=[3.2] + [1.9] * len(nets))
     ax, start = top.subplots(), initial_gate(nets[0])
-    for t, color in zip(nets, (COLOR["highway"], COLOR["plain"]), strict=False):
+    for t, color in zip(nets, (COLOR["highway"], "#56B4E9"), strict=False):
         same = of_trials(record, "final", block="highway", protocol="short", width=t["width"], diverged=False)
         for i, run in enumerate(same):
             T = run["final_T_per_layer"]

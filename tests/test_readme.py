@@ -242,8 +242,9 @@ def three_hundred_epochs():
 
 
 def recipes():
-    runs = load("results/table1.json")["trials"]["recipes"]
-    return ", ".join(f"{run['recipe']} {100 * run['final_test_acc']:.2f} %" for run in runs)
+    summary, start = load("results/table1.json")["summary"], "validation_accuracy_"
+    parts = {name.removeprefix(start).replace("_", " "): summary[name] for name in summary if name.startswith(start)}
+    return ", ".join(f"{name} {100 * accuracy:.2f} %" for name, accuracy in parts.items())
 
 
 def conv_speed():
