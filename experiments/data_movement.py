@@ -1,0 +1,269 @@
+"""Does the carry path save data movement, or only gradient flow?  A training step, priced by ByteDMD.
+
+    python -m experiments.data_movement            -> results/data_movement.json
+
+The published program left the question open.  ByteDMD: all values lie on one stack, the last touched on top; to read a
+byte at depth d costs ceil(sqrt(d)); writing and arithmetic are free.  The inputs of an instruction are priced together,
+on the stack as it was before; then they move to the top in the order of reading, and the output is pushed.  A value
+is removed after its last use.  At the start the first argument lies on top, within an argument its last element.
+
+Traced is a step of `depth` blocks, weights as arguments before the inputs: forward as the equations are written, one
+output at a time; dL/dy = y - target; backward as eq. 9; gradient descent.  Numbers of four bytes.
+
+And a net that is trained: what would be saved if a block whose gates are shut for this input were skipped, at what
+accuracy?  "known": its gates need not be computed, the bound of any such saving; "computed": T is computed, and H
+only where a gate of the block is not shut; "unit": H of those units only whose own gate is not shut.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+
+import numpy as np
+
+from experiments import deep, fifty_layers, inside
+from experiments.byte_dmd import Tape, price
+from experiments.trials import Experiment, end, show, spread, text
+
+BYTES = 4  # of a number
+BASE = {"depth": 10, "width": 16, "batch": 8}
+BUDGETS = {
+    "quick": {"sweeps": {"depth": [1, 3], "width": [4], "batch": [1, 2]}, "base": {"depth": 2, "width": 6, "batch": 2},
+              "thresholds": [0.3], "images": 1},
+    "default": {"sweeps": {"depth": [1, 2, 5, 20, 50], "width": [4, 8, 32], "batch": [1, 2, 4, 32]}, "base": BASE,
+                "thresholds": [0.1, 0.2, 0.3, 0.5, 0.7], "images": 4},
+    "full": {"sweeps": {"depth": [1, 2, 5, 20, 50, 100], "width": [4, 8, 32, 50], "batch": [1, 2, 4, 32, 128]},
+             "base": BASE, "thresholds": [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9], "images": 20},
+}  # fmt: skip
+KINDS = {"plain": 1, "residual": 1, "highway": 2}  # matrices of a block
+POLICIES = ("known", "computed", "unit")
+PHASES = ("forward", "backward", "update")
+
+
+def wide(width: int) -> int:
+    """The width at which a block of one matrix has as many parameters as a highway block."""
+    return min(range(width, 2 * width), key=lambda w: abs(w * (w + 1) - 2 * width * (width + 1)))
+
+
+# ---- A training step -------------------------------------------------------------------------------------------------
+
+
+def step(block: str, depth: int, width: int, batch: int) -> tuple[Tape, list[int]]:
+    """The tape of one training step, and the instructions at which its phases end."""
+    tape, rows = Tape(), width * KINDS[block]
+    shapes = {"W": (depth, rows, width), "b": (depth, rows), "x": (width, batch), "target": (width, batch)}
+    W, b, x, target = tape.arguments(**shapes)
+    states, kept, ends = [x], [], []
+    for layer in range(depth):
+        z = tape.products("z", W[layer], states[-1], start=b[layer][:, None])
+        y, parts = forward(tape, block, z, states[-1])
+        states.append(y)
+        kept.append(parts)
+    ends.append(len(tape))
+    dy, gradients = tape.do("dy", states[-1], target), []
+    for layer in reversed(range(depth)):
+        dz, carried = backward(tape, block, dy, *kept[layer])
+        gradients.append((tape.products("dW", dz, states[layer].T), tape.sums("db", dz)))
+        dy = tape.products("dy", W[layer].T, dz, start=carried)
+    ends.append(len(tape))
+    for layer, (dW, db) in zip(reversed(range(depth)), gradients, strict=True):
+        tape.do("W", W[layer], dW)
+        tape.do("b", b[layer], db)
+    return tape, [*ends, len(tape)]
+
+
+def forward(tape, block, z, x):
+    """y, and what the way back needs: eq. 1, y = H + x, or eq. 3."""
+    H = tape.do("H", z[: len(x)])
+    if block == "plain":
+        return H, (H,)
+    if block == "residual":
+        return tape.do("state", x, H), (H,)
+    T, difference = tape.do("T", z[len(x) :]), tape.do("H - x", H, x)
+    return tape.do("state", x, tape.do("T (H - x)", T, difference)), (H, T, difference)
+
+
+def backward(tape, block, dy, H, T=None, difference=None):
+    """dz, and what of dy goes past the products: nothing, dy, or (1 - T) dy, eq. 9."""
+    slope = tape.do("slope", H)  # 1 - H^2
+    if block != "highway":
+        return tape.do("dz", slope, dy), dy if block == "residual" else None
+    dH = tape.do("dH", T, dy)
+    carried = tape.do("carried", dy, dH)
+    dz_H = tape.do("dz", slope, dH)
+    slope_of_T = tape.do("slope", T)  # T (1 - T)
+    dz_T = tape.do("dz", slope_of_T, tape.do("dT", difference, dy))
+    return np.concatenate([dz_H, dz_T]), carried
+
+
+def trial(t: dict) -> dict:
+    tape, ends = step(t["block"], t["depth"], t["width"], t["batch"])
+    depths, kinds, when = tape.depths()
+    cost = price(depths, BYTES)
+    phase = np.searchsorted(ends, when, side="right")
+    by_phase = {name: int(cost[phase == i].sum()) for i, name in enumerate(PHASES)}
+    by_kind = {
+        name: {kind: int(cost[(phase == i) & (kinds == k)].sum()) for k, kind in enumerate(tape.kinds)}
+        for i, name in enumerate(PHASES)
+    }
+    n = t["depth"] * KINDS[t["block"]] * t["width"] * (t["width"] + 1)
+    result = {"n_parameters": n, "cost": int(cost.sum()), "reads": len(cost), "mean_depth": float(depths.mean())}
+    return result | by_phase | {"by_kind": {name: {k: v for k, v in of.items() if v} for name, of in by_kind.items()}}
+
+
+# ---- A trained net ---------------------------------------------------------------------------------------------------
+
+
+def trained(t: dict, folder: str) -> dict:
+    """What skipping would save in one trained net, and cost in accuracy."""
+    net = fifty_layers.net_of(t, folder)
+    x, y = deep.images_of(t)[2:]
+    state = inside.first(net, x)
+    result = {"test_accuracy": accuracy(net, state, y), "policies": []}
+    whole = [inference(net, state[i], 0.0, "all") for i in range(t["images"])]
+    result["cost"] = float(np.mean(whole))
+    for threshold in t["thresholds"]:
+        for how in ("block", "unit"):
+            after, used = through(net, state, threshold, how)
+            own = {"threshold": threshold, "test_accuracy": accuracy(net, after, y), "used": float(used)}
+            for policy in ("unit",) if how == "unit" else ("known", "computed"):
+                costs = [inference(net, state[i], threshold, policy) for i in range(t["images"])]
+                ratios = [cost / one for cost, one in zip(costs, whole, strict=True)]
+                result["policies"].append({"policy": policy, **own, "cost_over_whole": float(np.mean(ratios))})
+    return result
+
+
+def accuracy(net, state, y) -> float:
+    return float((inside.logits(net, state).argmax(axis=1) == y).mean())
+
+
+def through(net, state, threshold, how):
+    """All blocks, but where shut: the last state, and the share of blocks or units that were not."""
+    used = []
+    for layer in range(net.depth):
+        _, T, _, y = inside.block(net, layer, state)
+        on = (T >= threshold) if how == "unit" else (T.max(axis=1) >= threshold)[:, None]
+        used.append(on.mean())
+        state = np.where(on, y, state)
+    return state, np.mean(used)
+
+
+def inference(net, state, threshold: float, policy: str) -> int:
+    """The price of one image's way through the blocks."""
+    width, depth = net.hidden, net.depth
+    tape, state = Tape(), state[None]
+    shapes = {"W_H": (depth, width, width), "W_T": (depth, width, width), "b_H": (depth, width), "b_T": (depth, width)}
+    W_H, W_T, b_H, b_T, x = tape.arguments(**shapes, x=(width, 1))
+    for layer in range(depth):
+        _, T, _, y = inside.block(net, layer, state)
+        on = np.full(width, T.max() >= threshold) if policy in ("known", "computed") else T[0] >= threshold
+        on |= policy == "all"
+        state = np.where(on, y, state)
+        if policy == "known" and not on.any():
+            continue
+        T = tape.do("T", tape.products("z", W_T[layer], x, start=b_T[layer][:, None]))
+        if not on.any():
+            continue
+        H = tape.do("H", tape.products("z", W_H[layer][on], x, start=b_H[layer][on][:, None]))
+        x = x.copy()
+        x[on] = tape.do("state", x[on], tape.do("T (H - x)", T[on], tape.do("H - x", H, x[on])))
+    return int(price(tape.depths()[0], BYTES).sum())
+
+
+# ---- The whole -------------------------------------------------------------------------------------------------------
+
+
+def settings(s: dict) -> list[dict]:
+    """The base, each of its sizes varied alone, and at the base blocks of one matrix as wide as to have as much."""
+    sizes = [s["base"]] + [s["base"] | {name: value} for name, values in s["sweeps"].items() for value in values]
+    trials = [{"block": block, **size} for size in sizes for block in KINDS]
+    width = wide(s["base"]["width"])
+    return trials + [{"block": block, **s["base"], "width": width} for block in ("plain", "residual")]
+
+
+def main(argv=None) -> None:
+    e = Experiment("data_movement", __doc__, BUDGETS, argv)
+    s = e.settings
+    skipping = [{**t, "thresholds": s["thresholds"], "images": s["images"]} for t in fifty_layers.finals(e)]
+    trials = {"step": e.run(trial, settings(s))}
+    trials["trained"] = e.run(functools.partial(trained, folder=str(e.folder)), skipping)
+    summary = summarise(trials, s)
+    e.save("the published program's open question", summary, trials)
+    show(claims(summary))
+
+
+MARGIN = 0.05  # costs closer than this are called equal
+LOSSES = {"a_point": 0.01, "a_tenth": 0.001}  # of accuracy that may be lost
+
+
+def per_parameter(t: dict) -> float:
+    """The cost of a step for one parameter and one example."""
+    return t["cost"] / t["n_parameters"] / t["batch"]
+
+
+def summarise(trials: dict, s: dict) -> dict:
+    steps, base = trials["step"], s["base"]
+
+    def at(block, **size):
+        [one] = [t for t in steps if {**base, **size, "block": block}.items() <= t.items()][:1]
+        return one
+
+    summary = {}
+    for block in KINDS:
+        t = at(block) if block == "highway" else at(block, width=wide(base["width"]))  # as many parameters
+        summary[f"cost_per_parameter_{block}"] = per_parameter(t)
+        summary |= {f"{name}_share_{block}": t[name] / t["cost"] for name in PHASES}
+        depths = sorted({t["depth"] for t in steps})
+        first, last = (per_parameter(at(block, depth=n)) for n in (depths[0], depths[-1]))
+        summary[f"cost_per_parameter_deepest_over_shallowest_{block}"] = last / first
+    for other in ("plain", "residual"):
+        ours, theirs = (summary[f"cost_per_parameter_{block}"] for block in ("highway", other))
+        summary[f"highway_over_{other}_as_many_parameters"] = ours / theirs
+        summary[f"highway_over_{other}_as_wide"] = at("highway")["cost"] / at(other)["cost"]
+    by_kind = at("highway")["by_kind"]
+    for group, kinds in GROUPS.items():
+        read = sum(of.get(kind, 0) for of in by_kind.values() for kind in kinds)
+        summary[f"share_of_{group}_highway"] = read / at("highway")["cost"]
+    for policy in POLICIES:
+        for name, loss in LOSSES.items():
+            savings = [saving(t, policy, loss) for t in trials["trained"]]
+            summary[f"saved_{policy}_at_{name}"] = spread(savings)
+    return summary
+
+
+GROUPS = {  # of what is read
+    "weights": ("W", "b"),
+    "states": ("x", "state"),
+    "partial_sums": ("product", "z", "dW", "db"),
+    "what_comes_back": ("dy", "dz"),
+    "the_gate": ("T", "H - x", "T (H - x)", "dH", "dT", "carried"),
+    "the_rest": ("H", "slope", "target"),
+}
+
+
+def saving(t: dict, policy: str, loss: float) -> float:
+    """The largest share of the cost that a threshold saves without losing more accuracy than this; 0 for none."""
+    good = [p for p in t["policies"] if p["policy"] == policy and p["test_accuracy"] >= t["test_accuracy"] - loss]
+    return max([0.0, *(1 - p["cost_over_whole"] for p in good)])
+
+
+def claims(summary: dict) -> list[tuple]:
+    rows = []
+    for other in ("plain", "residual"):
+        ratio = summary[f"highway_over_{other}_as_many_parameters"]
+        saves = ratio < 1 - MARGIN
+        rows.append(
+            (f"the carry path saves data movement against {other}, as many parameters", "open", f"{ratio:.3f}", saves)
+        )
+    for policy in POLICIES:
+        for name, loss in LOSSES.items():
+            what = f"skipping saves, {policy}, for at most {loss} of accuracy"
+            rows.append((what, "open", text(summary[f"saved_{policy}_at_{name}"]), None))
+    return rows
+
+
+if __name__ == "__main__":
+    from experiments import data_movement  # so that worker processes find its functions under this name
+
+    sys.exit(end(data_movement.main))

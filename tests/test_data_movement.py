@@ -1,0 +1,174 @@
+"""ByteDMD against a stack that is really moved, and what the tapes of the blocks compute."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import highway_networks as hn
+from experiments import data_movement, inside
+from experiments.byte_dmd import Tape, greater_later, price
+
+
+def on_a_stack(tape):
+    """The depths of all reads by moving a list, as the rules are written."""
+    values, when, read = (each.tolist() for each in tape.touches())
+    last = {value: i for i, value in enumerate(values)}
+    stack, depths, i = [], [], 0
+    while i < len(values):
+        touched = [j for j in range(i, len(values)) if when[j] == when[i]] if when[i] >= 0 else [i]
+        reads = [j for j in touched if read[j]]
+        depths += [stack.index(values[j]) + 1 for j in reads]
+        for j in touched:
+            if read[j]:
+                stack.remove(values[j])
+            if last[values[j]] > j:
+                stack.insert(0, values[j])
+        i = touched[-1] + 1
+    return depths
+
+
+def cost(tape, size=1):
+    return price(tape.depths()[0], size).sum()
+
+
+def test_the_examples_of_the_definition():
+    tape = Tape()
+    a, b, c = tape.arguments(a=(), b=(), c=())
+    tape.do("sum", tape.do("sum", a, b), c)
+    assert cost(tape) == 6
+    tape = Tape()
+    a, b = tape.arguments(a=(1, 2), b=(2, 1))
+    tape.products("sum", a, b)
+    assert cost(tape) == 12
+    tape = Tape()
+    x, A = tape.arguments(x=(2, 1), A=(2, 2))  # the vector is the first argument; the other way round it costs 27
+    tape.products("sum", A, x)
+    assert cost(tape) == 26
+
+
+def test_a_value_of_four_bytes_is_four_bytes_one_under_the_other():
+    assert price(np.array([1, 2]), 4).tolist() == [1 + 2 + 2 + 2, 3 + 3 + 3 + 3]
+    assert price(np.array([10**12]), 1).tolist() == [10**6]
+
+
+@given(st.integers(0, 2**32), st.integers(1, 12))
+def test_against_a_stack_that_is_moved(seed, n):
+    """Programs at random: element by element, products, sums, with arguments that are read never, once, or often."""
+    rng = np.random.default_rng(seed)
+    tape = Tape()
+    shapes = {f"a{i}": tuple(rng.integers(1, 4, 2)) for i in range(3)}
+    arrays = tape.arguments(**shapes)
+    for _ in range(n):
+        how, one = rng.integers(4), arrays[rng.integers(len(arrays))]
+        if how == 0:
+            arrays.append(tape.do("f", one))
+        elif how == 1:
+            arrays.append(tape.sums("sum", one)[None])
+        else:
+            fits = [other for other in arrays if other.shape == one.shape and not (other == one).any()]
+            if how == 2 and fits:
+                arrays.append(tape.do("g", one, fits[rng.integers(len(fits))]))
+            else:
+                fits = [other for other in arrays if len(other) == one.shape[1] and not np.intersect1d(one, other).size]
+                if fits:
+                    arrays.append(tape.products("product", one, fits[rng.integers(len(fits))]))
+    if len(tape):
+        depths, kinds, when = tape.depths()
+        assert depths.tolist() == on_a_stack(tape)
+        assert (np.diff(when) >= 0).all()
+        assert kinds.max() < len(tape.kinds)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 100, 1025])
+def test_greater_ones_that_come_later(n):
+    rank = np.random.default_rng(n).permutation(n)
+    assert greater_later(rank).tolist() == [(rank[i + 1 :] > rank[i]).sum() for i in range(n)]
+
+
+@pytest.mark.parametrize("block", data_movement.KINDS)
+def test_a_step_reads_what_its_equations_do(block):
+    """Every product reads two factors and, but for the first into a sum from 0, the sum so far and the product."""
+    depth, width, batch = 3, 5, 2
+    tape, ends = data_movement.step(block, depth, width, batch)
+    assert ends[-1] == len(tape)
+    rows, elements = width * data_movement.KINDS[block], width * batch
+    products = rows * elements
+    own = {"plain": (1, 1 + 2), "residual": (1 + 2, 1 + 2), "highway": (2 + 2 + 2 + 2, 2 + 2 + 1 + 2 + 1 + 2 + 2)}[
+        block
+    ]
+    forward = 4 * products + own[0] * elements
+    from_zero = block == "plain"
+    backward = 2 * elements // depth  # y - target
+    backward = (4 * products - rows * width) + (2 * rows * batch - rows)  # dW, db: batch products into a sum from 0
+    backward += 4 * products - from_zero * elements + own[1] * elements
+    update = 2 * rows * (width + 1)
+    when = tape.depths()[2]
+    counted = np.bincount(np.searchsorted(ends, when, side="right"), minlength=3)
+    assert counted.tolist() == [depth * forward, depth * backward + 2 * elements, depth * update]
+    result = data_movement.trial({"block": block, "depth": depth, "width": width, "batch": batch})
+    assert result["reads"] == counted.sum()
+    assert result["cost"] == sum(result[name] for name in data_movement.PHASES)
+    assert result["cost"] == sum(sum(of.values()) for of in result["by_kind"].values())
+    assert result["n_parameters"] == depth * rows * (width + 1)
+    kinds = {kind for group in data_movement.GROUPS.values() for kind in group}
+    assert {kind for of in result["by_kind"].values() for kind in of} <= kinds
+
+
+def test_as_many_parameters():
+    assert data_movement.wide(50) == 71
+    assert data_movement.wide(16) == 23
+
+
+def small_net():
+    rng = np.random.default_rng(0)
+    net = hn.DeepNet(6, 3, 5, 4, "highway", rng, dtype=np.float64)
+    net.parameters[:] += rng.normal(0, 0.8, net.parameters.shape)
+    return net, rng.normal(size=(40, 6))
+
+
+def test_nothing_is_skipped_at_no_threshold_and_all_above_one():
+    net, x = small_net()
+    state = inside.first(net, x)
+    for how in ("block", "unit"):
+        same, used = data_movement.through(net, state, 0.0, how)
+        np.testing.assert_allclose(inside.logits(net, same), net.predict(x), rtol=1e-10)
+        assert used == 1
+        nothing, used = data_movement.through(net, state, 1.1, how)
+        assert (nothing == state).all()
+        assert used == 0
+    whole = data_movement.inference(net, state[0], 0.0, "all")
+    for policy in data_movement.POLICIES:
+        assert data_movement.inference(net, state[0], 0.0, policy) == whole
+    assert data_movement.inference(net, state[0], 1.1, "known") == 0
+    gates_only = data_movement.inference(net, state[0], 1.1, "computed")
+    assert 0 < gates_only == data_movement.inference(net, state[0], 1.1, "unit") < whole
+    some = [data_movement.inference(net, state[0], 0.3, policy) for policy in ("known", "computed")]
+    assert some[0] <= some[1] <= whole
+
+
+def test_a_unit_whose_gate_is_shut_carries():
+    net, x = small_net()
+    state = inside.first(net, x)
+    net.b_T[:] = -50
+    net.b_T[:, 2] = 50
+    after, used = data_movement.through(net, state, 0.5, "unit")
+    assert used == pytest.approx(1 / 5)
+    changed = (after != state).any(axis=0)
+    assert changed.tolist() == [False, False, True, False, False]
+    by_block, used = data_movement.through(net, state, 0.5, "block")
+    assert used == 1
+    np.testing.assert_allclose(by_block, after, atol=1e-15)
+
+
+def test_the_largest_saving_that_costs_no_more_accuracy():
+    policies = [
+        {"policy": "unit", "threshold": 0.1, "test_accuracy": 0.96, "cost_over_whole": 0.9},
+        {"policy": "unit", "threshold": 0.3, "test_accuracy": 0.951, "cost_over_whole": 0.6},
+        {"policy": "unit", "threshold": 0.5, "test_accuracy": 0.9, "cost_over_whole": 0.3},
+        {"policy": "known", "threshold": 0.5, "test_accuracy": 0.9, "cost_over_whole": 0.3},
+    ]
+    t = {"test_accuracy": 0.96, "policies": policies}
+    assert data_movement.saving(t, "unit", 0.01) == pytest.approx(0.4)
+    assert data_movement.saving(t, "unit", 0.001) == pytest.approx(0.1)
+    assert data_movement.saving(t, "known", 0.01) == 0
