@@ -835,6 +835,73 @@ def conv_wrong(record, most=60):
     return fig
 
 
+def data_movement(record):
+    """What a training step reads from afar, by its size; where; and what skipping shut blocks would save."""
+    steps, base = record["trials"]["step"], record["settings"]["base"]
+    fig, axes = plt.subplots(2, 3, figsize=(10, 7.4))
+    for ax, name in zip(axes[0], ("depth", "width", "batch"), strict=True):
+        for block in ("plain", "residual", "highway"):
+            own = [t for t in steps if t["block"] == block and all(t[k] == base[k] for k in base if k != name)]
+            if name == "width":  # one more, at the width of as many parameters
+                own = [t for t in own if t["width"] in (base["width"], *record["settings"]["sweeps"]["width"])]
+            points = sorted({(t[name], t["cost"] / t["n_parameters"] / t["batch"]) for t in own})
+            ax.plot(
+                *zip(*points, strict=True), marker=KIND_MARKER[block], color=KINDS[block], lw=1.8, ms=5, label=block
+            )
+        ax.set(xscale="log", yscale="log", xlabel=name, title=f"by {name}")
+    axes[0, 0].set_ylabel("cost of a step for one\nparameter and example")
+    axes[0, 0].legend(fontsize=10)
+    summary, left = record["summary"], 0
+    groups = [
+        name.removeprefix("share_of_").removesuffix("_highway") for name in summary if name.startswith("share_of_")
+    ]
+    colors = ("#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#D55E00", "0.6")
+    for group, color in zip(groups, colors, strict=True):
+        share = summary[f"share_of_{group}_highway"]
+        axes[1, 0].barh([0], [share], left=left, color=color, label=f"{group.replace('_', ' ')} {share:.0%}")
+        left += share
+    axes[1, 0].set(yticks=[], xlim=(0, 1), ylim=(-0.5, 2.6), xlabel="share of the cost, highway", title="what is read")
+    axes[1, 0].legend(fontsize=9, loc="upper left")
+    names = {"known": "blocks, gates known", "computed": "blocks, T computed", "unit": "units, T computed"}
+    for ax, (what, x_of) in zip(
+        axes[1, 1:], (("saved", lambda p: 1 - p["cost_over_whole"]), ("computed", lambda p: p["used"])), strict=True
+    ):
+        for (policy, text), color in zip(names.items(), colors[::2], strict=True):
+            for i, t in enumerate(record["trials"]["trained"]):
+                own = [p for p in t["policies"] if p["policy"] == policy]
+                if what == "saved" or policy != "known":
+                    label = None if i else text
+                    points = [(x_of(p), p["test_accuracy"]) for p in own]
+                    ax.plot(*zip(*points, strict=True), "o-", color=color, lw=1.2, ms=3.5, label=label)
+    axes[1, 1].set(xlabel="share of the cost that is saved", ylabel="test accuracy", title="skipping what is shut")
+    axes[1, 2].set(xlabel="share of blocks or units computed", title="a line a net", xlim=(1.02, -0.02))
+    axes[1, 1].legend(fontsize=9, loc="lower left")
+    return fig
+
+
+def factor_model(record):
+    """How well each score tells turbulent days from calm ones, in the three worlds."""
+    worlds = list(dict.fromkeys(t["world"] for t in record["trials"]))
+    scores = {
+        "auc_gate": "mean gate", "auc_gate_at_equal_norm": "mean gate, at equal norm",
+        "auc_gate_before_training": "mean gate before training", "auc_norm": "norm of the factors",
+        "auc_volatility": "volatility of 20 days", "auc_plain_error": "error of a plain net",
+    }  # fmt: skip
+    texts = {"both": "volatile and non-linear", "volatile": "volatile only", "non-linear": "non-linear only"}
+    fig, axes = plt.subplots(1, len(worlds), figsize=(10, 4.2), sharey=True)
+    for ax, world in zip(axes, worlds, strict=True):
+        for i, name in enumerate(scores):
+            values = [t[name] for t in record["trials"] if t["world"] == world]
+            color = COLOR["highway"] if name == "auc_gate" else "0.55"
+            ax.barh([-i], [mean_sd(values)[0] - 0.5], left=0.5, color=color, alpha=0.6)
+            ax.plot(values, [-i] * len(values), "o", color="0.15", ms=3, alpha=0.7)
+            ax.text(1.02, -i, f"{mean_sd(values)[0]:.2f}", fontsize=10, va="center")
+        ax.axvline(0.5, color="0.3", lw=1)
+        ax.set(title=texts[world], xlabel="AUC, turbulent against calm", xlim=(0.2, 1.15), xticks=(0.25, 0.5, 0.75, 1))
+        ax.set_yticks([-i for i in range(len(scores))], list(scores.values()))
+    return fig
+
+
 PICTURES = {  # file name in viz/: (which JSON, how to draw it, what it needs beside the histories)
     "learning_curves": (("run",), learning_curves, None),
     "plain_loss_collapse": (("run",), plain_loss_collapse, None),
@@ -853,6 +920,8 @@ PICTURES = {  # file name in viz/: (which JSON, how to draw it, what it needs be
     "routes": (("routing",), routes, None),
     "blocks": (("blocks",), blocks, None),
     "gradient_flow": (("blocks",), gradient_flow, None),
+    "data_movement": (("data_movement",), data_movement, None),
+    "factor_model": (("factor_model",), factor_model, None),
     "conv_curves": (("table1",), conv_curves, None),
     "conv_filters": (("table1",), conv_filters, None),
     "conv_gates": (("table1",), conv_gates, None),

@@ -23,7 +23,8 @@ class Tape:
     """
 
     def __init__(self):
-        self.kinds, self._kind_of, self._inputs, self._outputs, self._n = [], [], [], [], 0
+        self.kinds, self._kind_of, self._n = [], [], 0
+        self._inputs, self._outputs = [np.empty((0, 2), np.int32)], [np.empty(0, np.int32)]
         self._initial = None
 
     def _new(self, kind: str, shape) -> np.ndarray:
@@ -96,7 +97,7 @@ class Tape:
         )
 
     def depths(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every read in its order: the depth in values, the kind of value, an index of `kinds`, and the instruction."""
+        """Of every read in its order: the depth in values, the value's kind as an index of `kinds`, the instruction."""
         values, when, read = self.touches()
         by_value = np.argsort(values, kind="stable")
         same = values[by_value[1:]] == values[by_value[:-1]]
@@ -120,7 +121,7 @@ def greater_later(rank: np.ndarray) -> np.ndarray:
     n = len(rank)
     order, r, count = np.arange(n, dtype=np.int32), rank.astype(np.int32), np.zeros(n, np.int32)
     for b in reversed(range(max(n - 1, 1).bit_length())):
-        # groups of equal bits above b, in each the order is kept: two of a group differ at b for the first time, or below
+        # in groups of equal bits above b the order is kept: two of a group differ first at b, or below
         one = ((r >> b) & 1).astype(bool)
         ones_before = np.cumsum(one, dtype=np.int32) - one
         start = (r >> (b + 1)) << (b + 1)

@@ -143,9 +143,10 @@ def through(net, state, threshold, how):
     used = []
     for layer in range(net.depth):
         _, T, _, y = inside.block(net, layer, state)
-        on = (T >= threshold) if how == "unit" else (T.max(axis=1) >= threshold)[:, None]
-        used.append(on.mean())
-        state = np.where(on, y, state)
+        gate = T if how == "unit" else T.max(axis=1, keepdims=True)
+        shut = gate < threshold
+        used.append(1 - shut.mean())
+        state = np.where(shut, state, y)
     return state, np.mean(used)
 
 

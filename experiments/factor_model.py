@@ -1,0 +1,199 @@
+"""Is the mean gate of a highway net a measure of how complex a market's regime is?
+
+    python -m experiments.factor_model            -> results/factor_model.json
+
+An encyclopedia article's application: returns from factors by a net num_factors -> hidden ReLU -> 4 highway layers
+(gate bias -1) -> 1 under the squared error; the mean gate of an input is read as how complex the regime is, closed in
+calm, linear ones, open in turbulent ones.  Here the truth is known, because the data are simulated: days in a calm or a
+turbulent regime that last (a Markov chain), factors f, a return
+
+    y = beta' f + [turbulent and non-linear] kappa g(f) + noise,    g: products, absolute values, a threshold
+
+in three worlds that take the article's two properties of turbulence apart:
+
+    both         turbulent days are volatile and non-linear: what the article speaks of
+    volatile     turbulent days are volatile, and as linear as calm ones: nothing is more complex
+    non-linear   turbulent days are non-linear and no more volatile; a state among the factors shows the regime
+
+Measured on later days that the net has not seen: how well an input's mean gate tells turbulent from calm (AUC, rank
+correlation), beside the norm of the factors, their volatility over the last twenty days, the error of a plain net
+(which knows y) and the gates before training; and what the gate knows beyond the norm, the AUC among days of about
+the same norm.  A claim holds in a world where the AUC is above 0.5 by two standard deviations over seeds.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+import highway_networks as hn
+from experiments.trials import Experiment, end, show, spread, text
+
+BUDGETS = {
+    "quick": {"seeds": 2, "epochs": 2, "n_train": 2000, "n_test": 1000},
+    "default": {"seeds": 10, "epochs": 20, "n_train": 20000, "n_test": 10000},
+    "full": {"seeds": 50, "epochs": 50, "n_train": 50000, "n_test": 20000},
+}
+WORLDS = ("both", "volatile", "non-linear")
+FACTORS, HIDDEN, DEPTH, GATE_BIAS = 8, 32, 4, -1.0
+STAYS, VOLATILITY, KAPPA, NOISE = 0.98, 2.0, 0.5, 0.5  # fixed before the first run
+BATCH, RATE = 128, 2e-3
+WINDOW, STRATA = 20, 20
+
+
+def simulate(world: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """n days one after another: factors (n, FACTORS), returns (n,), whether a day is turbulent (n,)."""
+    turbulent = np.cumsum(rng.random(n) > STAYS) % 2 == 1
+    correlation = 0.3 + 0.7 * np.eye(FACTORS)
+    f = rng.normal(size=(n, FACTORS)) @ np.linalg.cholesky(correlation).T
+    if world == "non-linear":
+        f[:, -1] = np.where(turbulent, 1.0, -1.0) + 0.5 * rng.normal(size=n)
+    else:
+        f *= np.where(turbulent, VOLATILITY, 1.0)[:, None]
+    beta = rng.normal(size=FACTORS) / np.sqrt(FACTORS)
+    y = f @ beta + NOISE * rng.normal(size=n)
+    if world != "volatile":
+        y += KAPPA * turbulent * (f[:, 0] * f[:, 1] + np.abs(f[:, 2]) - 2 * np.maximum(f[:, 3] - 1, 0))
+    return f, y, turbulent
+
+
+def trained(block: str, x, y, t: dict) -> hn.DeepNet:
+    """A net (n, FACTORS) -> (n, 1) after Adam on the mean squared error."""
+    net = make(block, t)
+    optimizer, rng = (
+        hn.Adam(net.parameters, RATE, decay=0.01 ** (BATCH / (t["epochs"] * len(x)))),
+        np.random.default_rng([t["seed"], 1]),
+    )
+    for _ in range(t["epochs"]):
+        order = rng.permutation(len(x))
+        for start in range(0, len(x) - BATCH + 1, BATCH):
+            batch = order[start : start + BATCH]
+            out = net.forward(x[batch])
+            optimizer.step(net.backward(squared_error(out, y[batch])[1]))
+    return net
+
+
+def make(block: str, t: dict) -> hn.DeepNet:
+    rng = np.random.default_rng(t["seed"])
+    return hn.DeepNet(FACTORS, 1, HIDDEN, DEPTH, block, rng, activation="relu", init="he", gate_bias=GATE_BIAS)
+
+
+def squared_error(out: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """out (N, 1), y (N,) -> the mean of (out - y)^2, and its gradient (N, 1)."""
+    error = out - y[:, None].astype(out.dtype)
+    return np.mean(error**2), 2 / len(y) * error
+
+
+def openness(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
+    """x (N, FACTORS) -> the mean transform gate of each input, (N,)."""
+    return net.gates(x).mean(axis=(0, 2), dtype=np.float64)
+
+
+def ranks(values: np.ndarray) -> np.ndarray:
+    """From 1 on; equal values share the mean of theirs."""
+    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+
+
+def auc(score: np.ndarray, positive: np.ndarray) -> float:
+    """How likely a positive's score is above a negative's, equal ones half."""
+    n = np.count_nonzero(positive)
+    return float((ranks(score)[positive].sum() - n * (n + 1) / 2) / (n * (len(score) - n)))
+
+
+def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.corrcoef(ranks(a), ranks(b))[0, 1])
+
+
+def auc_at_equal(norm: np.ndarray, score: np.ndarray, positive: np.ndarray) -> float:
+    """The AUC among days of about the same norm: in each of STRATA groups, weighted by their pairs."""
+    total, pairs = 0.0, 0
+    for group in np.array_split(np.argsort(norm), STRATA):
+        n = np.count_nonzero(positive[group]) * np.count_nonzero(~positive[group])
+        if n:
+            total, pairs = total + n * auc(score[group], positive[group]), pairs + n
+    return total / pairs
+
+
+def recent_volatility(norm: np.ndarray) -> np.ndarray:
+    """The root mean square of the norm over the last WINDOW days, fewer at the beginning."""
+    sums = np.concatenate([[0.0], np.cumsum(norm**2)])
+    ends = np.arange(1, len(norm) + 1)
+    starts = np.maximum(ends - WINDOW, 0)
+    return np.sqrt((sums[ends] - sums[starts]) / (ends - starts))
+
+
+def trial(t: dict) -> dict:
+    rng = np.random.default_rng([t["seed"], WORLDS.index(t["world"])])
+    f, y, turbulent = simulate(t["world"], t["n_train"] + t["n_test"], rng)
+    train, test = slice(t["n_train"]), slice(t["n_train"], None)
+    scale = f[train].std(axis=0)
+    x = ((f - f[train].mean(axis=0)) / scale).astype(np.float32)
+    y = (y - y[train].mean()) / y[train].std()
+    nets = {block: trained(block, x[train], y[train], t) for block in ("highway", "plain")}
+    norm = np.linalg.norm(x.astype(np.float64), axis=1)
+    errors = {block: np.abs(net.predict(x[test])[:, 0] - y[test]) for block, net in nets.items()}
+    scores = {
+        "gate": openness(nets["highway"], x[test]),
+        "gate_before_training": openness(make("highway", t), x[test]),
+        "norm": norm[test],
+        "volatility": recent_volatility(norm)[test],
+        "plain_error": errors["plain"],
+    }
+    now = turbulent[test]
+    result = {f"auc_{name}": auc(score, now) for name, score in scores.items()}
+    result["rank_correlation_gate"] = rank_correlation(scores["gate"], now)
+    result["rank_correlation_gate_norm"] = rank_correlation(scores["gate"], scores["norm"])
+    result["auc_gate_at_equal_norm"] = auc_at_equal(scores["norm"], scores["gate"], now)
+    for name, days in (("calm", ~now), ("turbulent", now)):
+        result[f"mean_gate_{name}"] = float(scores["gate"][days].mean())
+        result |= {f"error_{block}_{name}": float(np.mean(errors[block][days] ** 2)) for block in nets}
+        linear = x[test] @ np.linalg.lstsq(x[train].astype(float), y[train], rcond=None)[0]
+        result[f"error_linear_{name}"] = float(np.mean((linear - y[test])[days] ** 2))
+    return result
+
+
+def main(argv=None) -> None:
+    e = Experiment("factor_model", __doc__, BUDGETS, argv)
+    own = {name: e.settings[name] for name in ("epochs", "n_train", "n_test")}
+    todo = [{"world": world, "seed": seed, **own} for world in WORLDS for seed in range(e.settings["seeds"])]
+    trials = e.run(trial, todo)
+    summary = summarise(trials)
+    e.save("an encyclopedia article on highway networks: a factor model of returns", summary, trials)
+    show(claims(summary))
+
+
+def summarise(trials: list[dict]) -> dict:
+    names = [name for name in trials[0] if name.startswith(("auc", "rank", "mean_gate", "error"))]
+    return {
+        f"{name}_{world.replace('-', '_')}": spread([t[name] for t in trials if t["world"] == world])
+        for world in WORLDS
+        for name in names
+    }
+
+
+def above_half(value: dict) -> bool:
+    return value["mean"] - 2 * (value["sd"] or 0) > 0.5
+
+
+def claims(summary: dict) -> list[tuple]:
+    rows = []
+    for what, name, world in (
+        ("the mean gate is open in turbulent regimes, AUC", "auc_gate", "both"),
+        ("... where they are non-linear only", "auc_gate", "non_linear"),
+        ("... among days of equal norm", "auc_gate_at_equal_norm", "both"),
+    ):
+        value = summary[f"{name}_{world}"]
+        rows.append((what, "yes", text(value), above_half(value)))
+    value = summary["auc_gate_volatile"]
+    rows.append(("... where they are volatile only: it should not be", "0.5", text(value), not above_half(value)))
+    gate, norm = (summary[f"auc_{name}_both"] for name in ("gate", "norm"))
+    rows.append(("it tells more than the norm", "-", f"{text(gate)}, norm {text(norm)}", gate["mean"] > norm["mean"]))
+    return rows
+
+
+if __name__ == "__main__":
+    from experiments import factor_model  # so that worker processes find its functions under this name
+
+    sys.exit(end(factor_model.main))

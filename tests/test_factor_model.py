@@ -1,0 +1,91 @@
+"""The factor model: its simulated worlds, its loss, and the measures of how well a score tells regimes apart."""
+
+import numpy as np
+import pytest
+
+import highway_networks as hn
+from experiments import factor_model as fm
+
+
+def days(world, n=40000):
+    return fm.simulate(world, n, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("world", fm.WORLDS)
+def test_regimes_last_and_differ_only_as_the_world_says(world):
+    f, y, turbulent = days(world)
+    assert f.shape == (40000, fm.FACTORS)
+    assert y.shape == turbulent.shape == (40000,)
+    assert 0.4 < turbulent.mean() < 0.6
+    assert np.mean(turbulent[1:] == turbulent[:-1]) == pytest.approx(fm.STAYS, abs=0.005)
+    ratio = f[turbulent, :4].std(axis=0) / f[~turbulent, :4].std(axis=0)
+    np.testing.assert_allclose(ratio, 1 if world == "non-linear" else fm.VOLATILITY, rtol=0.05)
+    errors = []
+    for regime in (turbulent, ~turbulent):  # what a linear model leaves, fitted to each regime alone
+        x = np.column_stack([f[regime], np.ones(regime.sum())])
+        errors.append(np.std(y[regime] - x @ np.linalg.lstsq(x, y[regime], rcond=None)[0]))
+    assert errors[1] == pytest.approx(fm.NOISE, rel=0.03)
+    assert (errors[0] > 1.3 * fm.NOISE) == (world != "volatile")
+
+
+def test_the_squared_error_s_gradient():
+    rng = np.random.default_rng(0)
+    out, y = rng.normal(size=(5, 1)), rng.normal(size=5)
+    loss, gradient = fm.squared_error(out, y)
+    assert loss == pytest.approx(np.mean((out[:, 0] - y) ** 2))
+    for i in range(5):
+        ahead, behind = out.copy(), out.copy()
+        ahead[i] += 1e-6
+        behind[i] -= 1e-6
+        slope = (fm.squared_error(ahead, y)[0] - fm.squared_error(behind, y)[0]) / 2e-6
+        assert gradient[i, 0] == pytest.approx(slope, rel=1e-6)
+
+
+def test_a_net_learns_what_is_not_linear():
+    f, y, _ = fm.simulate("non-linear", 8000, np.random.default_rng(0))
+    x = ((f - f.mean(axis=0)) / f.std(axis=0)).astype(np.float32)
+    y = (y - y.mean()) / y.std()
+    net = fm.trained("highway", x[:6000], y[:6000], {"seed": 0, "epochs": 15})
+    assert net.depth == 4
+    assert net.activation == "relu"
+    linear = x[6000:] @ np.linalg.lstsq(x[:6000].astype(float), y[:6000], rcond=None)[0]
+    ours = net.predict(x[6000:])[:, 0]
+    assert np.mean((ours - y[6000:]) ** 2) < 0.9 * np.mean((linear - y[6000:]) ** 2)
+
+
+def test_openness_is_the_mean_gate_of_each_input():
+    net = hn.DeepNet(3, 1, 4, 2, "highway", np.random.default_rng(0), gate_bias=-1)
+    net.W_T[:] = 0
+    net.b_T[0], net.b_T[1] = 0, np.log(3)
+    np.testing.assert_allclose(fm.openness(net, np.ones((5, 3), np.float32)), (0.5 + 0.75) / 2, rtol=1e-6)
+
+
+def test_auc_by_counting_pairs():
+    rng = np.random.default_rng(0)
+    score, positive = rng.integers(0, 9, 60), rng.random(60) < 0.4
+    pairs = [(a > b) + (a == b) / 2 for a in score[positive] for b in score[~positive]]
+    assert fm.auc(score, positive) == pytest.approx(np.mean(pairs))
+    assert fm.auc(positive, positive) == 1
+    assert fm.auc(-score, positive) == pytest.approx(1 - fm.auc(score, positive))
+
+
+def test_ranks_and_their_correlation():
+    assert fm.ranks(np.array([3, 1, 3, 2])).tolist() == [3.5, 1, 3.5, 2]
+    x = np.random.default_rng(0).normal(size=50)
+    assert fm.rank_correlation(x, np.exp(x)) == pytest.approx(1)
+    assert fm.rank_correlation(x, -(x**3)) == pytest.approx(-1)
+
+
+def test_what_a_score_knows_beyond_the_norm():
+    rng = np.random.default_rng(0)
+    turbulent = rng.random(20000) < 0.5
+    norm = rng.normal(size=20000) + turbulent
+    assert fm.auc(norm, turbulent) > 0.7
+    assert fm.auc_at_equal(norm, norm, turbulent) == pytest.approx(0.5, abs=0.05)
+    assert fm.auc_at_equal(norm, norm + 5 * turbulent, turbulent) > 0.95
+
+
+def test_volatility_of_the_last_days():
+    norm = np.random.default_rng(0).random(50)
+    by_hand = [np.sqrt(np.mean(norm[max(i - fm.WINDOW + 1, 0) : i + 1] ** 2)) for i in range(50)]
+    np.testing.assert_allclose(fm.recent_volatility(norm), by_hand)
