@@ -189,6 +189,12 @@ def speed():
     return table("| what | against | ours / theirs | aimed at | |", rows)
 
 
+def ledger():
+    from experiments import claims  # here: the path of a script is another than that of a test
+
+    return f"\n\n{claims.markdown(claims.rows(claims.read(ROOT)))}\n\n"
+
+
 def conv_sizes():
     import conv_highway_networks as cn  # here: the path of a script is another than that of a test
 
@@ -400,10 +406,11 @@ TABLES["trials-blocks"] = lambda: "{trials} trials of {search_epochs} epochs".fo
 TABLES["finals-blocks"] = lambda: "{epochs} epochs, {seeds} seeds".format_map(load("results/blocks.json")["settings"])
 TABLES |= {"blocks": blocks, "blocks-width-50": partial(blocks, "_width_50")}
 EXPERIMENTS = "optimization", "thousand_layers", "gate_bias", "full_mnist"
-EXPERIMENTS += "fifty_layers", "gates", "lesion", "routing", "blocks", "table1"
+EXPERIMENTS += "fifty_layers", "gates", "lesion", "routing", "blocks", "table1", "data_movement", "factor_model"
 TABLES |= {f"takes-{name}": partial(takes, name) for name in EXPERIMENTS}
 TABLES |= {name: partial(tried, name) for name in TRIED}
 TABLES |= {"conv-sizes": conv_sizes, "conv-speed": conv_speed, "table-1": table_1, "recipes": recipes}
+TABLES["claims"] = ledger
 TABLES |= {"table-1-difference": table_1_difference, "three-hundred-epochs": three_hundred_epochs}
 TABLES |= {"speed": speed, "shares": shares, "growth": growth, "growth-verdict": growth_verdict, "startup": startup}
 
