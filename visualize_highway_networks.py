@@ -23,7 +23,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 HERE = Path(__file__).resolve().parent
 COLOR = {"highway": "#0072B2", "plain": "#D55E00"}  # Okabe & Ito: apart for every kind of colour vision
@@ -836,46 +836,46 @@ def conv_wrong(record, most=60):
 
 
 def data_movement(record):
-    """What a training step reads from afar, by its size; where; and what skipping shut blocks would save."""
-    steps, base = record["trials"]["step"], record["settings"]["base"]
-    fig, axes = plt.subplots(2, 3, figsize=(10, 7.4))
+    """What it costs to move the data of a training step, by its size; what is read; what skipping shut blocks saves."""
+    base = record["settings"]["base"]
+    fig = plt.figure(figsize=(10, 7.6))
+    axes = fig.subplots(2, 3)
     for ax, name in zip(axes[0], ("depth", "width", "batch"), strict=True):
+        sizes = sorted({base[name], *record["settings"]["sweeps"][name]})
         for block in ("plain", "residual", "highway"):
-            own = [t for t in steps if t["block"] == block and all(t[k] == base[k] for k in base if k != name)]
-            if name == "width":  # one more, at the width of as many parameters
-                own = [t for t in own if t["width"] in (base["width"], *record["settings"]["sweeps"]["width"])]
-            points = sorted({(t[name], t["cost"] / t["n_parameters"] / t["batch"]) for t in own})
-            ax.plot(
-                *zip(*points, strict=True), marker=KIND_MARKER[block], color=KINDS[block], lw=1.8, ms=5, label=block
-            )
-        ax.set(xscale="log", yscale="log", xlabel=name, title=f"by {name}")
-    axes[0, 0].set_ylabel("cost of a step for one\nparameter and example")
+            own = [of_trials(record, "step", block=block, **base | {name: size})[0] for size in sizes]
+            costs = [t["cost"] / t["n_parameters"] / t["batch"] for t in own]
+            ax.plot(sizes, costs, marker=KIND_MARKER[block], color=KINDS[block], lw=1.8, ms=5, label=block)
+        ax.set(xscale="log", yscale="log", xlabel=name, xticks=sizes, xticklabels=sizes)
+        ax.yaxis.set_major_formatter("{x:.0f}")
+        ax.yaxis.set_minor_formatter("{x:.0f}")
+        ax.tick_params(axis="y", which="both", labelsize=9)
+        ax.xaxis.set_minor_locator(NullLocator())
+    axes[0, 0].set_ylabel("cost of a step, for one\nparameter and example")
     axes[0, 0].legend(fontsize=10)
+    axes[0, 1].set_title(f"where it does not vary: {', '.join(f'{name} {base[name]}' for name in base)}", fontsize=11)
     summary, left = record["summary"], 0
-    groups = [
-        name.removeprefix("share_of_").removesuffix("_highway") for name in summary if name.startswith("share_of_")
-    ]
+    groups = [name for name in summary if name.startswith("share_of_")]
     colors = ("#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#D55E00", "0.6")
-    for group, color in zip(groups, colors, strict=True):
-        share = summary[f"share_of_{group}_highway"]
-        axes[1, 0].barh([0], [share], left=left, color=color, label=f"{group.replace('_', ' ')} {share:.0%}")
-        left += share
-    axes[1, 0].set(yticks=[], xlim=(0, 1), ylim=(-0.5, 2.6), xlabel="share of the cost, highway", title="what is read")
-    axes[1, 0].legend(fontsize=9, loc="upper left")
-    names = {"known": "blocks, gates known", "computed": "blocks, T computed", "unit": "units, T computed"}
-    for ax, (what, x_of) in zip(
-        axes[1, 1:], (("saved", lambda p: 1 - p["cost_over_whole"]), ("computed", lambda p: p["used"])), strict=True
-    ):
-        for (policy, text), color in zip(names.items(), colors[::2], strict=True):
-            for i, t in enumerate(record["trials"]["trained"]):
-                own = [p for p in t["policies"] if p["policy"] == policy]
-                if what == "saved" or policy != "known":
-                    label = None if i else text
-                    points = [(x_of(p), p["test_accuracy"]) for p in own]
-                    ax.plot(*zip(*points, strict=True), "o-", color=color, lw=1.2, ms=3.5, label=label)
-    axes[1, 1].set(xlabel="share of the cost that is saved", ylabel="test accuracy", title="skipping what is shut")
-    axes[1, 2].set(xlabel="share of blocks or units computed", title="a line a net", xlim=(1.02, -0.02))
-    axes[1, 1].legend(fontsize=9, loc="lower left")
+    for name, color in zip(groups, colors, strict=True):
+        text = f"{name.removeprefix('share_of_').removesuffix('_highway').replace('_', ' ')} {summary[name]:.0%}"
+        axes[1, 0].barh([0], [summary[name]], left=left, color=color, label=text)
+        left += summary[name]
+    axes[1, 0].set(yticks=[], xlim=(0, 1), ylim=(-0.5, 2.9), xlabel="share of the cost, highway", title="what is read")
+    axes[1, 0].legend(fontsize=9.5, loc="upper left")
+    for ax in axes[1, 1:]:
+        ax.remove()
+    ax = fig.add_subplot(axes[1, 1].get_subplotspec().get_gridspec()[1, 1:])
+    names = {"known": "blocks, if known beforehand", "computed": "blocks, T computed", "unit": "units, T computed"}
+    for (policy, text), color in zip(names.items(), ("#0072B2", "#009E73", "#D55E00"), strict=True):
+        for i, t in enumerate(record["trials"]["trained"]):
+            own = [p for p in t["policies"] if p["policy"] == policy]
+            points = [(0, t["test_accuracy"]), *((1 - p["cost_over_whole"], p["test_accuracy"]) for p in own)]
+            ax.plot(*zip(*points, strict=True), "o-", color=color, lw=1.2, ms=3.5, label=None if i else text)
+    ax.set(
+        xlabel="share of the cost that is saved", ylabel="test accuracy", title="skipping what is shut, a line a net"
+    )
+    ax.legend(fontsize=10, loc="lower left")
     return fig
 
 

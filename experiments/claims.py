@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
-from experiments.data_movement import saving
+from experiments.data_movement import choice
 from experiments.lesion import last_that_matters, middle_share
 from experiments.trials import end
 
@@ -703,7 +703,7 @@ CLAIMS = (
             for value in [r["data_movement"]["summary"][f"saved_{policy}_at_a_point"]]
         ),
         lambda r: [
-            above([saving(t, policy, 0.01) for t in r["data_movement"]["trials"]["trained"]], 0.1)
+            above([choice(t, policy, 0.01)[0] for t in r["data_movement"]["trials"]["trained"]], 0.1)
             for policy in ("known", "computed", "unit")
         ],
         note="in the nets of 50 layers; shares of the cost of the blocks",

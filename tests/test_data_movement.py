@@ -161,14 +161,19 @@ def test_a_unit_whose_gate_is_shut_carries():
     np.testing.assert_allclose(by_block, after, atol=1e-15)
 
 
-def test_the_largest_saving_that_costs_no_more_accuracy():
+def test_the_largest_saving_is_chosen_on_one_half_and_judged_on_the_other():
+    names = "policy", "threshold", "choice_accuracy", "test_accuracy", "cost_over_whole"
     policies = [
-        {"policy": "unit", "threshold": 0.1, "test_accuracy": 0.96, "cost_over_whole": 0.9},
-        {"policy": "unit", "threshold": 0.3, "test_accuracy": 0.951, "cost_over_whole": 0.6},
-        {"policy": "unit", "threshold": 0.5, "test_accuracy": 0.9, "cost_over_whole": 0.3},
-        {"policy": "known", "threshold": 0.5, "test_accuracy": 0.9, "cost_over_whole": 0.3},
+        ("unit", 0.1, 0.96, 0.97, 0.9),
+        ("unit", 0.3, 0.951, 0.93, 0.6),
+        ("unit", 0.5, 0.9, 0.97, 0.3),
+        ("known", 0.5, 0.9, 0.97, 0.3),
     ]
-    t = {"test_accuracy": 0.96, "policies": policies}
-    assert data_movement.saving(t, "unit", 0.01) == pytest.approx(0.4)
-    assert data_movement.saving(t, "unit", 0.001) == pytest.approx(0.1)
-    assert data_movement.saving(t, "known", 0.01) == 0
+    t = {
+        "choice_accuracy": 0.96,
+        "test_accuracy": 0.97,
+        "policies": [dict(zip(names, p, strict=True)) for p in policies],
+    }
+    assert data_movement.choice(t, "unit", 0.01) == pytest.approx((0.4, 0.04))
+    assert data_movement.choice(t, "unit", 0.001) == pytest.approx((0.1, 0))
+    assert data_movement.choice(t, "known", 0.01) == (0, 0)
