@@ -25,7 +25,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from experiments.trials import Experiment, end, show, spread, text
 
-PILOT = cn.Protocol(15, (0.0, 0.1, 0.2, 0.3), 1, 0.05, "warm cosine", 5e-4, 5e-4)
+PILOT = cn.Protocol(12, (0.0, 0.1, 0.2, 0.3), 1, 0.05, "warm cosine", 5e-4, 5e-4)
 RECIPES = {
     "pilot": PILOT,
     "more dropout": PILOT._replace(dropout=(0.2, 0.3, 0.4, 0.5)),
@@ -40,12 +40,12 @@ BUDGETS = {
     "default": {
         "recipe_epochs": 5,
         "runs": [
-            [32, "highway", "short", 12, 3], [16, "highway", "short", 15, 5], [16, "plain", "short", 15, 1],
-            [16, "residual", "short", 15, 1], [16, "highway", "paper", 15, 1], [32, "highway", "paper", 4, 1],
+            [32, "highway", "short", 12, 3], [16, "highway", "short", 12, 5], [16, "plain", "short", 12, 1],
+            [16, "residual", "short", 12, 1], [16, "highway", "paper", 6, 1], [32, "highway", "paper", 2, 1],
         ],
     },
     "full": {
-        "recipe_epochs": 15,
+        "recipe_epochs": 12,
         "runs": [
             [width, block, protocol, cn.PROTOCOLS[protocol].epochs, 5]
             for protocol in ("paper", "short") for width in (32, 16) for block in ("highway", "plain", "residual")
