@@ -835,16 +835,24 @@ def conv_wrong(record, most=60):
     return fig
 
 
+def of_sweep(record, block, name):
+    """The steps of blocks of one kind, with as many parameters as the highway ones, along one of the sizes."""
+    base = record["settings"]["base"]
+    fixed = {key: value for key, value in base.items() if key != name}
+    own = [t for t in of_trials(record, "step", block=block, as_many=True) if fixed.items() <= t["size"].items()]
+    return sorted(own, key=lambda t: t["size"][name])
+
+
 def data_movement(record):
     """What it costs to move the data of a training step, by its size; what is read; what skipping shut blocks saves."""
     base = record["settings"]["base"]
     fig = plt.figure(figsize=(10, 7.6))
     axes = fig.subplots(2, 3)
     for ax, name in zip(axes[0], ("depth", "width", "batch"), strict=True):
-        sizes = sorted({base[name], *record["settings"]["sweeps"][name]})
-        for block in ("plain", "residual", "highway"):
-            own = [of_trials(record, "step", block=block, **base | {name: size})[0] for size in sizes]
-            costs = [t["cost"] / t["n_parameters"] / t["batch"] for t in own]
+        own = {block: of_sweep(record, block, name) for block in ("plain", "residual", "highway")}
+        for block, trials in own.items():
+            costs = [t["cost"] / t["n_parameters"] / t["batch"] for t in trials]
+            sizes = [t["size"][name] for t in trials]
             ax.plot(sizes, costs, marker=KIND_MARKER[block], color=KINDS[block], lw=1.8, ms=5, label=block)
         ax.set(xscale="log", yscale="log", xlabel=name, xticks=sizes, xticklabels=sizes)
         ax.yaxis.set_major_formatter("{x:.0f}")
@@ -853,7 +861,8 @@ def data_movement(record):
         ax.xaxis.set_minor_locator(NullLocator())
     axes[0, 0].set_ylabel("cost of a step, for one\nparameter and example")
     axes[0, 0].legend(fontsize=10)
-    axes[0, 1].set_title(f"where it does not vary: {', '.join(f'{name} {base[name]}' for name in base)}", fontsize=11)
+    text = ", ".join(f"{name} {value}" for name, value in base.items())
+    axes[0, 1].set_title(f"as many parameters in each; where it does not vary: {text}", fontsize=11)
     summary, left = record["summary"], 0
     groups = [name for name in summary if name.startswith("share_of_")]
     colors = ("#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#D55E00", "0.6")
@@ -883,8 +892,8 @@ def factor_model(record):
     """How well each score tells turbulent days from calm ones, in the three worlds."""
     worlds = list(dict.fromkeys(t["world"] for t in record["trials"]))
     scores = {
-        "auc_gate": "mean gate", "auc_gate_at_equal_norm": "mean gate, at equal norm",
-        "auc_gate_before_training": "mean gate before training", "auc_norm": "norm of the factors",
+        "auc_gate": "mean gate", "auc_gate_before_training": "mean gate before training",
+        "auc_norm": "norm of the factors", "auc_mahalanobis": "Mahalanobis norm",
         "auc_volatility": "volatility of 20 days", "auc_plain_error": "error of a plain net",
     }  # fmt: skip
     texts = {"both": "volatile and non-linear", "volatile": "volatile only", "non-linear": "non-linear only"}

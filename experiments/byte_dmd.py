@@ -28,11 +28,20 @@ class Tape:
         self._initial = None
 
     def _new(self, kind: str, shape) -> np.ndarray:
-        if kind not in self.kinds:
-            self.kinds.append(kind)
         ids = np.arange(self._n, self._n + int(np.prod(shape)), dtype=np.int32).reshape(shape)
         self._n += ids.size
-        self._kind_of.append(np.full(ids.size, self.kinds.index(kind), np.int8))
+        self._kind_of.append(np.full(ids.size, self._number(kind), np.int8))
+        return ids
+
+    def _number(self, kind: str) -> int:
+        if kind not in self.kinds:
+            self.kinds.append(kind)
+        return self.kinds.index(kind)
+
+    def _new_sums(self, kind: str, shape) -> np.ndarray:
+        """Of this kind when they are complete, the last of each row."""
+        ids = self._new(kind, shape)
+        self._kind_of[-1].reshape(shape)[..., :-1] = self._number("partial sum")
         return ids
 
     def arguments(self, **shapes) -> list[np.ndarray]:
@@ -54,7 +63,7 @@ class Tape:
         """sum over k of a[i, k] b[k, j], for each i and j, each product added as it is made, to start[i, j] or to 0."""
         (rows, inner), columns = a.shape, b.shape[1]
         shape = rows, columns, inner
-        product, sums = self._new("product", shape), self._new(kind, shape)
+        product, sums = self._new("product", shape), self._new_sums(kind, shape)
         before = np.full(shape, NONE, np.int32)
         before[..., 1:] = sums[..., :-1]
         if start is not None:
@@ -66,7 +75,7 @@ class Tape:
 
     def sums(self, kind: str, a: np.ndarray) -> np.ndarray:
         """The sum of each row of a, from 0, one addition after another."""
-        sums = self._new(kind, a.shape)
+        sums = self._new_sums(kind, a.shape)
         before = np.full(a.shape, NONE, np.int32)
         before[:, 1:] = sums[:, :-1]
         self._record(sums, before, a)
@@ -78,6 +87,10 @@ class Tape:
             both[:, i] = each.ravel()
         self._inputs.append(both)
         self._outputs.append(outputs.ravel())
+
+    def unread(self) -> np.ndarray:
+        """The arguments that no instruction has read."""
+        return np.setdiff1d(self._initial, np.concatenate(self._inputs))
 
     def __len__(self):
         """Instructions so far."""

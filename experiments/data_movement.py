@@ -11,9 +11,10 @@ Traced is a step of `depth` blocks, weights as arguments before the inputs: forw
 output at a time; dL/dy = y - target; backward as eq. 9; gradient descent.  Numbers of four bytes.
 
 And a net that is trained: what would be saved if a block whose gates are shut for this input were skipped, at what
-accuracy?  "known": its gates need not be computed, the bound of any such saving; "computed": T is computed, and H
-only where a gate of the block is not shut; "unit": H of those units only whose own gate is not shut.  A threshold is
-chosen on one half of the test images, and judged on the other.
+accuracy?  "known": its gates need not be computed, the bound for blocks; "computed": T is computed, and H only where a
+gate of the block is not shut; "unit": H of those units only whose own gate is not shut.  To compare T with a threshold
+is free.  Weights that an image does not need stay on the stack: the next one may.  A threshold is chosen on one half
+of the test images, and judged on the other.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ BYTES = 4  # of a number
 BASE = {"depth": 10, "width": 16, "batch": 8}
 BUDGETS = {
     "quick": {"sweeps": {"depth": [1, 3], "width": [4], "batch": [1, 2]}, "base": {"depth": 2, "width": 6, "batch": 2},
-              "thresholds": [0.3], "images": 1},
+              "thresholds": [0.3], "images": 2},
     "default": {"sweeps": {"depth": [1, 2, 5, 20, 50], "width": [4, 8, 32], "batch": [1, 2, 4, 32]}, "base": BASE,
-                "thresholds": [0.1, 0.2, 0.3, 0.5, 0.7], "images": 4},
+                "thresholds": [0.1, 0.2, 0.3, 0.5], "images": 16},
     "full": {"sweeps": {"depth": [1, 2, 5, 20, 50, 100], "width": [4, 8, 32, 50], "batch": [1, 2, 4, 32, 128]},
-             "base": BASE, "thresholds": [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9], "images": 20},
+             "base": BASE, "thresholds": [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7], "images": 100},
 }  # fmt: skip
 KINDS = {"plain": 1, "residual": 1, "highway": 2}  # matrices of a block
 POLICIES = ("known", "computed", "unit")
@@ -121,7 +122,9 @@ def trained(t: dict, folder: str) -> dict:
     net = fifty_layers.net_of(t, folder)
     x, y = deep.images_of(t)[2:]
     state = inside.first(net, x)
-    result = accuracies(net, state, y) | {"policies": []}
+    depth = sum(T.mean(axis=1) for _, T, *_ in inside.walk(net, state))  # how often each image is transformed
+    result = {"effective_depth": float(depth.mean()), "effective_depth_sd": float(depth.std(ddof=1)), "policies": []}
+    result |= accuracies(net, through(net, state, 0.0, "block")[0], y)
     whole = [inference(net, state[i], 0.0, "all") for i in range(t["images"])]
     result["cost"] = float(np.mean(whole))
     for threshold in t["thresholds"]:
@@ -173,18 +176,26 @@ def inference(net, state, threshold: float, policy: str) -> int:
         H = tape.do("H", tape.products("z", W_H[layer][on], x, start=b_H[layer][on][:, None]))
         x = x.copy()
         x[on] = tape.do("state", x[on], tape.do("T (H - x)", T[on], tape.do("H - x", H, x[on])))
-    return int(price(tape.depths()[0], BYTES).sum())
+    end = len(tape)
+    tape.do("end", tape.unread())  # the next image may need them: they stay
+    depths, _, when = tape.depths()
+    return int(price(depths[when < end], BYTES).sum())
 
 
 # ---- The whole -------------------------------------------------------------------------------------------------------
 
 
 def settings(s: dict) -> list[dict]:
-    """The base, each of its sizes varied alone, and at the base blocks of one matrix as wide as to have as much."""
+    """The base, and each of its sizes varied alone: highway blocks, and blocks of one matrix as wide as to have as many
+    parameters; at the base also as wide as the highway ones."""
     sizes = [s["base"]] + [s["base"] | {name: value} for name, values in s["sweeps"].items() for value in values]
-    trials = [{"block": block, **size} for size in sizes for block in KINDS]
-    width = wide(s["base"]["width"])
-    return trials + [{"block": block, **s["base"], "width": width} for block in ("plain", "residual")]
+    unique = [size for i, size in enumerate(sizes) if size not in sizes[:i]]
+    trials = []
+    for size, block in ((size, block) for size in unique for block in KINDS):
+        width = size["width"] if block == "highway" else wide(size["width"])
+        trials.append({"block": block, **size, "width": width, "size": size, "as_many": True})
+    as_wide = [{"block": b, **s["base"], "size": s["base"], "as_many": False} for b in ("plain", "residual")]
+    return trials + as_wide
 
 
 def main(argv=None) -> None:
@@ -208,28 +219,32 @@ def per_parameter(t: dict) -> float:
 
 
 def summarise(trials: dict, s: dict) -> dict:
-    steps, base = trials["step"], s["base"]
+    steps, base, summary = trials["step"], s["base"], {}
 
-    def at(block, **size):
-        [one] = [t for t in steps if {**base, **size, "block": block}.items() <= t.items()][:1]
+    def at(block, as_many=True, **size):
+        [one] = [t for t in steps if (t["block"], t["as_many"], t["size"]) == (block, as_many, {**base, **size})]
         return one
 
-    summary = {}
+    depths = sorted({t["size"]["depth"] for t in steps})
     for block in KINDS:
-        t = at(block) if block == "highway" else at(block, width=wide(base["width"]))  # as many parameters
+        t = at(block)
         summary[f"cost_per_parameter_{block}"] = per_parameter(t)
+        summary[f"cost_per_layer_{block}"] = t["cost"] / t["depth"]
         summary |= {f"{name}_share_{block}": t[name] / t["cost"] for name in PHASES}
-        depths = sorted({t["depth"] for t in steps})
         first, last = (per_parameter(at(block, depth=n)) for n in (depths[0], depths[-1]))
         summary[f"cost_per_parameter_deepest_over_shallowest_{block}"] = last / first
     for other in ("plain", "residual"):
-        ours, theirs = (summary[f"cost_per_parameter_{block}"] for block in ("highway", other))
-        summary[f"highway_over_{other}_as_many_parameters"] = ours / theirs
-        summary[f"highway_over_{other}_as_wide"] = at("highway")["cost"] / at(other)["cost"]
+        ratios = [per_parameter(at("highway", **t["size"])) / per_parameter(t) for t in steps
+                  if t["block"] == other and t["as_many"]]  # fmt: skip
+        summary[f"highway_over_{other}_as_many_parameters"] = ratios[0]
+        summary[f"highway_over_{other}_least"], summary[f"highway_over_{other}_most"] = min(ratios), max(ratios)
+        summary[f"highway_over_{other}_as_wide"] = at("highway")["cost"] / at(other, as_many=False)["cost"]
     by_kind = at("highway")["by_kind"]
     for group, kinds in GROUPS.items():
         read = sum(of.get(kind, 0) for of in by_kind.values() for kind in kinds)
         summary[f"share_of_{group}_highway"] = read / at("highway")["cost"]
+    for name in ("effective_depth", "effective_depth_sd"):
+        summary[name] = spread([t[name] for t in trials["trained"]])
     for policy in POLICIES:
         for name, loss in LOSSES.items():
             chosen = [choice(t, policy, loss) for t in trials["trained"]]
@@ -239,12 +254,12 @@ def summarise(trials: dict, s: dict) -> dict:
 
 
 GROUPS = {  # of what is read
-    "weights": ("W", "b"),
+    "weights": ("W", "b", "dW", "db"),
     "states": ("x", "state"),
-    "partial_sums": ("product", "z", "dW", "db"),
+    "partial_sums": ("product", "partial sum"),
     "what_comes_back": ("dy", "dz"),
     "the_gate": ("T", "H - x", "T (H - x)", "dH", "dT", "carried"),
-    "the_rest": ("H", "slope", "target"),
+    "the_rest": ("z", "H", "slope", "target"),
 }
 
 
@@ -262,8 +277,8 @@ def choice(t: dict, policy: str, loss: float) -> tuple[float, float]:
 def claims(summary: dict) -> list[tuple]:
     rows = []
     for other in ("plain", "residual"):
-        ratio = summary[f"highway_over_{other}_as_many_parameters"]
-        saves = ratio < 1 - MARGIN
+        ratio, most = (summary[f"highway_over_{other}_{name}"] for name in ("as_many_parameters", "most"))
+        saves = most < 1 - MARGIN
         rows.append(
             (f"the carry path saves data movement against {other}, as many parameters", "open", f"{ratio:.3f}", saves)
         )

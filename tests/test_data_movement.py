@@ -118,6 +118,23 @@ def test_a_step_reads_what_its_equations_do(block):
 def test_as_many_parameters():
     assert data_movement.wide(50) == 71
     assert data_movement.wide(16) == 23
+    s = {"base": {"depth": 3, "width": 16, "batch": 2}, "sweeps": {"depth": [1], "width": [8, 50], "batch": [2, 4]}}
+    trials = data_movement.settings(s)
+    assert len({str(t) for t in trials}) == len(trials) == 3 * 5 + 2
+    widths = {t["size"]["width"]: t["width"] for t in trials if t["block"] == "plain" and t["as_many"]}
+    assert widths == {16: 23, 8: data_movement.wide(8), 50: 71}
+    assert all(t["width"] == t["size"]["width"] for t in trials if t["block"] == "highway" or not t["as_many"])
+
+
+def test_weights_that_an_image_does_not_need_stay_on_the_stack():
+    """What lies under them costs as much as if they were used at the end."""
+    tape = Tape()
+    unused, used = tape.arguments(unused=(10,), used=(1,))
+    tape.do("f", used)
+    assert tape.depths()[0].tolist() == [1]
+    assert (tape.unread() == unused).all()
+    tape.do("end", tape.unread())
+    assert tape.depths()[0][0] == 11
 
 
 def small_net():
@@ -177,3 +194,24 @@ def test_the_largest_saving_is_chosen_on_one_half_and_judged_on_the_other():
     assert data_movement.choice(t, "unit", 0.01) == pytest.approx((0.4, 0.04))
     assert data_movement.choice(t, "unit", 0.001) == pytest.approx((0.1, 0))
     assert data_movement.choice(t, "known", 0.01) == (0, 0)
+
+
+def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeypatch):
+    net, x = small_net()
+    y = np.random.default_rng(1).integers(0, 3, len(x))
+    monkeypatch.setattr(data_movement.fifty_layers, "net_of", lambda t, folder: net)
+    monkeypatch.setattr(data_movement.deep, "images_of", lambda t: (None, None, x, y))
+    result = data_movement.trained({"thresholds": [0.0, 0.4, 1.1], "images": 3}, str(tmp_path))
+    right = net.predict(x).argmax(axis=1) == y
+    assert (result["choice_accuracy"], result["test_accuracy"]) == (right[:20].mean(), right[20:].mean())
+    right = inside.logits(net, inside.first(net, x)).argmax(axis=1) == y
+    policies = {(p["policy"], p["threshold"]): p for p in result["policies"]}
+    assert len(policies) == 9
+    for policy in data_movement.POLICIES:
+        assert policies[policy, 0.0]["cost_over_whole"] == 1
+        assert policies[policy, 0.0]["test_accuracy"] == result["test_accuracy"]
+        assert policies[policy, 1.1]["test_accuracy"] == right[20:].mean()
+        assert policies[policy, 1.1]["used"] == 0
+    depth = net.gates(x).mean(axis=2).sum(axis=0)
+    assert result["effective_depth"] == pytest.approx(depth.mean())
+    assert result["effective_depth_sd"] == pytest.approx(depth.std(ddof=1))

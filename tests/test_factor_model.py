@@ -76,13 +76,25 @@ def test_ranks_and_their_correlation():
     assert fm.rank_correlation(x, -(x**3)) == pytest.approx(-1)
 
 
-def test_what_a_score_knows_beyond_the_norm():
-    rng = np.random.default_rng(0)
-    turbulent = rng.random(20000) < 0.5
-    norm = rng.normal(size=20000) + turbulent
-    assert fm.auc(norm, turbulent) > 0.7
-    assert fm.auc_at_equal(norm, norm, turbulent) == pytest.approx(0.5, abs=0.05)
-    assert fm.auc_at_equal(norm, norm + 5 * turbulent, turbulent) > 0.95
+def test_two_worlds_differ_in_the_non_linearity_alone():
+    (f, y, turbulent), (g, z, regimes) = days("both", 3000), days("volatile", 3000)
+    assert (f == g).all()
+    assert (turbulent == regimes).all()
+    assert (y[~turbulent] == z[~turbulent]).all()
+    assert (y != z)[turbulent].mean() > 0.99
+
+
+def test_differences_are_paired_by_seed():
+    trials = [
+        {"seed": seed, "world": world, "auc_gate": gate + seed, "auc_gate_before_training": 0.5, "auc_norm": seed}
+        for world, gate in (("both", 0.75), ("volatile", 0.5), ("non-linear", 0))
+        for seed in ((1, 0) if world == "both" else (0, 1))
+    ]
+    assert fm.differences(trials) == {
+        "less_that_of_volatile": [0.25, 0.25],
+        "less_that_before_training": [0.25, 1.25],
+        "less_that_of_the_norm": [0.75, 0.75],
+    }
 
 
 def test_volatility_of_the_last_days():
