@@ -34,7 +34,7 @@ BUDGETS = {
     "quick": {"sweeps": {"depth": [1, 3], "width": [4], "batch": [1, 2]}, "base": {"depth": 2, "width": 6, "batch": 2},
               "thresholds": [0.3], "images": 2},
     "default": {"sweeps": {"depth": [1, 2, 5, 20, 50], "width": [4, 8, 32], "batch": [1, 2, 4, 32]}, "base": BASE,
-                "thresholds": [0.1, 0.2, 0.3, 0.5], "images": 16},
+                "thresholds": [0.1, 0.2, 0.3, 0.5], "images": 12},
     "full": {"sweeps": {"depth": [1, 2, 5, 20, 50, 100], "width": [4, 8, 32, 50], "batch": [1, 2, 4, 32, 128]},
              "base": BASE, "thresholds": [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7], "images": 100},
 }  # fmt: skip
