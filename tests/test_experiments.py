@@ -18,7 +18,9 @@ import highway_networks as hn
 import visualize_highway_networks as viz
 from experiments import (
     blocks,
+    data_movement,
     deep,
+    factor_model,
     fifty_layers,
     full_mnist,
     gate_bias,
@@ -32,7 +34,7 @@ from experiments import (
 )  # fmt: skip
 
 LAYERS = (10, 20, 50, 100)
-ON_THE_NET = ("gates", "lesion", "routing")  # of fifty_layers
+ON_THE_NET = ("gates", "lesion", "routing", "data_movement")  # of fifty_layers
 SUMMARIES = {  # what each summary must hold
     "optimization": [f"final_loss_{block}_{n}" for block in ("highway", "plain") for n in LAYERS]
     + ["plain_over_highway_loss_at_100"],
@@ -58,6 +60,11 @@ SUMMARIES = {  # what each summary must hold
     ],
     "lesion": ["idle_share"],
     "routing": ["class_accuracy_from_gates", "between_class_variance_share"],
+    "data_movement": [
+        *(f"highway_over_{block}_as_many_parameters" for block in ("plain", "residual")),
+        *(f"{name}_{policy}_at_a_point" for policy in data_movement.POLICIES for name in ("saved", "lost")),
+    ],
+    "factor_model": ["auc_gate_both", "rank_correlation_gate_both", "auc_norm_both", "auc_gate_less_that_of_the_norm"],
     "table1": [],  # its quick nets are of another width; see below
 }
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
@@ -451,6 +458,8 @@ def test_the_committed_results_hold_what_they_must(name):
         "lesion": lambda: lesion.summarise(kept),
         "routing": lambda: routing.summarise(kept),
         "table1": lambda: table1.summarise(kept),
+        "data_movement": lambda: data_movement.summarise(kept, record["settings"]),
+        "factor_model": lambda: factor_model.summarise(kept),
     }
     assert json.loads(json.dumps(again[name]())) == summary  # nobody edited a number
     if name == "optimization":
@@ -466,12 +475,14 @@ def test_the_committed_results_hold_what_they_must(name):
             assert all(runs.count((block, n, w)) >= 3 for block in hn.BLOCKS for w in both.get(block, (True, False)))
         assert not {t["seed"] for t in kept["final"]} & {t["seed"] for t in kept["search"] + kept["finalists"]}
     if name in (*ON_THE_NET, "fifty_layers"):
-        final = kept["final"] if name == "fifty_layers" else kept
+        final = kept[{"fifty_layers": "final", "data_movement": "trained"}[name]] if isinstance(kept, dict) else kept
         assert {(t["layers"], t["gate_bias"], t["n_train"]) for t in final} == {(50, -2, 60000)}
         assert sum(t["data"] == "MNIST" for t in final) >= 3
     if name == "gate_bias":  # as the README says in words
         assert not any(t["fate"] == "hard" for t in kept if t["gate_bias"] <= -4)
         assert all(t["fate"] == "soft" for t in kept if t["gate_bias"] <= -10)
+    if name == "factor_model":
+        assert [sum(t["world"] == world for t in kept) for world in factor_model.WORLDS] == [10, 10, 10]
     if name == "table1":
         assert (summary["parameters_width_16"], summary["parameters_width_32"]) == (38_986, 151_690)
         assert summary["test_accuracy_width_16_short"]["n"] >= 5
