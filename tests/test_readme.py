@@ -78,6 +78,19 @@ def test_a_command_of_minutes(command):
     assert json.loads((ROOT / row[1]).read_text())["command"] == command
 
 
+def test_commands_within_sentences_are_understood():
+    """They train for long: their flags are parsed, no more."""
+    import conv_highway_networks as cn
+    import highway_networks as hn
+
+    modules = {"conv_highway_networks": cn, "highway_networks": hn}
+    found = re.findall(r"`python (conv_highway_networks|highway_networks)\.py ([^`]+)`", README)
+    assert any("--seeds" in words for script, words in found if script == "conv_highway_networks")
+    for script, words in found:
+        if words != "--help":
+            modules[script].parse_arguments(words.split())
+
+
 def test_installing_and_testing_is_what_ci_does():
     assert [command for command in COMMANDS if command not in SCRIPTS + LONG] == [
         "python -m pip install -r requirements.txt",
