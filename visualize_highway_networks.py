@@ -776,7 +776,7 @@ def conv_filters(record):
     """The first layer's filters: blue where a dark stroke adds, red where it takes away."""
     nets = looked_into(record)
     rows = [-(-len(t["filters"]) // 16) for t in nets]
-    fig = plt.figure(figsize=(10, 0.9 * sum(rows) + 0.55 * len(nets)))
+    fig = plt.figure(figsize=(10, 0.66 * sum(rows) + 0.36 * len(nets)))
     for part, t, n in zip(
         fig.subfigures(len(nets), 1, height_ratios=rows, squeeze=False)[:, 0], nets, rows, strict=True
     ):
@@ -830,8 +830,9 @@ def conv_wrong(record, most=60):
         ax.imshow([[*grey[i * side : (i + 1) * side]] for i in range(side)], cmap="gray_r")
         ax.set_title(f"{each['label']}, not {each['answer']}", fontsize=9, pad=2)
     all_of_them = f"all {len(shown)}" if len(shown) == len(t["wrong"]) else f"the first {most} of {len(t['wrong'])}"
-    text = f"{t['width']} maps, seed 0: {all_of_them} errors on {t['n_test']:,} test images (the label, and the answer)"
-    fig.suptitle(text.replace(",", " ", 1) if t["n_test"] > 999 else text, fontsize=12)
+    images = f"{t['n_test']:,}".replace(",", " ")
+    text = f"{t['width']} maps, seed 0: {all_of_them} errors on {images} test images (the label, and the answer)"
+    fig.suptitle(text, fontsize=12)
     return fig
 
 
