@@ -7,9 +7,9 @@ A highway layer of k x k convolutions keeps the number of maps and the size of t
     T = sigmoid(W_T * x + b_T)              transform gate
     y = H T + x (1 - T)
 
-This is the sister of highway_networks.py, from which it has the loss and the optimisers.  A net is a list of layers,
-data; `mnist_net(16)` is the paper's.  It reads from top to bottom: the nets as data, the layers with their hand-written
-forward and backward passes, the net, the optimiser, the training, the command line.
+This is the sister of highway_networks.py, from which it has the loss and the optimisers.  A net is plain data, a list
+of layers; `mnist_net(16)` is the paper's.  It reads from top to bottom: the nets as data, the layers with their
+hand-written forward and backward passes, the net, the optimiser, the training, the command line.
 
     python conv_highway_networks.py --width 16 --seeds 0,1,2,3,4       Table 1, twelve epochs       -> run_conv.json
     python conv_highway_networks.py --protocol paper                   300 epochs, as the authors trained

@@ -1,5 +1,5 @@
 """Draws the pictures in viz/ from JSON alone: run.json, run_sweep.json and run_seeds.json, as highway_networks.py (or
-the published program) writes them.
+the published program) writes them, and results/*.json, what experiments and benchmarks measured.
 
     python visualize_highway_networks.py                         everything whose JSON exists
     python visualize_highway_networks.py --only depth_sweep      one picture

@@ -125,14 +125,15 @@ def trained(t: dict, folder: str) -> dict:
     depth = sum(T.mean(axis=1) for _, T, *_ in inside.walk(net, state))  # how often each image is transformed
     result = {"effective_depth": float(depth.mean()), "effective_depth_sd": float(depth.std(ddof=1)), "policies": []}
     result |= accuracies(net, through(net, state, 0.0, "block")[0], y)
-    whole = [inference(net, state[i], 0.0, "all") for i in range(t["images"])]
+    priced = state[len(y) // 2 :][: t["images"]]  # of the half that chooses nothing
+    whole = [inference(net, one, 0.0, "all") for one in priced]
     result["cost"] = float(np.mean(whole))
     for threshold in t["thresholds"]:
         for how in ("block", "unit"):
             after, used = through(net, state, threshold, how)
             own = {"threshold": threshold, **accuracies(net, after, y), "used": float(used)}
             for policy in ("unit",) if how == "unit" else ("known", "computed"):
-                costs = [inference(net, state[i], threshold, policy) for i in range(t["images"])]
+                costs = [inference(net, one, threshold, policy) for one in priced]
                 ratios = [cost / one for cost, one in zip(costs, whole, strict=True)]
                 result["policies"].append({"policy": policy, **own, "cost_over_whole": float(np.mean(ratios))})
     return result

@@ -208,6 +208,36 @@ def ledger():
     return f"\n\n{claims.markdown(claims.rows(claims.read(ROOT)))}\n\n"
 
 
+def ledger_counts():
+    counts = load("results/claims.json")["summary"]
+    return (
+        f"of {sum(counts.values())} {', '.join(f'{n} {name.replace(chr(95), chr(32))}' for name, n in counts.items())}"
+    )
+
+
+def depths():
+    summary, rows = load("results/optimization.json")["summary"], []
+    for n in (10, 20, 50, 100):
+        loss, accuracy = (
+            [summary[f"{name}_{block}_{n}"]["mean"] for block in ("highway", "plain")]
+            for name in ("final_loss", "test_accuracy")
+        )
+        rows.append(f"| {n} | {loss[0]:.2g} | {loss[1]:.2g} | {accuracy[0]:.4f} | {accuracy[1]:.4f} |")
+    return table("| layers | highway: loss | plain: loss | highway: accuracy | plain: accuracy |", rows)
+
+
+def compounding():
+    summary, rows = load("results/blocks.json")["summary"], []
+    names = "identity_part_at_start_highway", "identity_part_trained_highway"
+    names += tuple(f"gradient_first_over_last_trained_{block}" for block in ("highway", "residual"))
+    names += "mean_T_early_highway", "mean_T_late_highway"
+    for n in (10, 20, 50, 100, 200):
+        cells = " | ".join(f"{summary[f'{name}_{n}']['mean']:.2g}" for name in names)
+        rows.append(f"| {n} | {cells} |")
+    columns = "identity part at the start", "trained", "gradient, first layer over last: highway", "residual"
+    return table(f"| layers | {' | '.join(columns)} | mean T, first third | last third |", rows)
+
+
 def conv_sizes():
     import conv_highway_networks as cn  # here: the path of a script is another than that of a test
 
@@ -273,6 +303,7 @@ def conv_speed():
         "width_16_over_jax": ("width 16", "JAX jit"),
         "width_32_over_torch": ("width 32", "PyTorch eager"),
         "width_32_over_jax": ("width 32", "JAX jit"),
+        "width_16_memory_over_torch": ("width 16, memory", "PyTorch eager"),
         "width_32_memory_over_torch": ("width 32, memory", "PyTorch eager"),
     }
     for key, (ours, theirs) in what.items():
@@ -423,7 +454,7 @@ EXPERIMENTS += "fifty_layers", "gates", "lesion", "routing", "blocks", "table1",
 TABLES |= {f"takes-{name}": partial(takes, name) for name in EXPERIMENTS}
 TABLES |= {name: partial(tried, name) for name in TRIED}
 TABLES |= {"conv-sizes": conv_sizes, "conv-speed": conv_speed, "table-1": table_1, "recipes": recipes}
-TABLES["claims"] = ledger
+TABLES |= {"claims": ledger, "ledger-counts": ledger_counts, "depths": depths, "compounding": compounding}
 TABLES |= {"table-1-difference": table_1_difference, "three-hundred-epochs": three_hundred_epochs}
 TABLES |= {"speed": speed, "shares": shares, "growth": growth, "growth-verdict": growth_verdict, "startup": startup}
 
