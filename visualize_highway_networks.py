@@ -734,7 +734,7 @@ TABLE_1 = {16: (99.40, 0.03), 32: (99.54, 0.02)}  # the paper's mean and standar
 
 
 def conv_curves(record):
-    """Table 1: test accuracy of the convolutional nets, epoch by epoch, against the paper's band."""
+    """Table 1: test error of the convolutional nets, epoch by epoch, against the paper's band."""
     runs = [t for t in record["trials"]["final"] if not t["diverged"]]
     widths = sorted({t["width"] for t in runs})
     fig, axes = plt.subplots(1, len(widths), figsize=(10, 5), sharey=True, squeeze=False)
@@ -746,7 +746,7 @@ def conv_curves(record):
         if width in TABLE_1:
             mean, sd = TABLE_1[width]
             text = f"the paper's {mean:.2f} ± {sd:.2f}, 300 epochs"
-            ax.axhspan(mean - sd, mean + sd, color="#F0E442", alpha=0.8, label=text)
+            ax.axhspan(100 - mean - sd, 100 - mean + sd, color="#F0E442", alpha=0.8, label=text)
         for (block, protocol), (color, style) in styles.items():
             same = [t for t in runs if (t["width"], t["block"], t["protocol"]) == (width, block, protocol)]
             finals = [100 * t["final_test_acc"] for t in same]
@@ -754,13 +754,15 @@ def conv_curves(record):
                 mean, sd = mean_sd(finals)
                 ours = f"{mean:.2f}" + (f" ± {sd:.2f}, {len(same)} seeds" if len(same) > 1 else ", 1 seed")
                 what = f"{block}, {'no shifts, more dropout' if protocol == 'paper' else 'shifts'}: {ours}"
-                accuracy = [100 * value for value in t["history"]["test_acc"]]
-                ax.plot(t["history"]["epoch"], accuracy, style, color=color, lw=1.6, label=None if i else what)
+                errors = [100 * (1 - value) for value in t["history"]["test_acc"]]
+                ax.plot(t["history"]["epoch"], errors, style, color=color, lw=1.6, label=None if i else what)
         ax.set(title=f"{width} maps a layer", xlabel="epoch")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.legend(fontsize=9, loc="lower right")
-    low = min(98.4, *(100 * t["final_test_acc"] - 0.3 for t in runs))
-    axes[0, 0].set(ylabel="test accuracy, %", ylim=(low, 99.7 if low > 90 else 100))
+        style = {"loc": "upper right", "bbox_to_anchor": (1, 0.91), "title_fontsize": 9}
+        ax.legend(fontsize=9, title="test accuracy, %, of the last epoch", **style)
+    ticks = 0.4, 0.5, 0.6, 0.8, 1, 2, 5, 10, 20, 50, 90
+    axes[0, 0].set(yscale="log", ylim=(0.38, 130), yticks=ticks, yticklabels=ticks, ylabel="test error, %")
+    axes[0, 0].minorticks_off()
     return fig
 
 
