@@ -210,9 +210,8 @@ def ledger():
 
 def ledger_counts():
     counts = load("results/claims.json")["summary"]
-    return (
-        f"of {sum(counts.values())} {', '.join(f'{n} {name.replace(chr(95), chr(32))}' for name, n in counts.items())}"
-    )
+    parts = [f"{n} {name.replace('_', ' ')}" for name, n in counts.items()]
+    return f"of {sum(counts.values())} rows {', '.join(parts)}"
 
 
 def depths():
@@ -245,8 +244,12 @@ def conv_sizes():
     for name, (shape, layers, published) in cn.PUBLISHED.items():
         n = len(cn.ConvNet(shape, layers, np.random.default_rng(0)).parameters)
         kinds = [kind for kind, *_ in layers if kind in ("conv", "highway", "dense")]
-        rows.append(f"| {name} | {len(kinds)} | {n:,} | {published:,.0f} |".replace(",", " "))
-    return table("| net | layers | parameters | published |", [row.replace("Table 1 ", "Table 1,") for row in rows])
+        rows.append(f"| {name} | {len(kinds)} | {spaced(n)} | {spaced(int(published))} |")
+    return table("| net | layers | parameters | published |", rows)
+
+
+def spaced(n):
+    return f"{n:,}".replace(",", " ")
 
 
 def percent(value):
@@ -268,7 +271,7 @@ def table_1():
             value = summary.get(f"test_accuracy_{name}_{protocol}")
             cells.append(f"{percent(value)} of {summary[f'epochs_{name}_{protocol}']}" if value else "-")
         what = [*name.removeprefix("width_").split("_"), "highway"]
-        n = f"{summary[f'parameters_{name}']:,}".replace(",", " ")
+        n = spaced(summary[f"parameters_{name}"])
         rows.append(f"| {what[1]}, {what[0]} maps | {n} | {paper} | **{cells[0]}** | {cells[1]} |")
     header = "| net | parameters | paper: %, epochs | here, short: %, epochs | here, as the authors train: %, epochs |"
     return table(header, rows)
