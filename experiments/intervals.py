@@ -18,11 +18,11 @@ def interval(values, less=None) -> tuple[float, float]:
     """
     (mean, error, freedom), *other = (_moments(each) for each in ((values,) if less is None else (values, less)))
     for its_mean, its_error, its_freedom in other:
-        mean, both = mean - its_mean, error + its_error
         parts = [e**2 / f for e, f in ((error, freedom), (its_error, its_freedom)) if e]
-        freedom = int(both**2 / sum(parts)) if parts else 1  # Welch's, rounded down: a little too wide
-        error = both
-    half = T_975[min(max(freedom, 1), len(T_975)) - 1] * math.sqrt(error) if error else error
+        mean, error = mean - its_mean, error + its_error
+        if parts and math.isfinite(error):
+            freedom = int(error**2 / sum(parts))  # Welch's, rounded down: a little too wide
+    half = T_975[min(max(freedom, 1), len(T_975)) - 1] * math.sqrt(error) if error else 0.0
     return mean - half, mean + half
 
 
