@@ -489,16 +489,13 @@ class ConvNet:
         """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array; keeps what backward()
         needs.  Drops units only where there is a generator."""
         self._saved, work = None, self._workspace(self._checked(x), "train")
-        logits = self._run(x, work, dropout).view(hn.Logits)
-        logits.of = object()
+        logits = hn.Logits.given(self._run(x, work, dropout))
         self._saved = work, logits.of
         return logits
 
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The logits without dropout, IMAGES images at a time, keeping nothing.  Leaves a forward() undisturbed."""
-        logits = np.concatenate([part for part, _ in self._in_parts(x, "predict")]).view(hn.Logits)
-        logits.of = object()  # of no forward() at all
-        return logits
+        return hn.Logits.given(np.concatenate([part for part, _ in self._in_parts(x, "predict")]))
 
     def mean_gates(self, x: np.ndarray) -> list[np.ndarray]:
         """The transform gate output T of each highway layer at each position, (rows, columns), averaged over images
@@ -522,11 +519,8 @@ class ConvNet:
 
         Uses up what forward() kept: raises RuntimeError as DeepNet.backward() does.
         """
-        if self._saved is None:
-            raise RuntimeError("backward() needs a forward() of its own before it")
-        (work, logits_of), self._saved = self._saved, None
-        if getattr(d_logits, "of", None) not in (None, logits_of):
-            raise RuntimeError("d_logits comes from the logits of another forward() than the last")
+        saved, self._saved = self._saved, None
+        work = hn.work_of(saved, d_logits)
         d = np.array(d_logits, self.dtype).T[None]
         if d.shape != work.logits.shape:
             raise ValueError(f"d_logits must have shape {work.logits[0].T.shape}, not {d_logits.shape}")
@@ -555,12 +549,7 @@ class ConvNet:
         return len(x)
 
     def _workspace(self, n, purpose):
-        key = n, purpose
-        if key not in self._work:
-            if len(self._work) == 6:  # each purpose with its usual batch and a last partial one
-                self._work.clear()
-            self._work[key] = Workspace(self, n, keep=purpose != "predict")
-        return self._work[key]
+        return hn.kept(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose != "predict"))
 
     @np.errstate(over="ignore")  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
     def _run(self, x, work, dropout):

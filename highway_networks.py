@@ -217,6 +217,15 @@ def carve(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.
     return views
 
 
+def kept(work: dict, key, make):
+    """What make() gives, made once for a key (batch size, purpose) as long as there are few of them."""
+    if key not in work:
+        if len(work) == 6:  # each of three purposes with its usual batch and a last partial one
+            work.clear()
+        work[key] = make()
+    return work[key]
+
+
 class Logits(np.ndarray):
     """Logits that remember, as do their slices, copies and what ufuncs make of them, which forward() they are of.
 
@@ -226,8 +235,25 @@ class Logits(np.ndarray):
 
     of = None
 
+    @classmethod
+    def given(cls, array: np.ndarray) -> Logits:
+        """The array as logits of a forward() of their own, or of predict(): of none that backward() knows."""
+        logits = array.view(cls)
+        logits.of = object()
+        return logits
+
     def __array_finalize__(self, parent):
         self.of = getattr(parent, "of", None)
+
+
+def work_of(saved: tuple | None, d_logits: np.ndarray):
+    """The work arrays that forward() kept, (work, logits.of); raises RuntimeError unless d_logits may be of these."""
+    if saved is None:
+        raise RuntimeError("backward() needs a forward() of its own before it")
+    work, logits_of = saved
+    if getattr(d_logits, "of", None) not in (None, logits_of):
+        raise RuntimeError("d_logits comes from the logits of another forward() than the last")
+    return work
 
 
 class DeepNet:
@@ -361,15 +387,13 @@ class DeepNet:
         self._saved = None
         work = self._workspace(self._checked(x), "train")
         np.copyto(work.x, x)  # the caller's may change before backward()
-        logits = self._run(work.x, work).view(Logits)
-        logits.of = object()
+        logits = Logits.given(self._run(work.x, work))
         self._saved = work, logits.of
         return logits
 
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The same logits, SLICE rows at a time, keeping nothing: for evaluation.  Leaves a forward() undisturbed."""
-        logits = np.empty((self._checked(x), self.d_out), self.dtype).view(Logits)
-        logits.of = object()  # of no forward() at all
+        logits = Logits.given(np.empty((self._checked(x), self.d_out), self.dtype))
         for rows, part, _ in self._in_slices(x, "predict"):
             logits[rows] = part
         return logits
@@ -395,12 +419,7 @@ class DeepNet:
         return len(x)
 
     def _workspace(self, n: int, purpose: str) -> Workspace:
-        key = n, purpose
-        if key not in self._work:
-            if len(self._work) == 6:  # each purpose with its usual batch and a last partial one
-                self._work.clear()
-            self._work[key] = Workspace(self, n, keep=purpose != "predict")
-        return self._work[key]
+        return kept(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose != "predict"))
 
     def _run(self, x, work):
         x = np.asarray(x, self.dtype)
@@ -475,11 +494,8 @@ class DeepNet:
         Uses up what forward() kept: raises RuntimeError when called twice, before forward(), or with a d_logits that
         remembers another forward() (see Logits).  The parameters must still be those of forward().
         """
-        if self._saved is None:
-            raise RuntimeError("backward() needs a forward() of its own before it")
-        (work, logits_of), self._saved = self._saved, None
-        if getattr(d_logits, "of", None) not in (None, logits_of):
-            raise RuntimeError("d_logits comes from the logits of another forward() than the last")
+        saved, self._saved = self._saved, None
+        work = work_of(saved, d_logits)
         d_logits = np.asarray(d_logits)
         if d_logits.shape != (len(work.z_in), self.d_out):
             raise ValueError(f"d_logits must have shape {(len(work.z_in), self.d_out)}, not {d_logits.shape}")
