@@ -215,3 +215,28 @@ def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeyp
     depth = net.gates(x).mean(axis=2).sum(axis=0)
     assert result["effective_depth"] == pytest.approx(depth.mean())
     assert result["effective_depth_sd"] == pytest.approx(depth.std(ddof=1))
+
+
+def test_the_way_back_reads_what_eq_9_needs():
+    """Element by element: T for dH and its slope, H for its slope, dH for what is carried and for dz_H, and so on."""
+    tape, ends = data_movement.step("highway", 1, 4, 3)
+    _, kinds, when = tape.depths()
+    back = np.bincount(kinds[(when >= ends[0]) & (when < ends[1])], minlength=len(tape.kinds))
+    reads = dict(zip(tape.kinds, (back / 12).tolist(), strict=True))
+    expected = {"T": 2, "H": 1, "H - x": 1, "slope": 2, "dH": 2, "dT": 1, "carried": 1, "dy": 3}
+    assert {name: reads[name] for name in expected} == expected
+
+
+def test_a_skipped_block_s_weights_lie_in_the_way():
+    """A net whose first block is shut costs more than the net without it: the next image may need those weights."""
+    net, x = small_net()
+    state = inside.first(net, x)[0]
+    net.W_T[:] = 0
+    net.b_T[:] = 50
+    net.b_T[0] = -50
+    without = hn.DeepNet(6, 3, 5, 3, "highway", np.random.default_rng(0), dtype=np.float64)
+    without._blocks[:] = net._blocks[1:]
+    skipped = data_movement.inference(net, state, 0.5, "known")
+    assert (
+        data_movement.inference(without, state, 0.0, "all") < skipped < data_movement.inference(net, state, 0.0, "all")
+    )
