@@ -1036,16 +1036,18 @@ def in_processes(function, tasks: list[tuple], jobs: int):
         for future in as_completed(futures):
             yield future.result()
     except BaseException:
-        for process in set(multiprocessing.active_children()) - others:
-            process.kill()
+        with _ctrl_c_waits():
+            for process in set(multiprocessing.active_children()) - others:
+                process.kill()
         raise
     finally:
-        pool.shutdown()
+        with _ctrl_c_waits():
+            pool.shutdown()
 
 
 @contextlib.contextmanager
 def _ctrl_c_waits():
-    """For what must not be interrupted: a pool, while it starts its workers, would wait for them for ever."""
+    """For what must not be interrupted: a pool that starts or ends its workers would wait for them for ever."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
         yield
         return

@@ -279,13 +279,16 @@ def test_two_processes_that_have_the_same_number(tmp_path, monkeypatch):
 
 
 @unix
-@pytest.mark.parametrize("when", ["workers start", "the file is renamed"])
-def test_ctrl_c_waits(tmp_path, data_set, monkeypatch, capsys, when):
-    """For the workers to be there, for the file to be written; then it does what it always does."""
-    owner, name = (hn.ProcessPoolExecutor, "submit") if when == "workers start" else (hn.Path, "replace")
+@pytest.mark.parametrize(
+    ("owner", "name", "calls"),
+    [(hn.ProcessPoolExecutor, "submit", 2), (hn.ProcessPoolExecutor, "shutdown", 1), (hn.Path, "replace", 1)],
+)
+def test_ctrl_c_waits(tmp_path, data_set, monkeypatch, capsys, owner, name, calls):
+    """For workers to start or to end, for the file to be written; then it does what it always does."""
     original, struck = getattr(owner, name), []
 
     def interrupted(*words):
+        os.kill(os.getpid(), signal.SIGINT)
         result = original(*words)
         struck.append(os.kill(os.getpid(), signal.SIGINT))
         return result
@@ -297,8 +300,8 @@ def test_ctrl_c_waits(tmp_path, data_set, monkeypatch, capsys, when):
     target = tmp_path / "run.json"
     words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--quiet", "--out", target)
     assert hn.main([str(word) for word in words]) == 130
-    assert len(struck) == (2 if when == "workers start" else 1)
-    written = target if when == "the file is renamed" else "nothing"
+    assert len(struck) == calls
+    written = target if name == "replace" else "nothing"
     assert capsys.readouterr().err == f"interrupted: {written} was written\n"
     assert target.exists() == (written == target)
     assert not multiprocessing.active_children()
