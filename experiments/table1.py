@@ -41,7 +41,7 @@ BUDGETS = {
         "recipe_epochs": 5,
         "runs": [
             [32, "highway", "short", 12, 3], [16, "highway", "short", 12, 5], [16, "plain", "short", 12, 1],
-            [16, "residual", "short", 12, 1], [16, "highway", "paper", 6, 1], [32, "highway", "paper", 2, 1],
+            [16, "residual", "short", 12, 1], [16, "highway", "paper", 100, 1], [32, "highway", "paper", 25, 1],
         ],
     },
     "full": {
