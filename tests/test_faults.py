@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from conftest import ROOT, run
 from test_cli import SMALL, workers_of
+from test_drawing import ours
 
 import highway_networks as hn
 import visualize_highway_networks as viz
@@ -205,11 +206,11 @@ def test_a_disk_too_small_is_named_before_the_training(small_disk, data_set):
     assert os.listdir(small_disk) == ["run.json"]
 
 
-def test_a_disk_too_small_for_a_picture(small_disk):
+def test_a_disk_too_small_for_a_picture(small_disk, tmp_path):
     (small_disk / "rest").write_bytes(bytes(500_000))
     (small_disk / "highway_networks.gif").write_text("old")
     for words in (
-        ("visualize_highway_networks.py", "--out", small_disk),
+        ("visualize_highway_networks.py", "--results", tmp_path, "--out", small_disk),
         ("make_highway_networks_gif.py", "--out", small_disk / "highway_networks.gif"),
     ):
         process = run(*words)
@@ -311,11 +312,12 @@ def test_ctrl_c_waits(tmp_path, data_set, monkeypatch, capsys, owner, name, call
 @pytest.mark.parametrize(
     "words",
     [
-        ("visualize_highway_networks.py", "--only", "depth_sweep", "--out", "café"),
-        ("make_highway_networks_gif.py", "--out", "café.gif"),
+        ("visualize_highway_networks.py", "--run", "run.json", "--only", "learning_curves", "--out", "café"),
+        ("make_highway_networks_gif.py", "--run", "run.json", "--out", "café.gif"),
     ],
 )
 def test_what_the_drawing_programs_say_cannot_stop_them(tmp_path, words):
+    (tmp_path / "run.json").write_text(json.dumps(ours([(0, 4)])))
     command = " ".join(map(str, (sys.executable, ROOT / words[0], *words[1:])))
     for redirection in (">&-", ">&- 2>&-", "> /dev/full", "> out.txt"):
         if "full" in redirection and not os.path.exists("/dev/full"):
