@@ -30,7 +30,7 @@ import hashlib
 import io
 import json
 import math
-import multiprocessing
+import multiprocessing.connection
 import os
 import platform
 import signal
@@ -38,11 +38,13 @@ import subprocess
 import sys
 import threading
 import time
+import traceback
 import zlib
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -1022,32 +1024,50 @@ def plan(args, data: Dataset) -> list[Settings]:
 def in_processes(function, tasks: list[tuple], jobs: int):
     """Yields function(*task) as the tasks finish, in `jobs` worker processes; in this one for a single job.
 
-    Raises BrokenProcessPool when a worker dies.  Whatever ends this early ends the workers too.
+    Raises BrokenProcessPool when a worker dies, and what a task raises.  Whatever ends this early ends the workers too,
+    at once: each has a pipe of its own.  (The workers of a ProcessPoolExecutor share two: one that is killed while it
+    sends leaves a part of a message behind, and a thread that waits for the rest for ever.)
     """
     if jobs == 1:
         yield from (function(*task) for task in tasks)
         return
-    others = set(multiprocessing.active_children())
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")  # forked: ready in 10 ms
-    pool = ProcessPoolExecutor(jobs, context, _start_worker)
+    workers, todo = {}, iter(range(len(tasks)))
+
+    def give(pipe):
+        for i in islice(todo, 1):
+            with contextlib.suppress(ConnectionError):  # of a dead worker; a look at what it says will tell
+                pipe.send(i)
+
     try:
-        with _ctrl_c_waits():
-            futures = [pool.submit(function, *task) for task in tasks]
-        for future in as_completed(futures):
-            yield future.result()
-    except BaseException:
-        with _ctrl_c_waits():
-            for process in set(multiprocessing.active_children()) - others:
-                process.kill()
-        raise
+        for _ in range(jobs):
+            with _ctrl_c_waits():  # or there would be a worker that nobody knows of
+                pipe, its_end = context.Pipe()
+                worker = context.Process(target=_work, args=(its_end, function, tasks), daemon=True)
+                worker.start()
+                workers[pipe] = worker
+                its_end.close()  # it alone holds it: when it dies, the pipe ends
+            give(pipe)
+        for _ in tasks:
+            pipe = multiprocessing.connection.wait(workers)[0]
+            try:
+                result, error, trace = pipe.recv()
+            except (EOFError, OSError):
+                raise BrokenProcessPool from None
+            if error is not None:
+                raise error from RuntimeError(f"in a worker:\n{trace}")
+            give(pipe)
+            yield result
     finally:
-        with _ctrl_c_waits():
-            pool.shutdown()
+        for worker in workers.values():
+            worker.kill()
+        for worker in workers.values():
+            worker.join()
 
 
 @contextlib.contextmanager
 def _ctrl_c_waits():
-    """For what must not be interrupted: a pool that starts or ends its workers would wait for them for ever."""
+    """For what must not be interrupted: Ctrl-C comes after it."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
         yield
         return
@@ -1061,11 +1081,21 @@ def _ctrl_c_waits():
         signal.raise_signal(signal.SIGINT)
 
 
-def _start_worker() -> None:
-    """A worker leaves Ctrl-C to its parent, and does not outlive it."""
+def _work(pipe, function, tasks: list[tuple]) -> None:
+    """A worker: does the tasks whose numbers it gets.  It leaves Ctrl-C to its parent, and does not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+    while True:
+        try:
+            task = tasks[pipe.recv()]
+        except EOFError:  # the parent was faster than that thread
+            return
+        try:
+            answer = function(*task), None, None
+        except Exception as error:  # whatever it is, it is the parent's to tell
+            answer = None, error, traceback.format_exc()
+        pipe.send(answer)
 
 
 def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> list[dict]:
@@ -1174,7 +1204,6 @@ def run_command(parser: argparse.ArgumentParser, work, kept: str = "") -> int:
             2, f"{parser.prog}: error: {error.filename or 'standard output'}: {error.strerror}; {written} was written\n"
         )
     except KeyboardInterrupt:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # once is enough
         print(f"interrupted: {written} was written{kept}", file=sys.stderr)
         return 130
     except BrokenProcessPool:
@@ -1183,11 +1212,26 @@ def run_command(parser: argparse.ArgumentParser, work, kept: str = "") -> int:
     return 0
 
 
+def _once_a_second():
+    """A handler of Ctrl-C that lets a program end in peace: what sends it twice, sends the second in no time."""
+    last = -math.inf
+
+    def interrupt(*_):
+        nonlocal last
+        before, last = last, time.monotonic()
+        if last - before > 1:
+            raise KeyboardInterrupt
+
+    return interrupt
+
+
 def run_program(main) -> None:
     """Ends the process with main()'s exit status."""
     # no run ends because its output was closed from the start, or cannot show a name
     sys.stdout, sys.stderr = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
     sys.stdout.reconfigure(errors="backslashreplace")
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not if whoever started it wants it ignored
+        signal.signal(signal.SIGINT, _once_a_second())
     status = main()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is done: too late to be interrupted
     sys.exit(status)

@@ -11,6 +11,7 @@ import functools
 import json
 import os
 import shlex
+import signal
 import sys
 import threading
 import time
@@ -129,7 +130,8 @@ def _commit() -> str | None:
 
 @functools.lru_cache
 def _leave_with(parent: int) -> None:
-    """A worker does not outlive the process that it works for."""
+    """A worker leaves Ctrl-C to the process that it works for, and does not outlive it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def watch():
         while os.getppid() == parent:

@@ -1,6 +1,7 @@
 import gzip
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import highway_networks as hn
 
 ROOT = Path(hn.__file__).resolve().parent
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs, and what they start, ignore it
 
 
 @pytest.fixture(scope="session")

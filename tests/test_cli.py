@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from conftest import ROOT, one_line_error, run, without_time, write_data_set
@@ -179,9 +180,23 @@ def long_training(data_set, out, jobs):
     assert set(os.listdir(out.parent)) == {"shapes", "run.json"}
 
 
-def workers_of(pid):
-    text = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True, check=False).stdout
-    return [int(word) for word in text.split()]
+def state_and_parent(pid) -> tuple[str, int]:
+    """Of a process, on Linux; "Z" is one that has ended, and that nobody has asked for its status yet."""
+    try:
+        state, parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
+    except OSError:
+        return "gone", 0
+    return state, int(parent)
+
+
+def is_running(pid) -> bool:
+    return state_and_parent(pid)[0] not in ("gone", "Z")
+
+
+def workers_of(pid) -> list[int]:
+    """Its workers, without the process that Python may start beside them to keep track of what they share."""
+    children = [int(path.name) for path in Path("/proc").glob("[0-9]*") if state_and_parent(path.name)[1] == pid]
+    return [child for child in children if b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as SIGINT")
@@ -196,7 +211,7 @@ def test_ctrl_c(tmp_path, data_set, jobs, whom):
     assert stderr.splitlines() == ["interrupted: nothing was written"]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks for workers with ps --ppid")
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
 def test_a_dead_worker_is_reported_not_waited_for(tmp_path, data_set):
     with long_training(data_set, tmp_path / "run.json", 2) as process:
         os.kill(workers_of(process.pid)[0], signal.SIGKILL)
@@ -205,7 +220,7 @@ def test_a_dead_worker_is_reported_not_waited_for(tmp_path, data_set):
     assert stderr.splitlines() == ["a worker process died (killed, or out of memory): nothing was written"]
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks for workers with ps --ppid")
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
 def test_workers_do_not_outlive_a_killed_parent(tmp_path, data_set):
     with long_training(data_set, tmp_path / "run.json", 2) as process:
         workers = workers_of(process.pid)
@@ -213,7 +228,7 @@ def test_workers_do_not_outlive_a_killed_parent(tmp_path, data_set):
         process.kill()
         process.wait(timeout=60)
         for _ in range(100):
-            if not any(os.path.exists(f"/proc/{pid}") for pid in workers):
+            if not any(map(is_running, workers)):
                 break
             time.sleep(0.1)
         else:

@@ -357,7 +357,7 @@ def test_the_other_blocks(tmp_path, shapes, block):
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 @pytest.mark.parametrize(("how", "jobs"), [(signal.SIGKILL, 2), (signal.SIGINT, 2), (signal.SIGINT, 1)])
 def test_a_stopped_command_resumes_exactly(tmp_path, shapes, how, jobs):
-    words = ("--width", 3, "--epochs", 12, "--seeds", "0,1", "--jobs", jobs, "--data-dir", shapes, "--out")
+    words = ("--width", 3, "--epochs", 60, "--seeds", "0,1", "--jobs", jobs, "--data-dir", shapes, "--out")
     assert train(*words, tmp_path / "whole.json").returncode == 0
     command = [sys.executable, ROOT / "conv_highway_networks.py", *words, tmp_path / "stopped.json"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
@@ -375,7 +375,7 @@ def test_a_stopped_command_resumes_exactly(tmp_path, shapes, how, jobs):
     process = train(*words, tmp_path / "stopped.json", "--resume")
     assert process.returncode == 0, process.stderr
     assert "seed 0  epoch   3 " not in process.stdout
-    assert "seed 0  epoch  12 " in process.stdout
+    assert "seed 0  epoch  60 " in process.stdout
     assert numbers_of(tmp_path / "stopped.json") == numbers_of(tmp_path / "whole.json")
     process = train(*words, tmp_path / "stopped.json", "--resume")  # nothing is left to do
     assert "epoch" not in process.stdout

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import highway_networks as hn
@@ -52,6 +52,7 @@ def test_a_value_of_four_bytes_is_four_bytes_one_under_the_other():
     assert price(np.array([10**12]), 1).tolist() == [10**6]
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 12))
 def test_against_a_stack_that_is_moved(seed, n):
     """Programs at random: element by element, products, sums, with arguments that are read never, once, or often."""

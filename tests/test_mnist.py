@@ -8,7 +8,7 @@ import threading
 import numpy as np
 import pytest
 from conftest import ROOT, idx_bytes, write_data_set
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import highway_networks as hn
@@ -128,6 +128,7 @@ def test_a_foreign_file_in_the_bundle_is_refused(tmp_path, monkeypatch):
         hn.load_mnist()
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=60), st.integers(1, 3))
 def test_garbage_is_an_array_or_one_line(data, n_dims):
     try:
@@ -166,6 +167,8 @@ def mirror(tmp_path, monkeypatch):
 
     server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.setenv(name, "127.0.0.1")
     monkeypatch.setattr(hn, "MIRRORS", (f"http://127.0.0.1:{server.server_port}/mnist/",))
     monkeypatch.setattr(hn, "BUNDLED", tmp_path / "no-bundle")
     monkeypatch.setattr(hn, "CACHE", tmp_path / "cache")
