@@ -44,7 +44,6 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -1032,37 +1031,46 @@ def in_processes(function, tasks: list[tuple], jobs: int):
         yield from (function(*task) for task in tasks)
         return
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")  # forked: ready in 10 ms
-    workers, todo = {}, iter(range(len(tasks)))
+    workers, todo = {}, iter(tasks)
 
     def give(pipe):
-        for i in islice(todo, 1):
-            with contextlib.suppress(ConnectionError):  # of a dead worker; a look at what it says will tell
-                pipe.send(i)
+        task = next(todo, None)
+        if task is not None:
+            with contextlib.suppress(ConnectionError):  # of a dead worker: hear(pipe) will tell
+                pipe.send((function, task))
+
+    def hear(pipe):
+        try:
+            return pipe.recv()
+        except (EOFError, OSError):
+            raise BrokenProcessPool from None
 
     try:
         for _ in range(jobs):
             with _ctrl_c_waits():  # or there would be a worker that nobody knows of
                 pipe, its_end = context.Pipe()
-                worker = context.Process(target=_work, args=(its_end, function, tasks), daemon=True)
+                worker = context.Process(target=_work, args=(its_end,), daemon=True)
                 worker.start()
                 workers[pipe] = worker
-                its_end.close()  # it alone holds it: when it dies, the pipe ends
+                its_end.close()  # the worker alone holds it: when that dies, the pipe ends
+        for pipe, worker in workers.items():
+            if pipe not in multiprocessing.connection.wait([pipe, worker.sentinel]):
+                raise BrokenProcessPool  # on Windows, where a worker that dies at its start leaves its end open here
+            hear(pipe)
             give(pipe)
         for _ in tasks:
             pipe = multiprocessing.connection.wait(workers)[0]
-            try:
-                result, error, trace = pipe.recv()
-            except (EOFError, OSError):
-                raise BrokenProcessPool from None
+            result, error, trace = hear(pipe)
             if error is not None:
                 raise error from RuntimeError(f"in a worker:\n{trace}")
             give(pipe)
             yield result
     finally:
-        for worker in workers.values():
-            worker.kill()
-        for worker in workers.values():
-            worker.join()
+        with _ctrl_c_waits():
+            for worker in workers.values():
+                worker.kill()
+            for worker in workers.values():
+                worker.join()
 
 
 @contextlib.contextmanager
@@ -1081,21 +1089,21 @@ def _ctrl_c_waits():
         signal.raise_signal(signal.SIGINT)
 
 
-def _work(pipe, function, tasks: list[tuple]) -> None:
-    """A worker: does the tasks whose numbers it gets.  It leaves Ctrl-C to its parent, and does not outlive it."""
+def _work(pipe) -> None:
+    """A worker: says that it is there, then does what it is given.  It leaves Ctrl-C to its parent, and does not
+    outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
-    while True:
-        try:
-            task = tasks[pipe.recv()]
-        except EOFError:  # the parent was faster than that thread
-            return
-        try:
-            answer = function(*task), None, None
-        except Exception as error:  # whatever it is, it is the parent's to tell
-            answer = None, error, traceback.format_exc()
-        pipe.send(answer)
+    with contextlib.suppress(EOFError, ConnectionError):  # the parent's end, heard of here before that thread does
+        pipe.send("ready")
+        while True:
+            function, task = pipe.recv()
+            try:
+                answer = function(*task), None, None
+            except Exception as error:  # whatever it is, it is the parent's to tell
+                answer = None, error, traceback.format_exc()
+            pipe.send(answer)
 
 
 def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> list[dict]:

@@ -193,10 +193,11 @@ def is_running(pid) -> bool:
     return state_and_parent(pid)[0] not in ("gone", "Z")
 
 
-def workers_of(pid) -> list[int]:
-    """Its workers, without the process that Python may start beside them to keep track of what they share."""
-    children = [int(path.name) for path in Path("/proc").glob("[0-9]*") if state_and_parent(path.name)[1] == pid]
-    return [child for child in children if b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes()]
+def workers_of(pid, of=b"") -> list[int]:
+    """Its workers whose command line has that in it; not the process that may keep track of what they share."""
+    children = [path for path in Path("/proc").glob("[0-9]*") if state_and_parent(path.name)[1] == pid]
+    lines = {int(child.name): (child / "cmdline").read_bytes() for child in children}
+    return [child for child, line in lines.items() if of in line and b"resource_tracker" not in line]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as SIGINT")
