@@ -605,7 +605,7 @@ def lesion(record):
     top.set_yscale("symlog", linthresh=0.1)
     top.set(xlabel="block whose gates are closed", ylabel="training error added, points")
     top.set_title("one block closed, a line a seed", fontsize=11)
-    top.legend(loc="upper right")
+    top.legend(loc="upper center")
     left.set(xlabel="blocks left open, from the image on", ylabel="training error", yscale="log")
     left.set_title("all blocks above closed", fontsize=11)
     right.set(xlabel="blocks closed, at random", ylabel="training error", yscale="log", xlim=(0, None))
