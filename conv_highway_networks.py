@@ -41,6 +41,9 @@ from numpy.lib.stride_tricks import as_strided, sliding_window_view
 from threadpoolctl import threadpool_limits
 
 import highway_networks as hn
+from plumbing.commands import list_of, number, path_name, run_command, run_program
+from plumbing.files import ROOT, InputError, check_writable, environment, json_bytes, read_arrays, write_arrays
+from plumbing.processes import MOST_JOBS, all_cores, in_processes
 
 # ---- Nets as data ----------------------------------------------------------------------------------------------------
 
@@ -778,13 +781,13 @@ class Training:
         head = {"settings": asdict(self.settings), "protocol": self.protocol, "images": self.images}
         head |= {name: vars(self)[name] for name in ("history", "seconds", "commits")}
         head["rng"] = self.rng.bit_generator.state
-        hn.write_arrays(path, head, parameters=self.net.parameters, v=self.optimizer.v)
+        write_arrays(path, head, parameters=self.net.parameters, v=self.optimizer.v)
 
     @classmethod
     def load(cls, path: str | Path) -> Training:
         """What save() wrote; raises InputError for anything else.  Executes nothing of it."""
         try:
-            head, arrays = hn.read_arrays(path)
+            head, arrays = read_arrays(path)
             protocol = Protocol(*head["protocol"])
             run = cls(Settings(**head["settings"]), protocol, dict(head["images"]))
             for own, name in ((run.net.parameters, "parameters"), (run.optimizer.v, "v")):
@@ -803,14 +806,14 @@ class Training:
             SCHEDULES[protocol.schedule](0.5)
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
             reason = " ".join(str(error).split())
-            raise hn.InputError(f"{path} is not a checkpoint of a convolutional net: {reason}") from error
+            raise InputError(f"{path} is not a checkpoint of a convolutional net: {reason}") from error
         return run
 
 
 @cache
 def commit() -> str | None:
     """Of the program that runs, when it began."""
-    return hn.environment()["git"]
+    return environment()["git"]
 
 
 @np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
@@ -887,7 +890,7 @@ QUICK = {"width": 4, "epochs": 2, "n_train": 600, "n_test": 200}  # a smoke test
 
 
 def parse_arguments(argv=None):
-    d, count, settings = Settings(), hn.numbers(int, 1), " (%(default)s)"
+    d, count, settings = Settings(), number(int, 1), " (%(default)s)"
     p = argparse.ArgumentParser(description="Train the paper's convolutional highway net on MNIST; write JSON.")
     seeds, saving = p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
     p.add_argument("--width", type=count, default=d.width, help="maps of a layer; the paper's are 16 and 32" + settings)
@@ -897,22 +900,20 @@ def parse_arguments(argv=None):
         "--protocol", choices=tuple(PROTOCOLS), default=d.protocol, help="the authors', or a short one" + settings
     )
     epochs = ", ".join(f"{name}: {each.epochs}" for name, each in PROTOCOLS.items())
-    p.add_argument("--epochs", type=hn.numbers(int, 1, 10**6), help=f"passes over the training images ({epochs})")
-    seeds.add_argument("--seed", type=hn.numbers(int, 0), default=d.seed, help="for weights and training" + settings)
-    seeds.add_argument("--seeds", type=hn.list_of(hn.numbers(int, 0)), default=(), help="several: 0,1,2")
-    p.add_argument(
-        "--gate-bias", type=hn.numbers(float, -1e3, 1e3), default=d.gate_bias, help="b_T at first" + settings
-    )
-    p.add_argument("--n-train", type=hn.numbers(int, BATCH), help="training images, the first (all)")
+    p.add_argument("--epochs", type=number(int, 1, 10**6), help=f"passes over the training images ({epochs})")
+    seeds.add_argument("--seed", type=number(int, 0), default=d.seed, help="for weights and training" + settings)
+    seeds.add_argument("--seeds", type=list_of(number(int, 0)), default=(), help="several: 0,1,2")
+    p.add_argument("--gate-bias", type=number(float, -1e3, 1e3), default=d.gate_bias, help="b_T at first" + settings)
+    p.add_argument("--n-train", type=number(int, BATCH), help="training images, the first (all)")
     p.add_argument("--n-test", type=count, help="test images, the first (all)")
     p.add_argument("--validation", action="store_true", help=f"test on the last {HELD_OUT} training images instead")
-    p.add_argument("--data-dir", type=hn.path_name, metavar="DIR", help="a data set in MNIST's idx layout")
+    p.add_argument("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
     p.add_argument(
-        "--jobs", type=hn.numbers(int, 1, hn.MOST_JOBS), default=hn.all_cores(), help="processes, one a seed" + settings
+        "--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes, one a seed" + settings
     )
     p.add_argument("--quick", action="store_true", help="a smoke test of two epochs, to run_conv_quick.json")
     p.add_argument(
-        "--out", type=hn.path_name, metavar="FILE", help="instead of run_conv.json; each net to FILE_SEED.npz beside it"
+        "--out", type=path_name, metavar="FILE", help="instead of run_conv.json; each net to FILE_SEED.npz beside it"
     )
     saving.add_argument("--resume", action="store_true", help="go on from the checkpoints that stand beside the JSON")
     saving.add_argument("--no-save", action="store_true", help="write nothing")
@@ -939,19 +940,17 @@ def plan(args, data: hn.Dataset) -> list[Settings]:
         n_train, n_test = n_train - HELD_OUT, HELD_OUT
     if n_train < BATCH:
         held_out = f", of them {HELD_OUT} for --validation" if args.validation else ""
-        raise hn.InputError(f"{data.name} has {len(data.x_train)} training images{held_out}; a batch needs {BATCH}")
+        raise InputError(f"{data.name} has {len(data.x_train)} training images{held_out}; a batch needs {BATCH}")
     for what, asked, n in (("train", args.n_train, n_train), ("test", args.n_test, n_test)):
         if (asked or 0) > n:
-            raise hn.InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has")
+            raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has")
     side = math.isqrt(data.x_train.shape[1])
     if side**2 != data.x_train.shape[1]:
-        raise hn.InputError(
-            f"images of {data.x_train.shape[1]} pixels are not square, as a convolutional net needs them"
-        )
+        raise InputError(f"images of {data.x_train.shape[1]} pixels are not square, as a convolutional net needs them")
     try:
         ConvNet((1, side, side), mnist_net(1, args.block), np.random.default_rng(0))
     except ValueError as error:
-        raise hn.InputError(f"images of {side} x {side} pixels are too small for this net: {error}") from error
+        raise InputError(f"images of {side} x {side} pixels are too small for this net: {error}") from error
     names = ("width", "block", "protocol", "gate_bias", "validation")
     own = {name: getattr(args, name) for name in names} | {"epochs": args.epochs or PROTOCOLS[args.protocol].epochs}
     s = Settings(**own, n_train=args.n_train or n_train, n_test=args.n_test or n_test)
@@ -960,7 +959,7 @@ def plan(args, data: hn.Dataset) -> list[Settings]:
 
 def check_checkpoint(s: Settings, images: dict, path: Path, resume: bool) -> None:
     """Raises InputError where to train would lose or mix up something; says what is worth knowing."""
-    hn.check_writable(path)
+    check_writable(path)
     if not path.exists():
         if resume:
             print(f"{label(s)}: there is no {path}, it starts from its first epoch", file=sys.stderr)
@@ -968,10 +967,10 @@ def check_checkpoint(s: Settings, images: dict, path: Path, resume: bool) -> Non
     kept, now = Training.load(path), Training(s, PROTOCOLS[s.protocol], images).task()
     if not resume and kept.epochs < kept.settings.epochs:
         ready = f"{kept.epochs} of {kept.settings.epochs} epochs"
-        raise hn.InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
+        raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
     other = [f"{name} {was}" for name, was in kept.task().items() if was != now[name]]
     if resume and other:
-        raise hn.InputError(f"{path} is of another run ({', '.join(other)}): remove it, or choose another --out")
+        raise InputError(f"{path} is of another run ({', '.join(other)}): remove it, or choose another --out")
     if resume and kept.commits != [commit()]:
         print(f"{path}: trained by {kept.commits}, from now on by {commit()}: compare with care", file=sys.stderr)
 
@@ -993,11 +992,11 @@ def train_one(s: Settings, images: dict, data: hn.Dataset, checkpoint: Path | No
 
 
 def train_seeds(args, save) -> None:
-    """What the command line does; `save` writes the JSON."""
+    """What the command line does; save({path: bytes}) writes the JSON."""
     start = time.perf_counter()
-    path = Path(os.path.realpath(args.out)) if args.out else hn.HERE / f"run_conv{'_quick' * args.quick}.json"
+    path = Path(os.path.realpath(args.out)) if args.out else ROOT / f"run_conv{'_quick' * args.quick}.json"
     if not args.no_save:
-        hn.check_writable(path)
+        check_writable(path)
     data = hn.load_mnist(args.data_dir)
     settings = plan(args, data)
     data = chosen(data, settings[0])
@@ -1010,14 +1009,14 @@ def train_seeds(args, save) -> None:
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {tested_on(settings[0])} images"
         print(f"{data.name} from {data.source}: {sizes}", flush=True)
-    done = {run["seed"]: run for run in hn.in_processes(train_one, tasks, min(args.jobs, len(tasks)))}
+    done = {run["seed"]: run for run in in_processes(train_one, tasks, min(args.jobs, len(tasks)))}
     runs = [done[s.seed] for s in settings]
     for run in runs:
         if run["diverged"]:
             print(f"{run['label']}: DIVERGED in {run['diverged_at']}", file=sys.stderr)
     try:
         if not args.no_save:
-            save(path, record(args, data, settings[0], runs))
+            save({path: json_bytes(record(args, data, settings[0], runs))})
     finally:
         print(table(runs), flush=True)  # whatever happens to the disk
     if not args.no_save:
@@ -1032,7 +1031,7 @@ def record(args, data: hn.Dataset, s: Settings, runs: list[dict]) -> dict:
         **({"seeds": args.seeds} if args.seeds else {}),
         **({"seed": None} if len(args.seeds) > 1 else {}),
         **{"batch_size": BATCH, "data_set": data.name, "n_classes": data.n_classes},
-        "env": hn.environment(),
+        "env": environment(),
         "runs": runs,
     }
 
@@ -1053,12 +1052,12 @@ def table(runs: list[dict]) -> str:
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
     if args.nets:
-        return hn.run_command(parser, lambda save: print(nets()))
-    kept = "" if args.no_save else "; --resume goes on from the last finished epoch"
-    return hn.run_command(parser, partial(train_seeds, args), kept)
+        return run_command(parser.prog, lambda save: print(nets()))
+    resume_hint = "" if args.no_save else "; --resume goes on from the last finished epoch"
+    return run_command(parser.prog, partial(train_seeds, args), resume_hint)
 
 
 if __name__ == "__main__":
     import conv_highway_networks  # so that worker processes find what they run under this name, not in "__main__"
 
-    hn.run_program(conv_highway_networks.main)
+    run_program(conv_highway_networks.main)

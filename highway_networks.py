@@ -23,25 +23,14 @@ hand-written forward and backward pass, the loss, the optimiser, the training of
 from __future__ import annotations
 
 import argparse
-import contextlib
-import glob
 import gzip
 import hashlib
-import io
-import json
 import math
-import multiprocessing.connection
 import os
-import platform
-import signal
-import subprocess
 import sys
-import threading
 import time
-import traceback
 import zlib
 from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -53,11 +42,13 @@ from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, sq
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-HERE = Path(__file__).resolve().parent
+from plumbing.commands import list_of, number, path_name, run_command, run_program
+from plumbing.files import ROOT, InputError, check_writable, environment, json_bytes, read_arrays, write_arrays
+from plumbing.processes import MOST_JOBS, all_cores, in_processes
 
 # ---- MNIST -----------------------------------------------------------------------------------------------------------
 
-BUNDLED = HERE / "data" / "mnist"
+BUNDLED = ROOT / "data" / "mnist"
 CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
 MIRRORS = ("https://ossci-datasets.s3.amazonaws.com/mnist/", "https://storage.googleapis.com/cvdf-datasets/mnist/")
 PATIENCE = 30  # seconds without a byte before the next mirror is tried
@@ -73,10 +64,6 @@ GZ_MD5 = {  # of the .gz files that the mirrors serve
     "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
     "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
 }
-
-
-class InputError(ValueError):
-    """What the user gave cannot be used; the message is one line that says what is wrong and what would be right."""
 
 
 class Dataset(NamedTuple):
@@ -134,7 +121,7 @@ def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
     x_train, x_test = (x.reshape(len(x), -1) for x in (x_train, x_test))
     y_train, y_test = (y.astype(np.intp) for y in (y_train, y_test))
     name = "MNIST" if is_mnist else folder.resolve().name
-    source = folder.relative_to(HERE) if folder.is_relative_to(HERE) else folder
+    source = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
     return Dataset(x_train, y_train, x_test, y_test, name, str(source), int(y_train.max()) + 1)
 
 
@@ -834,140 +821,13 @@ def run_one(block: str, s: Settings, data: Dataset, verbose: bool = False) -> di
     return {**own, "n_parameters": len(net.parameters), **result, "wallclock_sec": time.perf_counter() - start}
 
 
-# ---- Files -----------------------------------------------------------------------------------------------------------
-
-
-def write_json(path: Path, record: dict) -> None:
-    """Strict JSON, whole or not at all; raises InputError when it cannot be written.  NaN and inf are null."""
-    strict = json.loads(json.dumps(record), parse_constant=lambda not_finite: None)
-    text = json.dumps(strict, indent=2, allow_nan=False) + "\n"
-    with written_beside(path, text.encode()) as temporary:
-        temporary.replace(path)
-
-
-def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> None:
-    """One .npz file of arrays and of a head that JSON can hold, whole or not at all.
-
-    Raises InputError when it cannot be written, and TypeError or ValueError for a head that is not JSON.
-    """
-    file = io.BytesIO()
-    np.savez(file, **arrays, head=json.dumps(head, allow_nan=False))
-    with written_beside(Path(path), file.getvalue()) as temporary:
-        temporary.replace(path)
-
-
-def read_arrays(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
-    """The head and the arrays that write_arrays() wrote, executing nothing of it; for other files any exception."""
-    with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
-        arrays = dict(file)
-    return json.loads(str(arrays.pop("head"))), arrays
-
-
-def check_writable(path: Path) -> None:
-    """Raises InputError if a file of a megabyte cannot be written beside `path`; leaves what is there alone."""
-    if not path.name or (path.exists() and not path.is_file()):
-        raise InputError(f"{path} is a folder or a device; the name of a file is needed")
-    with written_beside(path, bytes(1 << 20)):
-        pass
-
-
-@contextlib.contextmanager
-def written_beside(path: Path, data: bytes):
-    """A temporary file in the same folder that holds `data`, safe on the disk, ready to be renamed.
-
-    Removes what processes that were killed here may have left, a minute ago or more.
-    """
-    for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        with contextlib.suppress(OSError):  # another process removes it as well
-            if leftover.stat().st_mtime < time.time() - 60:
-                leftover.unlink()
-    temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        yield temporary
-    except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-def environment() -> dict:
-    """Where the numbers come from.  `git` is the commit, with "-dirty" when a program differs from it."""
-
-    def git(*words):
-        # a GIT_DIR from outside would name another repository, as would the folder above one without a .git
-        own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        return subprocess.run(("git", *words), cwd=HERE, env=own, capture_output=True, check=True).stdout.strip()
-
-    try:
-        dirty = "-dirty" if git("diff", "HEAD", "--", "*.py") else ""
-        commit = git("rev-parse", "--short=12", "HEAD").decode() + dirty if (HERE / ".git").exists() else None
-    except (OSError, subprocess.CalledProcessError):
-        commit = None
-    return {
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "platform": platform.platform(),
-        "processor": platform.processor() or platform.machine(),
-        "cpu_count": os.cpu_count(),
-        "git": commit,
-    }
-
-
 # ---- The command line ------------------------------------------------------------------------------------------------
 
 QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
 
 
-def numbers(kind, low, high=math.inf):
-    """An argparse type: one number of this kind with low <= number <= high."""
-
-    def parse(text):
-        try:
-            value = kind(text)
-        except ValueError:
-            value = math.nan
-        if not (low <= value <= high) or value == math.inf:
-            bounds = f"of at least {low}" if high == math.inf else f"from {low} to {high}"
-            raise argparse.ArgumentTypeError(f"{text!r} is not {'a whole' if kind is int else 'a'} number {bounds}")
-        return value
-
-    return parse
-
-
-def path_name(text: str) -> str:
-    """An argparse type: not empty, as when a shell's variable is not set."""
-    if not text:
-        raise argparse.ArgumentTypeError("'' is not the name of a file or folder")
-    return text
-
-
-def list_of(parse):
-    """An argparse type: different numbers separated by commas."""
-
-    def parse_list(text):
-        values = [parse(word.strip()) for word in text.split(",")]
-        if len(set(values)) != len(values):
-            raise argparse.ArgumentTypeError(f"{text!r} names one number twice")
-        return values
-
-    return parse_list
-
-
-MOST_JOBS = 61 if sys.platform == "win32" else math.inf  # as many processes as Windows can wait for
-
-
-def all_cores() -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, MOST_JOBS)
-
-
 def parse_arguments(argv=None):
-    d, seed, count, settings = Settings(), numbers(int, 0), numbers(int, 1), " (%(default)s)"
+    d, seed, count, settings = Settings(), number(int, 0), number(int, 1), " (%(default)s)"
     p = argparse.ArgumentParser(description="Train a highway and a plain net on MNIST; write what happened to JSON.")
     seeds, depths = p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
     seeds.add_argument("--seed", type=seed, default=d.seed, help="for data, weights and shuffling" + settings)
@@ -977,8 +837,8 @@ def parse_arguments(argv=None):
     p.add_argument("--hidden", type=count, default=d.hidden, help="units of a block" + settings)
     p.add_argument("--epochs", type=count, default=d.epochs, help="passes over the training images" + settings)
     p.add_argument("--batch", type=count, default=d.batch_size, dest="batch_size", help="images a step" + settings)
-    p.add_argument("--lr", type=numbers(float, 1e-12), default=d.lr, help="Adam's learning rate" + settings)
-    p.add_argument("--gate-bias", type=numbers(float, -1e3, 1e3), default=d.gate_bias, help="b_T at first" + settings)
+    p.add_argument("--lr", type=number(float, 1e-12), default=d.lr, help="Adam's learning rate" + settings)
+    p.add_argument("--gate-bias", type=number(float, -1e3, 1e3), default=d.gate_bias, help="b_T at first" + settings)
     p.add_argument("--n-train", type=count, default=d.n_train, help="training images" + settings)
     p.add_argument("--n-test", type=count, default=d.n_test, help="test images" + settings)
     p.add_argument("--dtype", choices=("float32", "float64"), default=d.dtype, help="of all arithmetic" + settings)
@@ -986,7 +846,7 @@ def parse_arguments(argv=None):
         "--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout, instead of MNIST"
     )
     p.add_argument(
-        "--jobs", type=numbers(int, 1, MOST_JOBS), default=all_cores(), help="processes; results do not depend on it"
+        "--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes; results do not depend on it"
     )
     p.add_argument("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
     p.add_argument(
@@ -1002,7 +862,7 @@ def parse_arguments(argv=None):
 def output_path(args) -> Path:
     """Where the result goes; raises InputError when it cannot go there, before anybody waits for a training."""
     name = "run_sweep.json" if args.depths else "run_seeds.json" if args.seeds else "run.json"
-    path = Path(os.path.realpath(args.out)) if args.out else HERE / ("run_quick.json" if args.quick else name)
+    path = Path(os.path.realpath(args.out)) if args.out else ROOT / ("run_quick.json" if args.quick else name)
     if not args.no_save:
         check_writable(path)
     return path
@@ -1018,92 +878,6 @@ def plan(args, data: Dataset) -> list[Settings]:
     common = Settings(**{name: getattr(args, name) for name in asdict(Settings()) if name != "clip"})
     seeds, depths = args.seeds or [args.seed], args.depths or [args.depth]
     return [replace(common, seed=seed, depth=depth) for seed in seeds for depth in depths]
-
-
-def in_processes(function, tasks: list[tuple], jobs: int):
-    """Yields function(*task) as the tasks finish, in `jobs` worker processes; in this one for a single job.
-
-    Raises BrokenProcessPool when a worker dies, and what a task raises.  Whatever ends this early ends the workers too,
-    at once: each has a pipe of its own.  (The workers of a ProcessPoolExecutor share two: one that is killed while it
-    sends leaves a part of a message behind, and a thread that waits for the rest for ever.)
-    """
-    if jobs == 1:
-        yield from (function(*task) for task in tasks)
-        return
-    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")  # forked: ready in 10 ms
-    workers, todo = {}, iter(tasks)
-
-    def give(pipe):
-        task = next(todo, None)
-        if task is not None:
-            with contextlib.suppress(ConnectionError):  # of a dead worker: hear(pipe) will tell
-                pipe.send((function, task))
-
-    def hear(pipe):
-        try:
-            return pipe.recv()
-        except (EOFError, OSError):
-            raise BrokenProcessPool from None
-
-    try:
-        for _ in range(jobs):
-            with _ctrl_c_waits():  # or there would be a worker that nobody knows of
-                pipe, its_end = context.Pipe()
-                worker = context.Process(target=_work, args=(its_end,), daemon=True)
-                worker.start()
-                workers[pipe] = worker
-                its_end.close()  # the worker alone holds it: when that dies, the pipe ends
-        for pipe, worker in workers.items():
-            if pipe not in multiprocessing.connection.wait([pipe, worker.sentinel]):
-                raise BrokenProcessPool  # on Windows, where a worker that dies at its start leaves its end open here
-            hear(pipe)
-            give(pipe)
-        for _ in tasks:
-            pipe = multiprocessing.connection.wait(workers)[0]
-            result, error, trace = hear(pipe)
-            if error is not None:
-                raise error from RuntimeError(f"in a worker:\n{trace}")
-            give(pipe)
-            yield result
-    finally:
-        with _ctrl_c_waits():
-            for worker in workers.values():
-                worker.kill()
-            for worker in workers.values():
-                worker.join()
-
-
-@contextlib.contextmanager
-def _ctrl_c_waits():
-    """For what must not be interrupted: Ctrl-C comes after it."""
-    if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
-        yield
-        return
-    pressed = []
-    before = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if pressed:
-        signal.raise_signal(signal.SIGINT)
-
-
-def _work(pipe) -> None:
-    """A worker: says that it is there, then does what it is given.  It leaves Ctrl-C to its parent, and does not
-    outlive it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = multiprocessing.parent_process()
-    threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
-    with contextlib.suppress(EOFError, ConnectionError):  # the parent's end, heard of here before that thread does
-        pipe.send("ready")
-        while True:
-            function, task = pipe.recv()
-            try:
-                answer = function(*task), None, None
-            except Exception as error:  # whatever it is, it is the parent's to tell
-                answer = None, error, traceback.format_exc()
-            pipe.send(answer)
 
 
 def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> list[dict]:
@@ -1164,7 +938,7 @@ def record(args, data: Dataset, pairs: list[Settings], runs: list[dict]) -> dict
 
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
-    return run_command(parser, partial(train_pairs, args))
+    return run_command(parser.prog, partial(train_pairs, args))
 
 
 def train_pairs(args, save) -> None:
@@ -1180,69 +954,11 @@ def train_pairs(args, save) -> None:
             print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
     try:
         if not args.no_save:
-            save(path, record(args, data, pairs, runs))
+            save({path: json_bytes(record(args, data, pairs, runs))})
     finally:
         print(table(runs), flush=True)  # whatever happens to the disk
     if not args.no_save:
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
-
-
-def run_command(parser: argparse.ArgumentParser, work, kept: str = "") -> int:
-    """Calls work(save), where save(path, record) writes JSON, and returns the exit status; whatever goes wrong ends in
-    one line.  `kept` is said of a run that was ended early: what it leaves behind.
-    """
-    written = "nothing"
-
-    def save(path, record):
-        nonlocal written
-        with _ctrl_c_waits():  # or it could not say what was written
-            write_json(path, record)
-            written = path
-
-    try:
-        work(save)
-    except BrokenPipeError:  # whoever read our output stopped reading
-        os._exit(1)
-    except MemoryError:
-        parser.exit(2, f"{parser.prog}: error: not enough memory for nets of this size\n")
-    except InputError as error:
-        parser.exit(2, f"{parser.prog}: error: {' '.join(str(error).split())}\n")
-    except OSError as error:  # a file's have become InputErrors
-        parser.exit(
-            2, f"{parser.prog}: error: {error.filename or 'standard output'}: {error.strerror}; {written} was written\n"
-        )
-    except KeyboardInterrupt:
-        print(f"interrupted: {written} was written{kept}", file=sys.stderr)
-        return 130
-    except BrokenProcessPool:
-        print(f"a worker process died (killed, or out of memory): nothing was written{kept}", file=sys.stderr)
-        return 1
-    return 0
-
-
-def _once_a_second():
-    """A handler of Ctrl-C that lets a program end in peace: what sends it twice, sends the second in no time."""
-    last = -math.inf
-
-    def interrupt(*_):
-        nonlocal last
-        before, last = last, time.monotonic()
-        if last - before > 1:
-            raise KeyboardInterrupt
-
-    return interrupt
-
-
-def run_program(main) -> None:
-    """Ends the process with main()'s exit status."""
-    # no run ends because its output was closed from the start, or cannot show a name
-    sys.stdout, sys.stderr = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
-    sys.stdout.reconfigure(errors="backslashreplace")
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not if whoever started it wants it ignored
-        signal.signal(signal.SIGINT, _once_a_second())
-    status = main()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is done: too late to be interrupted
-    sys.exit(status)
 
 
 if __name__ == "__main__":

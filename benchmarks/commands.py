@@ -18,8 +18,9 @@ from pathlib import Path
 
 import numpy as np
 
-import highway_networks as hn
 from benchmarks.report import end, results_path, save
+from plumbing.commands import number
+from plumbing.files import ROOT
 
 OURS, THEIRS = ("highway_networks.py", "--quiet"), ("-m", "benchmarks.straightforward")
 COMMANDS = {
@@ -30,20 +31,20 @@ START_UP = {  # each in a fresh interpreter, which is then subtracted
     "import numpy": "import numpy",
     "import highway_networks": "import highway_networks",
     "and load MNIST": "import highway_networks as hn; hn.load_mnist()",
-    "and start workers": "import highway_networks as hn; hn.load_mnist(); list(hn.in_processes(id, [(1,), (2,)], 2))",
+    "and start workers": "import highway_networks as hn; hn.load_mnist(); list(in_processes(id, [(1,), (2,)], 2))",
 }
 
 
 def seconds(*words) -> float:
     one_thread = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # a second slows both, and the more the busier the machine
     start = time.perf_counter()
-    subprocess.run([sys.executable, *words], cwd=hn.HERE, env=one_thread, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, *words], cwd=ROOT, env=one_thread, check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - start
 
 
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.commands", description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=hn.numbers(int, 1), default=5, help="(%(default)s)")
+    parser.add_argument("--rounds", type=number(int, 1), default=5, help="(%(default)s)")
     args = parser.parse_args(argv)
     path = results_path("benchmark_commands")
     trials, summary = {}, {}

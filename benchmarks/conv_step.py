@@ -25,6 +25,7 @@ import highway_networks as hn
 from benchmarks.report import end, results_path, save, summarise
 from benchmarks.scaling import memory_mb
 from benchmarks.step import interleaved, pin
+from plumbing.commands import number
 
 BATCH, STEPS = 100, 3  # steps a turn
 LR, MOMENTUM, WEIGHT_DECAY = 0.01, 0.9, 5e-4
@@ -253,7 +254,7 @@ def _peak_mb(name: str, width: int) -> float:
 
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.conv_step", description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=hn.numbers(int, 1), default=20, help=f"turns of {STEPS} steps (%(default)s)")
+    parser.add_argument("--rounds", type=number(int, 1), default=20, help=f"turns of {STEPS} steps (%(default)s)")
     args = parser.parse_args(argv)
     path, trials, summary = results_path("benchmark_conv_step"), {}, {}
     where = pin()

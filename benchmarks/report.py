@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
 from importlib.metadata import distributions
 from pathlib import Path
 
 import numpy as np
 
-import highway_networks as hn
+from plumbing.commands import run_command, run_program
+from plumbing.files import ROOT, check_writable, environment, write_json
 
 TARGETS = {  # at most, for the numbers of the summaries
     "highway_over_jax": 0.60,
@@ -35,20 +35,13 @@ def summarise(seconds: list[float]) -> dict:
 
 def end(main) -> None:
     """Runs a benchmark and ends the process as every command here does."""
-    try:
-        sys.exit(main())
-    except hn.InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("interrupted: nothing was written", file=sys.stderr)
-        sys.exit(130)
+    run_program(lambda: run_command("benchmark", lambda save: main()))
 
 
 def results_path(name: str) -> Path:
     """Where the results of `name` go; raises InputError when they cannot go there, before anybody waits for them."""
-    path = hn.HERE / "results" / f"{name}.json"
-    hn.check_writable(path)
+    path = ROOT / "results" / f"{name}.json"
+    check_writable(path)
     return path
 
 
@@ -63,6 +56,6 @@ def save(path: Path, settings: dict, summary: dict, trials) -> int:
     settings = settings | {"targets": targets}
     command = f"python -m benchmarks.{name.removeprefix('benchmark_')}"
     record = {"experiment": name, "source": "this project's own question", "command": command, "settings": settings}
-    hn.write_json(path, record | {"env": hn.environment() | versions, "summary": summary, "trials": trials})
+    write_json(path, record | {"env": environment() | versions, "summary": summary, "trials": trials})
     print(f"saved to {path}")
     return 0

@@ -23,6 +23,8 @@ import numpy as np
 import highway_networks as hn
 from benchmarks import rivals, step
 from benchmarks.report import end, results_path, save
+from plumbing.commands import number
+from plumbing.files import ROOT
 
 BASE = {"depth": 30, "width": 50, "batch": 128}
 GROWTH = {
@@ -65,12 +67,12 @@ def measure(name, depth, width, batch) -> dict:
 
 def measure_apart(name, sizes) -> dict:
     words = [sys.executable, "-m", "benchmarks.scaling", "--one", name, *map(str, sizes.values())]
-    return json.loads(subprocess.run(words, cwd=hn.HERE, check=True, capture_output=True, text=True).stdout)
+    return json.loads(subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
 
 
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scaling", description=__doc__.split("\n")[0])
-    parser.add_argument("--rounds", type=hn.numbers(int, 1), default=3, help="(%(default)s)")
+    parser.add_argument("--rounds", type=number(int, 1), default=3, help="(%(default)s)")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     if args.one:

@@ -21,6 +21,7 @@ import numpy as np
 import highway_networks as hn
 from benchmarks import rivals
 from benchmarks.report import end, results_path, save, summarise
+from plumbing.commands import number
 
 STEPS, WARM_UP = 20, 2  # steps a turn, rounds discarded
 
@@ -135,7 +136,7 @@ def where_time_goes(block: str, depth: int, width: int, batch: int, rounds: int)
 
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.step", description=__doc__.split("\n")[0])
-    count = hn.numbers(int, 1)
+    count = number(int, 1)
     parser.add_argument("--block", choices=hn.PAIR, help="one block at the sizes given; default: the whole comparison")
     for flag, default, text in (
         ("--depth", 30, "hidden blocks"),

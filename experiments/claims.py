@@ -21,13 +21,13 @@ from pathlib import Path
 
 import numpy as np
 
-import highway_networks as hn
 from experiments.blocks import MARGIN
 from experiments.data_movement import POLICIES, choice
 from experiments.factor_model import differences
 from experiments.intervals import above, below, within
 from experiments.lesion import middle_share
 from experiments.trials import end
+from plumbing.files import ROOT, InputError, check_writable, environment, write_json
 
 RESULTS = {  # name: where it lies, and what wrote it where it does not say so itself
     "run_seeds": ("run_seeds.json", "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9"),
@@ -48,7 +48,7 @@ def read(folder: Path) -> dict[str, dict]:
         try:
             records[name] = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise hn.InputError(f"{path} cannot be read ({error}): the ledger needs it") from error
+            raise InputError(f"{path} cannot be read ({error}): the ledger needs it") from error
     return records
 
 
@@ -814,7 +814,7 @@ def rows(records: dict) -> list[dict]:
             minutes = sum(core_seconds(records[name]) for name in files) / 120 if tested else 0
             result.append(row | {"results": files if tested else [], "minutes_on_two_cores": round(minutes, 1)})
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        raise hn.InputError(f"the results lack what a claim is judged by: {error!r}") from error
+        raise InputError(f"the results lack what a claim is judged by: {error!r}") from error
     return result
 
 
@@ -853,11 +853,11 @@ def counts(ledger: list[dict]) -> dict:
 def main(argv=None) -> None:
     p = argparse.ArgumentParser(prog="python -m experiments.claims", description=__doc__.split("\n")[0])
     p.parse_args(argv)
-    path = hn.HERE / "results" / "claims.json"
-    hn.check_writable(path)
-    ledger = rows(read(hn.HERE))
+    path = ROOT / "results" / "claims.json"
+    check_writable(path)
+    ledger = rows(read(ROOT))
     head = {"experiment": "claims", "source": "all of them", "command": "python -m experiments.claims", "settings": {}}
-    hn.write_json(path, head | {"env": hn.environment(), "summary": counts(ledger), "trials": ledger})
+    write_json(path, head | {"env": environment(), "summary": counts(ledger), "trials": ledger})
     print(markdown(ledger))
     print(f"saved to {path}", file=sys.stderr)
 

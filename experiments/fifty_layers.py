@@ -23,6 +23,7 @@ import numpy as np
 import highway_networks as hn
 from experiments import deep
 from experiments.trials import Experiment, end, show, spread, text
+from plumbing.files import InputError, environment
 
 BUDGETS = {
     "quick": {"layers": 8, "trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "n_train": 1280, "n_test": 300},
@@ -53,7 +54,7 @@ def sample(data: tuple, k: int, e: Experiment) -> dict:
 def trained(t: dict, folder: str) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial and writes it to the folder, where there is one (not on another machine)."""
     net, result = deep.train(t)
-    net.about = {"trial": t, "result": result, "env": hn.environment()}
+    net.about = {"trial": t, "result": result, "env": environment()}
     if Path(folder).is_dir():
         net.save(file_of(t, folder))
     return net, result
@@ -66,7 +67,7 @@ def trial(t: dict, folder: str) -> dict:
 def net_of(t: dict, folder: str) -> hn.DeepNet:
     """The net of a final trial: the one that was kept, or else trained again."""
     t = setting_of(t)
-    with contextlib.suppress(hn.InputError):
+    with contextlib.suppress(InputError):
         net = hn.DeepNet.load(file_of(t, folder))
         its = net.about.get("trial")
         if isinstance(its, dict) and its | {"data_dir": t["data_dir"]} == t:  # a folder is elsewhere on other machines
@@ -86,14 +87,14 @@ def setting_of(t: dict) -> dict:
 def data_sets(e: Experiment) -> list[tuple]:
     """[(name, folder)]: MNIST, and the harder one if there is one; raises InputError for one of another shape."""
     if hn.load_mnist().name != "MNIST":
-        raise hn.InputError("$MNIST_DIR names another data set than MNIST; a harder one goes by --data-dir")
+        raise InputError("$MNIST_DIR names another data set than MNIST; a harder one goes by --data-dir")
     if not e.harder:
         return [("MNIST", None)]
     data, s = hn.load_mnist(e.harder), e.settings
     if (data.x_train.shape[1], data.n_classes) != (784, 10) or data.name.lower() == "mnist":
-        raise hn.InputError(f"{e.harder} must hold another data set than MNIST, of 28 x 28 pixels and 10 classes")
+        raise InputError(f"{e.harder} must hold another data set than MNIST, of 28 x 28 pixels and 10 classes")
     if len(data.x_train) < s.get("n_train", 0) or len(data.x_test) < s.get("n_test", 0):
-        raise hn.InputError(f"{e.harder} must hold {s['n_train']} images for training and {s['n_test']} for testing")
+        raise InputError(f"{e.harder} must hold {s['n_train']} images for training and {s['n_test']} for testing")
     return [("MNIST", None), (data.name, e.harder)]
 
 
@@ -106,9 +107,9 @@ def finals(e: Experiment) -> list[dict]:
         if not all(map(is_setting, trials)):
             raise ValueError("a net diverged, or has other settings than are tried here")
     except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
-        raise hn.InputError(f"{path} cannot be used ({error}): it comes from {again}") from error
+        raise InputError(f"{path} cannot be used ({error}): it comes from {again}") from error
     if {t["data"] for t in nets} != dict(sets).keys():
-        raise hn.InputError(f"{path} has no nets of {sets[-1][0]}: {again} trains them")
+        raise InputError(f"{path} has no nets of {sets[-1][0]}: {again} trains them")
     return nets
 
 

@@ -24,6 +24,7 @@ from pathlib import Path
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments.trials import Experiment, end, show, spread, text
+from plumbing.files import InputError
 
 PILOT = cn.Protocol(12, (0.0, 0.1, 0.2, 0.3), 1, 0.05, "warm cosine", 5e-4, 5e-4)
 RECIPES = {
@@ -91,7 +92,7 @@ def trial(t: dict, folder: str) -> dict:
 def main(argv=None) -> None:
     e = Experiment("table1", __doc__, BUDGETS, argv)
     if hn.load_mnist().name != "MNIST":
-        raise hn.InputError("$MNIST_DIR names another data set than MNIST: Table 1 is about MNIST")
+        raise InputError("$MNIST_DIR names another data set than MNIST: Table 1 is about MNIST")
     s, of = e.settings, functools.partial(trial, folder=str(e.folder))
     images, width = IMAGES.get(e.budget, {}), min(width for width, *_ in s["runs"])
     held_out = {"n_train": 60000 - cn.HELD_OUT, "n_test": cn.HELD_OUT} | images

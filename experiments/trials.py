@@ -11,20 +11,17 @@ import functools
 import json
 import os
 import shlex
-import signal
 import sys
-import threading
 import time
-from concurrent.futures.process import BrokenProcessPool
-from importlib.metadata import version
 from pathlib import Path
 
-import joblib
 import numpy as np
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-import highway_networks as hn
+from plumbing.commands import number, path_name, run_command, run_program
+from plumbing.files import ROOT, InputError, check_writable, environment, write_json
+from plumbing.processes import WorkerDied, all_cores, in_processes
 
 
 class Experiment:
@@ -36,12 +33,12 @@ class Experiment:
         budget = p.add_mutually_exclusive_group()
         budget.add_argument("--quick", action="store_const", const="quick", dest="budget", help="a smoke test: seconds")
         budget.add_argument("--full", action="store_const", const="full", dest="budget", help="the paper's own budget")
-        p.add_argument("--jobs", type=hn.numbers(int, 1), default=hn.all_cores(), help="processes (%(default)s)")
+        p.add_argument("--jobs", type=number(int, 1), default=all_cores(), help="processes (%(default)s)")
         p.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead of processes here")
-        p.add_argument("--results", type=hn.path_name, metavar="DIR", help="instead of results, or results/quick, ...")
+        p.add_argument("--results", type=path_name, metavar="DIR", help="instead of results, or results/quick, ...")
         if harder:
             text = "a harder data set in MNIST's layout, such as Fashion-MNIST, to be measured beside MNIST"
-            p.add_argument("--data-dir", type=hn.path_name, metavar="DIR", help=text)
+            p.add_argument("--data-dir", type=path_name, metavar="DIR", help=text)
         args = p.parse_args(argv)
         self.harder = args.data_dir if harder else None
         of_harder = f" --data-dir {shlex.quote(self.harder)}" if self.harder else ""
@@ -50,11 +47,11 @@ class Experiment:
         self.flags = (f" --{args.budget}" if args.budget else "") + at + of_harder  # for another program's command
         self.budget, self.jobs, self.scheduler = args.budget or "default", args.jobs, args.scheduler
         self.settings = budgets[self.budget]
-        default = hn.HERE / "results" / ("" if self.budget == "default" else self.budget)
+        default = ROOT / "results" / ("" if self.budget == "default" else self.budget)
         self.folder = Path(os.path.abspath(args.results)) if args.results else default
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
-        hn.check_writable(self.folder / f"{name}.json")
+        check_writable(self.folder / f"{name}.json")
         self.log = self.folder / f"{name}.jsonl"
         self.commits = set()
 
@@ -67,10 +64,9 @@ class Experiment:
         other = {line["git"] for line in done.values()} - {_commit()}
         if other:
             print(f"{self.log} holds trials of other commits: {', '.join(map(str, other))}")
-        with self.log.open("a", encoding="utf-8") as log, self._backend() as parallel:
-            parent = os.getpid() if self.scheduler is None else None
-            finished = parallel(joblib.delayed(_call)(function, trial, parent) for trial in todo)
-            for trial, result, commit in tqdm(finished, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
+        tqdm.monitor_interval = 0  # no thread of its own beside the processes that are forked
+        with self.log.open("a", encoding="utf-8") as log, contextlib.closing(self._finished(function, todo)) as rows:
+            for trial, result, commit in tqdm(rows, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
                 line = json.loads(json.dumps({"trial": trial, "result": result, "git": commit}), parse_constant=_null)
                 log.write(json.dumps(line) + "\n")
                 log.flush()
@@ -80,42 +76,38 @@ class Experiment:
         self.commits |= {line["git"] for line in lines}
         return [line["trial"] | line["result"] for line in lines]
 
-    @contextlib.contextmanager
-    def _backend(self):
-        settings = {"return_as": "generator_unordered", "batch_size": 1}
+    def _finished(self, function, todo: list[dict]):
+        """(trial, result, commit) of each as it finishes: in processes here, or on the workers of a Dask cluster."""
         if self.scheduler is None:
-            yield joblib.Parallel(n_jobs=self.jobs, **settings)
+            yield from in_processes(_call, [(function, trial) for trial in todo], min(self.jobs, len(todo)))
             return
         try:
-            from dask.distributed import Client, KilledWorker
+            from dask.distributed import Client, KilledWorker, as_completed
         except ImportError:
-            raise hn.InputError("--scheduler needs Dask: python -m pip install -r requirements-cluster.txt") from None
+            raise InputError("--scheduler needs Dask: python -m pip install -r requirements-cluster.txt") from None
         try:
             client = Client(self.scheduler, timeout=10)
             client.wait_for_workers(1, timeout=60)
         except (OSError, ValueError, TypeError) as error:
-            raise hn.InputError(
-                f"--scheduler {self.scheduler}: no Dask scheduler with workers there: {error}"
-            ) from error
-        with client, joblib.parallel_config("dask"):
+            raise InputError(f"--scheduler {self.scheduler}: no Dask scheduler with workers there: {error}") from error
+        with client:
             try:
-                yield joblib.Parallel(n_jobs=-1, pre_dispatch="all", **settings)  # workers that join later get some
+                futures = client.map(functools.partial(_call, function), todo, pure=False)
+                yield from (future.result() for future in as_completed(futures))
             except KilledWorker as error:
-                raise BrokenProcessPool(str(error)) from error
+                raise WorkerDied(str(error)) from error
 
     def save(self, source: str, summary: dict, trials) -> None:
         """Writes the results file, and says where."""
-        env = hn.environment() | {"joblib": version("joblib"), "git_of_trials": sorted(map(str, self.commits))}
+        env = environment() | {"git_of_trials": sorted(map(str, self.commits))}
         settings = {"budget": self.budget, **self.settings}
         record = {"experiment": self.name, "source": source, "command": self.command, "settings": settings, "env": env}
         path = self.folder / f"{self.name}.json"
-        hn.write_json(path, record | {"summary": summary, "trials": trials})
+        write_json(path, record | {"summary": summary, "trials": trials})
         print(f"saved to {path}")
 
 
-def _call(function, trial: dict, parent: int | None) -> tuple[dict, dict, str]:
-    if parent not in (None, os.getpid()):
-        _leave_with(parent)
+def _call(function, trial: dict) -> tuple[dict, dict, str]:
     start = time.perf_counter()
     with threadpool_limits(1):  # a second BLAS thread slows matrices this small down
         result = function(trial)
@@ -125,20 +117,7 @@ def _call(function, trial: dict, parent: int | None) -> tuple[dict, dict, str]:
 @functools.lru_cache
 def _commit() -> str | None:
     """Of the clone that this process runs: on a cluster a worker's own."""
-    return hn.environment()["git"]
-
-
-@functools.lru_cache
-def _leave_with(parent: int) -> None:
-    """A worker leaves Ctrl-C to the process that it works for, and does not outlive it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def watch():
-        while os.getppid() == parent:
-            time.sleep(0.5)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
+    return environment()["git"]
 
 
 def _whole_lines(log: Path) -> list[dict]:
@@ -155,7 +134,7 @@ def _whole_lines(log: Path) -> list[dict]:
         if not all(line.keys() == {"trial", "result", "git"} for line in lines):
             raise ValueError("a line is no trial")
     except (ValueError, AttributeError) as error:
-        raise hn.InputError(f"{log} is not a log of trials ({error}): remove it to start afresh") from error
+        raise InputError(f"{log} is not a log of trials ({error}): remove it to start afresh") from error
     return lines
 
 
@@ -204,15 +183,5 @@ def show(rows: list[tuple]) -> None:
 
 def end(main) -> None:
     """Runs an experiment and ends the process as every command of the project does."""
-    again = "what is finished is kept: the same command goes on from there"
-    try:
-        main()
-    except hn.InputError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print(f"interrupted; {again}", file=sys.stderr)
-        sys.exit(130)
-    except BrokenProcessPool:
-        print(f"a worker process died (killed, or out of memory); {again}", file=sys.stderr)
-        sys.exit(1)
+    again = "; what is finished is kept: the same command goes on from there"
+    run_program(lambda: run_command(f"python -m {main.__module__}", lambda save: main(), again))

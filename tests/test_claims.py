@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from conftest import ROOT
 
-import highway_networks as hn
 from experiments import claims, intervals
+from plumbing.files import InputError
 
 
 def test_intervals_are_student_s():
@@ -161,10 +161,10 @@ def test_verdicts_follow_the_results(records):
 
 def test_results_that_lack_a_number_are_refused_in_one_line(records):
     lacking = changed(records, "run_seeds", ("runs", 0, "highway"), {})
-    with pytest.raises(hn.InputError, match="lack what a claim is judged by"):
+    with pytest.raises(InputError, match="lack what a claim is judged by"):
         claims.rows(lacking)
 
 
 def test_results_that_are_missing_are_named(tmp_path):
-    with pytest.raises(hn.InputError, match=r"cannot be read .*: the ledger needs it"):
+    with pytest.raises(InputError, match=r"cannot be read .*: the ledger needs it"):
         claims.read(tmp_path)

@@ -16,6 +16,7 @@ from threadpoolctl import threadpool_limits
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments.table1 import PILOT
+from plumbing.files import InputError, environment, read_arrays, write_arrays
 
 SMALL = cn.Settings(width=3, epochs=4, n_train=300, n_test=80)
 WORDS = ("--width", 3, "--epochs", 4)
@@ -214,7 +215,7 @@ def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
         cn.train(stopped, data, path, stop)
     resumed = cn.Training.load(path)
     assert resumed.history["epoch"] == [*range(1, after + 1)]
-    assert resumed.commits == [hn.environment()["git"]]
+    assert resumed.commits == [environment()["git"]]
     assert resumed.task() == whole.task()
     cn.train(resumed, data, path)
     for a, b in ((whole, resumed), (whole, cn.Training.load(path))):
@@ -244,13 +245,13 @@ def test_files_that_are_no_checkpoint(tmp_path):
     cn.Training.load(path)
     for wrong in (b"", b"\0" * 100, good[: len(good) // 2], b"PK\x03\x04" + good[4:200]):
         path.write_bytes(wrong)
-        with pytest.raises(hn.InputError, match="is not a checkpoint"):
+        with pytest.raises(InputError, match="is not a checkpoint"):
             cn.Training.load(path)
     net = hn.DeepNet(4, 2, 3, 1, "highway", np.random.default_rng(0))
     net.save(path)
-    with pytest.raises(hn.InputError, match="is not a checkpoint"):
+    with pytest.raises(InputError, match="is not a checkpoint"):
         cn.Training.load(path)
-    with pytest.raises(hn.InputError, match="is not a checkpoint"):
+    with pytest.raises(InputError, match="is not a checkpoint"):
         cn.Training.load(tmp_path / "absent.npz")
 
 
@@ -282,9 +283,9 @@ WRONG = [
 def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
     path, t = tmp_path / "net.npz", training()
     t.save(path)
-    head, arrays = hn.read_arrays(path)
+    head, arrays = read_arrays(path)
     head["history"] = HISTORY
-    hn.write_arrays(path, head, **arrays)
+    write_arrays(path, head, **arrays)
     assert cn.Training.load(path).epochs == 1
     for name, value in wrong.items():
         if name in arrays:
@@ -295,8 +296,8 @@ def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
             head[name] = value
     if wrong.get("parameters") is WRONG[0]["parameters"]:
         arrays["parameters"] = np.float32(7)
-    hn.write_arrays(path, head, **arrays)
-    with pytest.raises(hn.InputError, match="is not a checkpoint"):
+    write_arrays(path, head, **arrays)
+    with pytest.raises(InputError, match="is not a checkpoint"):
         cn.Training.load(path)
 
 
@@ -418,8 +419,8 @@ def test_resuming_says_what_one_should_know(tmp_path, shapes):
     assert process.returncode == 0, process.stderr
     assert "seed 0: there is no" in process.stderr
     path = tmp_path / "x_0.npz"
-    head, arrays = hn.read_arrays(path)
-    hn.write_arrays(path, head | {"commits": ["of old"]}, **arrays)
+    head, arrays = read_arrays(path)
+    write_arrays(path, head | {"commits": ["of old"]}, **arrays)
     process = train(*words)
     assert process.returncode == 0
     assert "trained by ['of old'], from now on by" in process.stderr

@@ -32,6 +32,7 @@ from experiments import (
     thousand_layers,
     trials,
 )  # fmt: skip
+from plumbing.files import read_arrays, write_arrays
 
 LAYERS = (10, 20, 50, 100)
 ON_THE_NET = ("gates", "lesion", "routing", "data_movement")  # of fifty_layers
@@ -640,8 +641,8 @@ def test_a_trial_of_table_1_goes_on_only_with_its_own_program(tmp_path, monkeypa
     [path] = tmp_path.iterdir()
     now = {"the same": "abc", "another": "def", "unknown": "abc-dirty"}[program]
     if program == "unknown":
-        head, arrays = hn.read_arrays(path)
-        hn.write_arrays(path, head | {"commits": [now]}, **arrays)
+        head, arrays = read_arrays(path)
+        write_arrays(path, head | {"commits": [now]}, **arrays)
     monkeypatch.setattr(cn, "commit", lambda: now)
     again = table1.trial(t, str(tmp_path))
     assert len(started) == 3 + (1 if program == "the same" else 3)

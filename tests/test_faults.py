@@ -19,7 +19,10 @@ from test_cli import SMALL, is_running, workers_of
 from test_drawing import ours
 
 import highway_networks as hn
-import visualize_highway_networks as viz
+from plumbing import commands, files
+from plumbing.commands import _once_a_second
+from plumbing.files import check_writable, write_whole, written_beside
+from plumbing.processes import in_processes
 
 COMMAND_KILLS, WRITER_KILLS, WORKER_KILLS, INTERRUPTIONS = 100, 100, 20, 50
 
@@ -98,7 +101,7 @@ def test_commands_killed_at_random_moments(tmp_path, data_set):
         os.utime(leftover, (0, 0))
     targets = [folder / f"{i}.json" for i in range(COMMAND_KILLS)]
     for target in targets:
-        hn.check_writable(target)
+        check_writable(target)
     assert sorted(folder.iterdir()) == sorted([folder / "first.json", *targets])
 
 
@@ -116,36 +119,28 @@ def test_ctrl_c_at_random_moments(tmp_path, data_set):
 
 WRITER = """
 import os, random, signal, sys, time
-import {module} as module
 from pathlib import Path
+from plumbing.files import write_json
 path, kills = Path(sys.argv[1]), int(sys.argv[2])
 for i in range(kills):
     child = os.fork()
     if child == 0:
         for k in range(10**9):
-            {write}
+            write_json(path, {'k': [k] * 5000})
     time.sleep(random.uniform(0, 0.03))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     if path.exists():
         text = path.read_text()
-        assert len(text) > 20000 and text[0] == "{{" and text[-2:] == "}}\\n", (len(text), text[:9], text[-9:])
+        assert len(text) > 20000 and text[0] == "{" and text[-2:] == "}\\n", (len(text), text[:9], text[-9:])
 print("survived", kills)
 """
 
 
 @unix
-@pytest.mark.parametrize(
-    ("module", "write"),
-    [
-        ("highway_networks", "module.write_json(path, {'k': [k] * 5000})"),
-        ("visualize_highway_networks", "module.write_whole({path: b'{' + b'%07d' % k * 5000 + b'}\\n'})"),
-    ],
-)
-def test_killed_while_writing(tmp_path, module, write):
+def test_killed_while_writing(tmp_path):
     """Children that do nothing but write the same file, killed at random moments."""
-    code = WRITER.format(module=module, write=write)
-    words = [sys.executable, "-c", code, str(tmp_path / "target.json"), str(WRITER_KILLS)]
+    words = [sys.executable, "-c", WRITER, str(tmp_path / "target.json"), str(WRITER_KILLS)]
     process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert process.stdout == f"survived {WRITER_KILLS}\n", process.stderr
 
@@ -263,22 +258,22 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
         path.write_text("torn")
     for path in (old, foreign):
         os.utime(path, (time.time() - 100,) * 2)
-    hn.check_writable(target)
+    check_writable(target)
     assert sorted(tmp_path.iterdir()) == sorted([new, foreign])  # another process may be writing the new one
     os.utime(new, (time.time() - 100,) * 2)
-    viz.write_whole({target: b"whole"})
+    write_whole({target: b"whole"})
     assert sorted(tmp_path.iterdir()) == sorted([target, foreign])
 
 
 def test_two_processes_that_have_the_same_number(tmp_path, monkeypatch):
     """As in two containers: their temporary files still differ."""
-    monkeypatch.setattr(hn.os, "getpid", lambda: 1)
+    monkeypatch.setattr(files.os, "getpid", lambda: 1)
     target = tmp_path / "run.json"
-    with hn.written_beside(target, b"one") as one, hn.written_beside(target, b"two") as two:
+    with written_beside({target: b"one"}) as one, written_beside({target: b"two"}) as two:
         assert one != two
-        one.replace(target)
+        one[target].replace(target)
         assert target.read_bytes() == b"one"
-        two.replace(target)
+        two[target].replace(target)
     assert target.read_bytes() == b"two"
     assert list(tmp_path.iterdir()) == [target]
 
@@ -288,12 +283,11 @@ def test_two_processes_that_have_the_same_number(tmp_path, monkeypatch):
     ("owner", "name", "calls"),
     [
         (multiprocessing.process.BaseProcess, "start", 1),
-        (multiprocessing.process.BaseProcess, "kill", 2),
-        (hn.Path, "replace", 1),
+        (files.Path, "replace", 1),
     ],
 )
-def test_ctrl_c_waits(tmp_path, data_set, monkeypatch, capsys, owner, name, calls):
-    """For a worker to be known, for all to be ended, for the file to be written; then it does what it always does."""
+def test_ctrl_c_waits_for_a_command(tmp_path, data_set, monkeypatch, capsys, owner, name, calls):
+    """For a process to be known, for the file to be written; then it does what it always does."""
     original, struck = getattr(owner, name), []
 
     def interrupted(*words):
@@ -313,10 +307,28 @@ def test_ctrl_c_waits(tmp_path, data_set, monkeypatch, capsys, owner, name, call
     assert not multiprocessing.active_children()
 
 
+@unix
+def test_ctrl_c_waits_until_all_processes_have_ended(monkeypatch):
+    original, killed = multiprocessing.process.BaseProcess.kill, []
+
+    def interrupted(process):
+        os.kill(os.getpid(), signal.SIGINT)
+        original(process)
+        killed.append(process)
+
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "kill", interrupted)
+    under_way = in_processes(time.sleep, [(0,), (100,), (100,)], 3)
+    next(under_way)
+    with pytest.raises(KeyboardInterrupt):
+        under_way.close()
+    assert len(killed) == 2
+    assert not multiprocessing.active_children()
+
+
 def test_a_second_ctrl_c_at_once_is_the_echo_of_the_first(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(hn.time, "monotonic", lambda: now[0])
-    interrupt = hn._once_a_second()
+    monkeypatch.setattr(commands.time, "monotonic", lambda: now[0])
+    interrupt = _once_a_second()
     with pytest.raises(KeyboardInterrupt):
         interrupt()
     for now[0] in (100.3, 101.2):  # an echo of an echo
@@ -328,27 +340,41 @@ def test_a_second_ctrl_c_at_once_is_the_echo_of_the_first(monkeypatch):
 
 @pytest.mark.parametrize("jobs", [2, 5])
 def test_every_task_is_done_once_and_an_error_tells_where(jobs):
-    assert sorted(hn.in_processes(abs, [(-i,) for i in range(50)], jobs)) == [*range(50)]
-    assert list(hn.in_processes(abs, [], jobs)) == []
+    assert sorted(in_processes(abs, [(-i,) for i in range(50)], jobs)) == [*range(50)]
+    assert list(in_processes(abs, [], jobs)) == []
     with pytest.raises(ZeroDivisionError) as error:
-        list(hn.in_processes(divmod, [(1, 1), (1, 0), (1, 1)], jobs))
-    assert "in _work" in str(error.value.__cause__)
+        list(in_processes(divmod, [(1, 1), (1, 0), (1, 1)], jobs))
+    assert "in _run" in str(error.value.__cause__)
     assert not multiprocessing.active_children()
 
 
 BUSY = """
-import argparse, sys
-import highway_networks as hn
+import sys
+from plumbing import processes
+from plumbing.commands import run_command, run_program
 
 def work(save):
-    for i, result in enumerate(hn.in_processes(bytes, [(bytes(300_000),)] * 10**6, 2)):
-        if i == 100:
+    for i, result in enumerate(processes.in_processes(bytes, [(bytes(300_000),)] * 10**6, 2)):
+        if i == 4:
             print("under way", flush=True)
 
-get = hn.multiprocessing.get_context
-hn.multiprocessing.get_context = lambda _: get(sys.argv[1])
-hn.run_program(lambda: hn.run_command(argparse.ArgumentParser(), work))
+get = processes.multiprocessing.get_context
+processes.multiprocessing.get_context = lambda _: get(sys.argv[1])
+run_program(lambda: run_command("busy", work))
 """
+
+
+def kill_workers(process, method: str) -> list[int]:
+    """One after another, until the command has noticed: what had sent its result is not missed.  All that it had."""
+    seen, deadline = set(), time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        workers = workers_of(process.pid, b"spawn_main" if method == "spawn" else b"")
+        seen.update(workers)
+        for worker in workers[-1:]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
+        time.sleep(0.01)
+    return [*seen]
 
 
 @linux
@@ -356,19 +382,21 @@ hn.run_program(lambda: hn.run_command(argparse.ArgumentParser(), work))
 @pytest.mark.parametrize("what", ["Ctrl-C", "Ctrl-C twice", "a worker dies", "a worker dies at its start"])
 def test_an_end_while_messages_are_under_way(what, method):
     """Large tasks and large results, on their way whenever it comes."""
-    dies, signal_number = what.startswith("a worker"), signal.SIGKILL if what.startswith("a worker") else signal.SIGINT
+    dies = what.startswith("a worker")
     for _ in range(5):
         with start(method, code=BUSY) as process:
             if "start" not in what:
                 assert process.stdout.readline()
                 time.sleep(random.uniform(0, 0.1))
-            while not (workers := workers_of(process.pid, b"spawn_main" if method == "spawn" else b"")):
-                assert process.poll() is None
-            (os.kill if dies else os.killpg)(workers[-1] if dies else process.pid, signal_number)
+            workers = workers_of(process.pid)
+            if dies:
+                workers = kill_workers(process, method)
+            else:
+                os.killpg(process.pid, signal.SIGINT)
             if what == "Ctrl-C twice":
                 time.sleep(random.uniform(0, 0.001))
                 with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(process.pid, signal_number)
+                    os.killpg(process.pid, signal.SIGINT)
             stderr = end_of(process)
         status, line = (1, "a worker process died") if dies else (130, "interrupted: nothing was written")
         assert process.returncode == status, stderr

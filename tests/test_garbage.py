@@ -24,6 +24,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
+from plumbing.files import InputError
 
 FLAG_EXAMPLES, IDX_EXAMPLES, JSON_EXAMPLES, TEXT_EXAMPLES = 1000, 1000, 400, 1000
 
@@ -88,7 +89,7 @@ def test_garbage_in_the_flags(tmp_path_factory, words):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hn, "run_pairs", accepted)
-        patch.setattr(hn, "HERE", folder)
+        patch.setattr(hn, "ROOT", folder)
         os.chdir(folder)
         try:
             flags = [flag if value is None else f"{flag}={value}" for flag, value in words]
@@ -127,7 +128,7 @@ def test_a_data_file_truncated_at_any_byte(tmp_path, compress):
         whole = path.read_bytes()
         for length in range(len(whole)):
             path.write_bytes(whole[:length])
-            with pytest.raises(hn.InputError, match=path.name) as error:
+            with pytest.raises(InputError, match=path.name) as error:
                 hn.load_mnist(folder)
             assert "\n" not in str(error.value)
             tried += 1
@@ -154,7 +155,7 @@ def test_garbage_in_a_data_file(tmp_path_factory, garbage, which, at, how):
     }[how]()
     try:
         data, message = hn.load_mnist(folder), None
-    except hn.InputError as error:
+    except InputError as error:
         message = str(error)
     path.write_bytes(good)
     zipped.unlink(missing_ok=True)

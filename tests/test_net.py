@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from test_gradients import random_net
 
 import highway_networks as hn
+from plumbing.files import InputError
 
 
 def straightforward(net, x):
@@ -209,27 +210,27 @@ def test_what_is_no_saved_net_is_refused_in_one_line(tmp_path):
         {"parameters": right, "another": 1},
     ):
         saved_with(path, **wrong)
-        with pytest.raises(hn.InputError, match="is not a net that") as error:
+        with pytest.raises(InputError, match="is not a net that") as error:
             hn.DeepNet.load(path)
         assert "\n" not in str(error.value)
     for about in ([1], 1, None):
         np.savez(path, parameters=right, head=json.dumps({"net": HEAD, "about": about}))
-        with pytest.raises(hn.InputError):
+        with pytest.raises(InputError):
             hn.DeepNet.load(path)
     np.savez(path, parameters=right, head=json.dumps({"net": HEAD}))
-    with pytest.raises(hn.InputError, match="about"):
+    with pytest.raises(InputError, match="about"):
         hn.DeepNet.load(path)
     np.savez(path, parameters=right)
-    with pytest.raises(hn.InputError, match="head"):
+    with pytest.raises(InputError, match="head"):
         hn.DeepNet.load(path)
     np.savez(path, parameters=right, head=np.array([{}], dtype=object))  # would need pickle
-    with pytest.raises(hn.InputError, match="llow_pickle"):
+    with pytest.raises(InputError, match="llow_pickle"):
         hn.DeepNet.load(path)
     np.save(tmp_path / "array.npy", right)
     (tmp_path / "array.npy").replace(path)
-    with pytest.raises(hn.InputError):
+    with pytest.raises(InputError):
         hn.DeepNet.load(path)
-    with pytest.raises(hn.InputError, match="No such file"):
+    with pytest.raises(InputError, match="No such file"):
         hn.DeepNet.load(tmp_path / "absent.npz")
 
 
@@ -243,7 +244,7 @@ def test_a_saved_net_cut_or_changed_at_any_byte_is_refused_or_the_same(tmp_path)
             path.write_bytes(changed)
             try:
                 np.testing.assert_array_equal(hn.DeepNet.load(path).parameters, net.parameters)
-            except hn.InputError:
+            except InputError:
                 continue
 
 
@@ -256,7 +257,7 @@ def test_a_net_that_cannot_be_saved_leaves_the_old_file(tmp_path):
             net.save(tmp_path / "net.npz")
     assert (tmp_path / "net.npz").read_bytes() == b"old"
     net.about = {}
-    with pytest.raises(hn.InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="cannot be written"):
         net.save(tmp_path / "absent" / "net.npz")
 
 

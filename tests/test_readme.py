@@ -37,7 +37,8 @@ def clone(tmp_path_factory):
     folder = tmp_path_factory.mktemp("clone")
     for path in [*ROOT.glob("*.py"), *ROOT.glob("run*.json")]:
         shutil.copy(path, folder)
-    shutil.copytree(ROOT / "data", folder / "data")
+    for name in ("data", "plumbing"):
+        shutil.copytree(ROOT / name, folder / name)
     return folder
 
 

@@ -10,6 +10,8 @@ from conftest import without_time, write_data_set
 from threadpoolctl import threadpool_info
 
 import highway_networks as hn
+from plumbing import files
+from plumbing.files import InputError, environment, write_json
 
 SMALL = hn.Settings(depth=4, hidden=8, epochs=3, batch_size=32, n_train=200, n_test=60)
 
@@ -111,7 +113,7 @@ def test_a_parameter_that_is_not_finite_is_noticed_behind_finite_logits(data_set
 
 def test_json_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     target = tmp_path / "a.json"
-    hn.write_json(target, {"a": [1.5, float("nan"), -float("inf")], "b": None})
+    write_json(target, {"a": [1.5, float("nan"), -float("inf")], "b": None})
     assert json.loads(target.read_text(), parse_constant=pytest.fail) == {"a": [1.5, None, None], "b": None}
     before = target.read_bytes()
 
@@ -120,9 +122,9 @@ def test_json_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
 
     for name in ("fsync", "replace"):
         with monkeypatch.context() as patch:
-            patch.setattr(*((hn.os, name) if name == "fsync" else (hn.Path, name)), full)
-            with pytest.raises(hn.InputError, match=r"a\.json cannot be written: No space"):
-                hn.write_json(target, {"a": 2})
+            patch.setattr(*((files.os, name) if name == "fsync" else (files.Path, name)), full)
+            with pytest.raises(InputError, match=r"a\.json cannot be written: No space"):
+                write_json(target, {"a": 2})
         assert target.read_bytes() == before
         assert list(tmp_path.iterdir()) == [target]
 
@@ -198,13 +200,13 @@ def test_the_commit_is_that_of_this_repository(tmp_path, monkeypatch):
     for command in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "m")):
         subprocess.run([*git, *command], cwd=tmp_path, **words)
     head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=tmp_path, **words).stdout.strip()
-    monkeypatch.setattr(hn, "HERE", tmp_path)
-    assert hn.environment()["git"] == head
+    monkeypatch.setattr(files, "ROOT", tmp_path)
+    assert environment()["git"] == head
     monkeypatch.setenv("GIT_DIR", "nowhere")
-    assert hn.environment()["git"] == head
+    assert environment()["git"] == head
     with (tmp_path / "highway_networks.py").open("ab") as file:
         file.write(b"# caf\xe9\n")
-    assert hn.environment()["git"] == f"{head}-dirty"
+    assert environment()["git"] == f"{head}-dirty"
     (tmp_path / "inside").mkdir()
-    monkeypatch.setattr(hn, "HERE", tmp_path / "inside")
-    assert hn.environment()["git"] is None
+    monkeypatch.setattr(files, "ROOT", tmp_path / "inside")
+    assert environment()["git"] is None

@@ -1,0 +1,108 @@
+"""Commands: the types of their arguments, and how they end."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import signal
+import sys
+import time
+
+from plumbing.files import InputError, write_whole
+from plumbing.processes import WorkerDied, interrupts_deferred
+
+
+def number(kind, low, high=math.inf):
+    """An argparse type: one number of this kind with low <= number <= high."""
+
+    def parse(text):
+        try:
+            value = kind(text)
+        except ValueError:
+            value = math.nan
+        if not (low <= value <= high) or value == math.inf:
+            bounds = f"of at least {low}" if high == math.inf else f"from {low} to {high}"
+            raise argparse.ArgumentTypeError(f"{text!r} is not {'a whole' if kind is int else 'a'} number {bounds}")
+        return value
+
+    return parse
+
+
+def path_name(text: str) -> str:
+    """An argparse type: not empty, as when a shell's variable is not set."""
+    if not text:
+        raise argparse.ArgumentTypeError("'' is not the name of a file or folder")
+    return text
+
+
+def list_of(parse):
+    """An argparse type: different numbers separated by commas."""
+
+    def parse_list(text):
+        values = [parse(word.strip()) for word in text.split(",")]
+        if len(set(values)) != len(values):
+            raise argparse.ArgumentTypeError(f"{text!r} names one number twice")
+        return values
+
+    return parse_list
+
+
+def run_command(program: str, work, resume_hint: str = "") -> int:
+    """Calls work(save), where save({path: bytes}) writes files, and returns the exit status; whatever goes wrong ends
+    in one line.  `resume_hint` is appended to the message of a run that was ended early.
+    """
+    written = "nothing"
+
+    def save(files):
+        nonlocal written
+        with interrupts_deferred():  # or it could not say what was written
+            write_whole(files)
+            first, *others = files
+            written = f"{first} and {len(others)} more" if others else first
+
+    def refused(why):
+        print(f"{program}: error: {why}", file=sys.stderr)
+        return 2
+
+    try:
+        return work(save) or 0
+    except BrokenPipeError:  # whoever read our output stopped reading
+        os._exit(1)
+    except MemoryError:
+        return refused("not enough memory for nets of this size")
+    except InputError as error:
+        return refused(" ".join(str(error).split()))
+    except OSError as error:  # a file's have become InputErrors
+        return refused(f"{error.filename or 'standard output'}: {error.strerror}; {written} was written")
+    except KeyboardInterrupt:
+        print(f"interrupted: {written} was written{resume_hint}", file=sys.stderr)
+        return 130
+    except WorkerDied:
+        print(f"a worker process died (killed, or out of memory): {written} was written{resume_hint}", file=sys.stderr)
+        return 1
+
+
+def _once_a_second():
+    """A handler of Ctrl-C that lets a program end in peace: what sends it twice, sends the second in no time."""
+    last = -math.inf
+
+    def interrupt(*_):
+        nonlocal last
+        before, last = last, time.monotonic()
+        if last - before > 1:
+            raise KeyboardInterrupt
+
+    return interrupt
+
+
+def run_program(main) -> None:
+    """Ends the process with main()'s exit status."""
+    # no run ends because its output was closed from the start, or cannot show a name
+    sys.stdout, sys.stderr = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
+    sys.stdout.reconfigure(errors="backslashreplace")
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not if whoever started it wants it ignored
+        signal.signal(signal.SIGINT, _once_a_second())
+    status = main()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is done: too late to be interrupted
+    sys.exit(status)

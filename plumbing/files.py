@@ -1,0 +1,125 @@
+"""Files: written whole or not at all, and read without executing anything of them."""
+
+from __future__ import annotations
+
+import contextlib
+import glob
+import io
+import json
+import os
+import platform
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]  # of the project
+
+
+class InputError(ValueError):
+    """What the user gave cannot be used; the message is one line that says what is wrong and what would be right."""
+
+
+def json_bytes(record) -> bytes:
+    """Strict JSON, indented by two; NaN and inf are null."""
+    strict = json.loads(json.dumps(record), parse_constant=lambda not_finite: None)
+    return (json.dumps(strict, indent=2, allow_nan=False) + "\n").encode()
+
+
+def write_json(path: Path, record) -> None:
+    """Writes json_bytes(record), whole or not at all; raises InputError when it cannot be written."""
+    write_whole({path: json_bytes(record)})
+
+
+def read_json(path: Path):
+    """What a JSON file holds; raises InputError where it is none."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path} cannot be read as JSON: {error}") from error
+
+
+def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> None:
+    """One .npz file of arrays and of a head that JSON can hold, whole or not at all.
+
+    Raises InputError when it cannot be written, and TypeError or ValueError for a head that is not JSON.
+    """
+    file = io.BytesIO()
+    np.savez(file, **arrays, head=json.dumps(head, allow_nan=False))
+    write_whole({Path(path): file.getvalue()})
+
+
+def read_arrays(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
+    """The head and the arrays that write_arrays() wrote, executing nothing of it; for other files any exception."""
+    with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
+        arrays = dict(file)
+    return json.loads(str(arrays.pop("head"))), arrays
+
+
+def write_whole(files: dict[Path, bytes]) -> None:
+    """Writes all of the files or none, each the old file or the new one, never a part.
+
+    Raises InputError when one cannot be written.
+    """
+    with written_beside(files) as temporaries:
+        for path, temporary in temporaries.items():
+            temporary.replace(path)
+
+
+def check_writable(path: Path) -> None:
+    """Raises InputError if a file of a megabyte cannot be written beside `path`; leaves what is there alone."""
+    with written_beside({path: bytes(1 << 20)}):
+        pass
+
+
+@contextlib.contextmanager
+def written_beside(files: dict[Path, bytes]):
+    """Yields {path: a temporary file in the same folder with its bytes, safe on the disk, ready to be renamed}.
+
+    Removes what processes that were killed here may have left, a minute ago or more.
+    """
+    temporaries = {path: path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp") for path in files if path.name}
+    path = next(iter(files), None)
+    try:
+        for path, data in files.items():
+            if not path.name or (path.exists() and not path.is_file()):
+                raise InputError(f"{path} is a folder or a device; the name of a file is needed")
+            for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
+                with contextlib.suppress(OSError):  # another process removes it as well
+                    if leftover.stat().st_mtime < time.time() - 60:
+                        leftover.unlink()
+            with temporaries[path].open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+        yield temporaries
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}") from error
+    finally:
+        for temporary in temporaries.values():
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+
+
+def environment() -> dict:
+    """Where the numbers come from.  `git` is the commit, with "-dirty" when a program differs from it."""
+
+    def git(*words):
+        # a GIT_DIR from outside would name another repository, as would the folder above one without a .git
+        own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        return subprocess.run(("git", *words), cwd=ROOT, env=own, capture_output=True, check=True).stdout.strip()
+
+    try:
+        dirty = "-dirty" if git("diff", "HEAD", "--", "*.py") else ""
+        commit = git("rev-parse", "--short=12", "HEAD").decode() + dirty if (ROOT / ".git").exists() else None
+    except (OSError, subprocess.CalledProcessError):
+        commit = None
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "platform": platform.platform(),
+        "processor": platform.processor() or platform.machine(),
+        "cpu_count": os.cpu_count(),
+        "git": commit,
+    }
