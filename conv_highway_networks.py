@@ -476,7 +476,7 @@ class ConvNet:
         for layer in self.layers:
             end, layer.grad = start + sum(map(math.prod, layer.shapes.values())), SimpleNamespace()
             for owner, flat in ((layer, self.parameters), (layer.grad, self.gradient)):
-                vars(owner).update(hn.carve(flat[start:end], layer.shapes))
+                vars(owner).update(hn.views_into(flat[start:end], layer.shapes))
             start = end
 
     def __getstate__(self):
@@ -492,13 +492,13 @@ class ConvNet:
         """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array; keeps what backward()
         needs.  Drops units only where there is a generator."""
         self._saved, work = None, self._workspace(self._checked(x), "train")
-        logits = hn.Logits.given(self._run(x, work, dropout))
-        self._saved = work, logits.of
+        logits = self._run(x, work, dropout)
+        self._saved = work
         return logits
 
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The logits without dropout, IMAGES images at a time, keeping nothing.  Leaves a forward() undisturbed."""
-        return hn.Logits.given(np.concatenate([part for part, _ in self._in_parts(x, "predict")]))
+        return np.concatenate([part for part, _ in self._in_parts(x, "predict")])
 
     def mean_gates(self, x: np.ndarray) -> list[np.ndarray]:
         """The transform gate output T of each highway layer at each position, (rows, columns), averaged over images
@@ -522,8 +522,9 @@ class ConvNet:
 
         Uses up what forward() kept: raises RuntimeError as DeepNet.backward() does.
         """
-        saved, self._saved = self._saved, None
-        work = hn.work_of(saved, d_logits)
+        work, self._saved = self._saved, None
+        if work is None:
+            raise RuntimeError("backward() needs a forward() of its own before it")
         d = np.array(d_logits, self.dtype).T[None]
         if d.shape != work.logits.shape:
             raise ValueError(f"d_logits must have shape {work.logits[0].T.shape}, not {d_logits.shape}")
@@ -552,7 +553,7 @@ class ConvNet:
         return len(x)
 
     def _workspace(self, n, purpose):
-        return hn.kept(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose != "predict"))
+        return hn.cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose != "predict"))
 
     @np.errstate(over="ignore")  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
     def _run(self, x, work, dropout):

@@ -196,7 +196,7 @@ def zeros(size: int, dtype) -> np.ndarray:
     return np.zeros(max(size, (1 << 22) // np.dtype(dtype).itemsize), dtype)[:size]
 
 
-def carve(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
     """Views of these shapes, by name, one after another in a flat array."""
     views, start = {}, 0
     for name, shape in shapes.items():
@@ -205,43 +205,13 @@ def carve(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.
     return views
 
 
-def kept(work: dict, key, make):
+def cached(work: dict, key, make):
     """What make() gives, made once for a key (batch size, purpose) as long as there are few of them."""
     if key not in work:
         if len(work) == 6:  # each of three purposes with its usual batch and a last partial one
             work.clear()
         work[key] = make()
     return work[key]
-
-
-class Logits(np.ndarray):
-    """Logits that remember, as do their slices, copies and what ufuncs make of them, which forward() they are of.
-
-    So backward() can refuse others.  An array made with np.empty_like() keeps the memory, too: before it is filled from
-    another batch with out=, np.asarray() makes it a plain array, which backward() takes on trust.
-    """
-
-    of = None
-
-    @classmethod
-    def given(cls, array: np.ndarray) -> Logits:
-        """The array as logits of a forward() of their own, or of predict(): of none that backward() knows."""
-        logits = array.view(cls)
-        logits.of = object()
-        return logits
-
-    def __array_finalize__(self, parent):
-        self.of = getattr(parent, "of", None)
-
-
-def work_of(saved: tuple | None, d_logits: np.ndarray):
-    """The work arrays that forward() kept, (work, logits.of); raises RuntimeError unless d_logits may be of these."""
-    if saved is None:
-        raise RuntimeError("backward() needs a forward() of its own before it")
-    work, logits_of = saved
-    if getattr(d_logits, "of", None) not in (None, logits_of):
-        raise RuntimeError("d_logits comes from the logits of another forward() than the last")
-    return work
 
 
 class DeepNet:
@@ -330,7 +300,7 @@ class DeepNet:
         self._zero, self._one = np.zeros((), self.dtype), np.ones((), self.dtype)  # cheaper to pass than numbers
         self.grad = SimpleNamespace()
         for owner, flat in ((self, self._parameters), (self.grad, self._gradient)):
-            vars(owner).update(carve(flat, self._shapes()))
+            vars(owner).update(views_into(flat, self._shapes()))
             for i, name in enumerate("HTC"[: 1 + GATES[self.block]]):
                 W_b = owner._blocks[:, i * self.hidden : (i + 1) * self.hidden]
                 vars(owner).update({f"W_{name}": W_b[..., :-1], f"b_{name}": W_b[..., -1]})
@@ -375,13 +345,13 @@ class DeepNet:
         self._saved = None
         work = self._workspace(self._checked(x), "train")
         np.copyto(work.x, x)  # the caller's may change before backward()
-        logits = Logits.given(self._run(work.x, work))
-        self._saved = work, logits.of
+        logits = self._run(work.x, work)
+        self._saved = work
         return logits
 
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The same logits, SLICE rows at a time, keeping nothing: for evaluation.  Leaves a forward() undisturbed."""
-        logits = Logits.given(np.empty((self._checked(x), self.d_out), self.dtype))
+        logits = np.empty((self._checked(x), self.d_out), self.dtype)
         for rows, part, _ in self._in_slices(x, "predict"):
             logits[rows] = part
         return logits
@@ -407,7 +377,7 @@ class DeepNet:
         return len(x)
 
     def _workspace(self, n: int, purpose: str) -> Workspace:
-        return kept(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose != "predict"))
+        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose != "predict"))
 
     def _run(self, x, work):
         x = np.asarray(x, self.dtype)
@@ -479,12 +449,12 @@ class DeepNet:
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
 
-        Uses up what forward() kept: raises RuntimeError when called twice, before forward(), or with a d_logits that
-        remembers another forward() (see Logits).  The parameters must still be those of forward().
+        Uses up what forward() kept: raises RuntimeError when called twice, or before forward(), and ValueError for a
+        d_logits of another shape.  The parameters must still be those of forward().
         """
-        saved, self._saved = self._saved, None
-        work = work_of(saved, d_logits)
-        d_logits = np.asarray(d_logits)
+        work, self._saved = self._saved, None
+        if work is None:
+            raise RuntimeError("backward() needs a forward() of its own before it")
         if d_logits.shape != (len(work.z_in), self.d_out):
             raise ValueError(f"d_logits must have shape {(len(work.z_in), self.d_out)}, not {d_logits.shape}")
         np.dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
@@ -571,7 +541,7 @@ class Workspace:
             "dx_1": (h + 1, n),
             "x_t": (n, h + 1),
         }
-        vars(self).update(carve(zeros(sum(map(math.prod, shapes.values())), net.dtype), shapes))
+        vars(self).update(views_into(zeros(sum(map(math.prod, shapes.values())), net.dtype), shapes))
         self.states[:, -1] = 1
         self.one, self.minus_log2_e = net._one, np.array(-1 / math.log(2), net.dtype)
         self.z_H, self.z_T = self.z[:h], self.z[h:]
@@ -605,8 +575,8 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     (n, n_classes), y = logits.shape, np.asarray(y)
     if y.shape != (n,) or y.dtype.kind not in "iu" or np.maximum.reduce(y.astype(np.uintp)) >= n_classes:
         raise ValueError(f"y must hold {n} whole numbers from 0 to {n_classes - 1}, not {y}")
-    rows, s = np.arange(n), np.asarray(logits)
-    s = s - s[rows, y][:, None]
+    rows = np.arange(n)
+    s = logits - logits[rows, y][:, None]
     top = np.maximum.reduce(s, axis=1)  # 0 where the right class has the largest logit
     s -= top[:, None]
     np.exp(s, s)
@@ -615,7 +585,7 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     loss = np.add.reduce(top + np.log1p(rest)) / n
     s /= (n + n * rest)[:, None]
     s[rows, y] = -np.add.reduce(s, axis=1)
-    return loss, logits.__array_wrap__(s)  # of the same forward()
+    return loss, s
 
 
 CHUNK = 65536  # parameters a time: all of the update's lines find them in the cache

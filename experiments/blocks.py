@@ -28,7 +28,7 @@ import sys
 import numpy as np
 
 import highway_networks as hn
-from experiments import deep, inside
+from experiments import layer_by_layer, training
 from experiments.trials import Experiment, end, show, spread, text
 
 BUDGETS = {
@@ -85,18 +85,18 @@ def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
 
 def look(net: hn.DeepNet, t: dict) -> dict:
     """The gradient of the loss at every layer, and the identity part; no numbers where they overflow."""
-    x, y = (each[:LOOKED_AT] for each in deep.images_of(t)[2:])
+    x, y = (each[:LOOKED_AT] for each in training.images_of(t)[2:])
     with np.errstate(all="ignore"):
-        norms, identity = inside.gradient_flow(net, x, y)
+        norms, identity = layer_by_layer.gradient_flow(net, x, y)
     return {"gradient": norms, "identity_part": identity}
 
 
 def final_trial(t: dict) -> dict:
-    net, result = deep.train(t)
+    net, result = training.train(t)
     if t["width"] == WIDTH[t["block"]] and not result["diverged"]:
-        result |= {"at_start": look(deep.make(t), t), "trained": look(net, t)}
+        result |= {"at_start": look(training.make(t), t), "trained": look(net, t)}
         if hn.GATES[net.block]:
-            result["mean_T"] = [round(T, 5) for T in hn.mean_gates(net, deep.images_of(t)[2][:LOOKED_AT])]
+            result["mean_T"] = [round(T, 5) for T in hn.mean_gates(net, training.images_of(t)[2][:LOOKED_AT])]
     return result
 
 
@@ -104,8 +104,8 @@ def main(argv=None) -> None:
     e = Experiment("blocks", __doc__, BUDGETS, argv)
     s = e.settings
     kinds = [(*net, layers) for layers in reversed(s["layers"]) for net in SEARCHED]
-    searched = e.run(deep.trial, [sample(*kind, k, e) for kind in kinds for k in range(s["trials"])])
-    heats = e.run(deep.trial, [again(t, s, seed=0) for kind in kinds for t in best(searched, *kind)[:2]])
+    searched = e.run(training.trial, [sample(*kind, k, e) for kind in kinds for k in range(s["trials"])])
+    heats = e.run(training.trial, [again(t, s, seed=0) for kind in kinds for t in best(searched, *kind)[:2]])
     bests = [best(heats, *kind)[0] for kind in kinds]
     bests += [
         t | {"width": w} for (b, w), at in AS_SEARCHED.items() for t in bests if (t["block"], t["width"]) == (b, at)
@@ -115,7 +115,7 @@ def main(argv=None) -> None:
         sample("residual", 71, n, k, e) | {"scale": 1.0} for n in s["layers"] for k in range(min(s["trials"], 4))
     ]
     trials = {"search": searched, "finalists": heats, "final": e.run(final_trial, final)}
-    trials["unscaled"] = e.run(deep.trial, unscaled)
+    trials["unscaled"] = e.run(training.trial, unscaled)
     summary = summarise(trials, s)
     e.save("an encyclopedia article on highway networks; the paper, section 2", summary, trials)
     show_tables(summary, s)
@@ -125,7 +125,7 @@ def main(argv=None) -> None:
 def best(trials: list[dict], block: str, width: int, layers: int) -> list[dict]:
     """Those of a net and depth, the best first."""
     return sorted(
-        (t for t in trials if (t["block"], t["width"], t["layers"]) == (block, width, layers)), key=deep.order
+        (t for t in trials if (t["block"], t["width"], t["layers"]) == (block, width, layers)), key=training.order
     )
 
 
@@ -165,7 +165,7 @@ def summarise(trials: dict, s: dict) -> dict:
             relu = next((t["loss"] for t in own if t["activation"] == "relu"), None)  # None: all of them diverged
             summary[f"best_loss_residual_{name}_relu_{layers}"] = relu
     for block, width in WIDTH.items():
-        net = deep.make({"block": block, "width": width, "layers": 2, "activation": "tanh", "seed": 0})
+        net = training.make({"block": block, "width": width, "layers": 2, "activation": "tanh", "seed": 0})
         summary[f"parameters_per_layer_{block}"] = net._blocks[0].size
     return summary
 

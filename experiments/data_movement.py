@@ -24,7 +24,7 @@ import sys
 
 import numpy as np
 
-from experiments import deep, fifty_layers, inside
+from experiments import fifty_layers, layer_by_layer, training
 from experiments.byte_dmd import Tape, price
 from experiments.trials import Experiment, end, show, spread, text
 
@@ -120,9 +120,9 @@ def trial(t: dict) -> dict:
 def trained(t: dict, folder: str) -> dict:
     """What skipping would save in one trained net, and cost in accuracy."""
     net = fifty_layers.net_of(t, folder)
-    x, y = deep.images_of(t)[2:]
-    state = inside.first(net, x)
-    depth = sum(T.mean(axis=1) for _, T, *_ in inside.walk(net, state))  # how often each image is transformed
+    x, y = training.images_of(t)[2:]
+    state = layer_by_layer.first(net, x)
+    depth = sum(T.mean(axis=1) for _, T, *_ in layer_by_layer.walk(net, state))  # how often each image is transformed
     result = {"effective_depth": float(depth.mean()), "effective_depth_sd": float(depth.std(ddof=1)), "policies": []}
     result |= accuracies(net, through(net, state, 0.0, "block")[0], y)
     priced = state[len(y) // 2 :][: t["images"]]  # of the half that chooses nothing
@@ -141,7 +141,7 @@ def trained(t: dict, folder: str) -> dict:
 
 def accuracies(net, state, y) -> dict:
     """Of the first half of the test images, which chooses a threshold, and of the other half, which judges it."""
-    right = inside.logits(net, state).argmax(axis=1) == y
+    right = layer_by_layer.logits(net, state).argmax(axis=1) == y
     half = len(y) // 2
     return {"choice_accuracy": float(right[:half].mean()), "test_accuracy": float(right[half:].mean())}
 
@@ -150,7 +150,7 @@ def through(net, state, threshold, how):
     """All blocks, but where shut: the last state, and the share of blocks or units that were not."""
     used = []
     for layer in range(net.depth):
-        _, T, _, y = inside.block(net, layer, state)
+        _, T, _, y = layer_by_layer.block(net, layer, state)
         gate = T if how == "unit" else T.max(axis=1, keepdims=True)
         shut = gate < threshold
         used.append(1 - shut.mean())
@@ -165,7 +165,7 @@ def inference(net, state, threshold: float, policy: str) -> int:
     shapes = {"W_H": (depth, width, width), "W_T": (depth, width, width), "b_H": (depth, width), "b_T": (depth, width)}
     W_H, W_T, b_H, b_T, x = tape.arguments(**shapes, x=(width, 1))
     for layer in range(depth):
-        _, T, _, y = inside.block(net, layer, state)
+        _, T, _, y = layer_by_layer.block(net, layer, state)
         on = np.full(width, T.max() >= threshold) if policy in ("known", "computed") else T[0] >= threshold
         on |= policy == "all"
         state = np.where(on, y, state)

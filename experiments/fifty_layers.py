@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
-from experiments import deep
+from experiments import training
 from experiments.trials import Experiment, end, show, spread, text
 from plumbing.files import InputError, environment
 
@@ -53,7 +53,7 @@ def sample(data: tuple, k: int, e: Experiment) -> dict:
 
 def trained(t: dict, folder: str) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial and writes it to the folder, where there is one (not on another machine)."""
-    net, result = deep.train(t)
+    net, result = training.train(t)
     net.about = {"trial": t, "result": result, "env": environment()}
     if Path(folder).is_dir():
         net.save(file_of(t, folder))
@@ -131,10 +131,10 @@ def is_setting(t: dict) -> bool:
 def main(argv=None) -> None:
     e = Experiment("fifty_layers", __doc__, BUDGETS, argv, harder=True)
     s, sets = e.settings, data_sets(e)
-    searched = e.run(deep.trial, [sample(data, k, e) for data in sets for k in range(s["trials"])])
-    best = {name: sorted((t for t in searched if t["data"] == name), key=deep.order) for name, _ in sets}
-    heats = e.run(deep.trial, [setting_of(t) | {"epochs": s["epochs"]} for name in best for t in best[name][:2]])
-    bests = [min((t for t in heats if t["data"] == name), key=deep.order) for name, _ in sets]
+    searched = e.run(training.trial, [sample(data, k, e) for data in sets for k in range(s["trials"])])
+    best = {name: sorted((t for t in searched if t["data"] == name), key=training.order) for name, _ in sets}
+    heats = e.run(training.trial, [setting_of(t) | {"epochs": s["epochs"]} for name in best for t in best[name][:2]])
+    bests = [min((t for t in heats if t["data"] == name), key=training.order) for name, _ in sets]
     final = [setting_of(t) | {"seed": seed} for t in bests for seed in range(1, s["seeds"] + 1)]
     trials = {"search": searched, "finalists": heats}
     trials["final"] = e.run(functools.partial(trial, folder=str(e.folder)), final)

@@ -19,7 +19,7 @@ import sys
 import numpy as np
 
 import highway_networks as hn
-from experiments import deep
+from experiments import training
 from experiments.trials import Experiment, end, show, spread, text
 
 BUDGETS = {
@@ -42,7 +42,7 @@ def adam(net: hn.DeepNet, t: dict, steps: int) -> hn.Adam:
 
 
 def trial(t: dict) -> dict:
-    return deep.train(t, adam if t["optimizer"] == "adam" else deep.sgd)[1]
+    return training.train(t, adam if t["optimizer"] == "adam" else training.sgd)[1]
 
 
 def truncated_normal(rng, shape):
@@ -55,8 +55,8 @@ def truncated_normal(rng, shape):
 
 def blog(t: dict) -> dict:
     """20 layers with the blog's settings; `block` differs.  Pixels in [0, 1] and a new order each epoch: our guess."""
-    x, y, *_ = deep.images_of(t)
-    net, rng = deep.make(t), np.random.default_rng(t["seed"])
+    x, y, *_ = training.images_of(t)
+    net, rng = training.make(t), np.random.default_rng(t["seed"])
     for name in ("W_in", "W_H", "W_out", *(["W_T"] if t["block"] == "highway" else [])):
         getattr(net, name)[:] = truncated_normal(rng, getattr(net, name).shape)
     for bias in (net.b_in, net.b_H, net.b_out):
@@ -75,14 +75,14 @@ def blog(t: dict) -> dict:
                 break
             losses.append(float(loss))
         means = [float(f"{np.mean(part):.6g}") for part in np.array_split(losses, 20) if len(part)]
-        return {"losses": means, "diverged": diverged, **deep.measure(net, t, diverged)}
+        return {"losses": means, "diverged": diverged, **training.measure(net, t, diverged)}
 
 
 def main(argv=None) -> None:
     e = Experiment("full_mnist", __doc__, BUDGETS, argv)
     s = e.settings
     short = e.run(trial, [settings(s, optimizer="adam", rate=r, epochs=s["short"], seed=0) for r in ADAM_RATES])
-    rates = {"sgd": SGD_RATE, "adam": min(short, key=deep.order)["rate"]}
+    rates = {"sgd": SGD_RATE, "adam": min(short, key=training.order)["rate"]}
     hundred = [
         settings(s, optimizer=o, rate=rate, seed=seed) for o, rate in rates.items() for seed in range(s["seeds"])
     ]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 import sys
 
-from experiments import deep
+from experiments import training
 from experiments.trials import Experiment, end, show
 
 BUDGETS = {
@@ -34,8 +34,8 @@ GUIDELINE = {10: -1.0, 20: -2.0, 30: -3.0}
 
 
 def trial(t: dict) -> dict:
-    net, result = deep.train(t)
-    result["skipped_accuracy"] = deep.measure(deep.skipped(net), t)["test_accuracy"]
+    net, result = training.train(t)
+    result["skipped_accuracy"] = training.measure(training.skipped(net), t)["test_accuracy"]
     return result
 
 
@@ -47,7 +47,7 @@ def settings(layers: int, activation: str, bias: float, s: dict) -> dict:
 
 def fate(t: dict) -> str:
     """hard, soft or trained."""
-    if deep.order(t) >= HARD or t["test_accuracy"] is None:
+    if training.order(t) >= HARD or t["test_accuracy"] is None:
         return "hard"
     return "soft" if t["test_accuracy"] - t["skipped_accuracy"] < SOFT else "trained"
 
@@ -71,7 +71,7 @@ def main(argv=None) -> None:
         for layers in s["layers"]:
             row = [t for t in trials if (t["layers"], t["activation"]) == (layers, activation)]
             marks = {"hard": "h", "soft": "s", "trained": ""}
-            print(layers, *(f"{deep.order(t):.3f}{marks[t['fate']]}" for t in row), sep="\t")
+            print(layers, *(f"{training.order(t):.3f}{marks[t['fate']]}" for t in row), sep="\t")
     show(claims(summary))
 
 
@@ -95,7 +95,7 @@ def summarise(trials: list[dict]) -> dict:
         for activation in RATES:
             row = {t["gate_bias"]: t for t in trials if (t["layers"], t["activation"]) == (layers, activation)}
             summary[f"guideline_fate_{activation}_{layers}"] = row[bias]["fate"]
-            summary[f"best_bias_{activation}_{layers}"] = min(row, key=lambda b, row=row: deep.order(row[b]))
+            summary[f"best_bias_{activation}_{layers}"] = min(row, key=lambda b, row=row: training.order(row[b]))
     return summary
 
 

@@ -22,8 +22,8 @@ import sys
 
 import numpy as np
 
-from experiments import deep, fifty_layers, inside
-from experiments.inside import rounded
+from experiments import fifty_layers, layer_by_layer, training
+from experiments.layer_by_layer import rounded
 from experiments.trials import Experiment, end, show, spread, text
 
 BUDGETS = {name: {"of_each": 1000} for name in ("quick", "default", "full")}  # images whose single pattern is measured
@@ -37,11 +37,11 @@ STATISTICS = (
 
 
 def trial(t: dict, folder: str) -> dict:
-    net, (x, y, *_) = fifty_layers.net_of(t, folder), deep.images_of(t)
+    net, (x, y, *_) = fifty_layers.net_of(t, folder), training.images_of(t)
     one_hot, shape = np.eye(y.max() + 1, dtype=x.dtype)[y], net.b_T.shape
     sums, opened, change = np.zeros((one_hot.shape[1], *shape)), np.zeros(shape), np.zeros(shape[0])
-    for rows in inside.slices(len(x)):
-        for layer, T, x_l, y_l in inside.walk(net, inside.first(net, x[rows])):
+    for rows in layer_by_layer.slices(len(x)):
+        for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x[rows])):
             sums[:, layer] += one_hot[rows].T @ T  # (classes, N) (N, hidden)
             opened[layer] += np.count_nonzero(T > OPEN, axis=0)
             change[layer] += np.linalg.norm(y_l - x_l, axis=1).sum()
@@ -76,7 +76,9 @@ def trial(t: dict, folder: str) -> dict:
 def one_image(net, x, t: dict) -> dict:
     """What Figure 2 shows of one image, chosen at random: T and the outputs of every block, (depth, hidden)."""
     chosen = int(np.random.default_rng(t["seed"]).integers(len(x)))
-    walk = [(T[0], y_l[0]) for _, T, _, y_l in inside.walk(net, inside.first(net, x[chosen : chosen + 1]))]
+    walk = [
+        (T[0], y_l[0]) for _, T, _, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x[chosen : chosen + 1]))
+    ]
     T, outputs = zip(*walk, strict=True)
     return {"image": chosen, "T": rounded(T), "outputs": rounded(outputs)}
 

@@ -21,7 +21,7 @@ import sys
 import numpy as np
 
 import highway_networks as hn
-from experiments import deep, fifty_layers, inside
+from experiments import fifty_layers, layer_by_layer, training
 from experiments.trials import Experiment, end, show, spread, text
 
 BUDGETS = {
@@ -34,17 +34,17 @@ MIDDLE = slice(14, 45)  # the paper's layers 15 to 45
 
 
 def trial(t: dict, folder: str) -> dict:
-    net, (x, y, *_) = fifty_layers.net_of(t, folder), deep.images_of(t)
+    net, (x, y, *_) = fifty_layers.net_of(t, folder), training.images_of(t)
     one = Tally(net.depth + 1)  # the last: none closed
     above = Tally(net.depth + 1)  # [k]: all blocks above the k-th closed
-    for rows in inside.slices(len(x)):
-        states = [inside.first(net, x[rows])]
-        states += [y_l for *_, y_l in inside.walk(net, states[0])]
+    for rows in layer_by_layer.slices(len(x)):
+        states = [layer_by_layer.first(net, x[rows])]
+        states += [y_l for *_, y_l in layer_by_layer.walk(net, states[0])]
         for layer in range(net.depth):  # what lies below the closed block is computed once
             one.add(layer, through(net, states[layer], range(layer + 1, net.depth)), y[rows])
-        one.add(net.depth, inside.logits(net, states[-1]), y[rows])
+        one.add(net.depth, layer_by_layer.logits(net, states[-1]), y[rows])
         for k, state in enumerate(states):
-            above.add(k, inside.logits(net, state), y[rows])
+            above.add(k, layer_by_layer.logits(net, state), y[rows])
     (*errors, error), (*losses, loss) = one.errors(), one.losses()
     rise = one.wrong[:-1] - one.wrong[-1]  # in images: rounding decides nothing
     idle = np.flatnonzero(rise < IDLE * len(x)).tolist()
@@ -81,9 +81,9 @@ class Tally:
 
 def through(net: hn.DeepNet, state: np.ndarray, layers) -> np.ndarray:
     """Logits from a state that passes through these blocks only; closed blocks carry it unchanged."""
-    for *_, y_l in inside.walk(net, state, layers):
+    for *_, y_l in layer_by_layer.walk(net, state, layers):
         state = y_l
-    return inside.logits(net, state)
+    return layer_by_layer.logits(net, state)
 
 
 def random_sets(depth: int, t: dict) -> list[list[int]]:
@@ -94,8 +94,8 @@ def random_sets(depth: int, t: dict) -> list[list[int]]:
 
 def with_closed(net: hn.DeepNet, x: np.ndarray, y: np.ndarray, sets: list[list[int]]) -> Tally:
     tally = Tally(len(sets))
-    for rows in inside.slices(len(x)):
-        state = inside.first(net, x[rows])
+    for rows in layer_by_layer.slices(len(x)):
+        state = layer_by_layer.first(net, x[rows])
         for i, closed in enumerate(sets):
             layers = [layer for layer in range(net.depth) if layer not in closed]
             tally.add(i, through(net, state, layers), y[rows])

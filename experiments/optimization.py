@@ -21,7 +21,7 @@ import sys
 
 import numpy as np
 
-from experiments import deep
+from experiments import training
 from experiments.trials import Experiment, end, show, spread, text
 
 LAYERS = (10, 20, 50, 100)
@@ -79,7 +79,7 @@ def sample(block: str, layers: int, k: int, s: dict, full: bool) -> dict:
 
 def best(trials: list[dict], block: str, layers: int) -> list[dict]:
     """The trials of a kind and depth, the best first."""
-    return sorted((t for t in trials if (t["block"], t["layers"]) == (block, layers)), key=deep.order)
+    return sorted((t for t in trials if (t["block"], t["layers"]) == (block, layers)), key=training.order)
 
 
 def longer(t: dict, seed: int, s: dict) -> dict:
@@ -90,13 +90,13 @@ def longer(t: dict, seed: int, s: dict) -> dict:
 
 def main(argv=None) -> None:
     e = Experiment("optimization", __doc__, BUDGETS, argv)
-    s, kinds = e.settings, [(block, layers) for layers in reversed(LAYERS) for block in deep.WIDTH]
+    s, kinds = e.settings, [(block, layers) for layers in reversed(LAYERS) for block in training.WIDTH]
     searched = e.run(
-        deep.trial, [sample(*kind, k, s, e.budget == "full") for kind in kinds for k in range(s["trials"])]
+        training.trial, [sample(*kind, k, s, e.budget == "full") for kind in kinds for k in range(s["trials"])]
     )
-    heats = e.run(deep.trial, [longer(t, 0, s) for kind in kinds for t in finalists(best(searched, *kind), s)])
+    heats = e.run(training.trial, [longer(t, 0, s) for kind in kinds for t in finalists(best(searched, *kind), s)])
     bests = [best(heats, *kind)[0] for kind in kinds]
-    final = e.run(deep.trial, [longer(t, seed, s) for t in bests for seed in range(1, s["seeds"] + 1)])
+    final = e.run(training.trial, [longer(t, seed, s) for t in bests for seed in range(1, s["seeds"] + 1)])
     trials = {"search": searched, "finalists": heats, "final": final}
     summary = summarise(trials, s)
     e.save("Training Very Deep Networks, section 3.1, Figures 1 and 5", summary, trials)
@@ -113,13 +113,13 @@ def finalists(ranked: list[dict], s: dict) -> list[dict]:
 def summarise(trials: dict, s: dict) -> dict:
     summary, searched = {}, trials["search"]
     for layers in LAYERS:
-        for block in deep.WIDTH:
+        for block in training.WIDTH:
             runs = best(trials["final"], block, layers)
             key = f"{block}_{layers}"
             summary[f"final_loss_{key}"] = spread([t["loss"] for t in runs])
             summary[f"test_accuracy_{key}"] = spread([t["test_accuracy"] for t in runs])
-            summary[f"epochs_to_loss_0.1_{key}"] = spread([deep.epochs_to(0.1, t["losses"]) for t in runs])
-            top = [deep.order(t) for t in best(searched, block, layers)[: s["top"]]]
+            summary[f"epochs_to_loss_0.1_{key}"] = spread([training.epochs_to(0.1, t["losses"]) for t in runs])
+            top = [training.order(t) for t in best(searched, block, layers)[: s["top"]]]
             summary[f"top_search_loss_{key}"] = spread([loss if np.isfinite(loss) else None for loss in top])
             summary[f"best_{key}"] = "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}".format_map(
                 runs[0]
@@ -127,7 +127,7 @@ def summarise(trials: dict, s: dict) -> dict:
     for layers in LAYERS:
         highway, plain = (summary[f"final_loss_{block}_{layers}"]["mean"] for block in ("highway", "plain"))
         summary[f"plain_over_highway_loss_at_{layers}"] = plain / highway if plain and highway else None
-    layer = {b: deep.make({"block": b, "layers": 2, "activation": "tanh", "seed": 0}) for b in deep.WIDTH}
+    layer = {b: training.make({"block": b, "layers": 2, "activation": "tanh", "seed": 0}) for b in training.WIDTH}
     for block, net in layer.items():
         summary[f"parameters_per_layer_{block}"] = net._blocks[0].size
     return summary
@@ -135,7 +135,7 @@ def summarise(trials: dict, s: dict) -> dict:
 
 def claims(summary: dict) -> list[tuple]:
     def values(name):
-        return {(b, n): summary[f"{name}_{b}_{n}"]["mean"] for b in deep.WIDTH for n in LAYERS}
+        return {(b, n): summary[f"{name}_{b}_{n}"]["mean"] for b in training.WIDTH for n in LAYERS}
 
     loss, epochs, accuracy = values("final_loss"), values("epochs_to_loss_0.1"), values("test_accuracy")
     if None in loss.values():
@@ -147,12 +147,12 @@ def claims(summary: dict) -> list[tuple]:
     def verdict(holds):
         return "reproduced" if holds else "not reproduced"
 
-    degrades = {b: max(loss[b, 50], loss[b, 100]) > DEGRADED * loss[b, 20] for b in deep.WIDTH}
+    degrades = {b: max(loss[b, 50], loss[b, 100]) > DEGRADED * loss[b, 20] for b in training.WIDTH}
     never = float("inf")
     faster = all((epochs["highway", n] or never) < (epochs["plain", n] or never) for n in LAYERS)
     small = max(loss["plain", 10], loss["plain", 20]) < 1e-4
     ratio = summary["plain_over_highway_loss_at_100"]
-    sizes = ", ".join(f"{b} {summary[f'parameters_per_layer_{b}']}" for b in deep.WIDTH)
+    sizes = ", ".join(f"{b} {summary[f'parameters_per_layer_{b}']}" for b in training.WIDTH)
     return [
         ("parameters a layer", "about 5000 each", sizes, "within 1 %"),
         ("plain, 10 and 20 layers", "< 1e-4", listed(loss, "plain"), verdict(small)),

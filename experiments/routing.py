@@ -24,8 +24,8 @@ import sys
 import numpy as np
 
 import highway_networks as hn
-from experiments import deep, fifty_layers, inside
-from experiments.inside import rounded
+from experiments import fifty_layers, layer_by_layer, training
+from experiments.layer_by_layer import rounded
 from experiments.trials import Experiment, end, show, spread, text
 
 BUDGETS = {
@@ -45,9 +45,9 @@ STATISTICS = (
 
 
 def trial(t: dict, folder: str) -> dict:
-    net, (x, y, x_test, y_test) = fifty_layers.net_of(t, folder), deep.images_of(t)
+    net, (x, y, x_test, y_test) = fifty_layers.net_of(t, folder), training.images_of(t)
     of_gates, of_outputs, measured = measure(net, net, t)
-    of_random, _, control = measure(net, deep.make(t | {"seed": t["seed"] + 1000}), t)
+    of_random, _, control = measure(net, training.make(t | {"seed": t["seed"] + 1000}), t)
     pixels = np.array([x[y == c].mean(axis=0) for c in range(y.max() + 1)])
     labels, _ = k_means(x_test, CLUSTERS, t["restarts"], np.random.default_rng([t["seed"], 6]))
     result = {
@@ -65,7 +65,7 @@ def trial(t: dict, folder: str) -> dict:
 
 def measure(net: hn.DeepNet, gates: hn.DeepNet, t: dict) -> tuple[list, list, dict]:
     """What the gates of one net tell about the states of another, or of the same."""
-    x, y, x_test, y_test = deep.images_of(t)
+    x, y, x_test, y_test = training.images_of(t)
     moments = Moments(net, gates, x, y)
     accuracies = nearest_centroid(net, gates, x_test, y_test, moments.classes)
     return *accuracies, moments.shares() | clusters_and_pairs(net, gates, x_test, y_test, t)
@@ -73,8 +73,8 @@ def measure(net: hn.DeepNet, gates: hn.DeepNet, t: dict) -> tuple[list, list, di
 
 def routes(net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray):
     """Yields (layer, T, y) of one block after another: T of `gates`, fed with the states of `net`."""
-    for layer, T, x_l, y_l in inside.walk(net, inside.first(net, x)):
-        yield layer, T if gates is net else inside.sigmoid(x_l @ gates.W_T[layer].T + gates.b_T[layer]), y_l
+    for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x)):
+        yield layer, T if gates is net else layer_by_layer.sigmoid(x_l @ gates.W_T[layer].T + gates.b_T[layer]), y_l
 
 
 class Moments:
@@ -83,7 +83,7 @@ class Moments:
     def __init__(self, net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray, y: np.ndarray):
         one_hot = np.eye(y.max() + 1, dtype=x.dtype)[y]
         sums, squares = np.zeros((2, one_hot.shape[1], *net.b_T.shape)), np.zeros(net.b_T.shape)
-        for rows in inside.slices(len(x)):
+        for rows in layer_by_layer.slices(len(x)):
             for layer, T, y_l in routes(net, gates, x[rows]):
                 sums[0, :, layer] += one_hot[rows].T @ T  # (classes, N) (N, hidden)
                 sums[1, :, layer] += one_hot[rows].T @ y_l
@@ -112,7 +112,7 @@ def nearest_centroid(net, gates, x, y, classes) -> list[list[float]]:
     The centroids of both are `classes`, (2, classes, depth, hidden).
     """
     right = np.zeros((2, net.depth + 1))
-    for rows in inside.slices(len(x)):
+    for rows in layer_by_layer.slices(len(x)):
         together = np.zeros((2, len(x[rows]), classes.shape[1]))
         for layer, T, y_l in routes(net, gates, x[rows]):
             for i, values in enumerate((T, y_l)):
@@ -134,7 +134,7 @@ def accuracy(d: np.ndarray, y: np.ndarray) -> float:
 
 def clusters_and_pairs(net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray, y: np.ndarray, t: dict) -> dict:
     T = np.empty((len(x), net.depth, net.hidden), x.dtype)
-    for rows in inside.slices(len(x)):
+    for rows in layer_by_layer.slices(len(x)):
         for layer, of_layer, _ in routes(net, gates, x[rows]):
             T[rows, layer] = of_layer
     mean_T, patterns = T.mean(axis=2), T.reshape(len(x), -1)

@@ -20,7 +20,7 @@ import sys
 import numpy as np
 
 import highway_networks as hn
-from experiments import deep
+from experiments import training
 from experiments.trials import Experiment, end, show, spread, text
 
 BUDGETS = {
@@ -34,11 +34,11 @@ IN_USE = 0.005  # of accuracy lost when all blocks are skipped: a net that loses
 
 
 def trial(t: dict) -> dict:
-    before = deep.make(t)
-    net, result = deep.train(t)
-    result["skipped_accuracy"] = deep.measure(deep.skipped(net), t)["test_accuracy"]
+    before = training.make(t)
+    net, result = training.train(t)
+    result["skipped_accuracy"] = training.measure(training.skipped(net), t)["test_accuracy"]
     if net.depth:
-        result["sum_of_mean_T"] = sum(hn.mean_gates(net, deep.images_of(t)[2][:256]))
+        result["sum_of_mean_T"] = sum(hn.mean_gates(net, training.images_of(t)[2][:256]))
         moved = np.abs(net._blocks - before._blocks)
         result["share_of_weights_changed"], result["largest_change"] = float((moved > 0).mean()), float(moved.max())
     return result

@@ -204,14 +204,6 @@ def test_what_the_net_refuses():
         net.predict(np.full((1, 16), np.nan))
     with pytest.raises(RuntimeError, match="needs a forward"):
         net.backward(np.zeros((3, 2)))
-    old = hn.softmax_cross_entropy(net.forward(x), y)[1]
-    net.forward(x[::-1])
-    with pytest.raises(RuntimeError, match="another forward"):
-        net.backward(old)
-    of_predict = hn.softmax_cross_entropy(net.predict(x), y)[1]
-    net.forward(x)
-    with pytest.raises(RuntimeError, match="another forward"):
-        net.backward(of_predict)
     net.forward(x)
     with pytest.raises(ValueError, match="d_logits must have shape"):
         net.backward(np.zeros((2, 2)))

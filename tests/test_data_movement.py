@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import highway_networks as hn
-from experiments import data_movement, inside
+from experiments import data_movement, layer_by_layer
 from experiments.byte_dmd import Tape, greater_later, price
 
 
@@ -147,10 +147,10 @@ def small_net():
 
 def test_nothing_is_skipped_at_no_threshold_and_all_above_one():
     net, x = small_net()
-    state = inside.first(net, x)
+    state = layer_by_layer.first(net, x)
     for how in ("block", "unit"):
         same, used = data_movement.through(net, state, 0.0, how)
-        np.testing.assert_allclose(inside.logits(net, same), net.predict(x), rtol=1e-10)
+        np.testing.assert_allclose(layer_by_layer.logits(net, same), net.predict(x), rtol=1e-10)
         assert used == 1
         nothing, used = data_movement.through(net, state, 1.1, how)
         assert (nothing == state).all()
@@ -167,7 +167,7 @@ def test_nothing_is_skipped_at_no_threshold_and_all_above_one():
 
 def test_a_unit_whose_gate_is_shut_carries():
     net, x = small_net()
-    state = inside.first(net, x)
+    state = layer_by_layer.first(net, x)
     net.b_T[:] = -50
     net.b_T[:, 2] = 50
     after, used = data_movement.through(net, state, 0.5, "unit")
@@ -201,11 +201,11 @@ def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeyp
     net, x = small_net()
     y = np.random.default_rng(1).integers(0, 3, len(x))
     monkeypatch.setattr(data_movement.fifty_layers, "net_of", lambda t, folder: net)
-    monkeypatch.setattr(data_movement.deep, "images_of", lambda t: (None, None, x, y))
+    monkeypatch.setattr(data_movement.training, "images_of", lambda t: (None, None, x, y))
     result = data_movement.trained({"thresholds": [0.0, 0.4, 1.1], "images": 3}, str(tmp_path))
     right = net.predict(x).argmax(axis=1) == y
     assert (result["choice_accuracy"], result["test_accuracy"]) == (right[:20].mean(), right[20:].mean())
-    right = inside.logits(net, inside.first(net, x)).argmax(axis=1) == y
+    right = layer_by_layer.logits(net, layer_by_layer.first(net, x)).argmax(axis=1) == y
     policies = {(p["policy"], p["threshold"]): p for p in result["policies"]}
     assert len(policies) == 9
     for policy in data_movement.POLICIES:
@@ -231,7 +231,7 @@ def test_the_way_back_reads_what_eq_9_needs():
 def test_a_skipped_block_s_weights_lie_in_the_way():
     """A net whose first block is shut costs more than the net without it: the next image may need those weights."""
     net, x = small_net()
-    state = inside.first(net, x)[0]
+    state = layer_by_layer.first(net, x)[0]
     net.W_T[:] = 0
     net.b_T[:] = 50
     net.b_T[0] = -50

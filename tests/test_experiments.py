@@ -19,7 +19,6 @@ import visualize_highway_networks as viz
 from experiments import (
     blocks,
     data_movement,
-    deep,
     factor_model,
     fifty_layers,
     full_mnist,
@@ -30,6 +29,7 @@ from experiments import (
     routing,
     table1,
     thousand_layers,
+    training,
     trials,
 )  # fmt: skip
 from plumbing.files import read_arrays, write_arrays
@@ -311,7 +311,7 @@ def setting(**own):
 
 
 def test_layers_have_as_many_parameters():
-    sizes = {block: deep.make(setting(block=block, layers=3))._blocks[0].size for block in deep.WIDTH}
+    sizes = {block: training.make(setting(block=block, layers=3))._blocks[0].size for block in training.WIDTH}
     assert sizes == {"highway": 5100, "plain": 5112}
 
 
@@ -319,34 +319,34 @@ def test_layers_have_as_many_parameters():
 @pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 def test_training_lowers_the_loss_and_measures_it(block, activation):
     t = setting(block=block, activation=activation, rate=0.5, width=50)
-    net, result = deep.train(t)
+    net, result = training.train(t)
     assert result["losses"][1] < result["losses"][0] < 2.4
-    x, y, x_test, y_test = deep.images(t["n_train"], t["n_test"])
+    x, y, x_test, y_test = training.images(t["n_train"], t["n_test"])
     assert x.min() == 0
     assert x.max() == 1
     logits = net.predict(x).astype(float)
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     assert result["loss"] == pytest.approx(-np.log(p[np.arange(len(y)), y]).mean(), rel=1e-5)
     assert result["test_accuracy"] == (net.predict(x_test).argmax(axis=1) == y_test).mean()
-    assert deep.train(t)[1] == result
+    assert training.train(t)[1] == result
 
 
 def test_a_trial_that_diverges_is_kept_and_comes_last():
-    _, result = deep.train(setting(block="plain", rate=1e30, clip=math.inf, activation="relu"))
+    _, result = training.train(setting(block="plain", rate=1e30, clip=math.inf, activation="relu"))
     assert "loss" in result["diverged"]
     assert result["test_accuracy"] is None
-    assert deep.order(result) == math.inf > deep.order({"losses": [1e9], "diverged": None})
+    assert training.order(result) == math.inf > training.order({"losses": [1e9], "diverged": None})
 
 
 def test_what_diverged_has_no_numbers_even_if_its_logits_are_finite():
     t = setting()
-    assert set(deep.measure(deep.make(t), t, "epoch 1, step 2: loss nan").values()) == {None}
+    assert set(training.measure(training.make(t), t, "epoch 1, step 2: loss nan").values()) == {None}
 
 
 def test_the_rate_decays_by_its_factor_in_an_epoch():
     t = setting(rate=2.0, momentum=0.9, decay=0.5)
-    net = deep.make(t)
-    optimizer = deep.sgd(net, t, steps=10)
+    net = training.make(t)
+    optimizer = training.sgd(net, t, steps=10)
     assert optimizer.lr == pytest.approx(0.2)
     for _ in range(10):
         optimizer.step(net.gradient)
@@ -362,16 +362,16 @@ def test_the_blogs_descent_is_on_the_summed_loss(monkeypatch):
 
 
 def test_skipped_blocks_are_gates_shut():
-    net, _ = deep.train(setting())
-    shut = deep.skipped(net)
+    net, _ = training.train(setting())
+    shut = training.skipped(net)
     net.b_T[:] = -1e4
-    x = deep.images(1280, 300)[2]
+    x = training.images(1280, 300)[2]
     np.testing.assert_array_equal(shut.predict(x), net.predict(x))
 
 
 def test_epochs_to_a_loss():
-    assert deep.epochs_to(0.1, [1, 0.3, 0.1, 0.05]) == 3
-    assert deep.epochs_to(0.1, [1, 0.3]) is None
+    assert training.epochs_to(0.1, [1, 0.3, 0.1, 0.05]) == 3
+    assert training.epochs_to(0.1, [1, 0.3]) is None
 
 
 def test_the_search_is_random_repeatable_and_in_its_range():
@@ -420,10 +420,12 @@ def test_spread():
 
 
 def test_both_kinds_are_judged_by_one_measure():
-    summary = {f"parameters_per_layer_{block}": 5100 for block in deep.WIDTH} | {"plain_over_highway_loss_at_100": 50}
+    summary = {f"parameters_per_layer_{block}": 5100 for block in training.WIDTH} | {
+        "plain_over_highway_loss_at_100": 50
+    }
     for name in ("final_loss", "epochs_to_loss_0.1", "test_accuracy"):
-        summary |= {f"{name}_{block}_{n}": {"mean": 1e-3, "sd": 0, "n": 3} for block in deep.WIDTH for n in LAYERS}
-    for block in deep.WIDTH:
+        summary |= {f"{name}_{block}_{n}": {"mean": 1e-3, "sd": 0, "n": 3} for block in training.WIDTH for n in LAYERS}
+    for block in training.WIDTH:
         for factor, degrades in ((2.9, False), (3.1, True)):
             deeper = summary | {f"final_loss_{block}_100": {"mean": factor * 1e-3, "sd": 0, "n": 3}}
             verdicts = {claim: verdict for claim, _, _, verdict in optimization.claims(deeper)}
@@ -469,7 +471,7 @@ def test_the_committed_results_hold_what_they_must(name):
         assert summary["plain_over_highway_loss_at_100"] >= 100
         assert len(kept["search"]) == 8 * record["settings"]["trials"]
         assert not {t["seed"] for t in kept["final"]} & {t["seed"] for t in kept["search"] + kept["finalists"]}
-        assert all(summary[f"final_loss_{block}_{n}"]["n"] >= 3 for block in deep.WIDTH for n in LAYERS)
+        assert all(summary[f"final_loss_{block}_{n}"]["n"] >= 3 for block in training.WIDTH for n in LAYERS)
     if name == "blocks":
         assert record["settings"]["layers"] == [10, 20, 50, 100, 200]
         runs = [(t["block"], t["layers"], t["width"] == 50) for t in kept["final"]]  # some may have diverged
@@ -504,9 +506,9 @@ def test_the_committed_results_hold_what_they_must(name):
 
 
 def test_a_trial_may_name_a_width_and_a_scale():
-    wide = deep.make(setting(block="residual", width=11, layers=3))
+    wide = training.make(setting(block="residual", width=11, layers=3))
     assert wide.W_H.shape == (2, 11, 11)
-    halved = deep.make(setting(block="residual", width=11, layers=3, scale=0.5))
+    halved = training.make(setting(block="residual", width=11, layers=3, scale=0.5))
     np.testing.assert_array_equal(halved.W_H, wide.W_H / 2)
     np.testing.assert_array_equal(halved.W_in, wide.W_in)
 
@@ -579,7 +581,7 @@ def test_the_committed_net_is_the_one_of_the_results():
     assert (net.depth, net.hidden, net.activation, net.dtype) == (49, 50, "tanh", np.float32)
     assert net.about["trial"] == fifty_layers.setting_of(t)
     assert "dirty" not in net.about["env"]["git"]
-    again = deep.measure(net, t)
+    again = training.measure(net, t)
     assert again["loss"] == pytest.approx(t["loss"], rel=1e-4)
     assert again["test_accuracy"] == pytest.approx(t["test_accuracy"], abs=1.5e-4)
 

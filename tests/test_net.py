@@ -279,35 +279,6 @@ def test_backward_belongs_to_the_last_forward():
         net.backward(np.asarray(d_logits))
 
 
-@pytest.mark.parametrize(
-    "loss",
-    [
-        lambda logits, y: hn.softmax_cross_entropy(logits, y)[1],
-        lambda logits, y: 0.5 * hn.softmax_cross_entropy(logits.copy(), y)[1].astype(np.float64),
-        lambda logits, y: 2 * (logits - np.eye(3)[y]),  # a squared loss of the user's own
-        lambda logits, y: np.tanh(logits)[:, ::-1].T.copy().T,
-    ],
-)
-def test_a_gradient_of_another_batch_is_refused(loss):
-    net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
-    old = loss(net.forward(x), y)
-    new = loss(net.forward(x[::-1]), y[::-1])
-    with pytest.raises(RuntimeError, match="another forward"):
-        net.backward(old)
-    with pytest.raises(RuntimeError, match="needs a forward"):  # the refusal used it up: no second guess
-        net.backward(new)
-    twin, _, _ = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
-    twin.forward(x)
-    with pytest.raises(RuntimeError, match="another forward"):  # of another net, too
-        twin.backward(new)
-    new = loss(net.forward(x[::-1]), y[::-1])
-    of_predict = loss(net.predict(x), y)
-    assert net.backward(new).any()
-    net.forward(x[::-1])
-    with pytest.raises(RuntimeError, match="another forward"):  # predict() keeps nothing to go back through
-        net.backward(of_predict)
-
-
 def test_the_batch_may_change_after_forward():
     net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
     expected = net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).copy()

@@ -8,24 +8,24 @@ import pytest
 from test_gradients import STEP, random_net
 
 import highway_networks as hn
-from experiments import deep, fifty_layers, gates, inside, lesion, routing
+from experiments import fifty_layers, gates, layer_by_layer, lesion, routing, training
 
 
 def walk(net, state, start=0):
     """Logits from the state that block `start` sees."""
     for layer in range(start, net.depth):
-        *_, state = inside.block(net, layer, state)
-    return inside.logits(net, state)
+        *_, state = layer_by_layer.block(net, layer, state)
+    return layer_by_layer.logits(net, state)
 
 
 @pytest.mark.parametrize("block", hn.BLOCKS)
 @pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 def test_it_is_the_net(block, activation):
     net, x, _ = random_net(block, (4, 3, 6, 5, 7), dtype=np.float64, activation=activation)
-    np.testing.assert_allclose(walk(net, inside.first(net, x)), net.predict(x), rtol=1e-12, atol=1e-14)
-    state = inside.first(net, x)
+    np.testing.assert_allclose(walk(net, layer_by_layer.first(net, x)), net.predict(x), rtol=1e-12, atol=1e-14)
+    state = layer_by_layer.first(net, x)
     for layer in range(net.depth):
-        _, T, _, y = inside.block(net, layer, state)
+        _, T, _, y = layer_by_layer.block(net, layer, state)
         if hn.GATES[block]:
             np.testing.assert_allclose(T, net.gates(x)[layer], rtol=1e-12)
         state = y
@@ -36,9 +36,9 @@ def test_it_is_the_net(block, activation):
 def test_the_gradient_at_every_layer(block, activation):
     """|dL/dx_l| of one example, unit by unit; of several it is their mean."""
     net, xs, ys = random_net(block, (4, 3, 5, 6, 2), dtype=np.float64, activation=activation)
-    each = [inside.gradient_flow(net, x[None], y[None])[0] for x, y in zip(xs, ys, strict=True)]
-    np.testing.assert_allclose(inside.gradient_flow(net, xs, ys)[0], np.mean(each, axis=0), rtol=1e-3)
-    state, norms = inside.first(net, xs[:1]), []
+    each = [layer_by_layer.gradient_flow(net, x[None], y[None])[0] for x, y in zip(xs, ys, strict=True)]
+    np.testing.assert_allclose(layer_by_layer.gradient_flow(net, xs, ys)[0], np.mean(each, axis=0), rtol=1e-3)
+    state, norms = layer_by_layer.first(net, xs[:1]), []
     for layer in range(net.depth + 1):
         derivatives = []
         for unit in range(net.hidden):
@@ -47,22 +47,22 @@ def test_the_gradient_at_every_layer(block, activation):
             derivatives.append(hn.softmax_cross_entropy(walk(net, moved, layer), ys[:1])[0].imag / STEP)
         norms.append(np.linalg.norm(derivatives))
         if layer < net.depth:
-            *_, state = inside.block(net, layer, state)
+            *_, state = layer_by_layer.block(net, layer, state)
     np.testing.assert_allclose(each[0], norms, rtol=1e-3)  # four digits are kept
 
 
 def test_the_identity_part():
     for block, expected in (("plain", 0), ("residual", 1)):
         net, x, y = random_net(block, (4, 3, 5, 6, 2), dtype=np.float64)
-        assert inside.gradient_flow(net, x, y)[1] == expected
+        assert layer_by_layer.gradient_flow(net, x, y)[1] == expected
     net, x, y = random_net("highway", (4, 3, 5, 6, 2), dtype=np.float64)
     expected = np.prod(1 - net.gates(x), axis=0).mean()
-    assert inside.gradient_flow(net, x, y)[1] == pytest.approx(expected)
+    assert layer_by_layer.gradient_flow(net, x, y)[1] == pytest.approx(expected)
 
 
 def test_slices_cover_everything_once():
     for n in (1, 499, 500, 501, 1700):
-        rows = np.concatenate([np.arange(n)[part] for part in inside.slices(n)])
+        rows = np.concatenate([np.arange(n)[part] for part in layer_by_layer.slices(n)])
         np.testing.assert_array_equal(rows, np.arange(n))
 
 
@@ -77,7 +77,7 @@ def trained(tmp_path_factory):
     t |= {"momentum": 0.9, "decay": 0.9, "gate_bias": -1.0, "clip": 1.0, "seed": 1, "epochs": 3}
     t |= {"n_train": 1500, "n_test": 400}
     fifty_layers.trial(t, str(folder))
-    return fifty_layers.net_of(t, str(folder)), t, str(folder), deep.images_of(t)
+    return fifty_layers.net_of(t, str(folder)), t, str(folder), training.images_of(t)
 
 
 def test_a_net_that_was_kept_is_used_and_one_that_is_not_there_is_trained_again(trained, tmp_path, monkeypatch):
@@ -92,7 +92,7 @@ def test_a_net_that_was_kept_is_used_and_one_that_is_not_there_is_trained_again(
         net.save(tmp_path / "fifty_layers_mnist_1.npz")
         assert fifty_layers.net_of(t, str(tmp_path)).about["trial"] == t
     assert hn.DeepNet.load(tmp_path / "fifty_layers_mnist_1.npz").about["trial"] == t  # and kept
-    monkeypatch.setattr(deep, "train", pytest.fail)
+    monkeypatch.setattr(training, "train", pytest.fail)
     same = fifty_layers.net_of(t | {"another": 1, "data_dir": "elsewhere"}, folder)
     np.testing.assert_array_equal(same.parameters, net.parameters)
 
@@ -141,9 +141,9 @@ def test_the_numbers_of_figures_2_and_3(trained):
     assert result["sparsity_single"] == pytest.approx(np.mean(singles), rel=1e-4)
     assert result["sparsity_mean"] == pytest.approx(gates.hoyer(mean.reshape(1, -1))[0], rel=1e-4)
     assert result["share_open_in_1_of_100"] == pytest.approx(((T > 0.5).sum(axis=1) >= 15).mean(), abs=0.004)
-    states = [inside.first(net, x)]
+    states = [layer_by_layer.first(net, x)]
     for layer in range(net.depth):
-        states.append(inside.block(net, layer, states[-1])[-1])
+        states.append(layer_by_layer.block(net, layer, states[-1])[-1])
     change = [np.linalg.norm(b - a, axis=1).mean() for a, b in itertools.pairwise(states)]
     np.testing.assert_allclose(result["change"], change, atol=1e-3)
     assert (
@@ -191,7 +191,7 @@ def test_nearest_centroids_are_as_by_hand(trained):
         everything.append(d)
         assert of_gates[layer] == pytest.approx((d.argmin(axis=1) == y_test).mean(), abs=0.006)
     assert of_gates[-1] == pytest.approx((sum(everything).argmin(axis=1) == y_test).mean(), abs=0.006)
-    y_l, y_l_test = (list(inside.walk(net, inside.first(net, images)))[-1][3] for images in (x, x_test))
+    y_l, y_l_test = (list(layer_by_layer.walk(net, layer_by_layer.first(net, images)))[-1][3] for images in (x, x_test))
     last = np.array([y_l[y == c].mean(axis=0) for c in range(10)])
     d = ((y_l_test[:, None] - last) ** 2).sum(axis=2)
     assert of_outputs[-2] == pytest.approx((d.argmin(axis=1) == y_test).mean(), abs=0.006)
@@ -220,9 +220,9 @@ def test_clusters_and_pairs_where_the_truth_is_known():
 
 def test_random_gates_see_the_same_states(trained):
     net, t, folder, (x, *_) = trained
-    other = deep.make(t | {"seed": 1001})
+    other = training.make(t | {"seed": 1001})
     mine, control = list(routing.routes(net, net, x[:9])), list(routing.routes(net, other, x[:9]))
-    state = inside.first(net, x[:9])
+    state = layer_by_layer.first(net, x[:9])
     for (layer, T, y_l), (_, random, same) in zip(mine, control, strict=True):
         np.testing.assert_array_equal(y_l, same)
         np.testing.assert_allclose(T, net.gates(x[:9])[layer], rtol=1e-4)
