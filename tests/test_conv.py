@@ -139,7 +139,7 @@ def test_dropout_drops_its_share_and_scales_the_rest():
     net = cn.ConvNet((1, 50, 50), [("dropout", 0.3), ("conv", 1, 1), ("dense", 2)], np.random.default_rng(0))
     x = np.ones((40, 2500))
     net.forward(x, dropout=np.random.default_rng(3))
-    seen = net._saved[0].arrays[1].x
+    seen = net._saved.arrays[1].x
     assert set(np.unique(seen)) == {0, np.float32(1 / 0.7)}
     assert (seen == 0).mean() == pytest.approx(0.3, abs=0.01)
     again = [net.forward(x, dropout=np.random.default_rng(3)) for _ in range(2)]
