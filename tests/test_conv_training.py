@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 import conv_highway_networks as cn
 import highway_networks as hn
+from conv.layers import ConvNet, Dense, Dropout, Nesterov
 from experiments.table1 import PILOT
 from plumbing.files import InputError, environment, read_arrays, write_arrays
 
@@ -78,10 +79,10 @@ def test_decay_and_rates_of_each_parameter(name, decay, of_last):
         t.net.parameters[:] = values
         for layer in t.net.layers:
             if layer.shapes:
-                np.testing.assert_allclose(layer.W, last if isinstance(layer, cn.Dense) else weights)
+                np.testing.assert_allclose(layer.W, last if isinstance(layer, Dense) else weights)
                 np.testing.assert_allclose(layer.b, biases)
     assert t.optimizer.momentum == 0.9
-    assert [layer.rate for layer in t.net.layers if isinstance(layer, cn.Dropout)] == [*cn.PROTOCOLS[name].dropout]
+    assert [layer.rate for layer in t.net.layers if isinstance(layer, Dropout)] == [*cn.PROTOCOLS[name].dropout]
 
 
 def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
@@ -90,7 +91,7 @@ def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
     data, t = cn.chosen(hn.load_mnist(shapes), s), training(s, protocol)
     net, rng = training(s, protocol).net, np.random.default_rng([0, 1])
     decay, rates = net.groups(1e-3, 1e-2), net.groups(1.0, biases=2.0)
-    optimizer, losses = cn.Nesterov(net.parameters, 0.01, weight_decay=decay, rates=rates), []
+    optimizer, losses = Nesterov(net.parameters, 0.01, weight_decay=decay, rates=rates), []
     for batch in rng.permutation(300).reshape(3, 100):
         logits = net.forward(data.x_train[batch] / np.float32(256))
         loss, d_logits = hn.softmax_cross_entropy(logits, data.y_train[batch])
@@ -186,7 +187,7 @@ def test_what_the_pictures_need(shapes):
 
 
 def test_gates_shut_tight_carry_without_a_warning():
-    net = cn.ConvNet((1, 6, 6), [("highway", 3), ("dense", 2)], np.random.default_rng(0), gate_bias=-1000.0)
+    net = ConvNet((1, 6, 6), [("highway", 3), ("dense", 2)], np.random.default_rng(0), gate_bias=-1000.0)
     x = np.random.default_rng(1).random((3, 36), np.float32)
     net.forward(x)
     assert (net.mean_gates(x)[0] == 0).all()
@@ -491,7 +492,7 @@ def test_the_nets_of_the_paper():
     for (name, (shape, layers, published)), line in zip(
         cn.PUBLISHED.items(), process.stdout.splitlines()[1:], strict=True
     ):
-        n = len(cn.ConvNet(shape, layers, np.random.default_rng(0)).parameters)
+        n = len(ConvNet(shape, layers, np.random.default_rng(0)).parameters)
         assert line.split() == [*name.split(), f"{n:,}", f"{published:,.0f}"]
         assert abs(n / published - 1) < 0.02
     depths = [sum(kind in ("conv", "highway", "dense") for kind, *_ in net) for _, net, _ in cn.PUBLISHED.values()]

@@ -1,0 +1,569 @@
+"""The mathematics of the convolutional nets: layers with their hand-written forward and backward passes, the net that a
+list of them makes, its work arrays, and the optimiser.
+
+A highway layer of k x k convolutions (eq. 3 of *Training Very Deep Networks*, * is convolution):
+
+    H = max(0, W_H * x + b_H)        T = sigmoid(W_T * x + b_T)        y = H T + x (1 - T)
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from types import MappingProxyType, SimpleNamespace
+
+import numpy as np
+from numpy import add, divide, exp2, greater, matmul, maximum, multiply, subtract  # called in loops
+from numpy.lib.stride_tricks import as_strided
+
+import highway_networks as hn
+
+# ---- Layers ----------------------------------------------------------------------------------------------------------
+
+# Inside the net the maps of a batch are (rows, maps, columns x batch): one row of all maps of all images is a matrix.
+# A k x k convolution reads its input from V, (rows + k - 1, k, maps, columns x batch): k copies of every row, each
+# shifted by one column more, between rows of zeros.  So k rows of V, one after another, are without moving anything the
+# matrix (k k maps, columns x batch) that the weights (outputs, k k maps) are multiplied with.
+
+AT_ONCE = 1 << 20  # bytes of a product that the element-wise work goes over while the cache holds them
+IMAGES = 100  # a time in evaluation
+NARROW = 250, 150  # columns of a product at a time, where a window of V has so few rows: both sides stay in the cache
+
+
+class Layer:
+    """One entry of a net: its parameters' shapes, the (maps, side) that it takes and gives, and its two passes.
+
+    Its work arrays for one batch size are in a namespace `a` that arrays() makes; `a.x` is where its input is written.
+    """
+
+    shapes, gates = MappingProxyType({}), 0
+
+    def __init__(self, takes, gives=None):
+        self.takes, self.gives = takes, gives or takes
+
+    def arrays(self, work, n: int) -> SimpleNamespace:
+        maps, side = self.takes
+        return SimpleNamespace(n=n, x=work.new("x", (side, maps, side * n)))
+
+    def written(self, a, rows) -> None:
+        """Called when these rows of a.x have been written."""
+
+
+class Convolution(Layer):
+    """y = H = max(0, W * x + b) of k x k pixels; "valid": only where all of them lie in the image."""
+
+    gates, carries = 0, False
+
+    def __init__(self, takes, k, maps=None, padding="same"):
+        if k % 2 == 0 or padding not in ("same", "valid"):
+            raise ValueError(f"a convolution has an odd size, and padding same or valid, not {k}, {padding!r}")
+        maps = maps or takes[0]
+        self.k, self.pad, self.outputs = k, k // 2 if padding == "same" else 0, maps * (1 + self.gates)
+        super().__init__(takes, (maps, takes[1] + 2 * self.pad - k + 1))
+        self.shapes = {"W": (self.outputs, k, k, takes[0]), "b": (self.outputs,)}
+
+    def draw(self, rng, gate_bias):
+        limit = math.sqrt(3 / math.prod(self.W.shape[1:]))  # Xavier as in Caffe: uniform, of variance 1 / fan_in
+        self.W[:] = rng.uniform(-limit, limit, self.W.shape)
+
+    def arrays(self, work, n):
+        (maps, side), (out, rows), k, pad = self.takes, self.gives, self.k, self.pad
+        columns = rows * n
+        a = SimpleNamespace(n=n)
+        a.V = work.new("V", (side + 2 * pad, k, maps, columns))
+        a.x = a.V[pad : pad + side, pad] if rows == side else work.new("x", (side, maps, side * n))
+        at_once = min(max(1, AT_ONCE // (self.outputs * columns * a.V.itemsize)), rows)
+        a.groups, a.groups_of_x = groups(rows, at_once), groups(side, at_once)
+        a.z, a.t = (work.scratch(name, (at_once, m, columns)) for name, m in (("z", self.outputs), ("t", out)))
+        a.windows = windows(a.V, rows, k * k * maps)
+        a.blocks = self._columns(n, k * k * maps)
+        self._kept(work, a, (rows, out, columns))
+        if work.keep:
+            a.D = work.scratch("D", (side + k - 1, self.outputs, columns))
+            a.dW = work.scratch("dW", (at_once, k * k * maps, self.outputs))
+            a.back = work.scratch("back", (at_once, k * maps, columns))
+            a.dx = None if self.carries else work.new("dx", (side, maps, side * n))
+        return a
+
+    def _kept(self, work, a, shape):
+        """Arrays that the way back needs."""
+
+    def _columns(self, n, rows_of_window):
+        """How many columns of a product are made at a time."""
+        side, (columns, narrow) = self.gives[1], NARROW
+        fit = [w for w in range(1, side + 1) if side % w == 0 and w * n <= columns]
+        return n * (fit[-1] if fit and rows_of_window <= narrow else side)
+
+    def written(self, a, rows):
+        """Fills V, but for the copy that is not shifted where it is a.x itself."""
+        V, x, pad = a.V[self.pad : self.pad + self.takes[1]][rows], a.x[rows], self.pad
+        for j in range(self.k):
+            if j != pad or self.takes[1] != self.gives[1]:
+                to, source = shifted((pad - j) * a.n, x.shape[-1], V.shape[-1])
+                V[:, j, :, to] = x[..., source]
+
+    def forward(self, a, y, written):
+        """Writes y, (rows, maps, columns x batch), and says so, a few rows at a time."""
+        W, b = self._weights()
+        for rows in a.groups:
+            z = a.z[: rows.stop - rows.start]
+            product(W, a.windows[rows], z, a.blocks)  # (outputs, k k maps) (k k maps, columns x batch) for each row
+            add(z, b, z)
+            self._give(a, rows, z, y[rows])
+            written(rows)
+        a.y = y
+
+    def _weights(self):
+        return self.W.reshape(self.outputs, -1), self.b[:, None]
+
+    def _give(self, a, rows, z, y):
+        maximum(z, 0, y)
+
+    def backward(self, a, dy, needs_dx):
+        """dL/dy -> dL/dx, None where it is not needed; dy is used up."""
+        around, (_, side) = self.k - 1 - self.pad, self.gives
+        inner = a.D[around : around + side]
+        a.D[:around] = a.D[around + side :] = 0
+        self.grad.W[:], self.grad.b[:] = 0, 0
+        dW = self.grad.W.reshape(self.outputs, -1)
+        for rows in a.groups:
+            dz, parts = inner[rows], a.dW[: rows.stop - rows.start]
+            self._derive(a, rows, dy[rows], dz)
+            matmul(a.windows[rows], dz.swapaxes(1, 2), parts)  # (k k maps, columns x batch) (columns x batch, outputs)
+            add(dW, parts.sum(axis=0).T, dW)
+            add(self.grad.b, dz.sum(axis=(0, 2)), self.grad.b)
+        return self._through(a, dy) if needs_dx else None
+
+    def _derive(self, a, rows, dy, dz):
+        greater(a.y[rows], 0, dz)
+        multiply(dz, dy, dz)
+
+    def _through(self, a, dy):
+        """dL/dx from a.D: the product gives what each of the k columns of weights adds, to be shifted to its place."""
+        k, pad, (maps, side) = self.k, self.pad, self.takes
+        W_t = np.ascontiguousarray(self.W[:, ::-1].transpose(2, 3, 1, 0)).reshape(k * maps, k * self.outputs)
+        dx, sources = dy if self.carries else a.dx, windows(a.D[:, None], side, k * self.outputs)
+        if not self.carries:
+            dx[:] = 0
+        for rows in a.groups_of_x:
+            back = a.back[: rows.stop - rows.start]
+            product(W_t, sources[rows], back, a.blocks)  # (k maps, k outputs) (k outputs, columns x batch)
+            for j in range(k):
+                to, source = shifted((j - pad) * a.n, back.shape[-1], dx.shape[-1])
+                part = dx[rows][..., to]
+                add(part, back[:, j * maps : (j + 1) * maps, source], part)
+        return dx
+
+
+class Residual(Convolution):
+    """y = x + H."""
+
+    carries = True
+
+    def _kept(self, work, a, shape):
+        a.H = work.new("H", shape)
+
+    def _give(self, a, rows, z, y):
+        maximum(z, 0, a.H[rows])
+        add(a.x[rows], a.H[rows], y)
+
+    def _derive(self, a, rows, dy, dz):
+        greater(a.H[rows], 0, dz)
+        multiply(dz, dy, dz)
+
+
+class Highway(Convolution):
+    """y = H T + x (1 - T), T = sigmoid(W_T * x + b_T).  W and b hold W_H over W_T, b_H over b_T."""
+
+    gates, carries = 1, True
+
+    def draw(self, rng, gate_bias):
+        super().draw(rng, gate_bias)
+        self.b[self.gives[0] :] = gate_bias
+
+    def _kept(self, work, a, shape):
+        a.H, a.q = work.new("H", shape), work.new("q", shape)
+
+    def _weights(self):
+        """Those of T times -log2 e: its half of the product is the exponent of 2^-(z_T log2 e) = e^-z_T."""
+        W, b = (each.copy() for each in super()._weights())
+        for each in (W, b):
+            each[self.gives[0] :] *= -1 / math.log(2)
+        return W, b
+
+    def _give(self, a, rows, z, y):
+        maps, H, P, q, x = self.gives[0], a.H[rows], a.t[: len(z)], a.q[rows], a.x[rows]
+        maximum(z[:, :maps], 0, H)
+        exp2(z[:, maps:], q)
+        add(q, 1, q)  # q = 1 + exp(-z_T) = 1 / T
+        subtract(H, x, P)
+        divide(P, q, P)  # P = T (H - x)
+        add(x, P, y)  # eq. 3
+
+    def _derive(self, a, rows, dy, dz):
+        maps, H, q, dH, dz_T = self.gives[0], a.H[rows], a.q[rows], a.t[: len(dz)], dz[:, self.gives[0] :]
+        divide(dy, q, dH)  # dH = T dy
+        subtract(dy, dH, dy)  # dy becomes (1 - T) dy, what is carried
+        subtract(H, a.x[rows], dz_T)
+        divide(dz_T, q, dz_T)  # P again: keeping it would cost more memory than this costs time
+        multiply(dz_T, dy, dz_T)  # dz_T = T (1 - T) (H - x) dy
+        greater(H, 0, H)
+        multiply(H, dH, dz[:, :maps])  # dz_H = H' dH
+
+
+def windows(V: np.ndarray, rows: int, height: int) -> np.ndarray:
+    """V (rows, ..., columns) -> (rows, height, columns), a view: the matrix of that height from each row on."""
+    return as_strided(V, (rows, height, V.shape[-1]), (V.strides[0], V.strides[-2], V.strides[-1]), writeable=False)
+
+
+def product(W, x, z, columns) -> None:
+    """z = W x for every row of the image, some columns at a time."""
+    in_blocks = (each.reshape(*each.shape[:2], -1, columns).swapaxes(1, 2) for each in (x, z))
+    matmul(W, *in_blocks)
+
+
+def shifted(by: int, size: int, room: int) -> tuple[slice, slice]:
+    """Where in `room` columns, and from where, so many columns go when each moves right by `by`."""
+    return slice(max(by, 0), min(by + size, room)), slice(max(-by, 0), min(size, room - by))
+
+
+def groups(rows: int, at_once: int) -> list[slice]:
+    return [slice(i, min(i + at_once, rows)) for i in range(0, rows, at_once)]
+
+
+class Pool(Layer):
+    """The maximum of k x k windows `stride` apart; the last ones may overhang."""
+
+    def __init__(self, takes, k, stride):
+        maps, side = takes
+        if min(k, stride) < 1:
+            raise ValueError(f"a pooling window and its stride are at least 1, not {k}, {stride}")
+        super().__init__(takes, (maps, min(-(-(side - k) // stride), (side - 1) // stride) + 1))
+        self.k, self.stride = k, stride
+
+    def arrays(self, work, n):
+        a, (maps, side), (_, out) = super().arrays(work, n), self.takes, self.gives
+        a.of_rows = work.new("of_rows", (out, maps, side * n))  # the maximum over the rows of a window
+        a.y = work.new("y", (out, maps, out * n))
+        if work.keep:
+            a.dx = work.new("dx", (side, maps, side * n))
+        return a
+
+    def _strided(self, source, n_windows):
+        """What lies at each of the k places of all windows, along the first axis: (part of the windows, ...)."""
+        return [source[i :: self.stride][:n_windows] for i in range(self.k)]
+
+    def forward(self, a, y, written):
+        (_, side), (_, out) = self.takes, self.gives
+        for source, top in ((a.x, a.of_rows), (by_column(a.of_rows, side), by_column(a.y, out))):
+            parts = self._strided(source, len(top))
+            top[...] = parts[0]
+            for part in parts[1:]:
+                maximum(top[: len(part)], part, top[: len(part)])
+        y[...] = a.y
+        written(slice(None))
+
+    def backward(self, a, dy, needs_dx):
+        """To the first of the largest: several are where an image is uniform."""
+        (_, side), (_, out), d_of_rows = self.takes, self.gives, np.zeros_like(a.of_rows)
+        a.dx[...] = 0
+        for source, top, d_top, d_source in (
+            (by_column(a.of_rows, side), by_column(a.y, out), by_column(dy, out), by_column(d_of_rows, side)),
+            (a.x, a.of_rows, d_of_rows, a.dx),
+        ):
+            free = np.ones(top.shape, bool)
+            for part, d_part in zip(*(self._strided(each, len(top)) for each in (source, d_source)), strict=True):
+                n = len(part)
+                here = free[:n] & (part == top[:n])
+                free[:n] &= ~here
+                d_part += here * d_top[:n]
+        return a.dx
+
+
+def by_column(array: np.ndarray, columns: int) -> np.ndarray:
+    """(rows, maps, columns x batch) -> (columns, rows, maps, batch), a view."""
+    return array.reshape(*array.shape[:2], columns, -1).transpose(2, 0, 1, 3)
+
+
+class Average(Layer):
+    """The mean of k x k windows side by side."""
+
+    def __init__(self, takes, k):
+        if k < 1 or takes[1] % k:
+            raise ValueError(f"windows of {k} side by side do not fill an image of {takes[1]}")
+        super().__init__(takes, (takes[0], takes[1] // k))
+        self.k = k
+
+    def forward(self, a, y, written):
+        (maps, _), out = self.takes, self.gives[1]
+        y[...] = a.x.reshape(out, self.k, maps, out, self.k, a.n).mean(axis=(1, 4)).reshape(y.shape)
+        written(slice(None))
+
+    def backward(self, a, dy, needs_dx):
+        (maps, side), out, k = self.takes, self.gives[1], self.k
+        each = dy.reshape(out, 1, maps, out, 1, a.n) / k**2
+        return np.broadcast_to(each, (out, k, maps, out, k, a.n)).reshape(side, maps, side * a.n).copy()
+
+
+class Dropout(Layer):
+    """Zero with probability `rate`, else x / (1 - rate); x itself where there is no generator."""
+
+    def __init__(self, takes, rate):
+        if not 0 <= rate < 1:
+            raise ValueError(f"a dropout rate is from 0 to less than 1, not {rate}")
+        super().__init__(takes)
+        self.rate = rate
+
+    def forward(self, a, y, written):
+        a.mask = None
+        if a.rng is not None and self.rate:
+            keep = np.array(1 / (1 - self.rate), a.x.real.dtype)
+            a.mask = (a.rng.random(a.x.shape, np.float32) >= self.rate) * keep
+        multiply(a.x, 1 if a.mask is None else a.mask, y)
+        written(slice(None))
+
+    def backward(self, a, dy, needs_dx):
+        return dy if a.mask is None else multiply(dy, a.mask, dy)
+
+
+class Dense(Layer):
+    """Logits W x + b."""
+
+    def __init__(self, takes, classes):
+        super().__init__(takes, (classes, 1))
+        maps, side = takes
+        self.shapes = {"W": (classes, side, maps, side), "b": (classes,)}
+
+    def draw(self, rng, gate_bias):
+        self.W[:] = rng.normal(0, 0.1, self.W.shape)
+
+    def forward(self, a, y, written):
+        classes = len(self.b)
+        y[0] = self.W.reshape(classes, -1) @ a.x.reshape(-1, a.n) + self.b[:, None]
+
+    def backward(self, a, dy, needs_dx):
+        classes = len(self.b)
+        self.grad.W.reshape(classes, -1)[:] = dy[0] @ a.x.reshape(-1, a.n).T
+        self.grad.b[:] = dy[0].sum(axis=1)
+        return (self.W.reshape(classes, -1).T @ dy[0]).reshape(a.x.shape)
+
+
+KINDS = {
+    "conv": Convolution, "plain": Convolution, "residual": Residual, "highway": Highway,
+    "pool": Pool, "average": Average, "dropout": Dropout, "dense": Dense,
+}  # fmt: skip
+
+
+# ---- The net ---------------------------------------------------------------------------------------------------------
+
+
+class ConvNet:
+    """A net for images of `shape` (maps, side, side), of the layers that a list like mnist_net(16) names.
+
+    All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.  The layer i of the list has
+    views of its own: net.layers[i].W, .b, and .grad.W, .grad.b.  The weights of a convolution are (outputs, rows,
+    columns, maps), those of a highway layer W_H over W_T; of the dense layer (classes, rows, maps, columns).
+
+    Convolutions are drawn from `rng` as Caffe's Xavier, uniform of variance 1 / fan_in, the dense layer normal with
+    deviation 0.1, in the order of the list; biases are zero but for b_T = gate_bias.  `dtype` is float32, float64, or
+    complex128 for complex-step derivatives.  The work arrays are the net's own: one thread at a time.
+
+    Raises ValueError for a list that makes no net; forward() and predict() for an x of another shape, or not finite.
+    """
+
+    def __init__(self, shape, layers, rng, *, gate_bias=-1.0, dtype=np.float32):
+        _, side, columns = shape
+        if side != columns or not layers or layers[-1][0] != "dense":
+            raise ValueError(f"images must be square, and the last layer dense, not {shape}, {layers[-1:]}")
+        if np.dtype(dtype) not in (np.float32, np.float64, np.complex128) or not abs(gate_bias) < 1e30:
+            raise ValueError(f"{dtype=} must be float32, float64 or complex128, and {gate_bias=} finite")
+        self.shape, self.dtype, self._named = tuple(shape), np.dtype(dtype), [tuple(layer) for layer in layers]
+        self._make_layers()
+        size = sum(math.prod(shape) for layer in self.layers for shape in layer.shapes.values())
+        self.parameters, self.gradient = hn.zeros(2 * size, self.dtype).reshape(2, size)
+        self._name_views()
+        for layer in self.layers:
+            if layer.shapes:
+                layer.draw(rng, gate_bias)
+
+    def _make_layers(self):
+        self.layers, takes = [], self.shape[:2]
+        for kind, *settings in self._named:
+            if kind not in KINDS:
+                raise ValueError(f"{kind!r} is not one of {', '.join(KINDS)}")
+            self.layers.append(KINDS[kind](takes, *settings))
+            takes = self.layers[-1].gives
+            if min(takes) < 1:
+                raise ValueError(f"nothing is left of the image after {kind} {settings}: {takes}")
+        self._first = next(i for i, layer in enumerate(self.layers) if layer.shapes)  # below it nothing has a gradient
+
+    def _name_views(self):
+        start, self._work, self._saved = 0, {}, None
+        for layer in self.layers:
+            end, layer.grad = start + sum(map(math.prod, layer.shapes.values())), SimpleNamespace()
+            for owner, flat in ((layer, self.parameters), (layer.grad, self.gradient)):
+                vars(owner).update(hn.views_into(flat[start:end], layer.shapes))
+            start = end
+
+    def __getstate__(self):
+        """Pickles and copies carry numbers only: copied views would no longer be views."""
+        return {name: vars(self)[name] for name in ("shape", "dtype", "_named", "parameters", "gradient")}
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        self._make_layers()
+        self._name_views()
+
+    def forward(self, x: np.ndarray, dropout: np.random.Generator | None = None) -> np.ndarray:
+        """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array; keeps what backward()
+        needs.  Drops units only where there is a generator."""
+        self._saved, work = None, self._workspace(self._checked(x), "train")
+        logits = self._run(x, work, dropout)
+        self._saved = work
+        return logits
+
+    def predict(self, x: np.ndarray) -> np.ndarray:
+        """The logits without dropout, IMAGES images at a time, keeping nothing.  Leaves a forward() undisturbed."""
+        return np.concatenate([part for part, _ in self._in_parts(x, "predict")])
+
+    def mean_gates(self, x: np.ndarray) -> list[np.ndarray]:
+        """The transform gate output T of each highway layer at each position, (rows, columns), averaged over images
+        and maps, without dropout.  Leaves a forward() undisturbed."""
+        gated = [i for i, layer in enumerate(self.layers) if layer.gates]
+        sums = {i: np.zeros([self.layers[i].gives[1]] * 2) for i in gated}
+        for _, work in self._in_parts(x, "gates"):
+            for i in gated:
+                T = 1 / by_column(work.arrays[i].q, self.layers[i].gives[1])  # (columns, rows, maps, batch)
+                sums[i] += T.mean(axis=2, dtype=np.float64).sum(axis=2).T
+        return [sums[i] / len(x) for i in gated]
+
+    def _in_parts(self, x, purpose):
+        for i in range(0, self._checked(x), IMAGES):
+            part = x[i : i + IMAGES]
+            work = self._workspace(len(part), purpose)
+            yield self._run(part, work, None), work
+
+    def backward(self, d_logits: np.ndarray) -> np.ndarray:
+        """dL/dlogits (N, classes) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
+
+        Uses up what forward() kept: raises RuntimeError as DeepNet.backward() does.
+        """
+        work, self._saved = self._saved, None
+        if work is None:
+            raise RuntimeError("backward() needs a forward() of its own before it")
+        d = np.array(d_logits, self.dtype).T[None]
+        if d.shape != work.logits.shape:
+            raise ValueError(f"d_logits must have shape {work.logits[0].T.shape}, not {d_logits.shape}")
+        for i in range(len(self.layers) - 1, self._first - 1, -1):
+            d = self.layers[i].backward(work.arrays[i], d, needs_dx=i > self._first)
+        return self.gradient
+
+    def groups(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:
+        """One number for each parameter, as weight decay and rates need it: for weights, the last layer's, biases."""
+        flat, start = np.empty_like(self.parameters), 0
+        for layer in self.layers:
+            of_weights = last if layer is self.layers[-1] and last is not None else weights
+            for name, shape in layer.shapes.items():
+                end = start + math.prod(shape)
+                flat[start:end] = of_weights if name == "W" else biases
+                start = end
+        return flat
+
+    def _checked(self, x) -> int:
+        maps, side, _ = self.shape
+        if x.shape[1:] not in (self.shape, (math.prod(self.shape),)) or len(x) == 0:
+            shapes = f"(N, {math.prod(self.shape)}) or (N, {maps}, {side}, {side}) with N >= 1"
+            raise ValueError(f"x must have shape {shapes}, not {x.shape}")
+        if not np.isfinite(x).all():
+            raise ValueError("x must be finite; it holds NaN or infinity")
+        return len(x)
+
+    def _workspace(self, n, purpose):
+        return hn.cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose != "predict"))
+
+    @np.errstate(over="ignore")  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
+    def _run(self, x, work, dropout):
+        first = work.arrays[0]
+        first.x[...] = x.reshape(-1, *self.shape).transpose(2, 1, 3, 0).reshape(first.x.shape)
+        self.layers[0].written(first, slice(None))
+        outputs = [a.x for a in work.arrays[1:]] + [work.logits]
+        after = [partial(layer.written, a) for layer, a in zip(self.layers[1:], work.arrays[1:], strict=True)]
+        for layer, a, y, written in zip(self.layers, work.arrays, outputs, [*after, lambda rows: None], strict=True):
+            a.rng = dropout
+            layer.forward(a, y, written)
+        return work.logits[0].T.copy()
+
+
+class Workspace:
+    """The work arrays of a net for batches of n images, made once, all in one block of memory.
+
+    With `keep` every layer has its own, as backward() needs; without, layers of one shape share them in turn.
+    """
+
+    def __init__(self, net: ConvNet, n: int, keep: bool):
+        self.keep, self._dtype, self._block, self._scratch = keep, net.dtype, None, {}
+        for _ in range(2):  # the first round finds how much memory it takes, and the largest scratch of each name
+            self._used, self._shared, self.arrays = 0, {}, []
+            self._made = {name: self._zeros((size,)) for name, size in self._scratch.items()}
+            for layer in net.layers:
+                self.arrays.append(layer.arrays(self, n))
+            if self._block is None:
+                self._block = hn.zeros(self._used + sum(size + 16 for size in self._scratch.values()), self._dtype)
+        self.logits = np.zeros((1, net.layers[-1].gives[0], n), net.dtype)
+
+    def new(self, name: str, shape: tuple) -> np.ndarray:
+        """Zeros of a layer's own, which are kept from forward() to backward()."""
+        if self.keep:
+            return self._zeros(shape)
+        key = name, shape, len(self.arrays) % 2  # a layer reads from one while it writes to the next one's
+        if key not in self._shared:
+            self._shared[key] = self._zeros(shape)
+        return self._shared[key]
+
+    def scratch(self, name: str, shape: tuple) -> np.ndarray:
+        """What all layers use one after another."""
+        size = math.prod(shape)
+        if self._block is None:
+            self._scratch[name] = max(size, self._scratch.get(name, 0))
+            return np.empty(shape, self._dtype)
+        return self._made[name][:size].reshape(shape)
+
+    def _zeros(self, shape):
+        start, self._used = self._used, self._used + -(-math.prod(shape) // 16) * 16  # begins a line of the cache
+        if self._block is None:
+            return np.empty(shape, self._dtype)
+        return self._block[start : start + math.prod(shape)].reshape(shape)
+
+
+# ---- The optimiser ---------------------------------------------------------------------------------------------------
+
+
+class Nesterov(hn.Optimizer):
+    """Gradient descent with Nesterov's momentum and weight decay:
+
+        g = gradient + weight_decay parameters,    v = momentum v + g,    parameters -= lr rates (g + momentum v)
+
+    `weight_decay` and `rates` are numbers, or one for each parameter: see ConvNet.groups().  `lr` may be set before
+    every step: what v holds already then moves the parameters by the new rate, where Caffe's v holds its own.
+    Raises ValueError unless lr is positive.
+    """
+
+    def __init__(self, parameters, lr, momentum=0.9, weight_decay=0.0, rates=1.0):
+        super().__init__(parameters, lr, clip=math.inf, decay=1.0, n_states=3)
+        self.momentum, (self.v, self.weight_decay, self.rates) = momentum, self.states
+        self.weight_decay[:], self.rates[:] = weight_decay, rates
+        self._ahead = np.empty_like(self._scratch)
+
+    def _update(self, gradient, scale):
+        momentum, lr = self._scalars(self.momentum, self.lr)
+        for p, g, s, v, weight_decay, rates in self._parts(gradient):
+            ahead = self._ahead[: len(g)]
+            multiply(weight_decay, p, s)
+            add(s, g, s)
+            multiply(v, momentum, v)
+            add(v, s, v)
+            multiply(v, momentum, ahead)
+            add(s, ahead, s)
+            multiply(s, rates, s)
+            multiply(s, lr, s)
+            subtract(p, s, p)
