@@ -192,7 +192,8 @@ class Training:
         layers = mnist_net(s.width, s.block, protocol.dropout, images["classes"])
         shape = 1, images["side"], images["side"]
         self.net = ConvNet(shape, layers, np.random.default_rng(s.seed), gate_bias=s.gate_bias)
-        decay, rates = self.net.groups(protocol.weight_decay, protocol.decay_of_last), self.net.groups(1.0, biases=2.0)
+        decay = self.net.per_parameter(protocol.weight_decay, protocol.decay_of_last)
+        rates = self.net.per_parameter(1.0, biases=2.0)
         self.optimizer = Nesterov(self.net.parameters, protocol.lr, weight_decay=decay, rates=rates)
         self.rng = np.random.default_rng([s.seed, 1])  # shuffles, moves, drops
         self.history, self.seconds, self.diverged = {name: [] for name in self.COLUMNS}, 0.0, None

@@ -95,7 +95,7 @@ class Torch:
             elif kind == "dense":
                 h = F.linear(h.flatten(1), next(p), next(p))
             else:
-                z, maps = F.conv2d(h, next(p), next(p), padding=layer.pad), layer.gives[0]
+                z, maps = F.conv2d(h, next(p), next(p), padding=layer.pad), layer.out_shape[0]
                 H = F.relu(z[:, :maps])
                 h = h + self.torch.sigmoid(z[:, maps:]) * (H - h) if kind == "highway" else H
         return F.cross_entropy(h, self.y)
@@ -164,7 +164,7 @@ class Jax:
                         h = jnp.where(keep, h / (1 - settings[0]), 0)
                 elif kind == "pool":
                     k, stride = settings
-                    (_, side), (_, out) = layer.takes, layer.gives
+                    (_, side), (_, out) = layer.in_shape, layer.out_shape
                     over = ((0, 0), (0, (out - 1) * stride + k - side), (0, (out - 1) * stride + k - side), (0, 0))
                     h = jax.lax.reduce_window(h, -jnp.inf, jax.lax.max, (1, k, k, 1), (1, stride, stride, 1), over)
                 elif kind == "dense":
@@ -172,7 +172,7 @@ class Jax:
                     h = h.reshape(len(h), -1) @ W.T + b
                 else:
                     W, b = next(p), next(p)
-                    pad, maps = ((layer.pad, layer.pad),) * 2, layer.gives[0]
+                    pad, maps = ((layer.pad, layer.pad),) * 2, layer.out_shape[0]
                     z = jax.lax.conv_general_dilated(h, W, (1, 1), pad, dimension_numbers=("NHWC", "HWIO", "NHWC")) + b
                     H = jax.nn.relu(z[..., :maps])
                     h = h + jax.nn.sigmoid(z[..., maps:]) * (H - h) if kind == "highway" else H

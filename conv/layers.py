@@ -25,27 +25,27 @@ import highway_networks as hn
 # shifted by one column more, between rows of zeros.  So k rows of V, one after another, are without moving anything the
 # matrix (k k maps, columns x batch) that the weights (outputs, k k maps) are multiplied with.
 
-AT_ONCE = 1 << 20  # bytes of a product that the element-wise work goes over while the cache holds them
-IMAGES = 100  # a time in evaluation
-NARROW = 250, 150  # columns of a product at a time, where a window of V has so few rows: both sides stay in the cache
+PRODUCT_BYTES = 1 << 20  # bytes of a product that the element-wise work goes over while the cache holds them
+EVALUATION_BATCH = 100  # a time in evaluation
+BLOCK_COLUMNS, NARROW_ROWS = 250, 150  # so many columns at a time where a window of V has so few rows: all stays cached
 
 
 class Layer:
-    """One entry of a net: its parameters' shapes, the (maps, side) that it takes and gives, and its two passes.
+    """One entry of a net: its parameters' shapes, the (maps, side) of its input and output, and its two passes.
 
-    Its work arrays for one batch size are in a namespace `a` that arrays() makes; `a.x` is where its input is written.
+    Its work arrays for one batch size are in a namespace `a` that make_arrays() makes; its input is written to `a.x`.
     """
 
     shapes, gates = MappingProxyType({}), 0
 
-    def __init__(self, takes, gives=None):
-        self.takes, self.gives = takes, gives or takes
+    def __init__(self, in_shape, out_shape=None):
+        self.in_shape, self.out_shape = in_shape, out_shape or in_shape
 
-    def arrays(self, work, n: int) -> SimpleNamespace:
-        maps, side = self.takes
+    def make_arrays(self, work, n: int) -> SimpleNamespace:
+        maps, side = self.in_shape
         return SimpleNamespace(n=n, x=work.new("x", (side, maps, side * n)))
 
-    def written(self, a, rows) -> None:
+    def prepare_input(self, a, rows) -> None:
         """Called when these rows of a.x have been written."""
 
 
@@ -54,30 +54,30 @@ class Convolution(Layer):
 
     gates, carries = 0, False
 
-    def __init__(self, takes, k, maps=None, padding="same"):
+    def __init__(self, in_shape, k, maps=None, padding="same"):
         if k % 2 == 0 or padding not in ("same", "valid"):
             raise ValueError(f"a convolution has an odd size, and padding same or valid, not {k}, {padding!r}")
-        maps = maps or takes[0]
+        maps = maps or in_shape[0]
         self.k, self.pad, self.outputs = k, k // 2 if padding == "same" else 0, maps * (1 + self.gates)
-        super().__init__(takes, (maps, takes[1] + 2 * self.pad - k + 1))
-        self.shapes = {"W": (self.outputs, k, k, takes[0]), "b": (self.outputs,)}
+        super().__init__(in_shape, (maps, in_shape[1] + 2 * self.pad - k + 1))
+        self.shapes = {"W": (self.outputs, k, k, in_shape[0]), "b": (self.outputs,)}
 
     def draw(self, rng, gate_bias):
         limit = math.sqrt(3 / math.prod(self.W.shape[1:]))  # Xavier as in Caffe: uniform, of variance 1 / fan_in
         self.W[:] = rng.uniform(-limit, limit, self.W.shape)
 
-    def arrays(self, work, n):
-        (maps, side), (out, rows), k, pad = self.takes, self.gives, self.k, self.pad
+    def make_arrays(self, work, n):
+        (maps, side), (out, rows), k, pad = self.in_shape, self.out_shape, self.k, self.pad
         columns = rows * n
         a = SimpleNamespace(n=n)
         a.V = work.new("V", (side + 2 * pad, k, maps, columns))
         a.x = a.V[pad : pad + side, pad] if rows == side else work.new("x", (side, maps, side * n))
-        at_once = min(max(1, AT_ONCE // (self.outputs * columns * a.V.itemsize)), rows)
-        a.groups, a.groups_of_x = groups(rows, at_once), groups(side, at_once)
+        at_once = min(max(1, PRODUCT_BYTES // (self.outputs * columns * a.V.itemsize)), rows)
+        a.slices, a.input_slices = row_slices(rows, at_once), row_slices(side, at_once)
         a.z, a.t = (work.scratch(name, (at_once, m, columns)) for name, m in (("z", self.outputs), ("t", out)))
         a.windows = windows(a.V, rows, k * k * maps)
-        a.blocks = self._columns(n, k * k * maps)
-        self._kept(work, a, (rows, out, columns))
+        a.block_columns = self._block_columns(n, k * k * maps)
+        self._make_saved(work, a, (rows, out, columns))
         if work.keep:
             a.D = work.scratch("D", (side + k - 1, self.outputs, columns))
             a.dW = work.scratch("dW", (at_once, k * k * maps, self.outputs))
@@ -85,71 +85,71 @@ class Convolution(Layer):
             a.dx = None if self.carries else work.new("dx", (side, maps, side * n))
         return a
 
-    def _kept(self, work, a, shape):
+    def _make_saved(self, work, a, shape):
         """Arrays that the way back needs."""
 
-    def _columns(self, n, rows_of_window):
+    def _block_columns(self, n, rows_of_window):
         """How many columns of a product are made at a time."""
-        side, (columns, narrow) = self.gives[1], NARROW
-        fit = [w for w in range(1, side + 1) if side % w == 0 and w * n <= columns]
-        return n * (fit[-1] if fit and rows_of_window <= narrow else side)
+        side = self.out_shape[1]
+        fit = [w for w in range(1, side + 1) if side % w == 0 and w * n <= BLOCK_COLUMNS]
+        return n * (fit[-1] if fit and rows_of_window <= NARROW_ROWS else side)
 
-    def written(self, a, rows):
+    def prepare_input(self, a, rows):
         """Fills V, but for the copy that is not shifted where it is a.x itself."""
-        V, x, pad = a.V[self.pad : self.pad + self.takes[1]][rows], a.x[rows], self.pad
+        V, x, pad = a.V[self.pad : self.pad + self.in_shape[1]][rows], a.x[rows], self.pad
         for j in range(self.k):
-            if j != pad or self.takes[1] != self.gives[1]:
-                to, source = shifted((pad - j) * a.n, x.shape[-1], V.shape[-1])
+            if j != pad or self.in_shape[1] != self.out_shape[1]:
+                to, source = shift_slices((pad - j) * a.n, x.shape[-1], V.shape[-1])
                 V[:, j, :, to] = x[..., source]
 
-    def forward(self, a, y, written):
+    def forward(self, a, y, prepare_next):
         """Writes y, (rows, maps, columns x batch), and says so, a few rows at a time."""
         W, b = self._weights()
-        for rows in a.groups:
+        for rows in a.slices:
             z = a.z[: rows.stop - rows.start]
-            product(W, a.windows[rows], z, a.blocks)  # (outputs, k k maps) (k k maps, columns x batch) for each row
+            product(W, a.windows[rows], z, a.block_columns)  # a row: (outputs, k k maps) (k k maps, columns x batch)
             add(z, b, z)
-            self._give(a, rows, z, y[rows])
-            written(rows)
+            self._elementwise(a, rows, z, y[rows])
+            prepare_next(rows)
         a.y = y
 
     def _weights(self):
         return self.W.reshape(self.outputs, -1), self.b[:, None]
 
-    def _give(self, a, rows, z, y):
+    def _elementwise(self, a, rows, z, y):
         maximum(z, 0, y)
 
     def backward(self, a, dy, needs_dx):
         """dL/dy -> dL/dx, None where it is not needed; dy is used up."""
-        around, (_, side) = self.k - 1 - self.pad, self.gives
+        around, (_, side) = self.k - 1 - self.pad, self.out_shape
         inner = a.D[around : around + side]
         a.D[:around] = a.D[around + side :] = 0
         self.grad.W[:], self.grad.b[:] = 0, 0
         dW = self.grad.W.reshape(self.outputs, -1)
-        for rows in a.groups:
+        for rows in a.slices:
             dz, parts = inner[rows], a.dW[: rows.stop - rows.start]
-            self._derive(a, rows, dy[rows], dz)
+            self._elementwise_backward(a, rows, dy[rows], dz)
             matmul(a.windows[rows], dz.swapaxes(1, 2), parts)  # (k k maps, columns x batch) (columns x batch, outputs)
             add(dW, parts.sum(axis=0).T, dW)
             add(self.grad.b, dz.sum(axis=(0, 2)), self.grad.b)
-        return self._through(a, dy) if needs_dx else None
+        return self._input_gradient(a, dy) if needs_dx else None
 
-    def _derive(self, a, rows, dy, dz):
+    def _elementwise_backward(self, a, rows, dy, dz):
         greater(a.y[rows], 0, dz)
         multiply(dz, dy, dz)
 
-    def _through(self, a, dy):
-        """dL/dx from a.D: the product gives what each of the k columns of weights adds, to be shifted to its place."""
-        k, pad, (maps, side) = self.k, self.pad, self.takes
+    def _input_gradient(self, a, dy):
+        """dL/dx from a.D: the product holds what each of the k columns of weights adds, to be shifted to its place."""
+        k, pad, (maps, side) = self.k, self.pad, self.in_shape
         W_t = np.ascontiguousarray(self.W[:, ::-1].transpose(2, 3, 1, 0)).reshape(k * maps, k * self.outputs)
         dx, sources = dy if self.carries else a.dx, windows(a.D[:, None], side, k * self.outputs)
         if not self.carries:
             dx[:] = 0
-        for rows in a.groups_of_x:
+        for rows in a.input_slices:
             back = a.back[: rows.stop - rows.start]
-            product(W_t, sources[rows], back, a.blocks)  # (k maps, k outputs) (k outputs, columns x batch)
+            product(W_t, sources[rows], back, a.block_columns)  # (k maps, k outputs) (k outputs, columns x batch)
             for j in range(k):
-                to, source = shifted((j - pad) * a.n, back.shape[-1], dx.shape[-1])
+                to, source = shift_slices((j - pad) * a.n, back.shape[-1], dx.shape[-1])
                 part = dx[rows][..., to]
                 add(part, back[:, j * maps : (j + 1) * maps, source], part)
         return dx
@@ -160,14 +160,14 @@ class Residual(Convolution):
 
     carries = True
 
-    def _kept(self, work, a, shape):
+    def _make_saved(self, work, a, shape):
         a.H = work.new("H", shape)
 
-    def _give(self, a, rows, z, y):
+    def _elementwise(self, a, rows, z, y):
         maximum(z, 0, a.H[rows])
         add(a.x[rows], a.H[rows], y)
 
-    def _derive(self, a, rows, dy, dz):
+    def _elementwise_backward(self, a, rows, dy, dz):
         greater(a.H[rows], 0, dz)
         multiply(dz, dy, dz)
 
@@ -179,20 +179,20 @@ class Highway(Convolution):
 
     def draw(self, rng, gate_bias):
         super().draw(rng, gate_bias)
-        self.b[self.gives[0] :] = gate_bias
+        self.b[self.out_shape[0] :] = gate_bias
 
-    def _kept(self, work, a, shape):
+    def _make_saved(self, work, a, shape):
         a.H, a.q = work.new("H", shape), work.new("q", shape)
 
     def _weights(self):
         """Those of T times -log2 e: its half of the product is the exponent of 2^-(z_T log2 e) = e^-z_T."""
         W, b = (each.copy() for each in super()._weights())
         for each in (W, b):
-            each[self.gives[0] :] *= -1 / math.log(2)
+            each[self.out_shape[0] :] *= -1 / math.log(2)
         return W, b
 
-    def _give(self, a, rows, z, y):
-        maps, H, P, q, x = self.gives[0], a.H[rows], a.t[: len(z)], a.q[rows], a.x[rows]
+    def _elementwise(self, a, rows, z, y):
+        maps, H, P, q, x = self.out_shape[0], a.H[rows], a.t[: len(z)], a.q[rows], a.x[rows]
         maximum(z[:, :maps], 0, H)
         exp2(z[:, maps:], q)
         add(q, 1, q)  # q = 1 + exp(-z_T) = 1 / T
@@ -200,8 +200,8 @@ class Highway(Convolution):
         divide(P, q, P)  # P = T (H - x)
         add(x, P, y)  # eq. 3
 
-    def _derive(self, a, rows, dy, dz):
-        maps, H, q, dH, dz_T = self.gives[0], a.H[rows], a.q[rows], a.t[: len(dz)], dz[:, self.gives[0] :]
+    def _elementwise_backward(self, a, rows, dy, dz):
+        maps, H, q, dH, dz_T = self.out_shape[0], a.H[rows], a.q[rows], a.t[: len(dz)], dz[:, self.out_shape[0] :]
         divide(dy, q, dH)  # dH = T dy
         subtract(dy, dH, dy)  # dy becomes (1 - T) dy, what is carried
         subtract(H, a.x[rows], dz_T)
@@ -216,34 +216,34 @@ def windows(V: np.ndarray, rows: int, height: int) -> np.ndarray:
     return as_strided(V, (rows, height, V.shape[-1]), (V.strides[0], V.strides[-2], V.strides[-1]), writeable=False)
 
 
-def product(W, x, z, columns) -> None:
+def product(W, x, z, block_columns) -> None:
     """z = W x for every row of the image, some columns at a time."""
-    in_blocks = (each.reshape(*each.shape[:2], -1, columns).swapaxes(1, 2) for each in (x, z))
+    in_blocks = (each.reshape(*each.shape[:2], -1, block_columns).swapaxes(1, 2) for each in (x, z))
     matmul(W, *in_blocks)
 
 
-def shifted(by: int, size: int, room: int) -> tuple[slice, slice]:
+def shift_slices(by: int, size: int, room: int) -> tuple[slice, slice]:
     """Where in `room` columns, and from where, so many columns go when each moves right by `by`."""
     return slice(max(by, 0), min(by + size, room)), slice(max(-by, 0), min(size, room - by))
 
 
-def groups(rows: int, at_once: int) -> list[slice]:
+def row_slices(rows: int, at_once: int) -> list[slice]:
     return [slice(i, min(i + at_once, rows)) for i in range(0, rows, at_once)]
 
 
 class Pool(Layer):
     """The maximum of k x k windows `stride` apart; the last ones may overhang."""
 
-    def __init__(self, takes, k, stride):
-        maps, side = takes
+    def __init__(self, in_shape, k, stride):
+        maps, side = in_shape
         if min(k, stride) < 1:
             raise ValueError(f"a pooling window and its stride are at least 1, not {k}, {stride}")
-        super().__init__(takes, (maps, min(-(-(side - k) // stride), (side - 1) // stride) + 1))
+        super().__init__(in_shape, (maps, min(-(-(side - k) // stride), (side - 1) // stride) + 1))
         self.k, self.stride = k, stride
 
-    def arrays(self, work, n):
-        a, (maps, side), (_, out) = super().arrays(work, n), self.takes, self.gives
-        a.of_rows = work.new("of_rows", (out, maps, side * n))  # the maximum over the rows of a window
+    def make_arrays(self, work, n):
+        a, (maps, side), (_, out) = super().make_arrays(work, n), self.in_shape, self.out_shape
+        a.row_max = work.new("row_max", (out, maps, side * n))  # the maximum over the rows of a window
         a.y = work.new("y", (out, maps, out * n))
         if work.keep:
             a.dx = work.new("dx", (side, maps, side * n))
@@ -253,23 +253,28 @@ class Pool(Layer):
         """What lies at each of the k places of all windows, along the first axis: (part of the windows, ...)."""
         return [source[i :: self.stride][:n_windows] for i in range(self.k)]
 
-    def forward(self, a, y, written):
-        (_, side), (_, out) = self.takes, self.gives
-        for source, top in ((a.x, a.of_rows), (by_column(a.of_rows, side), by_column(a.y, out))):
+    def forward(self, a, y, prepare_next):
+        (_, side), (_, out) = self.in_shape, self.out_shape
+        for source, top in ((a.x, a.row_max), (columns_first(a.row_max, side), columns_first(a.y, out))):
             parts = self._strided(source, len(top))
             top[...] = parts[0]
             for part in parts[1:]:
                 maximum(top[: len(part)], part, top[: len(part)])
         y[...] = a.y
-        written(slice(None))
+        prepare_next(slice(None))
 
     def backward(self, a, dy, needs_dx):
         """To the first of the largest: several are where an image is uniform."""
-        (_, side), (_, out), d_of_rows = self.takes, self.gives, np.zeros_like(a.of_rows)
+        (_, side), (_, out), d_row_max = self.in_shape, self.out_shape, np.zeros_like(a.row_max)
         a.dx[...] = 0
         for source, top, d_top, d_source in (
-            (by_column(a.of_rows, side), by_column(a.y, out), by_column(dy, out), by_column(d_of_rows, side)),
-            (a.x, a.of_rows, d_of_rows, a.dx),
+            (
+                columns_first(a.row_max, side),
+                columns_first(a.y, out),
+                columns_first(dy, out),
+                columns_first(d_row_max, side),
+            ),
+            (a.x, a.row_max, d_row_max, a.dx),
         ):
             free = np.ones(top.shape, bool)
             for part, d_part in zip(*(self._strided(each, len(top)) for each in (source, d_source)), strict=True):
@@ -280,7 +285,7 @@ class Pool(Layer):
         return a.dx
 
 
-def by_column(array: np.ndarray, columns: int) -> np.ndarray:
+def columns_first(array: np.ndarray, columns: int) -> np.ndarray:
     """(rows, maps, columns x batch) -> (columns, rows, maps, batch), a view."""
     return array.reshape(*array.shape[:2], columns, -1).transpose(2, 0, 1, 3)
 
@@ -288,19 +293,19 @@ def by_column(array: np.ndarray, columns: int) -> np.ndarray:
 class Average(Layer):
     """The mean of k x k windows side by side."""
 
-    def __init__(self, takes, k):
-        if k < 1 or takes[1] % k:
-            raise ValueError(f"windows of {k} side by side do not fill an image of {takes[1]}")
-        super().__init__(takes, (takes[0], takes[1] // k))
+    def __init__(self, in_shape, k):
+        if k < 1 or in_shape[1] % k:
+            raise ValueError(f"windows of {k} side by side do not fill an image of {in_shape[1]}")
+        super().__init__(in_shape, (in_shape[0], in_shape[1] // k))
         self.k = k
 
-    def forward(self, a, y, written):
-        (maps, _), out = self.takes, self.gives[1]
+    def forward(self, a, y, prepare_next):
+        (maps, _), out = self.in_shape, self.out_shape[1]
         y[...] = a.x.reshape(out, self.k, maps, out, self.k, a.n).mean(axis=(1, 4)).reshape(y.shape)
-        written(slice(None))
+        prepare_next(slice(None))
 
     def backward(self, a, dy, needs_dx):
-        (maps, side), out, k = self.takes, self.gives[1], self.k
+        (maps, side), out, k = self.in_shape, self.out_shape[1], self.k
         each = dy.reshape(out, 1, maps, out, 1, a.n) / k**2
         return np.broadcast_to(each, (out, k, maps, out, k, a.n)).reshape(side, maps, side * a.n).copy()
 
@@ -308,19 +313,19 @@ class Average(Layer):
 class Dropout(Layer):
     """Zero with probability `rate`, else x / (1 - rate); x itself where there is no generator."""
 
-    def __init__(self, takes, rate):
+    def __init__(self, in_shape, rate):
         if not 0 <= rate < 1:
             raise ValueError(f"a dropout rate is from 0 to less than 1, not {rate}")
-        super().__init__(takes)
+        super().__init__(in_shape)
         self.rate = rate
 
-    def forward(self, a, y, written):
+    def forward(self, a, y, prepare_next):
         a.mask = None
         if a.rng is not None and self.rate:
             keep = np.array(1 / (1 - self.rate), a.x.real.dtype)
             a.mask = (a.rng.random(a.x.shape, np.float32) >= self.rate) * keep
         multiply(a.x, 1 if a.mask is None else a.mask, y)
-        written(slice(None))
+        prepare_next(slice(None))
 
     def backward(self, a, dy, needs_dx):
         return dy if a.mask is None else multiply(dy, a.mask, dy)
@@ -329,15 +334,15 @@ class Dropout(Layer):
 class Dense(Layer):
     """Logits W x + b."""
 
-    def __init__(self, takes, classes):
-        super().__init__(takes, (classes, 1))
-        maps, side = takes
+    def __init__(self, in_shape, classes):
+        super().__init__(in_shape, (classes, 1))
+        maps, side = in_shape
         self.shapes = {"W": (classes, side, maps, side), "b": (classes,)}
 
     def draw(self, rng, gate_bias):
         self.W[:] = rng.normal(0, 0.1, self.W.shape)
 
-    def forward(self, a, y, written):
+    def forward(self, a, y, prepare_next):
         classes = len(self.b)
         y[0] = self.W.reshape(classes, -1) @ a.x.reshape(-1, a.n) + self.b[:, None]
 
@@ -377,7 +382,7 @@ class ConvNet:
             raise ValueError(f"images must be square, and the last layer dense, not {shape}, {layers[-1:]}")
         if np.dtype(dtype) not in (np.float32, np.float64, np.complex128) or not abs(gate_bias) < 1e30:
             raise ValueError(f"{dtype=} must be float32, float64 or complex128, and {gate_bias=} finite")
-        self.shape, self.dtype, self._named = tuple(shape), np.dtype(dtype), [tuple(layer) for layer in layers]
+        self.shape, self.dtype, self._entries = tuple(shape), np.dtype(dtype), [tuple(layer) for layer in layers]
         self._make_layers()
         size = sum(math.prod(shape) for layer in self.layers for shape in layer.shapes.values())
         self.parameters, self.gradient = hn.zeros(2 * size, self.dtype).reshape(2, size)
@@ -387,14 +392,14 @@ class ConvNet:
                 layer.draw(rng, gate_bias)
 
     def _make_layers(self):
-        self.layers, takes = [], self.shape[:2]
-        for kind, *settings in self._named:
+        self.layers, in_shape = [], self.shape[:2]
+        for kind, *settings in self._entries:
             if kind not in KINDS:
                 raise ValueError(f"{kind!r} is not one of {', '.join(KINDS)}")
-            self.layers.append(KINDS[kind](takes, *settings))
-            takes = self.layers[-1].gives
-            if min(takes) < 1:
-                raise ValueError(f"nothing is left of the image after {kind} {settings}: {takes}")
+            self.layers.append(KINDS[kind](in_shape, *settings))
+            in_shape = self.layers[-1].out_shape
+            if min(in_shape) < 1:
+                raise ValueError(f"nothing is left of the image after {kind} {settings}: {in_shape}")
         self._first = next(i for i, layer in enumerate(self.layers) if layer.shapes)  # below it nothing has a gradient
 
     def _name_views(self):
@@ -407,7 +412,7 @@ class ConvNet:
 
     def __getstate__(self):
         """Pickles and copies carry numbers only: copied views would no longer be views."""
-        return {name: vars(self)[name] for name in ("shape", "dtype", "_named", "parameters", "gradient")}
+        return {name: vars(self)[name] for name in ("shape", "dtype", "_entries", "parameters", "gradient")}
 
     def __setstate__(self, state):
         vars(self).update(state)
@@ -423,23 +428,23 @@ class ConvNet:
         return logits
 
     def predict(self, x: np.ndarray) -> np.ndarray:
-        """The logits without dropout, IMAGES images at a time, keeping nothing.  Leaves a forward() undisturbed."""
+        """The logits without dropout, some images at a time, keeping nothing.  Leaves a forward() undisturbed."""
         return np.concatenate([part for part, _ in self._in_parts(x, "predict")])
 
     def mean_gates(self, x: np.ndarray) -> list[np.ndarray]:
         """The transform gate output T of each highway layer at each position, (rows, columns), averaged over images
         and maps, without dropout.  Leaves a forward() undisturbed."""
         gated = [i for i, layer in enumerate(self.layers) if layer.gates]
-        sums = {i: np.zeros([self.layers[i].gives[1]] * 2) for i in gated}
+        sums = {i: np.zeros([self.layers[i].out_shape[1]] * 2) for i in gated}
         for _, work in self._in_parts(x, "gates"):
             for i in gated:
-                T = 1 / by_column(work.arrays[i].q, self.layers[i].gives[1])  # (columns, rows, maps, batch)
+                T = 1 / columns_first(work.arrays[i].q, self.layers[i].out_shape[1])  # (columns, rows, maps, batch)
                 sums[i] += T.mean(axis=2, dtype=np.float64).sum(axis=2).T
         return [sums[i] / len(x) for i in gated]
 
     def _in_parts(self, x, purpose):
-        for i in range(0, self._checked(x), IMAGES):
-            part = x[i : i + IMAGES]
+        for i in range(0, self._checked(x), EVALUATION_BATCH):
+            part = x[i : i + EVALUATION_BATCH]
             work = self._workspace(len(part), purpose)
             yield self._run(part, work, None), work
 
@@ -458,7 +463,7 @@ class ConvNet:
             d = self.layers[i].backward(work.arrays[i], d, needs_dx=i > self._first)
         return self.gradient
 
-    def groups(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:
+    def per_parameter(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:
         """One number for each parameter, as weight decay and rates need it: for weights, the last layer's, biases."""
         flat, start = np.empty_like(self.parameters), 0
         for layer in self.layers:
@@ -485,9 +490,9 @@ class ConvNet:
     def _run(self, x, work, dropout):
         first = work.arrays[0]
         first.x[...] = x.reshape(-1, *self.shape).transpose(2, 1, 3, 0).reshape(first.x.shape)
-        self.layers[0].written(first, slice(None))
+        self.layers[0].prepare_input(first, slice(None))
         outputs = [a.x for a in work.arrays[1:]] + [work.logits]
-        after = [partial(layer.written, a) for layer, a in zip(self.layers[1:], work.arrays[1:], strict=True)]
+        after = [partial(layer.prepare_input, a) for layer, a in zip(self.layers[1:], work.arrays[1:], strict=True)]
         for layer, a, y, written in zip(self.layers, work.arrays, outputs, [*after, lambda rows: None], strict=True):
             a.rng = dropout
             layer.forward(a, y, written)
@@ -502,14 +507,14 @@ class Workspace:
 
     def __init__(self, net: ConvNet, n: int, keep: bool):
         self.keep, self._dtype, self._block, self._scratch = keep, net.dtype, None, {}
-        for _ in range(2):  # the first round finds how much memory it takes, and the largest scratch of each name
+        for _ in range(2):  # the first round finds how much memory is needed, and the largest scratch of each name
             self._used, self._shared, self.arrays = 0, {}, []
             self._made = {name: self._zeros((size,)) for name, size in self._scratch.items()}
             for layer in net.layers:
-                self.arrays.append(layer.arrays(self, n))
+                self.arrays.append(layer.make_arrays(self, n))
             if self._block is None:
                 self._block = hn.zeros(self._used + sum(size + 16 for size in self._scratch.values()), self._dtype)
-        self.logits = np.zeros((1, net.layers[-1].gives[0], n), net.dtype)
+        self.logits = np.zeros((1, net.layers[-1].out_shape[0], n), net.dtype)
 
     def new(self, name: str, shape: tuple) -> np.ndarray:
         """Zeros of a layer's own, which are kept from forward() to backward()."""
@@ -543,8 +548,8 @@ class Nesterov(hn.Optimizer):
 
         g = gradient + weight_decay parameters,    v = momentum v + g,    parameters -= lr rates (g + momentum v)
 
-    `weight_decay` and `rates` are numbers, or one for each parameter: see ConvNet.groups().  `lr` may be set before
-    every step: what v holds already then moves the parameters by the new rate, where Caffe's v holds its own.
+    `weight_decay` and `rates` are numbers, or one for each parameter: see ConvNet.per_parameter().  `lr` may be set
+    before every step: what v holds already then moves the parameters by the new rate, where Caffe's v holds its own.
     Raises ValueError unless lr is positive.
     """
 

@@ -20,7 +20,7 @@ def nets(*layers, shape=(2, 12, 12), dtype=np.float64, seed=0):
     net = ConvNet(shape, [*layers], rng, dtype=dtype)
     net.parameters[:] += rng.normal(0, 0.1, net.parameters.shape)
     x = rng.normal(size=(3, *shape))
-    return net, x, rng.integers(0, net.layers[-1].gives[0], 3)
+    return net, x, rng.integers(0, net.layers[-1].out_shape[0], 3)
 
 
 def convolved(x, W, b, pad):
@@ -39,14 +39,14 @@ def straightforward(net, kinds, x):
     for layer, (kind, *settings) in zip(net.layers, kinds, strict=True):
         if kind in ("conv", "plain", "residual", "highway"):
             z = convolved(x, layer.W, layer.b, layer.pad)
-            maps = layer.gives[0]
+            maps = layer.out_shape[0]
             H = np.where(z[:, :maps].real > 0, z[:, :maps], 0)
             T = 1 / (1 + np.exp(-z[:, maps:])) if kind == "highway" else 1
             x = {"highway": lambda H=H, T=T, x=x: H * T + x * (1 - T), "residual": lambda H=H, x=x: x + H}.get(
                 kind, lambda H=H: H
             )()
         elif kind == "pool":
-            k, stride, (_, side) = *settings, layer.gives
+            k, stride, (_, side) = *settings, layer.out_shape
             windows = [
                 x[:, :, i * stride : i * stride + k, j * stride : j * stride + k].reshape(*x.shape[:2], -1)
                 for i in range(side) for j in range(side)
@@ -54,7 +54,7 @@ def straightforward(net, kinds, x):
             tops = [np.take_along_axis(w, w.real.argmax(axis=2)[..., None], 2) for w in windows]
             x = np.concatenate(tops, axis=2).reshape(*x.shape[:2], side, side)
         elif kind == "average":
-            k, (maps, side) = settings[0], layer.gives
+            k, (maps, side) = settings[0], layer.out_shape
             x = x.reshape(len(x), maps, side, k, side, k).mean(axis=(3, 5))
         elif kind == "dense":
             x = np.einsum("ncij,oicj->no", x, layer.W) + layer.b
@@ -122,7 +122,7 @@ def test_the_published_net_at_the_published_sizes():
     logits = net.forward(x)
     np.testing.assert_allclose(logits[5:9], straightforward(net, layers, x[5:9]), rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(net.predict(x), logits, rtol=1e-10, atol=1e-12)
-    assert [layer.gives for layer in net.layers if isinstance(layer, Pool)] == [(16, 12), (16, 6), (16, 3)]
+    assert [layer.out_shape for layer in net.layers if isinstance(layer, Pool)] == [(16, 12), (16, 6), (16, 3)]
 
 
 def test_a_uniform_image_sends_the_gradient_of_a_window_to_one_place():
@@ -228,8 +228,8 @@ def test_pytorch_agrees():
             start += int(np.prod(shape))
         if kind in ("conv", "highway"):
             z = F.conv2d(h, own[0].permute(0, 3, 1, 2), own[1], padding=layer.pad)
-            H = F.relu(z[:, : layer.gives[0]])
-            h = H if kind == "conv" else h + torch.sigmoid(z[:, layer.gives[0] :]) * (H - h)
+            H = F.relu(z[:, : layer.out_shape[0]])
+            h = H if kind == "conv" else h + torch.sigmoid(z[:, layer.out_shape[0] :]) * (H - h)
         elif kind == "pool":
             h = F.max_pool2d(h, *settings, ceil_mode=True)
         elif kind == "dense":
@@ -273,9 +273,9 @@ def test_pytorchs_nesterov_agrees():
     np.testing.assert_allclose(ours, theirs.detach().numpy(), rtol=1e-12)
 
 
-def test_every_parameter_has_its_group():
+def test_a_number_for_each_parameter():
     net = ConvNet((1, 6, 6), [("conv", 3, 2), ("highway", 3), ("dense", 3)], np.random.default_rng(0))
-    net.parameters[:] = net.groups(weights=1.0, last=10.0, biases=-2.0)
+    net.parameters[:] = net.per_parameter(weights=1.0, last=10.0, biases=-2.0)
     assert [(layer.W.min(), layer.W.max()) for layer in net.layers] == [(1, 1), (1, 1), (10, 10)]
     assert all((layer.b == -2).all() for layer in net.layers)
-    assert set(net.groups(weights=3.0)) == {0, 3}
+    assert set(net.per_parameter(weights=3.0)) == {0, 3}

@@ -90,7 +90,7 @@ def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
     s, protocol = replace(SMALL, epochs=100), cn.PROTOCOLS["paper"]._replace(dropout=(0, 0, 0, 0))
     data, t = cn.chosen(hn.load_mnist(shapes), s), training(s, protocol)
     net, rng = training(s, protocol).net, np.random.default_rng([0, 1])
-    decay, rates = net.groups(1e-3, 1e-2), net.groups(1.0, biases=2.0)
+    decay, rates = net.per_parameter(1e-3, 1e-2), net.per_parameter(1.0, biases=2.0)
     optimizer, losses = Nesterov(net.parameters, 0.01, weight_decay=decay, rates=rates), []
     for batch in rng.permutation(300).reshape(3, 100):
         logits = net.forward(data.x_train[batch] / np.float32(256))
