@@ -97,14 +97,16 @@ BATCH = 100
 HELD_OUT = 5000  # the last training images, on which settings are compared
 
 
-def in_steps(over: float) -> float:
+def in_steps(progress: float) -> float:
     """A tenth of the rate after a third of the training, a hundredth after two."""
-    return 0.1 ** min(int(3 * over), 2)
+    return 0.1 ** min(int(3 * progress), 2)
 
 
-def warm_cosine(over: float, warm_up: float = 0.15) -> float:
+def warm_cosine(progress: float, warm_up: float = 0.15) -> float:
     """Up in a line, then down along half a cosine to 0."""
-    return over / warm_up if over < warm_up else (1 + math.cos(math.pi * (over - warm_up) / (1 - warm_up))) / 2
+    if progress < warm_up:
+        return progress / warm_up
+    return (1 + math.cos(math.pi * (progress - warm_up) / (1 - warm_up))) / 2
 
 
 SCHEDULES = {"in steps": in_steps, "warm cosine": warm_cosine}
@@ -144,19 +146,19 @@ class Settings:
     validation: bool = False
 
 
-def chosen(data: hn.Dataset, s: Settings) -> hn.Dataset:
+def select_images(data: hn.Dataset, settings: Settings) -> hn.Dataset:
     """The first n_train and n_test images; for validation those to test on are the last of the training images, which
     are not trained on.  Raises ValueError where there are fewer."""
-    x, y, x_test, y_test = data[:4]
-    if s.validation:
+    (x, y, x_test, y_test), n_train, n_test = data[:4], settings.n_train, settings.n_test
+    if settings.validation:
         x, y, x_test, y_test = x[:-HELD_OUT], y[:-HELD_OUT], x[-HELD_OUT:], y[-HELD_OUT:]
-    if len(x) < s.n_train or len(x_test) < s.n_test:
-        raise ValueError(f"{s.n_train} and {s.n_test} images are more than the {len(x)} and {len(x_test)} there are")
-    return hn.Dataset(x[: s.n_train], y[: s.n_train], x_test[: s.n_test], y_test[: s.n_test], *data[4:])
+    if len(x) < n_train or len(x_test) < n_test:
+        raise ValueError(f"{n_train} and {n_test} images are more than the {len(x)} and {len(x_test)} there are")
+    return hn.Dataset(x[:n_train], y[:n_train], x_test[:n_test], y_test[:n_test], *data[4:])
 
 
-def images_of(data: hn.Dataset) -> dict:
-    """What tells chosen() images from others."""
+def fingerprint(data: hn.Dataset) -> dict:
+    """What tells select_images() images from others."""
     crc = 0
     for array in data[:4]:
         crc = zlib.crc32(np.ascontiguousarray(array), crc)
@@ -168,17 +170,17 @@ def pixels(x: np.ndarray) -> np.ndarray:
     return x.astype(np.float32) * np.float32(1 / 256)
 
 
-def moved(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
+def random_shift(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
     """Square images (N, pixels), each moved right and down by whole numbers from -most to most; what comes in is 0."""
     n, side = len(x), math.isqrt(x.shape[1])
     padded = np.pad(x.reshape(n, side, side), ((0, 0), (most, most), (most, most)))
-    by_row, by_column = rng.integers(0, 2 * most + 1, (2, n))
-    return sliding_window_view(padded, (side, side), (1, 2))[np.arange(n), by_row, by_column].reshape(n, -1)
+    down, right = rng.integers(0, 2 * most + 1, (2, n))
+    return sliding_window_view(padded, (side, side), (1, 2))[np.arange(n), down, right].reshape(n, -1)
 
 
 class Training:
-    """A net in training on chosen() images, and all that changes from epoch to epoch: restored from what save() wrote,
-    it goes on as if it had never been interrupted, to the last bit.
+    """A net in training, and all that changes from epoch to epoch: restored from what save() wrote, it goes on as if
+    it had never been interrupted, to the last bit.
 
     For hn.train_epoch() it is a net, of images in bytes, and an optimiser: it moves, scales, drops, sets the rate.
     `net`, `history` (a list for each column, an entry an epoch), `diverged` (where, or None) and `commits` (of the
@@ -187,33 +189,32 @@ class Training:
 
     COLUMNS = ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")
 
-    def __init__(self, s: Settings, protocol: Protocol, images: dict):
-        self.settings, self.protocol, self.images, self.commits = s, protocol, images, [commit()]
-        layers = mnist_net(s.width, s.block, protocol.dropout, images["classes"])
-        shape = 1, images["side"], images["side"]
-        self.net = ConvNet(shape, layers, np.random.default_rng(s.seed), gate_bias=s.gate_bias)
+    def __init__(self, settings: Settings, protocol: Protocol, images: dict):
+        self.settings, self.protocol, self.images, self.commits = settings, protocol, images, [commit()]
+        layers = mnist_net(settings.width, settings.block, protocol.dropout, images["classes"])
+        shape, rng = (1, images["side"], images["side"]), np.random.default_rng(settings.seed)
+        self.net = ConvNet(shape, layers, rng, gate_bias=settings.gate_bias)
         decay = self.net.per_parameter(protocol.weight_decay, protocol.decay_of_last)
         rates = self.net.per_parameter(1.0, biases=2.0)
         self.optimizer = Nesterov(self.net.parameters, protocol.lr, weight_decay=decay, rates=rates)
-        self.rng = np.random.default_rng([s.seed, 1])  # shuffles, moves, drops
+        self.rng = np.random.default_rng([settings.seed, 1])  # shuffles, moves, drops
         self.history, self.seconds, self.diverged = {name: [] for name in self.COLUMNS}, 0.0, None
-        self.steps_of_epoch = s.n_train // BATCH
-        self.steps = 0
+        self.steps, self.steps_of_epoch = 0, settings.n_train // BATCH
 
     parameters = property(lambda self: self.net.parameters)
     epochs = property(lambda self: len(self.history["epoch"]), doc="that are finished")
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Images (N, pixels) uint8 -> logits (N, classes), moved and with dropout."""
-        return self.net.forward(pixels(moved(x, self.protocol.shift, self.rng)), dropout=self.rng)
+        return self.net.forward(pixels(random_shift(x, self.protocol.shift, self.rng)), dropout=self.rng)
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
         return self.net.backward(d_logits)
 
     def step(self, gradient: np.ndarray) -> float:
         """An update at the rate that the schedule has for it; returns the gradient's norm."""
-        over = (self.steps + 0.5) / (self.settings.epochs * self.steps_of_epoch)
-        self.optimizer.lr = self.protocol.lr * SCHEDULES[self.protocol.schedule](over)
+        progress = (self.steps + 0.5) / (self.settings.epochs * self.steps_of_epoch)
+        self.optimizer.lr = self.protocol.lr * SCHEDULES[self.protocol.schedule](progress)
         self.steps += 1
         return self.optimizer.step(gradient)
 
@@ -240,13 +241,11 @@ class Training:
             head, arrays = read_arrays(path)
             protocol = Protocol(*head["protocol"])
             run = cls(Settings(**head["settings"]), protocol, dict(head["images"]))
-            for own, name in ((run.net.parameters, "parameters"), (run.optimizer.v, "v")):
-                its = arrays[name]
-                if (its.shape, its.dtype) != (own.shape, own.dtype) or not np.isfinite(its).all():
-                    raise ValueError(
-                        f"{name} must be {own.shape}, {own.dtype} and finite, not {its.shape}, {its.dtype}"
-                    )
-                own[:] = its
+            for name, target in (("parameters", run.net.parameters), ("v", run.optimizer.v)):
+                array = arrays[name]
+                if (array.shape, array.dtype) != (target.shape, target.dtype) or not np.isfinite(array).all():
+                    raise ValueError(f"{name} must be finite, {target.dtype} and of shape {target.shape}")
+                target[:] = array
             run.history, run.seconds, run.commits = head["history"], float(head["seconds"]), list(head["commits"])
             if [*run.history] != [*cls.COLUMNS] or run.history["epoch"] != [*range(1, run.epochs + 1)]:
                 raise ValueError("the history is not that of whole epochs")
@@ -273,8 +272,8 @@ def train(run: Training, data: hn.Dataset, checkpoint: Path | None = None, repor
     A run that diverges stops there: its history ends with the last whole epoch and `diverged` says where.
     Raises ValueError for other images than those that the run was made for.
     """
-    if images_of(data) != run.images:
-        raise ValueError(f"a run on the images {run.images} cannot go on with {images_of(data)}")
+    if fingerprint(data) != run.images:
+        raise ValueError(f"a run on the images {run.images} cannot go on with {fingerprint(data)}")
     for epoch in range(run.epochs + 1, run.settings.epochs + 1):
         start = time.perf_counter()
         try:
@@ -295,18 +294,19 @@ def train(run: Training, data: hn.Dataset, checkpoint: Path | None = None, repor
 
 def result(run: Training, data: hn.Dataset) -> dict:
     """The RUN of the JSON; what the net learned is in it as far as the pictures need it."""
-    s, net = run.settings, run.net
-    own = {"label": label(s), **asdict(s), "n_parameters": len(net.parameters), "commits": run.commits}
-    own |= {"diverged": run.diverged is not None, "diverged_at": run.diverged, "history": run.history}
+    settings, net = run.settings, run.net
+    summary = {"label": label(settings), **asdict(settings)}
+    summary |= {"n_parameters": len(net.parameters), "commits": run.commits}
+    summary |= {"diverged": run.diverged is not None, "diverged_at": run.diverged, "history": run.history}
     for name in ("train_acc", "test_acc", "train_loss"):
-        own[f"final_{name}"] = None if run.diverged else run.history[name][-1]
-    return own | ({} if run.diverged else learned(net, data)) | {"wallclock_sec": run.seconds}
+        summary[f"final_{name}"] = None if run.diverged else run.history[name][-1]
+    return summary | ({} if run.diverged else inspect_net(net, data)) | {"wallclock_sec": run.seconds}
 
 
 PICTURED = 60  # of the images that a net gets wrong
 
 
-def learned(net: ConvNet, data: hn.Dataset, n: int = 1000) -> dict:
+def inspect_net(net: ConvNet, data: hn.Dataset, n: int = 1000) -> dict:
     """The first layer's filters, mean T (over n test images and all maps) of each layer and position, and the images
     that the net gets wrong: of the first ones the pixels, too, row by row, two hexadecimal digits each."""
     first = next(layer for layer in net.layers if layer.shapes)
@@ -449,8 +449,8 @@ def train_seeds(args, save) -> None:
         check_writable(path)
     data = hn.load_mnist(args.data_dir)
     settings = plan(args, data)
-    data = chosen(data, settings[0])
-    images, tasks = images_of(data), []
+    data = select_images(data, settings[0])
+    images, tasks = fingerprint(data), []
     for s in settings:
         file = None if args.no_save else path.with_name(f"{path.stem}_{s.seed}.npz")
         if file:

@@ -69,9 +69,9 @@ def setting(width, block, protocol, epochs, seed, recipe, of_images, validation=
 def trial(t: dict, folder: str) -> dict:
     """One run from its seed, or from its checkpoint if this very program wrote it."""
     s = cn.Settings(**{field.name: t[field.name] for field in fields(cn.Settings)})
-    data = cn.chosen(hn.load_mnist(), s)
+    data = cn.select_images(hn.load_mnist(), s)
     protocol = cn.Protocol(**{name: t[name] for name in cn.Protocol._fields})
-    run = cn.Training(s, protocol, cn.images_of(data))
+    run = cn.Training(s, protocol, cn.fingerprint(data))
     words = (*(t[name] for name in ("protocol", "block", "width", "lr", "shift", "epochs", "seed")), *t["dropout"])
     path = Path(folder) / f"table1_{'validation_' * s.validation}{'_'.join(map(str, words))}.npz"
     if path.exists():

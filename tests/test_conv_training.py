@@ -30,7 +30,7 @@ def shapes(tmp_path):
 
 def training(s=SMALL, protocol=cn.PROTOCOLS["short"], data=None):
     """For these images, or for images of 14 x 14 pixels and three classes that are not there yet."""
-    return cn.Training(s, protocol, cn.images_of(data) if data else {"side": 14, "classes": 3, "crc32": ""})
+    return cn.Training(s, protocol, cn.fingerprint(data) if data else {"side": 14, "classes": 3, "crc32": ""})
 
 
 def train(*words, **more):
@@ -88,7 +88,7 @@ def test_decay_and_rates_of_each_parameter(name, decay, of_last):
 def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
     """One epoch without dropout and shifts, by hand; the rate is still the first."""
     s, protocol = replace(SMALL, epochs=100), cn.PROTOCOLS["paper"]._replace(dropout=(0, 0, 0, 0))
-    data, t = cn.chosen(hn.load_mnist(shapes), s), training(s, protocol)
+    data, t = cn.select_images(hn.load_mnist(shapes), s), training(s, protocol)
     net, rng = training(s, protocol).net, np.random.default_rng([0, 1])
     decay, rates = net.per_parameter(1e-3, 1e-2), net.per_parameter(1.0, biases=2.0)
     optimizer, losses = Nesterov(net.parameters, 0.01, weight_decay=decay, rates=rates), []
@@ -107,7 +107,7 @@ def test_images_move_by_whole_pixels(most):
     rng = np.random.default_rng(0)
     x = rng.integers(1, 255, (200, 36), dtype=np.uint8)
     seen = set()
-    for image, result in zip(x, cn.moved(x, most, rng), strict=True):
+    for image, result in zip(x, cn.random_shift(x, most, rng), strict=True):
         padded = np.pad(image.reshape(6, 6), 2)
         where = [(i, j) for i in range(5) for j in range(5) if (padded[i : i + 6, j : j + 6].ravel() == result).all()]
         assert len(where) == 1
@@ -117,14 +117,14 @@ def test_images_move_by_whole_pixels(most):
 
 def test_validation_is_on_training_images_that_are_not_trained_on(mnist):
     s = cn.Settings(n_train=55000, n_test=5000, validation=True)
-    data = cn.chosen(mnist, s)
+    data = cn.select_images(mnist, s)
     assert (len(data.x_train), len(data.x_test)) == (55000, 5000)
     assert (data.x_train == mnist.x_train[:55000]).all()
     assert (data.x_test == mnist.x_train[55000:]).all()
     assert (data.y_test == mnist.y_train[55000:]).all()
     with pytest.raises(ValueError, match="more than the 55000 and 5000 there are"):
-        cn.chosen(mnist, replace(s, n_train=55001))
-    data = cn.chosen(mnist, cn.Settings())
+        cn.select_images(mnist, replace(s, n_train=55001))
+    data = cn.select_images(mnist, cn.Settings())
     assert all(a is b or (a == b).all() for a, b in zip(data[:4], mnist[:4], strict=True))
 
 
@@ -173,7 +173,7 @@ def test_mean_gates_are_the_mean_of_T(shapes):
 def test_what_the_pictures_need(shapes):
     data = hn.load_mnist(shapes)
     t = training()
-    result = cn.learned(t.net, data)
+    result = cn.inspect_net(t.net, data)
     assert np.shape(result["filters"]) == (3, 5, 5)
     assert result["final_T_per_layer"] == pytest.approx([np.mean(T) for T in result["final_T_per_position"]], abs=1e-4)
     answers = t.predict(data.x_test).argmax(axis=1)
@@ -182,7 +182,7 @@ def test_what_the_pictures_need(shapes):
     for i, each in wrong.items():
         assert (each["label"], each["answer"]) == (data.y_test[i], answers[i])
         assert bytes.fromhex(each["pixels"]) == data.x_test[i].tobytes()
-    no_gates = cn.learned(training(replace(SMALL, block="plain")).net, data)
+    no_gates = cn.inspect_net(training(replace(SMALL, block="plain")).net, data)
     assert no_gates["final_T_per_layer"] == no_gates["final_T_per_position"] == []
 
 
@@ -203,7 +203,7 @@ class Stopped(Exception):
 @pytest.mark.parametrize("protocol", cn.PROTOCOLS)
 @pytest.mark.parametrize("after", [1, 3])
 def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
-    data, path = cn.chosen(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
+    data, path = cn.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
     s = replace(SMALL, protocol=protocol)
     whole, stopped = (training(s, cn.PROTOCOLS[protocol], data) for _ in range(2))
     cn.train(whole, data)
@@ -228,7 +228,7 @@ def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
 
 
 def test_a_run_that_diverges_ends_by_name(shapes):
-    data = cn.chosen(hn.load_mnist(shapes), SMALL)
+    data = cn.select_images(hn.load_mnist(shapes), SMALL)
     t = training(SMALL, cn.PROTOCOLS["short"]._replace(lr=1e30), data)
     cn.train(t, data)
     result = cn.result(t, data)
@@ -303,7 +303,7 @@ def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
 
 
 def test_a_run_does_not_go_on_with_other_images(shapes):
-    data = cn.chosen(hn.load_mnist(shapes), SMALL)
+    data = cn.select_images(hn.load_mnist(shapes), SMALL)
     with pytest.raises(ValueError, match="cannot go on with"):
         cn.train(training(data=data), data._replace(y_train=2 - data.y_train))
 
