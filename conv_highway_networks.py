@@ -145,6 +145,9 @@ class Settings:
     n_test: int = 10000
     validation: bool = False
 
+    label = property(lambda s: f"{s.block}, width {s.width}, {s.protocol}, seed {s.seed}")
+    tested_on = property(lambda s: "validation" if s.validation else "test")
+
 
 def select_images(data: hn.Dataset, settings: Settings) -> hn.Dataset:
     """The first n_train and n_test images; for validation those to test on are the last of the training images, which
@@ -295,7 +298,7 @@ def train(run: Training, data: hn.Dataset, checkpoint: Path | None = None, repor
 def result(run: Training, data: hn.Dataset) -> dict:
     """The RUN of the JSON; what the net learned is in it as far as the pictures need it."""
     settings, net = run.settings, run.net
-    summary = {"label": label(settings), **asdict(settings)}
+    summary = {"label": settings.label, **asdict(settings)}
     summary |= {"n_parameters": len(net.parameters), "commits": run.commits}
     summary |= {"diverged": run.diverged is not None, "diverged_at": run.diverged, "history": run.history}
     for name in ("train_acc", "test_acc", "train_loss"):
@@ -326,12 +329,40 @@ def inspect_net(net: ConvNet, data: hn.Dataset, n: int = 1000) -> dict:
     }
 
 
-def tested_on(s: Settings) -> str:
-    return "validation" if s.validation else "test"
+def differences(saved: Training, run: Training) -> dict:
+    """What makes a checkpoint one of another run, by name: settings, protocol and images that are not the run's, and
+    `commits` unless this very program wrote it.  Where git does not know the program as committed, it may be another.
+    """
+    now, program_is_known = run.task(), not str(commit()).endswith(("dirty", "None"))
+    other = {name: value for name, value in saved.task().items() if value != now[name]}
+    same_program = program_is_known and saved.commits == [commit()]
+    return other if same_program else other | {"commits": saved.commits}
 
 
-def label(s: Settings) -> str:
-    return f"{s.block}, width {s.width}, {s.protocol}, seed {s.seed}"
+def train_one(
+    settings: Settings, protocol: Protocol, data: hn.Dataset, checkpoint: Path | None = None,
+    *, resume: bool = True, any_program: bool = False, quiet: bool = True,
+) -> dict:  # fmt: skip
+    """One net to its RUN, on one BLAS thread: from its checkpoint if that is of this run, else from its seed.
+
+    With `any_program` another program may have written the checkpoint; without `resume` it is replaced.  Raises
+    InputError for a file that is no checkpoint, and where none can be written.
+    """
+    run = Training(settings, protocol, fingerprint(data))
+    if resume and checkpoint and checkpoint.exists():
+        saved = Training.load(checkpoint)
+        if differences(saved, run).keys() <= ({"commits"} if any_program else set()):
+            run = saved
+    text = f"loss {{train_loss:.4f}}  train {{train_acc:.4f}}  {settings.tested_on} {{test_acc:.4f}}"
+
+    def report(row):
+        if not quiet:
+            line = f"{settings.label}  epoch {row['epoch']:3d}  {text.format_map(row)}  {run.seconds:.0f} s"
+            print(line + "\n", end="", flush=True)  # in one piece, among those of the other processes
+
+    with threadpool_limits(1):
+        train(run, data, checkpoint, report)
+        return result(run, data)
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
@@ -340,35 +371,29 @@ QUICK = {"width": 4, "epochs": 2, "n_train": 600, "n_test": 200}  # a smoke test
 
 
 def parse_arguments(argv=None):
-    d, count, settings = Settings(), number(int, 1), " (%(default)s)"
+    d, count, default = Settings(), number(int, 1), " (%(default)s)"
     p = argparse.ArgumentParser(description="Train the paper's convolutional highway net on MNIST; write JSON.")
-    seeds, saving = p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
-    p.add_argument("--width", type=count, default=d.width, help="maps of a layer; the paper's are 16 and 32" + settings)
+    add, seeds, saving = p.add_argument, p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
+    add("--width", type=count, default=d.width, help="maps of a layer; the paper's are 16 and 32" + default)
     kinds = [name for name, kind in KINDS.items() if issubclass(kind, Convolution) and name != "conv"]
-    p.add_argument("--block", choices=kinds, default=d.block, help="what the layers are" + settings)
-    p.add_argument(
-        "--protocol", choices=tuple(PROTOCOLS), default=d.protocol, help="the authors', or a short one" + settings
-    )
+    add("--block", choices=kinds, default=d.block, help="what the layers are" + default)
+    add("--protocol", choices=tuple(PROTOCOLS), default=d.protocol, help="the authors', or a short one" + default)
     epochs = ", ".join(f"{name}: {each.epochs}" for name, each in PROTOCOLS.items())
-    p.add_argument("--epochs", type=number(int, 1, 10**6), help=f"passes over the training images ({epochs})")
-    seeds.add_argument("--seed", type=number(int, 0), default=d.seed, help="for weights and training" + settings)
+    add("--epochs", type=number(int, 1, 10**6), help=f"passes over the training images ({epochs})")
+    seeds.add_argument("--seed", type=number(int, 0), default=d.seed, help="for weights and training" + default)
     seeds.add_argument("--seeds", type=list_of(number(int, 0)), default=(), help="several: 0,1,2")
-    p.add_argument("--gate-bias", type=number(float, -1e3, 1e3), default=d.gate_bias, help="b_T at first" + settings)
-    p.add_argument("--n-train", type=number(int, BATCH), help="training images, the first (all)")
-    p.add_argument("--n-test", type=count, help="test images, the first (all)")
-    p.add_argument("--validation", action="store_true", help=f"test on the last {HELD_OUT} training images instead")
-    p.add_argument("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
-    p.add_argument(
-        "--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes, one a seed" + settings
-    )
-    p.add_argument("--quick", action="store_true", help="a smoke test of two epochs, to run_conv_quick.json")
-    p.add_argument(
-        "--out", type=path_name, metavar="FILE", help="instead of run_conv.json; each net to FILE_SEED.npz beside it"
-    )
+    add("--gate-bias", type=number(float, -1e3, 1e3), default=d.gate_bias, help="b_T at first" + default)
+    add("--n-train", type=number(int, BATCH), help="training images, the first (all)")
+    add("--n-test", type=count, help="test images, the first (all)")
+    add("--validation", action="store_true", help=f"test on the last {HELD_OUT} training images instead")
+    add("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
+    add("--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes, one a seed" + default)
+    add("--quick", action="store_true", help="a smoke test of two epochs, to run_conv_quick.json")
+    add("--out", type=path_name, metavar="FILE", help="instead of run_conv.json; each net to FILE_SEED.npz beside it")
     saving.add_argument("--resume", action="store_true", help="go on from the checkpoints that stand beside the JSON")
     saving.add_argument("--no-save", action="store_true", help="write nothing")
-    p.add_argument("--quiet", action="store_true", help="print the result alone")
-    p.add_argument("--nets", action="store_true", help="print the parameters of the paper's nets; train nothing")
+    add("--quiet", action="store_true", help="print the result alone")
+    add("--nets", action="store_true", help="print the parameters of the paper's nets; train nothing")
     if p.parse_args(argv).quick:
         p.set_defaults(**QUICK)
     return p, p.parse_args(argv)
@@ -407,38 +432,24 @@ def plan(args, data: hn.Dataset) -> list[Settings]:
     return [replace(s, seed=seed) for seed in args.seeds or [args.seed]]
 
 
-def check_checkpoint(s: Settings, images: dict, path: Path, resume: bool) -> None:
+def check_checkpoint(settings: Settings, images: dict, path: Path, resume: bool) -> None:
     """Raises InputError where to train would lose or mix up something; says what is worth knowing."""
     check_writable(path)
     if not path.exists():
         if resume:
-            print(f"{label(s)}: there is no {path}, it starts from its first epoch", file=sys.stderr)
+            print(f"{settings.label}: there is no {path}, it starts from its first epoch", file=sys.stderr)
         return
-    kept, now = Training.load(path), Training(s, PROTOCOLS[s.protocol], images).task()
-    if not resume and kept.epochs < kept.settings.epochs:
-        ready = f"{kept.epochs} of {kept.settings.epochs} epochs"
+    saved = Training.load(path)
+    if not resume and saved.epochs < saved.settings.epochs:
+        ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
         raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
-    other = [f"{name} {was}" for name, was in kept.task().items() if was != now[name]]
-    if resume and other:
-        raise InputError(f"{path} is of another run ({', '.join(other)}): remove it, or choose another --out")
-    if resume and kept.commits != [commit()]:
-        print(f"{path}: trained by {kept.commits}, from now on by {commit()}: compare with care", file=sys.stderr)
-
-
-def train_one(s: Settings, images: dict, data: hn.Dataset, checkpoint: Path | None, resume: bool, quiet: bool) -> dict:
-    """One net from its seed, or its checkpoint, to its RUN, on one BLAS thread."""
-    again = resume and checkpoint.exists()
-    run = Training.load(checkpoint) if again else Training(s, PROTOCOLS[s.protocol], images)
-    text = f"loss {{train_loss:.4f}}  train {{train_acc:.4f}}  {tested_on(s)} {{test_acc:.4f}}"
-
-    def report(row):
-        if not quiet:
-            line = f"{label(s)}  epoch {row['epoch']:3d}  {text.format_map(row)}  {run.seconds:.0f} s"
-            print(line + "\n", end="", flush=True)  # in one piece, among those of the other processes
-
-    with threadpool_limits(1):
-        train(run, data, checkpoint, report)
-        return result(run, data)
+    other = differences(saved, Training(settings, PROTOCOLS[settings.protocol], images)) if resume else {}
+    commits = other.pop("commits", None)
+    if other:
+        was = ", ".join(f"{name} {value}" for name, value in other.items())
+        raise InputError(f"{path} is of another run ({was}): remove it, or choose another --out")
+    if commits is not None:
+        print(f"{path}: trained by {commits}, from now on by {commit()}: compare with care", file=sys.stderr)
 
 
 def train_seeds(args, save) -> None:
@@ -455,11 +466,12 @@ def train_seeds(args, save) -> None:
         file = None if args.no_save else path.with_name(f"{path.stem}_{s.seed}.npz")
         if file:
             check_checkpoint(s, images, file, args.resume)
-        tasks.append((s, images, data, file, args.resume, args.quiet))
+        tasks.append((s, PROTOCOLS[s.protocol], data, file))
     if not args.quiet:
-        sizes = f"{len(data.x_train)} training and {len(data.x_test)} {tested_on(settings[0])} images"
+        sizes = f"{len(data.x_train)} training and {len(data.x_test)} {settings[0].tested_on} images"
         print(f"{data.name} from {data.source}: {sizes}", flush=True)
-    done = {run["seed"]: run for run in in_processes(train_one, tasks, min(args.jobs, len(tasks)))}
+    work = partial(train_one, resume=args.resume, any_program=True, quiet=args.quiet)
+    done = {run["seed"]: run for run in in_processes(work, tasks, min(args.jobs, len(tasks)))}
     runs = [done[s.seed] for s in settings]
     for run in runs:
         if run["diverged"]:
@@ -475,15 +487,10 @@ def train_seeds(args, save) -> None:
 
 def record(args, data: hn.Dataset, s: Settings, runs: list[dict]) -> dict:
     """The JSON.  Several seeds stand in `seeds`; `seed` is null then."""
-    return {
-        **PROTOCOLS[s.protocol]._asdict(),
-        **asdict(s),
-        **({"seeds": args.seeds} if args.seeds else {}),
-        **({"seed": None} if len(args.seeds) > 1 else {}),
-        **{"batch_size": BATCH, "data_set": data.name, "n_classes": data.n_classes},
-        "env": environment(),
-        "runs": runs,
-    }
+    own = PROTOCOLS[s.protocol]._asdict() | asdict(s) | ({"seeds": args.seeds} if args.seeds else {})
+    own |= {"seed": None} if len(args.seeds) > 1 else {}
+    own |= {"batch_size": BATCH, "data_set": data.name, "n_classes": data.n_classes}
+    return own | {"env": environment(), "runs": runs}
 
 
 def table(runs: list[dict]) -> str:

@@ -302,6 +302,40 @@ def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
         cn.Training.load(path)
 
 
+def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch):
+    monkeypatch.setattr(cn, "commit", lambda: "abc")
+    saved = training()
+    assert cn.differences(saved, training()) == {}
+    other = training(replace(SMALL, seed=7), cn.PROTOCOLS["short"]._replace(shift=2))
+    assert cn.differences(saved, other) == {"seed": 0, "shift": 1}
+    for now in ("def", "abc-dirty", None):  # the last two may be any program, even where the names are equal
+        monkeypatch.setattr(cn, "commit", lambda now=now: now)
+        assert cn.differences(saved, training()) == {"commits": ["abc"]}
+        assert cn.differences(training(), training()) == ({} if now == "def" else {"commits": [now]})
+
+
+@pytest.mark.parametrize(
+    ("how", "seed", "now", "resumed"),
+    [
+        ({}, 0, "abc", True),
+        ({"resume": False}, 0, "abc", False),
+        ({}, 0, "def", False),
+        ({"any_program": True}, 0, "def", True),
+        ({"any_program": True}, 7, "abc", False),
+    ],
+    ids=str,
+)
+def test_what_is_resumed(tmp_path, shapes, monkeypatch, capsys, how, seed, now, resumed):
+    data, protocol, path = cn.select_images(hn.load_mnist(shapes), SMALL), cn.PROTOCOLS["short"], tmp_path / "net.npz"
+    monkeypatch.setattr(cn, "commit", lambda: "abc")
+    whole = cn.train_one(SMALL, protocol, data, path)
+    monkeypatch.setattr(cn, "commit", lambda: now)
+    again = cn.train_one(replace(SMALL, seed=seed), protocol, data, path, quiet=False, **how)
+    assert len(capsys.readouterr().out.splitlines()) == (0 if resumed else SMALL.epochs)
+    assert (again["history"] == whole["history"]) == (seed == SMALL.seed)
+    assert cn.Training.load(path).settings.seed == seed
+
+
 def test_a_run_does_not_go_on_with_other_images(shapes):
     data = cn.select_images(hn.load_mnist(shapes), SMALL)
     with pytest.raises(ValueError, match="cannot go on with"):
