@@ -73,10 +73,13 @@ class Convolution(Layer):
         a.V = work.new("V", (side + 2 * pad, k, maps, columns))
         a.x = a.V[pad : pad + side, pad] if rows == side else work.new("x", (side, maps, side * n))
         at_once = min(max(1, PRODUCT_BYTES // (self.outputs * columns * a.V.itemsize)), rows)
-        a.slices, a.input_slices = row_slices(rows, at_once), row_slices(side, at_once)
+        a.slices, a.input_slices = (
+            [slice(i, min(i + at_once, end)) for i in range(0, end, at_once)] for end in (rows, side)
+        )
         a.z, a.t = (work.scratch(name, (at_once, m, columns)) for name, m in (("z", self.outputs), ("t", out)))
         a.windows = windows(a.V, rows, k * k * maps)
-        a.block_columns = self._block_columns(n, k * k * maps)
+        fit = [w for w in range(1, rows + 1) if rows % w == 0 and w * n <= BLOCK_COLUMNS]
+        a.block_columns = n * (fit[-1] if fit and k * k * maps <= NARROW_ROWS else rows)
         self._make_saved(work, a, (rows, out, columns))
         if work.keep:
             a.D = work.scratch("D", (side + k - 1, self.outputs, columns))
@@ -87,12 +90,6 @@ class Convolution(Layer):
 
     def _make_saved(self, work, a, shape):
         """Arrays that the way back needs."""
-
-    def _block_columns(self, n, rows_of_window):
-        """How many columns of a product are made at a time."""
-        side = self.out_shape[1]
-        fit = [w for w in range(1, side + 1) if side % w == 0 and w * n <= BLOCK_COLUMNS]
-        return n * (fit[-1] if fit and rows_of_window <= NARROW_ROWS else side)
 
     def prepare_input(self, a, rows):
         """Fills V, but for the copy that is not shifted where it is a.x itself."""
@@ -111,7 +108,8 @@ class Convolution(Layer):
             add(z, b, z)
             self._elementwise(a, rows, z, y[rows])
             prepare_next(rows)
-        a.y = y
+        if not self.carries:
+            a.H = y
 
     def _weights(self):
         return self.W.reshape(self.outputs, -1), self.b[:, None]
@@ -135,8 +133,8 @@ class Convolution(Layer):
         return self._input_gradient(a, dy) if needs_dx else None
 
     def _elementwise_backward(self, a, rows, dy, dz):
-        greater(a.y[rows], 0, dz)
-        multiply(dz, dy, dz)
+        greater(a.H[rows], 0, dz)
+        multiply(dz, dy, dz)  # dz = H' dy
 
     def _input_gradient(self, a, dy):
         """dL/dx from a.D: the product holds what each of the k columns of weights adds, to be shifted to its place."""
@@ -166,10 +164,6 @@ class Residual(Convolution):
     def _elementwise(self, a, rows, z, y):
         maximum(z, 0, a.H[rows])
         add(a.x[rows], a.H[rows], y)
-
-    def _elementwise_backward(self, a, rows, dy, dz):
-        greater(a.H[rows], 0, dz)
-        multiply(dz, dy, dz)
 
 
 class Highway(Convolution):
@@ -227,10 +221,6 @@ def shift_slices(by: int, size: int, room: int) -> tuple[slice, slice]:
     return slice(max(by, 0), min(by + size, room)), slice(max(-by, 0), min(size, room - by))
 
 
-def row_slices(rows: int, at_once: int) -> list[slice]:
-    return [slice(i, min(i + at_once, rows)) for i in range(0, rows, at_once)]
-
-
 class Pool(Layer):
     """The maximum of k x k windows `stride` apart; the last ones may overhang."""
 
@@ -267,15 +257,9 @@ class Pool(Layer):
         """To the first of the largest: several are where an image is uniform."""
         (_, side), (_, out), d_row_max = self.in_shape, self.out_shape, np.zeros_like(a.row_max)
         a.dx[...] = 0
-        for source, top, d_top, d_source in (
-            (
-                columns_first(a.row_max, side),
-                columns_first(a.y, out),
-                columns_first(dy, out),
-                columns_first(d_row_max, side),
-            ),
-            (a.x, a.row_max, d_row_max, a.dx),
-        ):
+        in_columns = ((a.row_max, side), (a.y, out), (dy, out), (d_row_max, side))
+        by_column = [columns_first(array, columns) for array, columns in in_columns]
+        for source, top, d_top, d_source in (by_column, (a.x, a.row_max, d_row_max, a.dx)):
             free = np.ones(top.shape, bool)
             for part, d_part in zip(*(self._strided(each, len(top)) for each in (source, d_source)), strict=True):
                 n = len(part)
@@ -343,14 +327,12 @@ class Dense(Layer):
         self.W[:] = rng.normal(0, 0.1, self.W.shape)
 
     def forward(self, a, y, prepare_next):
-        classes = len(self.b)
-        y[0] = self.W.reshape(classes, -1) @ a.x.reshape(-1, a.n) + self.b[:, None]
+        y[0] = self.W.reshape(len(self.W), -1) @ a.x.reshape(-1, a.n) + self.b[:, None]
 
     def backward(self, a, dy, needs_dx):
-        classes = len(self.b)
-        self.grad.W.reshape(classes, -1)[:] = dy[0] @ a.x.reshape(-1, a.n).T
+        self.grad.W.reshape(len(self.W), -1)[:] = dy[0] @ a.x.reshape(-1, a.n).T
         self.grad.b[:] = dy[0].sum(axis=1)
-        return (self.W.reshape(classes, -1).T @ dy[0]).reshape(a.x.shape)
+        return (self.W.reshape(len(self.W), -1).T @ dy[0]).reshape(a.x.shape)
 
 
 KINDS = {
@@ -465,14 +447,11 @@ class ConvNet:
 
     def per_parameter(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:
         """One number for each parameter, as weight decay and rates need it: for weights, the last layer's, biases."""
-        flat, start = np.empty_like(self.parameters), 0
+        parts = []
         for layer in self.layers:
-            of_weights = last if layer is self.layers[-1] and last is not None else weights
-            for name, shape in layer.shapes.items():
-                end = start + math.prod(shape)
-                flat[start:end] = of_weights if name == "W" else biases
-                start = end
-        return flat
+            numbers = {"W": weights if last is None or layer is not self.layers[-1] else last, "b": biases}
+            parts += [np.full(math.prod(shape), numbers[name]) for name, shape in layer.shapes.items()]
+        return np.concatenate(parts).astype(self.dtype)
 
     def _checked(self, x) -> int:
         maps, side, _ = self.shape
