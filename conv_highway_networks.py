@@ -1,12 +1,6 @@
 """Convolutional highway networks in pure NumPy: Table 1 of *Training Very Deep Networks* (Srivastava, Greff,
 Schmidhuber, NIPS 2015).
 
-A highway layer of k x k convolutions keeps the number of maps and the size of the image (eq. 3, * is convolution):
-
-    H = max(0, W_H * x + b_H)               block transform
-    T = sigmoid(W_T * x + b_T)              transform gate
-    y = H T + x (1 - T)
-
 This is the sister of highway_networks.py, from which it has the loss.  A net is plain data, a list of layers;
 `mnist_net(16)` is the paper's.  The layers with their hand-written passes, the net and the optimiser are in
 conv/layers.py.  This file reads from top to bottom: the nets as data, the training, the command line.
@@ -55,14 +49,9 @@ from plumbing.processes import MOST_JOBS, all_cores, in_processes
 def mnist_net(width: int, block: str = "highway", dropout=(0.2, 0.3, 0.4, 0.5), classes: int = 10) -> list[tuple]:
     """The paper's net of ten layers for Table 1 (section 3.2), as its authors released it; 28 x 28 pixels, one map."""
     of_input, *rates = dropout
-    stages = [
-        [(block, 3)] * 2 + [("pool", 3, 2)],
-        [(block, 3)] * 3 + [("pool", 3, 2)],
-        [(block, 3)] * 3 + [("pool", 2, 2)],
-    ]
     layers = [("dropout", of_input), ("conv", 5, width, "valid")]
-    for stage, rate in zip(stages, rates, strict=True):
-        layers += [*stage, ("dropout", rate)]
+    for blocks, window, rate in zip((2, 3, 3), (3, 3, 2), rates, strict=True):
+        layers += [*[(block, 3)] * blocks, ("pool", window, 2), ("dropout", rate)]
     return [*layers, ("dense", classes)]
 
 
@@ -95,6 +84,7 @@ PUBLISHED = {
 
 BATCH = 100
 HELD_OUT = 5000  # the last training images, on which settings are compared
+PICTURED = 60  # at most so many of the test images that a net gets wrong are kept for a picture
 
 
 def in_steps(progress: float) -> float:
@@ -135,15 +125,15 @@ PROTOCOLS = {
 class Settings:
     """What a run depends on, and nothing else."""
 
-    width: int = 16
+    width: int = 16  # maps of a layer
     block: str = "highway"
     protocol: str = "short"
     epochs: int = 12
     seed: int = 0
-    gate_bias: float = -1.0
+    gate_bias: float = -1.0  # b_T at the start
     n_train: int = 60000
     n_test: int = 10000
-    validation: bool = False
+    validation: bool = False  # tested on the last HELD_OUT training images instead
 
     label = property(lambda s: f"{s.block}, width {s.width}, {s.protocol}, seed {s.seed}")
     tested_on = property(lambda s: "validation" if s.validation else "test")
@@ -161,7 +151,7 @@ def select_images(data: hn.Dataset, settings: Settings) -> hn.Dataset:
 
 
 def fingerprint(data: hn.Dataset) -> dict:
-    """What tells select_images() images from others."""
+    """{side, classes, crc32}: what tells select_images() images from others."""
     crc = 0
     for array in data[:4]:
         crc = zlib.crc32(np.ascontiguousarray(array), crc)
@@ -169,12 +159,12 @@ def fingerprint(data: hn.Dataset) -> dict:
 
 
 def pixels(x: np.ndarray) -> np.ndarray:
-    """uint8 -> float32 in [0, 1), as the authors had them."""
+    """(N, pixels) uint8 -> float32 in [0, 1), as the authors had them."""
     return x.astype(np.float32) * np.float32(1 / 256)
 
 
 def random_shift(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Square images (N, pixels), each moved right and down by whole numbers from -most to most; what comes in is 0."""
+    """Square images (N, pixels), each moved right and down by -most to most whole pixels; what comes in is 0."""
     n, side = len(x), math.isqrt(x.shape[1])
     padded = np.pad(x.reshape(n, side, side), ((0, 0), (most, most), (most, most)))
     down, right = rng.integers(0, 2 * most + 1, (2, n))
@@ -187,7 +177,8 @@ class Training:
 
     For hn.train_epoch() it is a net, of images in bytes, and an optimiser: it moves, scales, drops, sets the rate.
     `net`, `history` (a list for each column, an entry an epoch), `diverged` (where, or None) and `commits` (of the
-    programs that trained it) are what one reads.  Raises ValueError for images that the net cannot take.
+    programs that trained it) are what one reads.  `images` is their fingerprint().  Raises ValueError for images that
+    the net cannot take.
     """
 
     COLUMNS = ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")
@@ -306,19 +297,14 @@ def result(run: Training, data: hn.Dataset) -> dict:
     return summary | ({} if run.diverged else inspect_net(net, data)) | {"wallclock_sec": run.seconds}
 
 
-PICTURED = 60  # of the images that a net gets wrong
-
-
 def inspect_net(net: ConvNet, data: hn.Dataset, n: int = 1000) -> dict:
     """The first layer's filters, mean T (over n test images and all maps) of each layer and position, and the images
     that the net gets wrong: of the first ones the pixels, too, row by row, two hexadecimal digits each."""
     first = next(layer for layer in net.layers if layer.shapes)
     T = net.mean_gates(pixels(data.x_test[:n]))
     answers = net.predict(pixels(data.x_test)).argmax(axis=1)
-    wrong = [
-        {"image": int(i), "label": int(data.y_test[i]), "answer": int(answers[i])}
-        for i in np.flatnonzero(answers != data.y_test)
-    ]
+    where = np.flatnonzero(answers != data.y_test)
+    wrong = [{"image": int(i), "label": int(data.y_test[i]), "answer": int(answers[i])} for i in where]
     for each in wrong[:PICTURED]:
         each["pixels"] = data.x_test[each["image"]].tobytes().hex()
     return {
@@ -399,7 +385,7 @@ def parse_arguments(argv=None):
     return p, p.parse_args(argv)
 
 
-def nets() -> str:
+def net_sizes() -> str:
     """The parameters of the paper's nets, ours beside the published."""
     lines = ["net                                     ours  published"]
     for name, (shape, layers, published) in PUBLISHED.items():
@@ -428,8 +414,8 @@ def plan(args, data: hn.Dataset) -> list[Settings]:
         raise InputError(f"images of {side} x {side} pixels are too small for this net: {error}") from error
     names = ("width", "block", "protocol", "gate_bias", "validation")
     own = {name: getattr(args, name) for name in names} | {"epochs": args.epochs or PROTOCOLS[args.protocol].epochs}
-    s = Settings(**own, n_train=args.n_train or n_train, n_test=args.n_test or n_test)
-    return [replace(s, seed=seed) for seed in args.seeds or [args.seed]]
+    settings = Settings(**own, n_train=args.n_train or n_train, n_test=args.n_test or n_test)
+    return [replace(settings, seed=seed) for seed in args.seeds or [args.seed]]
 
 
 def check_checkpoint(settings: Settings, images: dict, path: Path, resume: bool) -> None:
@@ -459,36 +445,36 @@ def train_seeds(args, save) -> None:
     if not args.no_save:
         check_writable(path)
     data = hn.load_mnist(args.data_dir)
-    settings = plan(args, data)
-    data = select_images(data, settings[0])
+    planned = plan(args, data)
+    data = select_images(data, planned[0])
     images, tasks = fingerprint(data), []
-    for s in settings:
-        file = None if args.no_save else path.with_name(f"{path.stem}_{s.seed}.npz")
+    for settings in planned:
+        file = None if args.no_save else path.with_name(f"{path.stem}_{settings.seed}.npz")
         if file:
-            check_checkpoint(s, images, file, args.resume)
-        tasks.append((s, PROTOCOLS[s.protocol], data, file))
+            check_checkpoint(settings, images, file, args.resume)
+        tasks.append((settings, PROTOCOLS[settings.protocol], data, file))
     if not args.quiet:
-        sizes = f"{len(data.x_train)} training and {len(data.x_test)} {settings[0].tested_on} images"
+        sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
         print(f"{data.name} from {data.source}: {sizes}", flush=True)
     work = partial(train_one, resume=args.resume, any_program=True, quiet=args.quiet)
     done = {run["seed"]: run for run in in_processes(work, tasks, min(args.jobs, len(tasks)))}
-    runs = [done[s.seed] for s in settings]
+    runs = [done[settings.seed] for settings in planned]
     for run in runs:
         if run["diverged"]:
             print(f"{run['label']}: DIVERGED in {run['diverged_at']}", file=sys.stderr)
     try:
         if not args.no_save:
-            save({path: json_bytes(record(args, data, settings[0], runs))})
+            save({path: json_bytes(record(args, data, planned[0], runs))})
     finally:
         print(table(runs), flush=True)  # whatever happens to the disk
     if not args.no_save:
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
 
 
-def record(args, data: hn.Dataset, s: Settings, runs: list[dict]) -> dict:
+def record(args, data: hn.Dataset, settings: Settings, runs: list[dict]) -> dict:
     """The JSON.  Several seeds stand in `seeds`; `seed` is null then."""
-    own = PROTOCOLS[s.protocol]._asdict() | asdict(s) | ({"seeds": args.seeds} if args.seeds else {})
-    own |= {"seed": None} if len(args.seeds) > 1 else {}
+    own = PROTOCOLS[settings.protocol]._asdict() | asdict(settings)
+    own |= ({"seeds": args.seeds} if args.seeds else {}) | ({"seed": None} if len(args.seeds) > 1 else {})
     own |= {"batch_size": BATCH, "data_set": data.name, "n_classes": data.n_classes}
     return own | {"env": environment(), "runs": runs}
 
@@ -509,7 +495,7 @@ def table(runs: list[dict]) -> str:
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
     if args.nets:
-        return run_command(parser.prog, lambda save: print(nets()))
+        return run_command(parser.prog, lambda save: print(net_sizes()))
     resume_hint = "" if args.no_save else "; --resume goes on from the last finished epoch"
     return run_command(parser.prog, partial(train_seeds, args), resume_hint)
 

@@ -1,9 +1,5 @@
-"""The mathematics of the convolutional nets: layers with their hand-written forward and backward passes, the net that a
-list of them makes, its work arrays, and the optimiser.
-
-A highway layer of k x k convolutions (eq. 3 of *Training Very Deep Networks*, * is convolution):
-
-    H = max(0, W_H * x + b_H)        T = sigmoid(W_T * x + b_T)        y = H T + x (1 - T)
+"""Layers of convolutional nets with their hand-written forward and backward passes, the net that a list of them makes,
+its work arrays, and the optimiser.  * is convolution; equations are numbered as in *Training Very Deep Networks*.
 """
 
 from __future__ import annotations
@@ -25,15 +21,17 @@ import highway_networks as hn
 # shifted by one column more, between rows of zeros.  So k rows of V, one after another, are without moving anything the
 # matrix (k k maps, columns x batch) that the weights (outputs, k k maps) are multiplied with.
 
-PRODUCT_BYTES = 1 << 20  # bytes of a product that the element-wise work goes over while the cache holds them
-EVALUATION_BATCH = 100  # a time in evaluation
-BLOCK_COLUMNS, NARROW_ROWS = 250, 150  # so many columns at a time where a window of V has so few rows: all stays cached
+PRODUCT_BYTES = 1 << 20  # of z at a time: the element-wise work finds them in the cache
+BLOCK_COLUMNS, NARROW_ROWS = 250, 150  # of z at a time, where k rows of V are a matrix of so few rows: all stays cached
+EVALUATION_BATCH = 100  # images at a time
 
 
 class Layer:
-    """One entry of a net: its parameters' shapes, the (maps, side) of its input and output, and its two passes.
+    """One entry of a net, from in_shape to out_shape, both (maps, side): its parameters' shapes, and its two passes.
 
-    Its work arrays for one batch size are in a namespace `a` that make_arrays() makes; its input is written to `a.x`.
+    A batch of n images is (rows, maps, columns x n), of the net's dtype.  The work arrays for it are in a namespace `a`
+    that make_arrays() makes.  forward(a, y, prepare_next) reads a.x, writes y, and calls prepare_next(rows) when rows
+    of y are ready.  backward(a, dy, needs_dx), dy = dL/dy, writes grad.W and grad.b, uses up dy, and returns dL/dx.
     """
 
     shapes, gates = MappingProxyType({}), 0
@@ -50,9 +48,13 @@ class Layer:
 
 
 class Convolution(Layer):
-    """y = H = max(0, W * x + b) of k x k pixels; "valid": only where all of them lie in the image."""
+    """y = H = max(0, W * x + b), in windows of k x k pixels, k odd; by default as many maps as x has.
 
-    gates, carries = 0, False
+    Padding "same" is k // 2 zeros around the image; "valid" is none, and the side becomes side - k + 1.
+    W is (outputs, rows, columns, maps of x), b (outputs,).  Raises ValueError for an even k and another padding.
+    """
+
+    gates, carries = 0, False  # carries: x goes into y past the product, and what is left in dy into dx
 
     def __init__(self, in_shape, k, maps=None, padding="same"):
         if k % 2 == 0 or padding not in ("same", "valid"):
@@ -68,28 +70,26 @@ class Convolution(Layer):
 
     def make_arrays(self, work, n):
         (maps, side), (out, rows), k, pad = self.in_shape, self.out_shape, self.k, self.pad
-        columns = rows * n
-        a = SimpleNamespace(n=n)
+        a, columns = SimpleNamespace(n=n), rows * n
         a.V = work.new("V", (side + 2 * pad, k, maps, columns))
         a.x = a.V[pad : pad + side, pad] if rows == side else work.new("x", (side, maps, side * n))
         at_once = min(max(1, PRODUCT_BYTES // (self.outputs * columns * a.V.itemsize)), rows)
-        a.slices, a.input_slices = (
-            [slice(i, min(i + at_once, end)) for i in range(0, end, at_once)] for end in (rows, side)
-        )
+        a.slices = [slice(i, min(i + at_once, rows)) for i in range(0, rows, at_once)]
+        a.input_slices = [slice(i, min(i + at_once, side)) for i in range(0, side, at_once)]
         a.z, a.t = (work.scratch(name, (at_once, m, columns)) for name, m in (("z", self.outputs), ("t", out)))
         a.windows = windows(a.V, rows, k * k * maps)
         fit = [w for w in range(1, rows + 1) if rows % w == 0 and w * n <= BLOCK_COLUMNS]
         a.block_columns = n * (fit[-1] if fit and k * k * maps <= NARROW_ROWS else rows)
-        self._make_saved(work, a, (rows, out, columns))
+        self._make_kept(work, a, (rows, out, columns))
         if work.keep:
-            a.D = work.scratch("D", (side + k - 1, self.outputs, columns))
+            a.D = work.scratch("D", (side + k - 1, self.outputs, columns))  # dz between rows of zeros
             a.dW = work.scratch("dW", (at_once, k * k * maps, self.outputs))
             a.back = work.scratch("back", (at_once, k * maps, columns))
             a.dx = None if self.carries else work.new("dx", (side, maps, side * n))
         return a
 
-    def _make_saved(self, work, a, shape):
-        """Arrays that the way back needs."""
+    def _make_kept(self, work, a, shape):
+        """Arrays of this shape from _elementwise() to _elementwise_backward()."""
 
     def prepare_input(self, a, rows):
         """Fills V, but for the copy that is not shifted where it is a.x itself."""
@@ -100,7 +100,6 @@ class Convolution(Layer):
                 V[:, j, :, to] = x[..., source]
 
     def forward(self, a, y, prepare_next):
-        """Writes y, (rows, maps, columns x batch), and says so, a few rows at a time."""
         W, b = self._weights()
         for rows in a.slices:
             z = a.z[: rows.stop - rows.start]
@@ -109,16 +108,12 @@ class Convolution(Layer):
             self._elementwise(a, rows, z, y[rows])
             prepare_next(rows)
         if not self.carries:
-            a.H = y
+            a.H = y  # the next layer's a.x
 
     def _weights(self):
         return self.W.reshape(self.outputs, -1), self.b[:, None]
 
-    def _elementwise(self, a, rows, z, y):
-        maximum(z, 0, y)
-
     def backward(self, a, dy, needs_dx):
-        """dL/dy -> dL/dx, None where it is not needed; dy is used up."""
         around, (_, side) = self.k - 1 - self.pad, self.out_shape
         inner = a.D[around : around + side]
         a.D[:around] = a.D[around + side :] = 0
@@ -131,10 +126,6 @@ class Convolution(Layer):
             add(dW, parts.sum(axis=0).T, dW)
             add(self.grad.b, dz.sum(axis=(0, 2)), self.grad.b)
         return self._input_gradient(a, dy) if needs_dx else None
-
-    def _elementwise_backward(self, a, rows, dy, dz):
-        greater(a.H[rows], 0, dz)
-        multiply(dz, dy, dz)  # dz = H' dy
 
     def _input_gradient(self, a, dy):
         """dL/dx from a.D: the product holds what each of the k columns of weights adds, to be shifted to its place."""
@@ -152,13 +143,22 @@ class Convolution(Layer):
                 add(part, back[:, j * maps : (j + 1) * maps, source], part)
         return dx
 
+    def _elementwise(self, a, rows, z, y):
+        """z = W * x + b -> y, of these rows."""
+        maximum(z, 0, y)
+
+    def _elementwise_backward(self, a, rows, dy, dz):
+        """dL/dy -> dL/dz, of these rows; where it carries, dy becomes what is carried to dx."""
+        greater(a.H[rows], 0, dz)
+        multiply(dz, dy, dz)  # dz = H' dy
+
 
 class Residual(Convolution):
-    """y = x + H."""
+    """y = x + H, H = max(0, W * x + b)."""
 
     carries = True
 
-    def _make_saved(self, work, a, shape):
+    def _make_kept(self, work, a, shape):
         a.H = work.new("H", shape)
 
     def _elementwise(self, a, rows, z, y):
@@ -167,7 +167,10 @@ class Residual(Convolution):
 
 
 class Highway(Convolution):
-    """y = H T + x (1 - T), T = sigmoid(W_T * x + b_T).  W and b hold W_H over W_T, b_H over b_T."""
+    """y = H T + x (1 - T), H = max(0, W_H * x + b_H), T = sigmoid(W_T * x + b_T)      eq. 3
+
+    It keeps the number of maps and the size of the image.  W and b hold W_H over W_T, b_H over b_T.
+    """
 
     gates, carries = 1, True
 
@@ -175,7 +178,7 @@ class Highway(Convolution):
         super().draw(rng, gate_bias)
         self.b[self.out_shape[0] :] = gate_bias
 
-    def _make_saved(self, work, a, shape):
+    def _make_kept(self, work, a, shape):
         a.H, a.q = work.new("H", shape), work.new("q", shape)
 
     def _weights(self):
@@ -192,15 +195,16 @@ class Highway(Convolution):
         add(q, 1, q)  # q = 1 + exp(-z_T) = 1 / T
         subtract(H, x, P)
         divide(P, q, P)  # P = T (H - x)
-        add(x, P, y)  # eq. 3
+        add(x, P, y)  # y = H T + x (1 - T)
 
     def _elementwise_backward(self, a, rows, dy, dz):
+        """eq. 9: dH = T dy, dz_H = H' dH; dT = (H - x) dy, dz_T = T (1 - T) dT = P (1 - T) dy."""
         maps, H, q, dH, dz_T = self.out_shape[0], a.H[rows], a.q[rows], a.t[: len(dz)], dz[:, self.out_shape[0] :]
         divide(dy, q, dH)  # dH = T dy
         subtract(dy, dH, dy)  # dy becomes (1 - T) dy, what is carried
         subtract(H, a.x[rows], dz_T)
         divide(dz_T, q, dz_T)  # P again: keeping it would cost more memory than this costs time
-        multiply(dz_T, dy, dz_T)  # dz_T = T (1 - T) (H - x) dy
+        multiply(dz_T, dy, dz_T)  # dz_T = P (1 - T) dy
         greater(H, 0, H)
         multiply(H, dH, dz[:, :maps])  # dz_H = H' dH
 
@@ -211,18 +215,18 @@ def windows(V: np.ndarray, rows: int, height: int) -> np.ndarray:
 
 
 def product(W, x, z, block_columns) -> None:
-    """z = W x for every row of the image, some columns at a time."""
+    """z = W x for every row of the image, some columns at a time: (m, h) (rows, h, columns) -> (rows, m, columns)."""
     in_blocks = (each.reshape(*each.shape[:2], -1, block_columns).swapaxes(1, 2) for each in (x, z))
     matmul(W, *in_blocks)
 
 
 def shift_slices(by: int, size: int, room: int) -> tuple[slice, slice]:
-    """Where in `room` columns, and from where, so many columns go when each moves right by `by`."""
+    """Of `size` columns that move right by `by` into `room` columns: where they come to lie, and which of them do."""
     return slice(max(by, 0), min(by + size, room)), slice(max(-by, 0), min(size, room - by))
 
 
 class Pool(Layer):
-    """The maximum of k x k windows `stride` apart; the last ones may overhang."""
+    """The maximum of k x k windows `stride` apart, over rows, then columns; the last ones may overhang."""
 
     def __init__(self, in_shape, k, stride):
         maps, side = in_shape
@@ -275,7 +279,7 @@ def columns_first(array: np.ndarray, columns: int) -> np.ndarray:
 
 
 class Average(Layer):
-    """The mean of k x k windows side by side."""
+    """The mean of k x k windows side by side.  Raises ValueError where they do not fill the image."""
 
     def __init__(self, in_shape, k):
         if k < 1 or in_shape[1] % k:
@@ -295,7 +299,7 @@ class Average(Layer):
 
 
 class Dropout(Layer):
-    """Zero with probability `rate`, else x / (1 - rate); x itself where there is no generator."""
+    """Zero with probability `rate`, from 0 to less than 1, else x / (1 - rate); x itself where a.rng is None."""
 
     def __init__(self, in_shape, rate):
         if not 0 <= rate < 1:
@@ -316,7 +320,7 @@ class Dropout(Layer):
 
 
 class Dense(Layer):
-    """Logits W x + b."""
+    """Logits y = W x + b, (1, classes, n).  W is (classes, rows, maps, columns), b (classes,)."""
 
     def __init__(self, in_shape, classes):
         super().__init__(in_shape, (classes, 1))
@@ -348,8 +352,7 @@ class ConvNet:
     """A net for images of `shape` (maps, side, side), of the layers that a list like mnist_net(16) names.
 
     All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.  The layer i of the list has
-    views of its own: net.layers[i].W, .b, and .grad.W, .grad.b.  The weights of a convolution are (outputs, rows,
-    columns, maps), those of a highway layer W_H over W_T; of the dense layer (classes, rows, maps, columns).
+    views of its own: net.layers[i].W, .b, and .grad.W, .grad.b, in the shapes that its class names.
 
     Convolutions are drawn from `rng` as Caffe's Xavier, uniform of variance 1 / fan_in, the dense layer normal with
     deviation 0.1, in the order of the list; biases are zero but for b_T = gate_bias.  `dtype` is float32, float64, or
@@ -410,7 +413,7 @@ class ConvNet:
         return logits
 
     def predict(self, x: np.ndarray) -> np.ndarray:
-        """The logits without dropout, some images at a time, keeping nothing.  Leaves a forward() undisturbed."""
+        """x as of forward() -> the logits without dropout, keeping nothing.  Leaves a forward() undisturbed."""
         return np.concatenate([part for part, _ in self._in_parts(x, "predict")])
 
     def mean_gates(self, x: np.ndarray) -> list[np.ndarray]:
@@ -433,7 +436,8 @@ class ConvNet:
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
         """dL/dlogits (N, classes) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
 
-        Uses up what forward() kept: raises RuntimeError as DeepNet.backward() does.
+        Uses up what forward() kept: raises RuntimeError when called twice, or before forward(), and ValueError for a
+        d_logits of another shape.
         """
         work, self._saved = self._saved, None
         if work is None:
@@ -446,7 +450,8 @@ class ConvNet:
         return self.gradient
 
     def per_parameter(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:
-        """One number for each parameter, as weight decay and rates need it: for weights, the last layer's, biases."""
+        """One number for each parameter, (n_parameters,), as weight decay and rates need it: `last` is for the weights
+        of the last layer."""
         parts = []
         for layer in self.layers:
             numbers = {"W": weights if last is None or layer is not self.layers[-1] else last, "b": biases}
