@@ -37,6 +37,21 @@ def train(*words, **more):
     return run("conv_highway_networks.py", *words, **more)
 
 
+@pytest.fixture
+def main(capsys):
+    """The same in this process, without waiting for another to start; only for one seed, which trains here."""
+
+    def call(*words):
+        try:
+            status = cn.main([*map(str, words)])
+        except SystemExit as end:  # argparse's
+            status = end.code
+        out, err = capsys.readouterr()
+        return subprocess.CompletedProcess(words, status, out, err)
+
+    return call
+
+
 def numbers_of(path) -> str:
     record = json.loads(path.read_text(), parse_constant=pytest.fail)
     runs = [{key: value for key, value in run.items() if key != "wallclock_sec"} for run in record.pop("runs")]
@@ -390,37 +405,49 @@ def test_the_other_blocks(tmp_path, shapes, block):
     assert (run["block"], run["protocol"], run["final_T_per_layer"]) == (block, "paper", [])
 
 
+TO_STOP = ("--width", 3, "--epochs", 60, "--seeds", "0,1")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """What a run that nobody stops writes."""
+    folder = tmp_path_factory.mktemp("whole")
+    shapes = write_data_set(folder / "shapes", side=14)
+    assert train(*TO_STOP, "--jobs", 2, "--data-dir", shapes, "--out", folder / "whole.json").returncode == 0
+    return numbers_of(folder / "whole.json")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+@pytest.mark.xdist_group("kills")
 @pytest.mark.parametrize(("how", "jobs"), [(signal.SIGKILL, 2), (signal.SIGINT, 2), (signal.SIGINT, 1)])
-def test_a_stopped_command_resumes_exactly(tmp_path, shapes, how, jobs):
-    words = ("--width", 3, "--epochs", 60, "--seeds", "0,1", "--jobs", jobs, "--data-dir", shapes, "--out")
-    assert train(*words, tmp_path / "whole.json").returncode == 0
+def test_a_stopped_command_resumes_exactly(tmp_path, shapes, main, whole, how, jobs):
+    words = (*TO_STOP, "--jobs", jobs, "--data-dir", shapes, "--out")
     command = [sys.executable, ROOT / "conv_highway_networks.py", *words, tmp_path / "stopped.json"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
     with subprocess.Popen(list(map(str, command)), **pipes) as process:
         assert any("seed 0  epoch   3" in line for line in process.stdout)
         os.killpg(process.pid, how)
-        stderr = process.communicate(timeout=60)[1]
+        stderr = process.communicate(timeout=300)[1]
     assert not (tmp_path / "stopped.json").exists()
     if how == signal.SIGINT:
         assert process.returncode == 130
         assert stderr.splitlines() == [
             "interrupted: nothing was written; --resume goes on from the last finished epoch"
         ]
-    assert "--resume goes on from there" in one_line_error(train(*words, tmp_path / "stopped.json"))
+    assert "--resume goes on from there" in one_line_error(main(*words, tmp_path / "stopped.json"))
     process = train(*words, tmp_path / "stopped.json", "--resume")
     assert process.returncode == 0, process.stderr
     assert "seed 0  epoch   3 " not in process.stdout
     assert "seed 0  epoch  60 " in process.stdout
-    assert numbers_of(tmp_path / "stopped.json") == numbers_of(tmp_path / "whole.json")
+    assert numbers_of(tmp_path / "stopped.json") == whole
     process = train(*words, tmp_path / "stopped.json", "--resume")  # nothing is left to do
     assert "epoch" not in process.stdout
-    assert numbers_of(tmp_path / "stopped.json") == numbers_of(tmp_path / "whole.json")
+    assert numbers_of(tmp_path / "stopped.json") == whole
 
 
-def test_what_cannot_be_resumed(tmp_path, shapes):
+def test_what_cannot_be_resumed(tmp_path, shapes, main):
     words = ("--width", 3, "--out", tmp_path / "x.json")
-    assert train(*words, "--data-dir", shapes, "--epochs", 2).returncode == 0
+    assert main(*words, "--data-dir", shapes, "--epochs", 2).returncode == 0
     before = {name: (tmp_path / name).read_bytes() for name in ("x.json", "x_0.npz")}
     others = write_data_set(tmp_path / "others", n_train=310, side=14)
     for other, what in (
@@ -431,32 +458,32 @@ def test_what_cannot_be_resumed(tmp_path, shapes):
         (("--epochs", 2, "--n-train", 200), "n_train 300"),
         (("--epochs", 2, "--n-train", 300, "--n-test", 80, "--data-dir", others), "crc32"),
     ):
-        error = one_line_error(train(*words, "--data-dir", shapes, *other, "--resume"))
+        error = one_line_error(main(*words, "--data-dir", shapes, *other, "--resume"))
         assert "is of another run" in error
         assert what in error
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
-    assert train(*words, "--data-dir", shapes, "--epochs", 3).returncode == 0  # a finished one may be replaced
+    assert main(*words, "--data-dir", shapes, "--epochs", 3).returncode == 0  # a finished one may be replaced
     assert cn.Training.load(tmp_path / "x_0.npz").epochs == 3
 
 
-def test_a_file_that_is_no_checkpoint_is_not_replaced(tmp_path, shapes):
+def test_a_file_that_is_no_checkpoint_is_not_replaced(tmp_path, shapes, main):
     (tmp_path / "x_0.npz").write_bytes(b"mine")
     for words in ((), ("--resume",)):
-        process = train(*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json", *words)
+        process = main(*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json", *words)
         assert "x_0.npz is not a checkpoint" in one_line_error(process)
     assert (tmp_path / "x_0.npz").read_bytes() == b"mine"
     assert {path.name for path in tmp_path.iterdir()} == {"shapes", "x_0.npz"}
 
 
-def test_resuming_says_what_one_should_know(tmp_path, shapes):
+def test_resuming_says_what_one_should_know(tmp_path, shapes, main):
     words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json", "--resume")
-    process = train(*words)
+    process = main(*words)
     assert process.returncode == 0, process.stderr
     assert "seed 0: there is no" in process.stderr
     path = tmp_path / "x_0.npz"
     head, arrays = read_arrays(path)
     write_arrays(path, head | {"commits": ["of old"]}, **arrays)
-    process = train(*words)
+    process = main(*words)
     assert process.returncode == 0
     assert "trained by ['of old'], from now on by" in process.stderr
 
@@ -503,21 +530,21 @@ BAD = [
 @pytest.mark.parametrize(
     ("words", "message"), BAD, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
 )
-def test_bad_input_is_one_line(tmp_path, shapes, words, message):
+def test_bad_input_is_one_line(tmp_path, shapes, main, monkeypatch, words, message):
     (tmp_path / "run.json").write_text("kept")
-    process = train("--epochs", 1, "--data-dir", shapes, "--out", "run.json", *words, cwd=tmp_path)
-    assert message in one_line_error(process)
+    monkeypatch.chdir(tmp_path)
+    assert message in one_line_error(main("--epochs", 1, "--data-dir", shapes, "--out", "run.json", *words))
     assert (tmp_path / "run.json").read_text() == "kept"
     assert {path.name for path in tmp_path.iterdir()} == {"shapes", "run.json"}
 
 
-def test_images_that_a_convolutional_net_cannot_take(tmp_path):
+def test_images_that_a_convolutional_net_cannot_take(tmp_path, main):
     tiny = write_data_set(tmp_path / "tiny", side=4)
-    assert "images of 4 x 4 pixels are too small for this net" in one_line_error(train("--no-save", "--data-dir", tiny))
+    assert "images of 4 x 4 pixels are too small for this net" in one_line_error(main("--no-save", "--data-dir", tiny))
     wide = write_data_set(tmp_path / "wide", n_train=100, n_test=100, side=10, compress=False)
     for name in ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte"):
         (wide / name).write_bytes(idx_bytes(np.zeros((100, 5, 8))))
-    assert "images of 40 pixels are not square" in one_line_error(train("--no-save", "--data-dir", wide))
+    assert "images of 40 pixels are not square" in one_line_error(main("--no-save", "--data-dir", wide))
 
 
 def test_the_nets_of_the_paper():
