@@ -23,13 +23,10 @@ hand-written passes, the net, the loss, the optimisers, the training of one net,
 from __future__ import annotations
 
 import argparse
-import gzip
-import hashlib
 import math
 import os
 import sys
 import time
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
@@ -48,10 +45,12 @@ from plumbing.files import (
     ROOT,
     InputError,
     check_writable,
+    download,
     environment,
     json_bytes,
     read_arrays,
     read_json,
+    read_plain_or_gz,
     write_arrays,
 )
 from plumbing.processes import MOST_JOBS, all_cores, in_processes
@@ -90,7 +89,7 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
     try:
         return _read_folder(CACHE, must_be_mnist=True)
     except InputError:
-        _download(CACHE)
+        download("MNIST", CACHE, {f"{name}.gz": md5 for name, md5 in GZ_MD5.items()}, MIRRORS, PATIENCE)
         return _read_folder(CACHE, must_be_mnist=True)
 
 
@@ -98,7 +97,7 @@ def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; one with the four files of a data set is needed")
     with ThreadPoolExecutor() as pool:
-        contents = list(pool.map(lambda name: _read_bytes(folder, name), SHA256))
+        contents = list(pool.map(lambda name: read_plain_or_gz(folder / name), SHA256))
     for (name, sha256), (path, _, digest) in zip(SHA256.items(), contents, strict=True):
         twin = next((other for other in SHA256 if SHA256[other] == digest), name)
         if twin != name:
@@ -122,18 +121,6 @@ def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
     return Dataset(*arrays, name, str(source), int(y_train.max()) + 1)
 
 
-def _read_bytes(folder: Path, name: str) -> tuple[Path, bytes, str]:
-    """The file called `name`, its uncompressed bytes and their SHA-256."""
-    path = next((p for p in (folder / f"{name}.gz", folder / name) if p.is_file()), None)
-    if path is None:
-        raise InputError(f"{folder / name} is missing; a data set is four files, .gz or plain: {', '.join(SHA256)}")
-    try:
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
-    return path, data, hashlib.sha256(data).hexdigest()
-
-
 def _parse_idx(path: Path, data: bytes, n_dims: int) -> np.ndarray:
     """The idx format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data."""
     magic, start = bytes((0, 0, 8, n_dims)), 4 + 4 * n_dims
@@ -145,21 +132,6 @@ def _parse_idx(path: Path, data: bytes, n_dims: int) -> np.ndarray:
     if len(data) - start != math.prod(shape):
         raise InputError(f"{path} has {len(data) - start} bytes of data; its header says {' x '.join(map(str, shape))}")
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
-
-
-def _download(folder: Path) -> None:
-    import pooch  # only here: most users have the bundled files
-
-    failures = []
-    for mirror in MIRRORS:
-        try:
-            for name, md5 in GZ_MD5.items():
-                get = pooch.HTTPDownloader(timeout=PATIENCE)
-                pooch.retrieve(f"{mirror}{name}.gz", f"md5:{md5}", f"{name}.gz", folder, downloader=get)
-            return
-        except (OSError, ValueError) as error:  # no network, a full disk; a wrong checksum
-            failures.append(f"{mirror}: {' '.join(str(error).split())[:200]}")
-    raise InputError(f"MNIST is not in {folder} and could not be downloaded: {'; '.join(failures)}")
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
