@@ -29,7 +29,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -39,7 +39,7 @@ from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, sq
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from plumbing.arrays import views_into, zeros
+from plumbing.arrays import cached, views_into, zeros
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import (
     ROOT,
@@ -244,6 +244,14 @@ INITS = ("uniform", "glorot", "he")
 SLICE = 256  # images a time in evaluation: a layer's arrays stay in the cache
 
 
+def activation_of(name: str, dtype):
+    """activate(z, H), which writes H(z), and slope(H, dH_dz), which writes H'(z) from H and may write over H."""
+    zero, one = np.zeros((), dtype), np.ones((), dtype)  # cheaper to pass than numbers
+    if name == "tanh":
+        return tanh, lambda H, dH_dz: subtract(one, square(H, dH_dz), dH_dz)
+    return lambda z, H: maximum(z, zero, H), lambda H, dH_dz: greater(H, zero, dH_dz)
+
+
 class DeepNet:
     """A plain layer d_in -> hidden, `depth` blocks of one kind hidden -> hidden, a linear map to d_out logits.
 
@@ -308,9 +316,8 @@ class DeepNet:
         }
 
     def _name_views(self) -> None:
-        self._saved, self.grad = None, SimpleNamespace()
-        self.workspace = lru_cache(6)(lambda n, purpose: Workspace(self, n, keep=purpose in ("train", "gates")))
-        self._zero, self._one = np.zeros((), self.dtype), np.ones((), self.dtype)  # cheaper to pass than numbers
+        self._work, self._saved, self.grad = {}, None, SimpleNamespace()
+        self.activate, self.slope = activation_of(self.activation, self.dtype)
         for owner, flat in ((self, self._parameters), (self.grad, self._gradient)):
             vars(owner).update(views_into(flat, self._shapes()))
             for i, letter in enumerate(self._stacked):
@@ -388,13 +395,17 @@ class DeepNet:
             raise ValueError(f"x must have shape (N, {self.d_in}) with N >= 1, not {x.shape}")
         return len(x)
 
+    def workspace(self, n: int, purpose: str) -> Workspace:
+        """Work arrays for n rows, made once for a purpose; "train" and "gates" keep those of every layer."""
+        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose in ("train", "gates")))
+
     def _run(self, x, work):
         x = np.asarray(x, self.dtype)
         dot(x, self.W_in.T, work.z_in)  # (N, d_in) (d_in, hidden)
         if not (np.isfinite(work.z_in).all() or np.isfinite(x).all()):  # the second, slower, only when the first fails
             raise ValueError("x must be finite; it holds NaN or infinity")
         add(work.z_in, self.b_in, work.z_in)
-        self._activate(work.z_in.T, work.states[0, :-1])
+        self.activate(work.z_in.T, work.states[0, :-1])
         with np.errstate(over="ignore"):  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
             for a in work.layers:
                 self.block_forward(a)
@@ -430,22 +441,11 @@ class DeepNet:
         for a in reversed(work.layers):
             dy = self.block_backward(a, dy)
         dz_in = work.dz_in
-        self._slope(work.states[0, :-1], dz_in)
+        self.slope(work.states[0, :-1], dz_in)
         multiply(dz_in, dy, dz_in)
         dot(dz_in, work.x, self.grad.W_in)  # (hidden, N) (N, d_in)
         dz_in.sum(axis=1, out=self.grad.b_in)
         return self._gradient
-
-    def _activate(self, z, H):
-        tanh(z, H) if self.activation == "tanh" else maximum(z, self._zero, H)
-
-    def _slope(self, H, dH_dz):
-        """H'(z) from H = H(z), into dH_dz, which may be H."""
-        if self.activation == "tanh":
-            square(H, dH_dz)
-            subtract(self._one, dH_dz, dH_dz)
-        else:
-            greater(H, self._zero, dH_dz)
 
 
 class Layer:
@@ -480,8 +480,8 @@ class Workspace:
         self.dy, self.last = dH_dy[-h:], self.states[net.depth % n_states]
         of_all = {name: own[name] for name in ("z", "dH_dy", *block.shared, "dx_1", "x_t")}
         of_all |= {"z_H": z[:h], "z_T": z[h:], "dz": z, "dH": dH_dy[:h], "dT": dH_dy[h : 2 * h], "dy": self.dy}
-        of_all |= {"dx": own["dx_1"][:-1], "activate": net._activate, "slope": net._slope}
-        of_all |= {"one": net._one, "minus_log2_e": np.array(-1 / math.log(2), net.dtype)}
+        of_all |= {"dx": own["dx_1"][:-1], "activate": net.activate, "slope": net.slope}
+        of_all |= {"one": np.ones((), net.dtype), "minus_log2_e": np.array(-1 / math.log(2), net.dtype)}
         self.layers = []
         for layer, (W, dW) in enumerate(zip(net._blocks, net.grad._blocks, strict=True)):
             x_1, y = self.states[layer % n_states], self.states[(layer + 1) % n_states][:-1]

@@ -5,7 +5,7 @@ its work arrays, and the optimiser.  * is convolution; equations are numbered as
 from __future__ import annotations
 
 import math
-from functools import lru_cache, partial
+from functools import partial
 from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy import add, divide, exp2, greater, matmul, maximum, multiply, subtrac
 from numpy.lib.stride_tricks import as_strided
 
 from highway_networks import Optimizer
-from plumbing.arrays import views_into, zeros
+from plumbing.arrays import cached, views_into, zeros
 
 # ---- Layers ----------------------------------------------------------------------------------------------------------
 
@@ -389,8 +389,7 @@ class ConvNet:
         self._first = next(i for i, layer in enumerate(self.layers) if layer.shapes)  # below it nothing has a gradient
 
     def _name_views(self):
-        start, self._saved = 0, None
-        self._workspace = lru_cache(6)(lambda n, purpose: Workspace(self, n, keep=purpose != "predict"))
+        start, self._work, self._saved = 0, {}, None
         for layer in self.layers:
             end, layer.grad = start + sum(map(math.prod, layer.shapes.values())), SimpleNamespace()
             for owner, flat in ((layer, self.parameters), (layer.grad, self.gradient)):
@@ -468,6 +467,9 @@ class ConvNet:
         if not np.isfinite(x).all():
             raise ValueError("x must be finite; it holds NaN or infinity")
         return len(x)
+
+    def _workspace(self, n, purpose):
+        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose != "predict"))
 
     @np.errstate(over="ignore")  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
     def _run(self, x, work, dropout):

@@ -19,3 +19,12 @@ def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str
     """Views of these shapes, by name, one after another in a flat array."""
     ends = np.cumsum([math.prod(shape) for shape in shapes.values()], dtype=int)
     return {name: part.reshape(shapes[name]) for name, part in zip(shapes, np.split(flat, ends), strict=False)}
+
+
+def cached(work: dict, key, make):
+    """What make() gives, made once for a key (batch size, purpose) as long as there are few of them."""
+    if key not in work:
+        if len(work) == 6:  # each of three purposes with its usual batch and a last partial one
+            work.clear()
+        work[key] = make()
+    return work[key]

@@ -1,6 +1,7 @@
 import copy
 import json
 import pickle
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -456,9 +457,19 @@ def test_work_arrays_stay_bounded():
     for n in range(1, 40):
         net.forward(np.ones((n, 4)))
         net.predict(np.ones((n, 4)))
-    assert net.workspace.cache_info().currsize == 6  # of three purposes the usual batch and a last partial one
+    assert len(net._work) <= 6  # of three purposes the usual batch and a last partial one
     for purpose, arrays in (("predict", 1), ("train", 30)):  # all layers share one's, or have their own
         assert len({a.q.ctypes.data for a in net.workspace(39, purpose).layers}) == arrays
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
+def test_a_net_that_is_dropped_frees_its_memory_at_once(block):
+    net, x, _ = random_net(block, (4, 3, 6, 3, 5), dtype=np.float64)
+    net.forward(x)
+    net.predict(x)
+    there = weakref.ref(net)
+    del net
+    assert there() is None  # no cycle that waits for the collector
 
 
 def test_what_the_net_refuses():
