@@ -5,14 +5,15 @@ its work arrays, and the optimiser.  * is convolution; equations are numbered as
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import lru_cache, partial
 from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
 from numpy import add, divide, exp2, greater, matmul, maximum, multiply, subtract  # called in loops
 from numpy.lib.stride_tricks import as_strided
 
-import highway_networks as hn
+from highway_networks import Optimizer
+from plumbing.arrays import views_into, zeros
 
 # ---- Layers ----------------------------------------------------------------------------------------------------------
 
@@ -369,7 +370,7 @@ class ConvNet:
         self.shape, self.dtype, self._entries = tuple(shape), np.dtype(dtype), [tuple(layer) for layer in layers]
         self._make_layers()
         size = sum(math.prod(shape) for layer in self.layers for shape in layer.shapes.values())
-        self.parameters, self.gradient = hn.zeros(2 * size, self.dtype).reshape(2, size)
+        self.parameters, self.gradient = zeros(2 * size, self.dtype).reshape(2, size)
         self._name_views()
         for layer in self.layers:
             if layer.shapes:
@@ -387,11 +388,12 @@ class ConvNet:
         self._first = next(i for i, layer in enumerate(self.layers) if layer.shapes)  # below it nothing has a gradient
 
     def _name_views(self):
-        start, self._work, self._saved = 0, {}, None
+        start, self._saved = 0, None
+        self._workspace = lru_cache(6)(lambda n, purpose: Workspace(self, n, keep=purpose != "predict"))
         for layer in self.layers:
             end, layer.grad = start + sum(map(math.prod, layer.shapes.values())), SimpleNamespace()
             for owner, flat in ((layer, self.parameters), (layer.grad, self.gradient)):
-                vars(owner).update(hn.views_into(flat[start:end], layer.shapes))
+                vars(owner).update(views_into(flat[start:end], layer.shapes))
             start = end
 
     def __getstate__(self):
@@ -466,9 +468,6 @@ class ConvNet:
             raise ValueError("x must be finite; it holds NaN or infinity")
         return len(x)
 
-    def _workspace(self, n, purpose):
-        return hn.cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose != "predict"))
-
     @np.errstate(over="ignore")  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
     def _run(self, x, work, dropout):
         first = work.arrays[0]
@@ -497,7 +496,7 @@ class Workspace:
             for layer in net.layers:
                 self.arrays.append(layer.make_arrays(self, n))
             if self._block is None:
-                self._block = hn.zeros(self._used + sum(size + 16 for size in self._scratch.values()), self._dtype)
+                self._block = zeros(self._used + sum(size + 16 for size in self._scratch.values()), self._dtype)
         self.logits = np.zeros((1, net.layers[-1].out_shape[0], n), net.dtype)
 
     def new(self, name: str, shape: tuple) -> np.ndarray:
@@ -527,7 +526,7 @@ class Workspace:
 # ---- The optimiser ---------------------------------------------------------------------------------------------------
 
 
-class Nesterov(hn.Optimizer):
+class Nesterov(Optimizer):
     """Gradient descent with Nesterov's momentum and weight decay:
 
         g = gradient + weight_decay parameters,    v = momentum v + g,    parameters -= lr rates (g + momentum v)
