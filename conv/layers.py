@@ -32,7 +32,7 @@ class Layer:
 
     A batch of n images is (rows, maps, columns x n), of the net's dtype.  The work arrays for it are in a namespace `a`
     that make_arrays() makes.  forward(a, y, prepare_next) reads a.x, writes y, and calls prepare_next(rows) when rows
-    of y are ready.  backward(a, dy, needs_dx), dy = dL/dy, writes grad.W and grad.b, uses up dy, and returns dL/dx.
+    of y are ready.  backward(a, dy, needs_dx) uses up dy = dL/dy, writes grad.W, grad.b, and returns dL/dx if needed.
     """
 
     shapes, gates = MappingProxyType({}), 0
@@ -117,8 +117,7 @@ class Convolution(Layer):
     def backward(self, a, dy, needs_dx):
         around, (_, side) = self.k - 1 - self.pad, self.out_shape
         inner = a.D[around : around + side]
-        a.D[:around] = a.D[around + side :] = 0
-        self.grad.W[:], self.grad.b[:] = 0, 0
+        a.D[:around] = a.D[around + side :] = self.grad.W[:] = self.grad.b[:] = 0
         dW = self.grad.W.reshape(self.outputs, -1)
         for rows in a.slices:
             dz, parts = inner[rows], a.dW[: rows.stop - rows.start]
@@ -478,9 +477,10 @@ class ConvNet:
         self.layers[0].prepare_input(first, slice(None))
         outputs = [a.x for a in work.arrays[1:]] + [work.logits]
         after = [partial(layer.prepare_input, a) for layer, a in zip(self.layers[1:], work.arrays[1:], strict=True)]
-        for layer, a, y, written in zip(self.layers, work.arrays, outputs, [*after, lambda rows: None], strict=True):
+        after.append(lambda rows: None)
+        for layer, a, y, prepare_next in zip(self.layers, work.arrays, outputs, after, strict=True):
             a.rng = dropout
-            layer.forward(a, y, written)
+            layer.forward(a, y, prepare_next)
         return work.logits[0].T.copy()
 
 
@@ -502,7 +502,7 @@ class Workspace:
         self.logits = np.zeros((1, net.layers[-1].out_shape[0], n), net.dtype)
 
     def new(self, name: str, shape: tuple) -> np.ndarray:
-        """Zeros of a layer's own, which are kept from forward() to backward()."""
+        """Zeros of a layer's own; with `keep` they last from forward() to backward()."""
         if self.keep:
             return self._zeros(shape)
         key = name, shape, len(self.arrays) % 2  # a layer reads from one while it writes to the next one's

@@ -343,11 +343,11 @@ def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch):
 def test_what_is_resumed(tmp_path, shapes, monkeypatch, capsys, how, seed, now, resumed):
     data, protocol, path = cn.select_images(hn.load_mnist(shapes), SMALL), cn.PROTOCOLS["short"], tmp_path / "net.npz"
     monkeypatch.setattr(cn, "commit", lambda: "abc")
-    whole = cn.train_one(SMALL, protocol, data, path)
+    first = cn.train_one(SMALL, protocol, data, path)
     monkeypatch.setattr(cn, "commit", lambda: now)
     again = cn.train_one(replace(SMALL, seed=seed), protocol, data, path, quiet=False, **how)
     assert len(capsys.readouterr().out.splitlines()) == (0 if resumed else SMALL.epochs)
-    assert (again["history"] == whole["history"]) == (seed == SMALL.seed)
+    assert (again["history"] == first["history"]) == (seed == SMALL.seed)
     assert cn.Training.load(path).settings.seed == seed
 
 
