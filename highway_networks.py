@@ -825,7 +825,7 @@ def train_pairs(args, save) -> None:
     finally:
         print(table(runs), flush=True)  # whatever happens to the disk
     if not args.no_save:
-        back = "" if args.out or args.quick else f"; git checkout {path.name} brings the published one back"
+        back = "" if args.out or args.quick else f"; git checkout {path.name} brings the committed one back"
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s{back}", flush=True)
 
 
