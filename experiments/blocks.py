@@ -48,6 +48,7 @@ BUDGETS = {
 }  # fmt: skip
 WIDTH = {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}  # about as many parameters a layer
 MATCHED_WIDTH = 50
+DEPTHS = BUDGETS["default"]["layers"]  # that the claims speak of
 SEARCHED = [*WIDTH.items(), ("residual", MATCHED_WIDTH)]
 AS_SEARCHED = {("plain", MATCHED_WIDTH): 71, ("highway-carry", MATCHED_WIDTH): 41}  # whose setting they take
 RATES = {  # lr / (1 - momentum), log-uniform
@@ -184,8 +185,7 @@ def early_and_late(mean_T: list[float]) -> tuple[float, float]:
 def accuracies(*nets: tuple[str, int]):
     """Test accuracies of nets of this block and width, depth by depth."""
     return lambda r: [
-        [of(r["trials"]["final"], "test_accuracy", block=b, width=w, layers=n) for n in r["settings"]["layers"]]
-        for b, w in nets
+        [of(r["trials"]["final"], "test_accuracy", block=b, width=w, layers=n) for n in DEPTHS] for b, w in nets
     ]
 
 
@@ -200,7 +200,7 @@ def fading(r: dict, layers: int) -> list[float | None]:
 
 def early_and_late_T(r: dict) -> list[list]:
     """Mean T of the first and of the last third of the blocks of highway nets, depth by depth."""
-    gates = [of(r["trials"]["final"], "mean_T", block="highway", layers=n) for n in r["settings"]["layers"]]
+    gates = [of(r["trials"]["final"], "mean_T", block="highway", layers=n) for n in DEPTHS]
     thirds = [[*zip(*map(early_and_late, seeds), strict=True)] for seeds in gates]
     return [*zip(*thirds, strict=True)]
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments.blocks import early_and_late
-from experiments.ledger import PUBLISHED, Claim, above, below, judge, of, print_row, shown, text, within
+from experiments.ledger import PUBLISHED, Claim, above, below, judge, of, shown, text, within
 from experiments.trials import end
 from plumbing.files import ROOT, InputError, check_writable, environment, read_json, write_json
 
@@ -230,7 +230,8 @@ def main(argv=None) -> None:
     head = {"experiment": "claims", "source": "all of them", "command": "python -m experiments.claims", "settings": {}}
     write_json(path, head | {"env": environment(), "summary": counts(ledger), "trials": ledger})
     for row in ledger:
-        print_row(row["source"], row["claim"], row["note"], f"{row['verdict']}: {row['ours']}")
+        note = f" ({row['note']})" if row["note"] else ""
+        print(f"{row['source']}: {row['claim']}{note}\n    {row['verdict']}: {row['ours']}")
     print(f"saved to {path}", file=sys.stderr)
 
 

@@ -163,8 +163,4 @@ def print_claims(claims: list[Claim], record: dict) -> None:
             line = ours if record["settings"]["budget"] == "quick" else f"{verdict}: {ours}"
         except LookupError:
             line = "not measured with these settings"
-        print_row(claim.source, claim.says, claim.note, line)
-
-
-def print_row(source: str, says: str, note: str, line: str) -> None:
-    print(f"{source}: {says}" + (f" ({note})" if note else "") + f"\n    {line}")
+        print(f"{claim.source}: {claim.says}\n    {line}")

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 from conftest import ROOT
-from scipy.stats import t
+from scipy import stats
 
 from experiments import blocks, claims, lesion, optimization, table1
 from experiments.ledger import (
@@ -50,7 +50,7 @@ def test_intervals_are_student_s():
 
 def test_unequal_variances_are_welch_s():
     errors, freedoms = np.array([1 / 3, 25]), np.array([2, 1])  # of 1, 2, 3 and of 0, 10
-    quantile = t.ppf(0.975, errors.sum() ** 2 / (errors**2 / freedoms).sum())
+    quantile = stats.t.ppf(0.975, errors.sum() ** 2 / (errors**2 / freedoms).sum())
     low, high = interval([1, 2, 3], less=[0, 10])
     assert ((low + high) / 2, (high - low) / 2) == pytest.approx((-3, quantile * math.sqrt(errors.sum())))
 
@@ -279,14 +279,11 @@ def test_both_kinds_are_judged_by_one_measure(block, factor, degrades):
     assert judge(highway, record)[1] == ("in part" if degrades and block == "highway" else "reproduced")
 
 
-DEPTHS = blocks.BUDGETS["default"]["layers"]
-
-
 def blocks_record(**own):
     """All kinds train to 0.97 and a loss of 0.01 at every depth, and T is 0.2 early, 0.1 late; but for `own`."""
     nets = ("highway_50", "residual_50", "residual_71", "highway-carry_50", "highway-carry_41")
     trials = []
-    for net, n, seed in ((net, n, seed) for net in nets for n in DEPTHS for seed in range(3)):
+    for net, n, seed in ((net, n, seed) for net in nets for n in blocks.DEPTHS for seed in range(3)):
         block, width = net.split("_")
 
         def near(name, value, key=f"{net}_{n}", seed=seed):
@@ -296,7 +293,7 @@ def blocks_record(**own):
         t = {"block": block, "width": int(width), "layers": n, "loss": near("loss", 0.01)}
         t |= {"test_accuracy": near("accuracy", 0.97), "mean_T": [near("early", 0.2), 0.15, near("late", 0.1)]}
         trials.append(t | {"trained": {"gradient": [near("gradient", 0.6), 1.0]}})
-    return {"settings": {"layers": DEPTHS}, "trials": {"final": trials}}
+    return {"trials": {"final": trials}}
 
 
 NEEDLESS, TRAINS, OPENED, FADES, HALF, BETTER = (
@@ -321,10 +318,10 @@ NEEDLESS, TRAINS, OPENED, FADES, HALF, BETTER = (
         ({"accuracy_highway-carry_41_200": 0.5}, {TRAINS: "in part"}),
         ({"early_highway_50_10": 0.6}, {}),
         (
-            {f"{third}_highway_50_{n}": T for n in DEPTHS for third, T in (("early", 0.6), ("late", 0.1))},
+            {f"{third}_highway_50_{n}": T for n in blocks.DEPTHS for third, T in (("early", 0.6), ("late", 0.1))},
             {OPENED: True},
         ),
-        ({f"late_highway_50_{n}": 0.3 for n in DEPTHS}, {OPENED: "not reproduced"}),
+        ({f"late_highway_50_{n}": 0.3 for n in blocks.DEPTHS}, {OPENED: "not reproduced"}),
         ({"gradient_highway_50_200": 0.4}, {FADES: "in part"}),
         ({"gradient_highway_50_200": None, "gradient_highway_50_100": None}, {FADES: "not clear"}),
     ],
