@@ -62,17 +62,12 @@ def simulate(world: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, 
 
 def trained(block: str, x, y, t: dict) -> hn.DeepNet:
     """A net (n, FACTORS) -> (n, 1) after Adam on the mean squared error."""
-    net = make(block, t)
-    optimizer, rng = (
-        hn.Adam(net.parameters, RATE, decay=0.01 ** (BATCH / (t["epochs"] * len(x)))),
-        np.random.default_rng([t["seed"], 1]),
-    )
-    for _ in range(t["epochs"]):
-        order = rng.permutation(len(x))
-        for start in range(0, len(x) - BATCH + 1, BATCH):
-            batch = order[start : start + BATCH]
-            out = net.forward(x[batch])
-            optimizer.step(net.backward(squared_error(out, y[batch])[1]))
+    net, shuffle = make(block, t), np.random.default_rng([t["seed"], 1])
+    optimizer = hn.Adam(net.parameters, RATE, decay=0.01 ** (BATCH / (t["epochs"] * len(x))))
+    orders = (shuffle.permutation(len(x)) for _ in range(t["epochs"]))
+    _, diverged = hn.train_epochs(net, optimizer, x, y, orders, BATCH, loss=squared_error)
+    if diverged:
+        raise FloatingPointError(diverged)
     return net
 
 

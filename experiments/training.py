@@ -51,19 +51,18 @@ def sgd(net: hn.DeepNet, t: dict, steps: int) -> hn.SGD:
 def train(t: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial; its running mean loss of every epoch, then loss and accuracy on all images."""
     x, y, *_ = images_of(t)
-    net, shuffle, losses, diverged = make(t), np.random.default_rng([t["seed"], 1]), [], None
-    optimizer = optimizer_of(net, t, len(x) // BATCH)
-    with np.errstate(all="ignore"):  # what is not finite ends the run with a line of its own
-        for epoch in range(1, t["epochs"] + 1):
-            try:
-                row = hn.train_epoch(net, optimizer, x, y, shuffle.permutation(len(x)), BATCH)
-            except FloatingPointError as error:
-                diverged = f"epoch {epoch}, {error}"
-                break
-            losses.append(float(f"{row['train_loss']:.6g}"))
-        return net, {"losses": losses, "diverged": diverged, **measure(net, t, diverged)}
+    net, shuffle = make(t), np.random.default_rng([t["seed"], 1])
+    orders = (shuffle.permutation(len(x)) for _ in range(t["epochs"]))
+    rows, diverged = hn.train_epochs(net, optimizer_of(net, t, len(x) // BATCH), x, y, orders, BATCH)
+    return net, {"losses": losses_of(rows), "diverged": diverged, **measure(net, t, diverged)}
 
 
+def losses_of(rows: list[dict]) -> list[float]:
+    """The running mean loss of every epoch, six digits of it."""
+    return [float(f"{row['train_loss']:.6g}") for row in rows]
+
+
+@np.errstate(all="ignore")  # a net that diverged is not finite
 def measure(net: hn.DeepNet, t: dict, diverged: str | None = None) -> dict:
     """Loss on all training images, accuracy on both sets; nothing of a net that diverged."""
     x_train, y_train, x_test, y_test = images_of(t)
