@@ -204,7 +204,7 @@ def main(argv=None) -> None:
     s = e.settings
     skipping = [{**t, "thresholds": s["thresholds"], "images": s["images"]} for t in fifty_layers.finals(e)]
     trials = {"step": e.run(trial, settings(s))}
-    trials["trained"] = e.run(functools.partial(trained, folder=str(e.folder)), skipping)
+    trials["trained"] = training.run(e, skipping, functools.partial(trained, folder=str(e.folder)))
     summary = summarise(trials, s)
     e.save("the published program's open question", summary, trials)
     show(claims(summary))

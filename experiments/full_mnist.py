@@ -77,15 +77,16 @@ def blog(t: dict) -> dict:
 def main(argv=None) -> None:
     e = Experiment("full_mnist", __doc__, BUDGETS, argv)
     s = e.settings
-    short = e.run(trial, [settings(s, optimizer="adam", rate=r, epochs=s["short"], seed=0) for r in ADAM_RATES])
-    rates = {"sgd": SGD_RATE, "adam": min(short, key=training.order)["rate"]}
+    short = [settings(s, optimizer="adam", rate=r, epochs=s["short"], seed=0) for r in ADAM_RATES]
+    trials = {"adam_rates": training.run(e, short, trial)}
+    rates = {"sgd": SGD_RATE, "adam": min(trials["adam_rates"], key=training.selection_loss)["rate"]}
     hundred = [
         settings(s, optimizer=o, rate=rate, seed=seed) for o, rate in rates.items() for seed in range(s["seeds"])
     ]
     sizes = {"n_train": s["n_train"], "n_test": s["n_test"], "steps": s["steps"]}
     base = {"layers": 20, "activation": "relu", "gate_bias": -2.0} | sizes
     twenty = [{"block": b, **base, "seed": seed} for b in ("plain", "highway") for seed in range(s["seeds"])]
-    trials = {"adam_rates": short, "hundred_layers": e.run(trial, hundred), "blog": e.run(blog, twenty)}
+    trials |= {"hundred_layers": training.run(e, hundred, trial), "blog": training.run(e, twenty, blog)}
     summary = summarise(trials)
     e.save("the published program's open question; Highway Networks with TensorFlow (a blog)", summary, trials)
     show(claims(summary))

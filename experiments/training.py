@@ -12,13 +12,13 @@ import math
 import numpy as np
 
 import highway_networks as hn
+from experiments.trials import Experiment
 
 WIDTH = {"highway": 50, "plain": 71}
 BATCH = 128
-N_TRAIN, N_TEST = 60_000, 10_000
 
 
-@functools.lru_cache(maxsize=1)
+@functools.lru_cache(maxsize=2)  # of MNIST and of a harder set
 def images(n_train: int, n_test: int, data_dir: str | None = None):
     """x_train (n_train, 784) float32 in [0, 1], y_train, x_test, y_test: the first images of MNIST or of another."""
     data = hn.load_mnist(data_dir)
@@ -88,11 +88,18 @@ def trial(t: dict) -> dict:
     return train(t)[1]
 
 
+def run(e: Experiment, trials: list[dict], function=trial) -> list[dict]:
+    """e.run(function, trials), with the images read here, once, for all the processes that are forked."""
+    for t in trials:
+        images_of(t)
+    return e.run(function, trials)
+
+
 def epochs_to(loss: float, losses: list[float]) -> int | None:
     """The first epoch whose running mean loss is at most this."""
     return next((epoch for epoch, each in enumerate(losses, 1) if each <= loss), None)
 
 
-def order(result: dict) -> float:
-    """By what trials are compared: the running training loss of the last epoch; diverged ones come last."""
+def selection_loss(result: dict) -> float:
+    """By which trials are compared: the running training loss of the last epoch; diverged ones come last."""
     return math.inf if result["diverged"] or not result["losses"] else result["losses"][-1]

@@ -1,6 +1,7 @@
 """The experiments under their quick budgets: what they write, how they resume, and that a cluster changes nothing."""
 
 import importlib
+import itertools
 import json
 import math
 import os
@@ -8,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -27,6 +29,7 @@ from experiments import (
     lesion,
     optimization,
     routing,
+    search,
     table1,
     thousand_layers,
     training,
@@ -335,7 +338,7 @@ def test_a_trial_that_diverges_is_kept_and_comes_last():
     _, result = training.train(setting(block="plain", rate=1e30, clip=math.inf, activation="relu"))
     assert "loss" in result["diverged"]
     assert result["test_accuracy"] is None
-    assert training.order(result) == math.inf > training.order({"losses": [1e9], "diverged": None})
+    assert training.selection_loss(result) == math.inf > training.selection_loss({"losses": [1e9], "diverged": None})
 
 
 def test_what_diverged_has_no_numbers_even_if_its_logits_are_finite():
@@ -375,16 +378,42 @@ def test_epochs_to_a_loss():
 
 
 def test_the_search_is_random_repeatable_and_in_its_range():
-    s = optimization.BUDGETS["default"]
-    drawn = [optimization.sample("highway", 50, k, s, False) for k in range(200)]
-    assert drawn == [optimization.sample("highway", 50, k, s, False) for k in range(200)]
+    e = SimpleNamespace(budget="default", settings=optimization.BUDGETS["default"] | {"trials": 200})
+    drawn = search.drawn(optimization.sample, ("highway", 50), e)
+    assert drawn == search.drawn(optimization.sample, ("highway", 50), e)
     assert len({t["rate"] for t in drawn}) > 190
     for t in drawn:
         low, high = optimization.RATES["highway", 50][t["activation"]]
         assert low <= t["rate"] <= high
         assert -5 <= t["gate_bias"] <= -3.5
     assert {t["activation"] for t in drawn} == {"tanh", "relu"}
-    assert "gate_bias" not in optimization.sample("plain", 50, 0, s, False)
+    assert "gate_bias" not in optimization.sample(("plain", 50), 0, e)
+
+
+@pytest.mark.parametrize("module", [optimization, blocks, fifty_layers])
+def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(monkeypatch, tmp_path, module):
+    """By their settings, to the order of the keys, which are what a trial is known by in the log."""
+    name = module.__name__.removeprefix("experiments.")
+    record = json.loads((ROOT / "results" / f"{name}.json").read_text())
+    committed, saved = {}, []
+
+    def settings_of(t):
+        return json.dumps(dict(itertools.takewhile(lambda item: item[0] != "losses", t.items())))
+
+    for t in itertools.chain(*record["trials"].values()):
+        committed[settings_of(t)] = t
+
+    def run(self, function, trials):
+        return [committed[json.dumps(t)] for t in trials]
+
+    monkeypatch.setattr(trials.Experiment, "run", run)
+    monkeypatch.setattr(trials.Experiment, "save", lambda self, source, summary, trials: saved.append(trials))
+    monkeypatch.setattr(training, "images_of", lambda t: None)
+    sets = dict.fromkeys((t["data"], t["data_dir"]) for t in record["trials"]["final"] if "data" in t)
+    monkeypatch.setattr(fifty_layers, "data_sets", lambda e: [*sets])
+    module.main(["--results", str(tmp_path)])
+    assert saved == [record["trials"]]
+    assert len(committed) == sum(map(len, record["trials"].values()))
 
 
 def test_fates_and_the_rule():
