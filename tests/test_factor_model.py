@@ -84,13 +84,6 @@ def test_auc_by_counting_pairs():
     assert fm.auc(-score, positive) == pytest.approx(1 - fm.auc(score, positive))
 
 
-def test_ranks_and_their_correlation():
-    assert fm.ranks(np.array([3, 1, 3, 2])).tolist() == [3.5, 1, 3.5, 2]
-    x = np.random.default_rng(0).normal(size=50)
-    assert fm.rank_correlation(x, np.exp(x)) == pytest.approx(1)
-    assert fm.rank_correlation(x, -(x**3)) == pytest.approx(-1)
-
-
 def test_two_worlds_differ_in_the_non_linearity_alone():
     (f, y, turbulent), (g, z, regimes) = days("both", 3000), days("volatile", 3000)
     assert (f == g).all()
