@@ -1,7 +1,7 @@
 """The nets of the paper's section 3.1: L layers, the first of them plain, trained by SGD with momentum.
 
 Highway layers have 50 blocks, plain ones 71 units: 5100 and 5112 parameters a layer; a trial may name another width,
-and a scale on W_H at the start.  MNIST, or the data set of the trial's `data_dir`.  Pixels lie in [0, 1].
+and the scale of residual blocks.  MNIST, or the data set of the trial's `data_dir`.  Pixels lie in [0, 1].
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
+from experiments import extra_blocks
 from experiments.trials import Experiment
 
 WIDTH = {"highway": 50, "plain": 71}
@@ -37,13 +38,12 @@ def make(t: dict) -> hn.DeepNet:
     rng = np.random.default_rng(t["seed"])
     own = {"activation": t["activation"], "init": init, "gate_bias": t.get("gate_bias", 0.0)}
     width = t["width"] if "width" in t else WIDTH[t["block"]]
-    net = hn.DeepNet(784, 10, width, t["layers"] - 1, t["block"], rng, **own)
-    net.W_H[:] *= t.get("scale", 1)
-    return net
+    block = extra_blocks.Residual(t["scale"]) if "scale" in t else t["block"]
+    return hn.DeepNet(784, 10, width, t["layers"] - 1, block, rng, **own)
 
 
 def sgd(net: hn.DeepNet, t: dict, steps: int) -> hn.SGD:
-    """`rate` is lr / (1 - momentum), how far a constant gradient moves a parameter in the end; decay is an epoch's."""
+    """`rate` = lr / (1 - momentum), the effective step; `decay` is that of an epoch."""
     lr = t["rate"] * (1 - t["momentum"])
     return hn.SGD(net.parameters, lr, t["momentum"], decay=t["decay"] ** (1 / steps), clip=t["clip"])
 
