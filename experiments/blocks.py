@@ -46,6 +46,7 @@ BUDGETS = {
     },
 }  # fmt: skip
 WIDTH = {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}  # about as many parameters a layer
+SEEDED = ("highway", "plain", "residual", "highway-carry")  # a search is seeded by a kind's place here
 MATCHED_WIDTH = 50
 SEARCHED = [*WIDTH.items(), ("residual", MATCHED_WIDTH)]
 AS_SEARCHED = {("plain", MATCHED_WIDTH): 71, ("highway-carry", MATCHED_WIDTH): 41}  # whose setting they take
@@ -70,7 +71,7 @@ LOOKED_AT = 256  # test images, for the gates and for the gradient
 def sample(kind: tuple, k: int, e: Experiment) -> dict:
     """Every other one is a tanh net."""
     block, width, layers = kind
-    rng = np.random.default_rng([k, layers, [*hn.BLOCKS].index(block), 6])
+    rng = np.random.default_rng([k, layers, SEEDED.index(block), 6])
     t = {"block": block, "width": width, "layers": layers, "activation": ("tanh", "relu")[k % 2]}
     t["rate"] = four_digits(log_uniform(rng, *RATES[block][layers][t["activation"]]))
     t |= {"momentum": 0.9, "decay": DECAY[e.budget]}

@@ -52,7 +52,7 @@ SUMMARIES = {  # what each summary must hold
     "gate_bias": ["rule_accuracy"],
     "full_mnist": ["test_accuracy_highway_100_sgd", "test_accuracy_highway_100_adam", "test_accuracy_plain_20_blog"],
     "blocks": [
-        f"{name}_{block}_{n}" for name in ("test_accuracy", "final_loss") for block in hn.BLOCKS for n in (10, 20)
+        f"{name}_{block}_{n}" for name in ("test_accuracy", "final_loss") for block in blocks.WIDTH for n in (10, 20)
     ],
     "fifty_layers": ["loss", "test_accuracy"],
     "gates": [
@@ -506,7 +506,7 @@ def test_the_committed_results_hold_what_they_must(name):
         runs = [(t["block"], t["layers"], t["width"] == 50) for t in kept["final"]]  # some may have diverged
         both = {"highway": (True,)}  # its two widths are one
         for n in record["settings"]["layers"]:
-            assert all(runs.count((block, n, w)) >= 3 for block in hn.BLOCKS for w in both.get(block, (True, False)))
+            assert all(runs.count((block, n, w)) >= 3 for block in blocks.WIDTH for w in both.get(block, (True, False)))
         assert not {t["seed"] for t in kept["final"]} & {t["seed"] for t in kept["search"] + kept["finalists"]}
     if name in (*ON_THE_NET, "fifty_layers"):
         final = kept[{"fifty_layers": "final", "data_movement": "trained"}[name]] if isinstance(kept, dict) else kept
@@ -537,8 +537,10 @@ def test_the_committed_results_hold_what_they_must(name):
 def test_a_trial_may_name_a_width_and_a_scale():
     wide = training.make(setting(block="residual", width=11, layers=3))
     assert wide.W_H.shape == (2, 11, 11)
-    halved = training.make(setting(block="residual", width=11, layers=3, scale=0.5))
-    np.testing.assert_array_equal(halved.W_H, wide.W_H / 2)
+    halved = training.make(
+        setting(block="residual", width=11, layers=3, scale=0.5 / 2**0.5)
+    )  # instead of 1/sqrt(depth)
+    np.testing.assert_allclose(halved.W_H, wide.W_H / 2, rtol=1e-6)
     np.testing.assert_array_equal(halved.W_in, wide.W_in)
 
 
