@@ -30,8 +30,8 @@ import numpy as np
 from scipy import stats
 
 import highway_networks as hn
-from experiments.intervals import above
-from experiments.trials import Experiment, end, show, spread, text
+from experiments.ledger import Claim, above, of, print_claims, spread, text
+from experiments.trials import Experiment, end
 
 BUDGETS = {
     "quick": {"seeds": 2, "epochs": 2, "n_train": 2000, "n_test": 1000},
@@ -137,8 +137,8 @@ def main(argv=None) -> None:
     todo = [{"world": world, "seed": seed, **own} for world in WORLDS for seed in range(e.settings["seeds"])]
     trials = e.run(trial, todo)
     summary = summarise(trials)
-    e.save("an encyclopedia article on highway networks: a factor model of returns", summary, trials)
-    show(claims(summary))
+    record = e.save("an encyclopedia article on highway networks: a factor model of returns", summary, trials)
+    print_claims(CLAIMS, record)
 
 
 def summarise(trials: list[dict]) -> dict:
@@ -165,19 +165,22 @@ def differences(trials: list[dict]) -> dict[str, list[float]]:
     }
 
 
-def claims(summary: dict) -> list[tuple]:
-    bounds = {
-        "the mean gate is open in turbulent regimes, AUC": ("auc_gate_both", 0.5),
-        "... where they are non-linear only": ("auc_gate_non_linear", 0.5),
-        "... more than where they are volatile only": ("auc_gate_less_that_of_volatile", 0),
-        "... more than before training": ("auc_gate_less_that_before_training", 0),
-        "... more than the norm of the factors": ("auc_gate_less_that_of_the_norm", 0),
-    }
-    rows = []
-    for what, (name, bound) in bounds.items():
-        holds = above(summary[name], bound)
-        rows.append((what, f"above {bound}", text(summary[name], 2), "not clear" if holds is None else holds))
-    return rows
+CLAIMS = [
+    Claim(
+        "encyclopedia article",
+        "a factor model's mean gate says how complex the regime is: it is open in turbulent regimes",
+        values=lambda r: [of(r["trials"], "auc_gate", world=world) for world in ("both", "non-linear")],
+        ours=text("AUC {}; non-linear only {}", 2),
+        holds=lambda *auc: [above(each, 0.5) for each in auc],
+    ),
+    Claim(
+        "encyclopedia article",
+        "... for their complexity: more than where they are volatile only, than before training, and than the norm",
+        values=lambda r: [*differences(r["trials"]).values()],
+        ours=text("AUC more by {}, {}, {}", 2),
+        holds=lambda *more: [above(each, 0) for each in more],
+    ),
+]
 
 
 if __name__ == "__main__":

@@ -21,8 +21,9 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import training
+from experiments.ledger import print_summary, spread
 from experiments.search import log_uniform, over_seeds, search
-from experiments.trials import Experiment, end, show, spread, text
+from experiments.trials import Experiment, end
 from plumbing.files import InputError, environment, read_json
 
 BUDGETS = {
@@ -130,7 +131,7 @@ def main(argv=None) -> None:
     trials["final"] = training.run(e, final, functools.partial(trial, folder=str(e.folder)))
     summary = summarise(trials)
     e.save("Training Very Deep Networks, section 4", summary, trials)
-    show(claims(summary))
+    print_summary(summary)
 
 
 def by_data_set(trials: list[dict]) -> dict[str, list[dict]]:
@@ -146,14 +147,6 @@ def summarise(trials: dict) -> dict:
             summary[f"{name}{suffix}"] = spread([t[name] for t in own])
         summary[f"best{suffix}"] = "rate {rate}, momentum {momentum}, decay {decay}".format_map(own[0])
     return summary
-
-
-def claims(summary: dict) -> list[tuple]:
-    trained = (summary["test_accuracy"]["mean"] or 0) > 0.9
-    rows = [("50 layers of tanh train at a gate bias of -2", "yes", text(summary["test_accuracy"], 4), trained)]
-    if "test_accuracy_fashion" in summary:
-        rows.append(("... on the harder data set", "-", text(summary["test_accuracy_fashion"], 4), None))
-    return rows
 
 
 if __name__ == "__main__":

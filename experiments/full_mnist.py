@@ -20,7 +20,8 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import training
-from experiments.trials import Experiment, end, show, spread, text
+from experiments.ledger import Claim, above, below, of, print_claims, print_summary, spread, text
+from experiments.trials import Experiment, end
 
 BUDGETS = {
     "quick": {"layers": 20, "epochs": 1, "short": 1, "seeds": 2, "steps": 50, "n_train": 1280, "n_test": 500},
@@ -88,8 +89,9 @@ def main(argv=None) -> None:
     twenty = [{"block": b, **base, "seed": seed} for b in ("plain", "highway") for seed in range(s["seeds"])]
     trials |= {"hundred_layers": training.run(e, hundred, trial), "blog": training.run(e, twenty, blog)}
     summary = summarise(trials)
-    e.save("the published program's open question; Highway Networks with TensorFlow (a blog)", summary, trials)
-    show(claims(summary))
+    record = e.save("the published program's open question; Highway Networks with TensorFlow (a blog)", summary, trials)
+    print_summary(summary)
+    print_claims(CLAIMS, record)
 
 
 def summarise(trials: dict) -> dict:
@@ -106,15 +108,21 @@ def summarise(trials: dict) -> dict:
     return summary
 
 
-def claims(summary: dict) -> list[tuple]:
-    plain = summary["test_accuracy_plain_20_blog"]["mean"]
-    verdict = "diverged" if plain is None else "reproduced" if plain < 0.15 else "not reproduced"
-    return [
-        ("100 layers, SGD, test accuracy", "open", text(summary["test_accuracy_highway_100_sgd"], 4), "measured"),
-        ("100 layers, Adam, test accuracy", "open", text(summary["test_accuracy_highway_100_adam"], 4), "measured"),
-        ("20 plain layers, the blog's settings", "< 0.15", text(summary["test_accuracy_plain_20_blog"]), verdict),
-        ("20 highway layers, the blog's settings", "-", text(summary["test_accuracy_highway_20_blog"]), "measured"),
-    ]
+CLAIMS = [
+    Claim(
+        "blog",
+        "20 plain fully connected layers stay under 15 % on MNIST, with its settings",
+        values=lambda r: [of(r["trials"]["blog"], "test_accuracy", block="plain")],
+        holds=lambda accuracy: [below(accuracy, 0.15)],
+    ),
+    Claim(
+        "published program, open",
+        "100 layers on all of MNIST under SGD with momentum train (above 0.95)",
+        values=lambda r: [of(r["trials"]["hundred_layers"], "test_accuracy", optimizer=o) for o in ("sgd", "adam")],
+        ours=text("SGD {}, Adam {}", 4),
+        holds=lambda sgd, _: [above(sgd, 0.95)],
+    ),
+]
 
 
 if __name__ == "__main__":
