@@ -179,11 +179,103 @@ def scale_pixels(x: np.ndarray, dtype) -> np.ndarray:
     return x.astype(dtype) * dtype(2 / 255) - dtype(1)
 
 
+# ---- Blocks ----------------------------------------------------------------------------------------------------------
+
+BLOCKS: dict[str, type[Block]] = {}  # by name; a subclass of Block is in here as soon as it exists
+
+
+class Block:
+    """One kind of block, y = f(x), for all layers of a net: its element-wise part, forward above backward.
+
+    DeepNet makes the matrix products, the same for every kind: forward() finds z = W [x; 1] in a.z and writes a.y;
+    backward() gets dy = dL/dy, which it may overwrite, writes dL/dz into a.dz, and returns what is carried past the
+    product W' dz to dL/dx, or None.  `a` holds the arrays of one layer, (features, batch) each: a.x, a.y, a.z, and
+    what `kept` and `shared` name; a.activate(z, H) writes H(z), and a.slope(H, dH_dz) writes H'(z) from H.
+
+    A gate is a second affine map of x: with gates=1, z is z_H over z_T; with gates=2, z_H over z_T over z_C.
+    docs/your_own_block.md writes one step by step.
+    """
+
+    name, gates = "", 0
+    kept: tuple[str, ...] = ()  # arrays from forward() to backward(); "H_P" is a.H over a.P, and a.H_P is both
+    shared: tuple[str, ...] = ()  # scratch arrays, the same for all layers
+
+    def __init_subclass__(cls):
+        if BLOCKS.setdefault(cls.name, cls).__module__ != cls.__module__:
+            raise ValueError(f"there is a block {cls.name!r} already, in {BLOCKS[cls.name].__module__}")
+        BLOCKS[cls.name] = cls
+
+    @staticmethod
+    def of(block: str | Block) -> Block:
+        """The block of this name, or the block itself; raises ValueError for a name that is not registered."""
+        if isinstance(block, Block):
+            return block
+        if block not in BLOCKS:
+            raise ValueError(f"{block!r} is not one of {', '.join(BLOCKS)}; import the module that defines it")
+        return BLOCKS[block]()
+
+    def parameters(self, hidden: int) -> dict[str, tuple[int, ...]]:
+        """Shapes of what one layer has beside W and b: {"alpha": ()} is net.alpha (depth,), and a.alpha, a.d_alpha."""
+        return {}
+
+    def start(self, net: DeepNet, gate_bias: float) -> None:
+        """Sets what DeepNet's draws leave to the block: weights are drawn by now, all else is 0."""
+
+    def transform_gate(self, a) -> np.ndarray:
+        """T (hidden, batch) of what forward() did last."""
+        raise ValueError(f"a {self.name} net has no transform gates")
+
+
+class Highway(Block):
+    """y = H T + x (1 - T), T = sigmoid(W_T x + b_T)    eq. 3"""
+
+    name, gates = "highway", 1
+    kept = "H_P", "q"
+
+    def start(self, net, gate_bias):
+        net.b_T[:] = gate_bias
+
+    def forward(self, a):
+        z_T, P, q = a.z_T, a.P, a.q
+        a.activate(a.z_H, a.H)
+        multiply(z_T, a.minus_log2_e, z_T)
+        exp2(z_T, z_T)  # exp(-z_T); exp2 is the fastest exponential that NumPy has
+        add(z_T, a.one, q)  # q = 1 + exp(-z_T) = 1 / T
+        subtract(a.H, a.x, P)
+        divide(P, q, P)  # P = T (H - x)
+        add(a.x, P, a.y)  # y = H T + x (1 - T); exactly x where T = 0
+
+    def backward(self, a, dy):
+        """eq. 9:  dH = T dy,  dz_H = H' dH;  dT = (H - x) dy,  dz_T = T (1 - T) dT = P (1 - T) dy = P (dy - dH).
+
+        So dy - dH, which is carried to dx, is also the factor of P.  In memory H lies over P, and dH over dy.
+        """
+        divide(dy, a.q, a.dH)  # dH = T dy
+        subtract(dy, a.dH, dy)  # dy becomes dy - dH = (1 - T) dy
+        a.slope(a.H, a.H)  # H becomes H'
+        multiply(a.H_P, a.dH_dy, a.dz)  # H' dH over P (dy - dH): dz_H over dz_T
+        return dy
+
+    def transform_gate(self, a):
+        return a.one / a.q
+
+
+class Plain(Block):
+    """y = H    eq. 1"""
+
+    name = "plain"
+
+    def forward(self, a):
+        a.activate(a.z, a.y)
+
+    def backward(self, a, dy):
+        a.slope(a.y, a.dz)
+        multiply(a.dz, dy, a.dz)  # dz = H' dy; nothing is carried
+
+
 # ---- The net ---------------------------------------------------------------------------------------------------------
 
-GATES = {"highway": 1, "plain": 0, "residual": 0, "highway-carry": 2}  # of each kind of block
 PAIR = ("highway", "plain")  # what the command line compares
-BLOCKS = tuple(GATES)
 ACTIVATIONS = ("tanh", "relu")
 INITS = ("uniform", "glorot", "he")
 SLICE = 256  # images a time in evaluation: a layer's arrays stay in the cache
@@ -217,24 +309,20 @@ def cached(work: dict, key, make):
 class DeepNet:
     """A plain layer d_in -> hidden, `depth` blocks of one kind hidden -> hidden, a linear map to d_out logits.
 
-        highway         y = H T + x (1 - T)    eq. 3
-        plain           y = H                  eq. 1
-        residual        y = H + x
-        highway-carry   y = H T + x C          eq. 2, with a carry gate C = sigmoid(W_C x + b_C) of its own
-
-    H is tanh or, with activation="relu", max(0, .); the first layer's too.
+    `block` is the name of a registered kind ("highway", "plain"; others with their module), or a Block.  H is tanh or,
+    with activation="relu", max(0, .); the first layer's too.
 
     From the blocks on, every affine map is one matrix [W | b] and acts on activations that end in a row of ones; a
-    highway block stacks [W_H | b_H], [W_T | b_T] and, where it has one, [W_C | b_C], so that one product gives all.
-    They lie in one flat vector, `parameters`; `gradient` has the same layout.  Views by name, for `net` (parameters)
-    and `net.grad` (gradient); W_C and b_C are as W_T and b_T, and each is there only where the block has that gate:
+    highway block stacks [W_H | b_H] over [W_T | b_T], so that one product gives both.  They lie in one flat vector,
+    `parameters`; `gradient` has the same layout.  Views by name, for `net` (parameters) and `net.grad` (gradient); W_T
+    and b_T are there where the block has a gate, W_C and b_C of the same shapes where it has two:
 
         W_in (hidden, d_in)    W_H (depth, hidden, hidden)    W_T (depth, hidden, hidden)    W_out (d_out, hidden)
         b_in (hidden,)         b_H (depth, hidden)            b_T (depth, hidden)            b_out (d_out,)
 
     Weights are drawn from `rng` in float64, W_in, all W_H, all W_T, all W_C, W_out: uniform in +-1/sqrt(fan_in), or
     normal with variance 2/(fan_in + fan_out), init="glorot", or, init="he", so but for 2/fan_in where a ReLU follows.
-    Biases are zero but for b_T = gate_bias and b_C = -gate_bias: C = 1 - T but for the weights.  Write parameters in
+    Biases are zero but for b_T = gate_bias; then the block sets what it needs at its start.  Write parameters in
     place: net.W_H[:] = ..., not net.W_H = ....  The work arrays are the net's own: one thread at a time.
 
     `dtype` is float32, float64, or complex128: all is analytic, but ReLU at 0, for complex-step derivatives.
@@ -243,13 +331,11 @@ class DeepNet:
     a gate bias that is not finite; so do forward(), predict() and gates() for an x of another shape, or not finite.
     """
 
-    _SHAPE = ("d_in", "d_out", "hidden", "depth", "block", "activation")
-
     def __init__(
         self, d_in, d_out, hidden, depth, block, rng,
         *, activation="tanh", init="uniform", gate_bias=-2.0, dtype=np.float32,
     ):  # fmt: skip
-        for value, known in ((block, BLOCKS), (activation, ACTIVATIONS), (init, INITS)):
+        for value, known in ((activation, ACTIVATIONS), (init, INITS)):
             if value not in known:
                 raise ValueError(f"{value!r} is not one of {', '.join(known)}")
         if np.dtype(dtype) not in (np.float32, np.float64, np.complex128):
@@ -258,40 +344,36 @@ class DeepNet:
             raise ValueError(f"sizes must be positive: {d_in=}, {d_out=}, {hidden=}, {depth=}")
         if not abs(gate_bias) < 1e30:
             raise ValueError(f"gate_bias must be finite, even in float32, not {gate_bias}")
-        self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, block
+        self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, Block.of(block)
         self.activation, self.dtype, self.about = activation, np.dtype(dtype), {}
         size = sum(map(math.prod, self._shapes().values()))
         self._parameters, self._gradient = zeros(2 * size, self.dtype).reshape(2, size)
         self._name_views()
-
-        def draw(W, feeds_H):
+        for name in ("W_in", *(f"W_{letter}" for letter in self._stacked), "W_out"):
+            W = vars(self)[name]
             fan_out, fan_in = W.shape[-2:]
             if init == "uniform":
                 W[:] = rng.uniform(-1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in), W.shape)
-            elif init == "he" and feeds_H:
+            elif init == "he" and name in ("W_in", "W_H"):
                 W[:] = rng.normal(0, math.sqrt(2 / fan_in), W.shape)
             else:
                 W[:] = rng.normal(0, math.sqrt(2 / (fan_in + fan_out)), W.shape)
-
-        draw(self.W_in, feeds_H=True)
-        draw(self.W_H, feeds_H=True)
-        if GATES[block] >= 1:
-            draw(self.W_T, feeds_H=False)
-            self.b_T[:] = gate_bias
-        if GATES[block] == 2:
-            draw(self.W_C, feeds_H=False)
-            self.b_C[:] = -gate_bias
-        draw(self.W_out, feeds_H=False)
+        self.block.start(self, gate_bias)
 
     parameters = property(lambda self: self._parameters, doc="(n_parameters,); write into it: parameters[:] = ...")
     gradient = property(lambda self: self._gradient, doc="(n_parameters,), of the last backward()")
+    _stacked = property(lambda self: "HTC"[: 1 + self.block.gates], doc="the affine maps of a block, from the top down")
+    _head = property(
+        lambda self: {name: vars(self)[name] for name in ("d_in", "d_out", "hidden", "depth", "activation")}
+    )
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
-        rows = self.hidden * (1 + GATES[self.block])
+        rows = self.hidden * (1 + self.block.gates)
         return {
             "W_in": (self.hidden, self.d_in),
             "b_in": (self.hidden,),
             "_blocks": (self.depth, rows, self.hidden + 1),
+            **{name: (self.depth, *shape) for name, shape in self.block.parameters(self.hidden).items()},
             "_output": (self.d_out, self.hidden + 1),
         }
 
@@ -301,14 +383,15 @@ class DeepNet:
         self.grad = SimpleNamespace()
         for owner, flat in ((self, self._parameters), (self.grad, self._gradient)):
             vars(owner).update(views_into(flat, self._shapes()))
-            for i, name in enumerate("HTC"[: 1 + GATES[self.block]]):
+            for i, letter in enumerate(self._stacked):
                 W_b = owner._blocks[:, i * self.hidden : (i + 1) * self.hidden]
-                vars(owner).update({f"W_{name}": W_b[..., :-1], f"b_{name}": W_b[..., -1]})
+                vars(owner).update({f"W_{letter}": W_b[..., :-1], f"b_{letter}": W_b[..., -1]})
             owner.W_out, owner.b_out = owner._output[:, :-1], owner._output[:, -1]
 
     def __getstate__(self):
         """Pickles and copies carry numbers only: copied views would no longer be views."""
-        return {name: vars(self)[name] for name in (*self._SHAPE, "about", "dtype", "_parameters", "_gradient")}
+        names = ("block", "about", "dtype", "_parameters", "_gradient")
+        return self._head | {name: vars(self)[name] for name in names}
 
     def __setstate__(self, state):
         vars(self).update(state)
@@ -319,32 +402,31 @@ class DeepNet:
 
         Raises InputError when it cannot be written, and TypeError or ValueError for an `about` that is not JSON.
         """
-        head = {"net": {name: vars(self)[name] for name in self._SHAPE}, "about": self.about}
-        write_arrays(path, head, parameters=self.parameters)
+        net = self._head | {"block": self.block.name} | ({"settings": vars(self.block)} if vars(self.block) else {})
+        write_arrays(path, {"net": net, "about": self.about}, parameters=self.parameters)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> DeepNet:
         """The net that save() wrote, to the last bit; raises InputError for anything else.  Executes nothing of it."""
         try:
             head, arrays = read_arrays(path)
-            parameters = arrays["parameters"]
-            size = sum(map(math.prod, cls._shapes(SimpleNamespace(**head["net"])).values()))
+            parameters, own = arrays["parameters"], dict(head["net"])
+            own["block"] = type(Block.of(own["block"]))(**own.pop("settings", {}))
+            size = sum(map(math.prod, cls._shapes(SimpleNamespace(**own)).values()))
             if parameters.shape != (size,) or not np.isfinite(parameters).all():
                 raise ValueError(f"{size} finite parameters are needed, not {parameters.shape}")
-            net = cls(**head["net"], rng=np.random.default_rng(0), dtype=parameters.dtype)
+            net = cls(**own, rng=np.random.default_rng(0), dtype=parameters.dtype)
             net.parameters[:], net.about = parameters, dict(head["about"])
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
             reason = " ".join(str(error).split())
             raise InputError(f"{path} is not a net that DeepNet.save() wrote: {reason}") from error
         return net
 
-    # -- forward ------------------------------------------------------------------------------------------------------
-
     def forward(self, x: np.ndarray) -> np.ndarray:
         """x (N, d_in) -> logits (N, d_out), a new array.  Keeps what backward() needs."""
         self._saved = None
-        work = self._workspace(self._checked(x), "train")
-        np.copyto(work.x, x)  # the caller's may change before backward()
+        work = self.workspace(self._checked(x), "train")
+        copyto(work.x, x)  # the caller's may change before backward()
         logits = self._run(work.x, work)
         self._saved = work
         return logits
@@ -352,99 +434,20 @@ class DeepNet:
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The same logits, SLICE rows at a time, keeping nothing: for evaluation.  Leaves a forward() undisturbed."""
         logits = np.empty((self._checked(x), self.d_out), self.dtype)
-        for rows, part, _ in self._in_slices(x, "predict"):
-            logits[rows] = part
+        for start in range(0, len(x), SLICE):
+            part = x[start : start + SLICE]
+            logits[start : start + SLICE] = self._run(part, self.workspace(len(part), "predict"))
         return logits
 
     def gates(self, x: np.ndarray) -> np.ndarray:
         """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a net without."""
-        if not GATES[self.block]:
-            raise ValueError(f"a {self.block} net has no transform gates")
         gates = np.empty((self.depth, self._checked(x), self.hidden), self.dtype)
-        for rows, _, work in self._in_slices(x, "gates"):
-            divide(work.one, work.q[:, : self.hidden].transpose(0, 2, 1), gates[:, rows])
-        return gates
-
-    def _in_slices(self, x, purpose):
         for start in range(0, len(x), SLICE):
             part = x[start : start + SLICE]
-            work = self._workspace(len(part), purpose)
-            yield slice(start, start + len(part)), self._run(part, work), work
-
-    def _checked(self, x: np.ndarray) -> int:
-        if x.ndim != 2 or x.shape[1] != self.d_in or len(x) == 0:
-            raise ValueError(f"x must have shape (N, {self.d_in}) with N >= 1, not {x.shape}")
-        return len(x)
-
-    def _workspace(self, n: int, purpose: str) -> Workspace:
-        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose != "predict"))
-
-    def _run(self, x, work):
-        x = np.asarray(x, self.dtype)
-        np.dot(x, self.W_in.T, work.z_in)  # (N, d_in) (d_in, hidden)
-        if not (np.isfinite(work.z_in).all() or np.isfinite(x).all()):  # the second, slower, only when the first fails
-            raise ValueError("x must be finite; it holds NaN or infinity")
-        np.add(work.z_in, self.b_in, work.z_in)
-        self._activate(work.z_in.T, work.states[0, :-1])
-        with np.errstate(over="ignore"):  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
-            self._pass("forward")(work)
-        return np.dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), turned batch first
-
-    def _pass(self, way):
-        return getattr(self, f"_{way}_{self.block.replace('-', '_')}")
-
-    def _activate(self, z, y):
-        """y = H(z), into y."""
-        if self.activation == "tanh":
-            tanh(z, y)
-        else:
-            maximum(z, self._zero, y)
-
-    def _derive(self, y, dH_dz):
-        """H'(z) from y = H(z), into dH_dz, which may be y."""
-        if self.activation == "tanh":
-            square(y, dH_dz)
-            subtract(self._one, dH_dz, dH_dz)
-        else:
-            greater(y, self._zero, dH_dz)
-
-    def _forward_highway(self, work):
-        one, minus_log2_e, z, z_H, z_T = work.one, work.minus_log2_e, work.z, work.z_H, work.z_T
-        activate = self._activate
-        for W, x_1, x, H, P, q, y in work.layers:
-            dot(W, x_1, z)  # (2 hidden, hidden + 1) (hidden + 1, N): z_H over z_T
-            activate(z_H, H)
-            multiply(z_T, minus_log2_e, z_T)
-            exp2(z_T, z_T)  # exp(-z_T); exp2 is the fastest exponential that NumPy has
-            add(z_T, one, q)  # q = 1 + exp(-z_T) = 1 / T
-            subtract(H, x, P)
-            divide(P, q, P)  # P = T (H - x)
-            add(x, P, y)  # y = H T + x (1 - T), eq. 3; exactly x where T = 0
-
-    def _forward_plain(self, work):
-        for W, x_1, _, y in work.layers:
-            dot(W, x_1, y)  # (hidden, hidden + 1) (hidden + 1, N)
-            self._activate(y, y)  # y = H(W_H x + b_H)
-
-    def _forward_residual(self, work):
-        for W, x_1, x, H, y in work.layers:
-            dot(W, x_1, work.z)  # (hidden, hidden + 1) (hidden + 1, N)
-            self._activate(work.z, H)
-            add(x, H, y)
-
-    def _forward_highway_carry(self, work):
-        one, minus_log2_e, z, z_H, z_TC = work.one, work.minus_log2_e, work.z, work.z_H, work.z_T
-        for W, x_1, x, H, P, R, q, q_T, q_C, y in work.layers:
-            dot(W, x_1, z)  # (3 hidden, hidden + 1) (hidden + 1, N): z_H over z_T over z_C
-            self._activate(z_H, H)
-            multiply(z_TC, minus_log2_e, z_TC)
-            exp2(z_TC, z_TC)
-            add(z_TC, one, q)  # 1 / T over 1 / C
-            divide(H, q_T, P)  # P = H T
-            divide(x, q_C, R)  # R = x C
-            add(P, R, y)  # eq. 2
-
-    # -- backward -----------------------------------------------------------------------------------------------------
+            self._run(part, work := self.workspace(len(part), "gates"))
+            for layer, a in enumerate(work.layers):
+                gates[layer, start : start + SLICE] = self.block.transform_gate(a).T
+        return gates
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
@@ -457,63 +460,73 @@ class DeepNet:
             raise RuntimeError("backward() needs a forward() of its own before it")
         if d_logits.shape != (len(work.z_in), self.d_out):
             raise ValueError(f"d_logits must have shape {(len(work.z_in), self.d_out)}, not {d_logits.shape}")
-        np.dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
-        np.dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
-        self._pass("backward")(work)
-        self._derive(work.states[0, :-1], work.dz_in)
-        dz_in = multiply(work.dz_in, work.dy, work.dz_in)
-        np.dot(dz_in, work.x, self.grad.W_in)  # (hidden, N) (N, d_in)
+        dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
+        dy = dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
+        for a in reversed(work.layers):
+            dy = self.block_backward(a, dy)
+        dz_in = work.dz_in
+        self._slope(work.states[0, :-1], dz_in)
+        multiply(dz_in, dy, dz_in)
+        dot(dz_in, work.x, self.grad.W_in)  # (hidden, N) (N, d_in)
         dz_in.sum(axis=1, out=self.grad.b_in)
         return self._gradient
 
-    def _backward_highway(self, work):
-        dz, dH_dy, dH, dy = work.z, work.dH_dy, work.dH, work.dy
-        x_t, dx_1, dx, derive = work.x_t, work.dx_1, work.dx_1[:-1], self._derive
-        for W_t, x_1_t, dW, H_P, H, q in work.layers_back:
-            divide(dy, q, dH)  # dH = T dy
-            subtract(dy, dH, dy)  # dy becomes (1 - T) dy, what is carried
-            derive(H, H)  # H' where H was
-            multiply(H_P, dH_dy, dz)  # dz_H = H' dH over dz_T = T (1 - T) dT, with dT = (H - x) dy
-            dot(W_t, dz, dx_1)  # (hidden + 1, 2 hidden) (2 hidden, N): W_H' dz_H + W_T' dz_T
-            add(dx, dy, dy)  # dx, eq. 9
-            copyto(x_t, x_1_t)  # a product of two untransposed matrices is faster by more than this takes
-            dot(dz, x_t, dW)  # dW = dz x': (2 hidden, N) (N, hidden + 1)
+    def block_forward(self, a) -> None:
+        """a.x -> a.y of one layer, in its arrays `a` of a workspace."""
+        dot(a.W, a.x_1, a.z)  # (rows, hidden + 1) (hidden + 1, N): z_H, over z_T, over z_C
+        self.block.forward(a)
 
-    def _backward_plain(self, work):
-        dz, dy, x_t, dx_1 = work.z, work.dy, work.x_t, work.dx_1
-        for W_t, x_1_t, dW, y in work.layers_back:
-            self._derive(y, dz)
-            multiply(dz, dy, dz)  # dz = H' dy
-            dot(W_t, dz, dx_1)  # (hidden + 1, hidden) (hidden, N): dx = W_H' dz
-            dy = dx_1[:-1]
-            copyto(x_t, x_1_t)
-            dot(dz, x_t, dW)  # (hidden, N) (N, hidden + 1)
-        copyto(work.dy, dy)
+    def block_backward(self, a, dy: np.ndarray) -> np.ndarray:
+        """dL/dy -> dL/dx, both (hidden, N), of the layer that block_forward(a) computed last with these arrays; dL/dW
+        and dL/db go to net.grad."""
+        carried = self.block.backward(a, dy)
+        dot(a.W_t, a.dz, a.dx_1)  # (hidden + 1, rows) (rows, N): W_H' dz_H + W_T' dz_T
+        dx = a.dx if carried is None else add(a.dx, carried, a.dy)  # eq. 9
+        copyto(a.x_t, a.x_1_t)  # a product of two untransposed matrices is faster by more than this takes
+        dot(a.dz, a.x_t, a.dW)  # (rows, N) (N, hidden + 1): dW = dz x', and db
+        return dx
 
-    def _backward_residual(self, work):
-        dz, dy, x_t, dx_1 = work.z, work.dy, work.x_t, work.dx_1
-        for W_t, x_1_t, dW, H in work.layers_back:
-            self._derive(H, H)
-            multiply(H, dy, dz)  # dz = H' dy
-            dot(W_t, dz, dx_1)  # (hidden + 1, hidden) (hidden, N): W_H' dz
-            add(dx_1[:-1], dy, dy)  # dx = dy + W_H' dz
-            copyto(x_t, x_1_t)
-            dot(dz, x_t, dW)  # (hidden, N) (N, hidden + 1)
+    def workspace(self, n: int, purpose: str) -> Workspace:
+        """The work arrays for n rows and one purpose ("train" keeps every layer's for backward()), made once."""
+        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose in ("train", "gates")))
 
-    def _backward_highway_carry(self, work):
-        dz, dH_dT_dC, dH, dT, dy = work.z, work.dH_dy, work.dH, work.dT, work.dy
-        x_t, dx_1, carried = work.x_t, work.dx_1, work.carried
-        for W_t, x_1_t, dW, H_P_R, H, q_T, q_C in work.layers_back:
-            divide(dy, q_T, dH)  # dH = T dy
-            subtract(dy, dH, dT)  # (1 - T) dy
-            divide(dy, q_C, carried)  # C dy
-            subtract(dy, carried, dy)  # dy becomes (1 - C) dy
-            self._derive(H, H)
-            multiply(H_P_R, dH_dT_dC, dz)  # H' dH over T (1 - T) H dy over C (1 - C) x dy
-            dot(W_t, dz, dx_1)  # (hidden + 1, 3 hidden) (3 hidden, N)
-            add(dx_1[:-1], carried, dy)  # dx = C dy + W_H' dz_H + W_T' dz_T + W_C' dz_C
-            copyto(x_t, x_1_t)
-            dot(dz, x_t, dW)  # (3 hidden, N) (N, hidden + 1)
+    def _checked(self, x: np.ndarray) -> int:
+        if x.ndim != 2 or x.shape[1] != self.d_in or len(x) == 0:
+            raise ValueError(f"x must have shape (N, {self.d_in}) with N >= 1, not {x.shape}")
+        return len(x)
+
+    def _run(self, x, work):
+        x = np.asarray(x, self.dtype)
+        dot(x, self.W_in.T, work.z_in)  # (N, d_in) (d_in, hidden)
+        if not (np.isfinite(work.z_in).all() or np.isfinite(x).all()):  # the second, slower, only when the first fails
+            raise ValueError("x must be finite; it holds NaN or infinity")
+        add(work.z_in, self.b_in, work.z_in)
+        self._activate(work.z_in.T, work.states[0, :-1])
+        with np.errstate(over="ignore"):  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
+            for a in work.layers:
+                self.block_forward(a)
+        return dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), turned batch first
+
+    def _activate(self, z, H):
+        if self.activation == "tanh":
+            tanh(z, H)
+        else:
+            maximum(z, self._zero, H)
+
+    def _slope(self, H, dH_dz):
+        """H'(z) from H = H(z), into dH_dz, which may be H."""
+        if self.activation == "tanh":
+            square(H, dH_dz)
+            subtract(self._one, dH_dz, dH_dz)
+        else:
+            greater(H, self._zero, dH_dz)
+
+
+class Layer:
+    """The arrays of one layer, by name.  (A class of Python's own: attributes of a SimpleNamespace are slower.)"""
+
+    def __init__(self, **arrays):
+        vars(self).update(arrays)
 
 
 class Workspace:
@@ -524,42 +537,45 @@ class Workspace:
     """
 
     def __init__(self, net: DeepNet, n: int, keep: bool):
-        h, rows, slots, n_states = net.hidden, net._blocks.shape[1], 1, 2
-        if keep:
-            slots, n_states = max(net.depth, 1), net.depth + 1
-        kept = 0 if net.block == "plain" else rows
+        h, rows, block = net.hidden, net._blocks.shape[1], net.block
+        slots, n_states = (max(net.depth, 1), net.depth + 1) if keep else (1, 2)
         shapes = {
             "x": (n if keep else 0, net.d_in),
             "z_in": (n, h),
             "dz_in": (h, n),
             "states": (n_states, h + 1, n),  # block states over a row of ones
             "z": (rows, n),  # z_H over z_T (over z_C); on the way back dz_H over dz_T (over dz_C)
-            "H_P": (slots, kept, n),  # H over P (over R)
-            "q": (slots, rows - h, n),
-            "dH_dy": (max(rows, 2 * h), n),
-            "carried": (h if GATES[net.block] == 2 else 0, n),
+            **{name: (slots, h * len(name.split("_")), n) for name in block.kept},
+            "dH_dy": (max(rows, 2 * h), n),  # dH (over dT) over dy
+            **dict.fromkeys(block.shared, (h, n)),
             "dx_1": (h + 1, n),
             "x_t": (n, h + 1),
         }
-        vars(self).update(views_into(zeros(sum(map(math.prod, shapes.values())), net.dtype), shapes))
+        own = views_into(zeros(sum(map(math.prod, shapes.values())), net.dtype), shapes)
+        vars(self).update(own)
         self.states[:, -1] = 1
-        self.one, self.minus_log2_e = net._one, np.array(-1 / math.log(2), net.dtype)
-        self.z_H, self.z_T = self.z[:h], self.z[h:]
-        self.dH, self.dT, self.dy = self.dH_dy[:h], self.dH_dy[h : 2 * h], self.dH_dy[-h:]
-        self.last = self.states[net.depth % n_states]
-        self.layers, self.layers_back = [], []  # each layer's views, in the order of the passes
-        for layer, (W, dW) in enumerate(zip(net._blocks, net.grad._blocks, strict=True)):
-            x_1, y = self.states[layer % n_states], self.states[(layer + 1) % n_states][:-1]
-            H_P, q = self.H_P[layer % slots], self.q[layer % slots]
-            H, P, R = H_P[:h], H_P[h : 2 * h], H_P[2 * h :]
-            forward, backward = {
-                "highway": ((H, P, q), (H_P, H, q)),
-                "plain": ((), (y,)),
-                "residual": ((H,), (H,)),
-                "highway-carry": ((H, P, R, q, q[:h], q[h:]), (H_P, H, q[:h], q[h:])),
-            }[net.block]
-            self.layers.append((W, x_1, x_1[:-1], *forward, y))
-            self.layers_back.insert(0, (W.T, x_1.T, dW, *backward))
+        self.dy, self.last = self.dH_dy[-h:], self.states[net.depth % n_states]
+        of_all = {"z": self.z, "z_H": self.z[:h], "z_T": self.z[h:], "dz": self.z, "dH_dy": self.dH_dy}
+        of_all |= {"dH": self.dH_dy[:h], "dT": self.dH_dy[h : 2 * h], "dy": self.dy, "x_t": self.x_t}
+        of_all |= {"dx_1": self.dx_1, "dx": self.dx_1[:-1], "activate": net._activate, "slope": net._slope}
+        of_all |= {"one": net._one, "minus_log2_e": np.array(-1 / math.log(2), net.dtype)}
+        of_all |= {name: own[name] for name in block.shared}
+        self.layers = [Layer(**of_all, **self._of_layer(net, layer, slots)) for layer in range(net.depth)]
+
+    def _of_layer(self, net, layer, slots) -> dict:
+        W, dW, x_1, y_1 = (
+            net._blocks[layer],
+            net.grad._blocks[layer],
+            *(self.states[i % len(self.states)] for i in (layer, layer + 1)),
+        )
+        a = {"W": W, "W_t": W.T, "dW": dW, "x_1": x_1, "x_1_t": x_1.T, "x": x_1[:-1], "y": y_1[:-1]}
+        for name in net.block.kept:
+            stack = vars(self)[name][layer % slots]
+            parts = name.split("_")
+            a |= {name: stack, **dict(zip(parts, np.split(stack, len(parts)), strict=True))}
+        for name in net.block.parameters(net.hidden):
+            a |= {name: vars(net)[name][layer, ...], f"d_{name}": vars(net.grad)[name][layer, ...]}
+        return a
 
 
 # ---- The loss and the optimiser --------------------------------------------------------------------------------------
@@ -706,26 +722,50 @@ def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
     return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
-def train_epoch(net: DeepNet, optimizer, x: np.ndarray, y: np.ndarray, order: np.ndarray, batch_size: int) -> dict:
+def train_epoch(
+    net, optimizer, x: np.ndarray, y: np.ndarray, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy
+) -> dict:
     """One pass over x (N, d_in), y (N,) in the given order; what is less than a batch at its end is left out.
 
-    Returns the means over the batches of loss, accuracy and gradient norm, each measured before the batch's update
-    (the norm before clipping).  Raises FloatingPointError at the first step whose loss or gradient is not finite, and
+    `loss(logits, y)` returns the loss and its gradient.  Returns the means over the batches of loss, accuracy (None
+    unless y holds whole numbers, labels) and gradient norm, each measured before the batch's update (the norm before
+    clipping).  Raises FloatingPointError at the first step whose loss or gradient is not finite, and
     ValueError for less than one batch.
     """
     steps = len(order) // batch_size
     if steps == 0:
         raise ValueError(f"a batch of {batch_size} is more than the {len(order)} examples that there are")
-    losses, norms, right = np.empty(steps), np.empty(steps), 0
+    losses, norms, right, labels = np.empty(steps), np.empty(steps), 0, y.dtype.kind in "iu"
     for step in range(steps):
         batch = order[step * batch_size : (step + 1) * batch_size]
         logits = net.forward(x.take(batch, axis=0))
-        losses[step], d_logits = softmax_cross_entropy(logits, y[batch])
-        right += np.count_nonzero(logits.argmax(axis=1) == y[batch])
+        losses[step], d_logits = loss(logits, y[batch])
+        right += np.count_nonzero(logits.argmax(axis=1) == y[batch]) if labels else 0
         norms[step] = optimizer.step(net.backward(d_logits))
         if not math.isfinite(losses[step] + norms[step]):
             raise FloatingPointError(f"step {step + 1}: loss {losses[step]}, gradient norm {norms[step]}")
-    return {"train_loss": losses.mean(), "train_acc": right / (steps * batch_size), "grad_norm": norms.mean()}
+    train_acc = right / (steps * batch_size) if labels else None
+    return {"train_loss": float(losses.mean()), "train_acc": train_acc, "grad_norm": float(norms.mean())}
+
+
+@np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
+def train_epochs(
+    net, optimizer, x, y, orders, batch_size: int, *, loss=softmax_cross_entropy, report=lambda row: None
+) -> tuple[list[dict], str | None]:
+    """train_epoch() in each of the orders -> the rows of all whole epochs, and where the run diverged, or None.
+
+    `report` is called with each row, which has its "epoch", counted from 1; what it adds to the row is kept, and a
+    FloatingPointError of its own is a divergence, too.
+    """
+    rows = []
+    for epoch, order in enumerate(orders, 1):
+        try:
+            row = {"epoch": epoch, **train_epoch(net, optimizer, x, y, order, batch_size, loss)}
+            report(row)
+        except FloatingPointError as error:
+            return rows, f"epoch {epoch}, {error}"
+        rows.append(row)
+    return rows, None
 
 
 def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
@@ -736,37 +776,33 @@ def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
     logits = net.predict(x)
     if not (np.isfinite(logits).all() and np.isfinite(net.parameters).all()):
         raise FloatingPointError("after its last step: parameters or logits are not finite")
-    return (logits.argmax(axis=1) == y).mean()
+    return float((logits.argmax(axis=1) == y).mean())
 
 
-@np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
 def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator, report=lambda row: None) -> dict:
     """Trains net on all of `data`, shuffled anew each epoch, with clipped Adam; returns the run's history.
 
     A run that diverges stops there: its history ends with the last whole epoch and "diverged_at" says where.
     `report` is called with each epoch's row.
     """
-    dtype = net.dtype.type
+    dtype, gates = net.dtype.type, []
     x_train, x_test = scale_pixels(data.x_train, dtype), scale_pixels(data.x_test, dtype)
-    optimizer = Adam(net.parameters, s.lr, s.clip)
-    history = {name: [] for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")}
-    gates, diverged = [], None
-    for epoch in range(1, s.epochs + 1):
-        try:
-            row = train_epoch(net, optimizer, x_train, data.y_train, shuffle.permutation(len(x_train)), s.batch_size)
-            row |= {"epoch": epoch, "test_acc": accuracy(net, x_test, data.y_test)}
-        except FloatingPointError as error:
-            diverged = f"epoch {epoch}, {error}"
-            break
-        for name, values in history.items():
-            values.append(row[name] if name == "epoch" else float(row[name]))
-        if GATES[net.block]:
-            gates.append([epoch, mean_gates(net, x_test[:256])])
+
+    def measure(row):
+        row["test_acc"] = accuracy(net, x_test, data.y_test)
+        if net.block.gates:
+            gates.append([row["epoch"], mean_gates(net, x_test[:256])])
         report(row)
+
+    optimizer = Adam(net.parameters, s.lr, s.clip)
+    orders = (shuffle.permutation(len(x_train)) for _ in range(s.epochs))
+    rows, diverged = train_epochs(net, optimizer, x_train, data.y_train, orders, s.batch_size, report=measure)
+    names = ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")
+    history = {name: [row[name] for row in rows] for name in names}
     result = {"diverged": diverged is not None, "diverged_at": diverged, "history": history}
     for name in ("train_acc", "test_acc", "train_loss"):
         result[f"final_{name}"] = None if diverged else history[name][-1]
-    if GATES[net.block]:
+    if net.block.gates:
         result["layer_T_history"] = gates
         result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
     return result
@@ -786,7 +822,7 @@ def run_one(block: str, s: Settings, data: Dataset, verbose: bool = False) -> di
         sizes = data.x_train.shape[1], data.n_classes, s.hidden, s.depth
         net = DeepNet(*sizes, block, np.random.default_rng(s.seed), gate_bias=s.gate_bias, dtype=s.dtype)
         result = train(net, data, s, np.random.default_rng([s.seed, 1]), report)
-    names = ("depth", "hidden", "epochs", "batch_size", "lr", "seed") + ("gate_bias",) * (GATES[block] > 0)
+    names = ("depth", "hidden", "epochs", "batch_size", "lr", "seed") + ("gate_bias",) * (net.block.gates > 0)
     own = {"label": label, "block": block, **{name: getattr(s, name) for name in names}}
     return {**own, "n_parameters": len(net.parameters), **result, "wallclock_sec": time.perf_counter() - start}
 

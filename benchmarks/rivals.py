@@ -50,7 +50,7 @@ class Straightforward:
         self.net, self.x, self.y = net, x.astype(np.float64), y
         layers = [{"W": net.W_in, "b": net.b_in}]
         for i in range(net.depth):
-            gate = {"W_T": net.W_T[i], "b_T": net.b_T[i]} if net.block == "highway" else {}
+            gate = {"W_T": net.W_T[i], "b_T": net.b_T[i]} if net.block.name == "highway" else {}
             layers.append({"W": net.W_H[i], "b": net.b_H[i]} | gate)
         layers.append({"W": net.W_out, "b": net.b_out})
         self.theirs = straightforward.Net([{k: p.astype(np.float64) for k, p in layer.items()} for layer in layers])
@@ -76,7 +76,7 @@ class Jax:
         import jax
         import jax.numpy as jnp
 
-        self.net, highway, h = net, net.block == "highway", net.hidden
+        self.net, highway, h = net, net.block.name == "highway", net.hidden
         self.p = {name: jnp.array(getattr(net, name)) for name in ("W_in", "b_in", "W_out", "b_out")}
         self.p |= {"W": jnp.array(net._blocks[:, :, :-1]), "b": jnp.array(net._blocks[:, :, -1])}
         self.m, self.v = (jax.tree.map(jnp.zeros_like, self.p) for _ in range(2))
@@ -144,7 +144,7 @@ class Torch:
         x = self.torch.tanh(F.linear(x, p["W_in"], p["b_in"]))
         for i in range(self.net.depth):
             z = F.linear(x, p[f"W{i}"], p[f"b{i}"])
-            if self.net.block == "highway":
+            if self.net.block.name == "highway":
                 H, T = self.torch.tanh(z[:, : self.h]), self.torch.sigmoid(z[:, self.h :])
                 x = H * T + x * (1 - T)
             else:

@@ -31,6 +31,7 @@ import numpy as np
 import highway_networks as hn
 from experiments import layer_by_layer, training
 from experiments.ledger import Claim, above, below, compared, in_ratio, mean, of, print_claims, shown, spread, text
+from experiments.search import drawn, log_uniform, over_seeds, ranked, search
 from experiments.trials import Experiment, end
 
 BUDGETS = {
@@ -47,6 +48,7 @@ BUDGETS = {
     },
 }  # fmt: skip
 WIDTH = {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}  # about as many parameters a layer
+SEEDED = ("highway", "plain", "residual", "highway-carry")  # a search is seeded by a kind's place here
 MATCHED_WIDTH = 50
 DEPTHS = BUDGETS["default"]["layers"]  # that the claims speak of
 SEARCHED = [*WIDTH.items(), ("residual", MATCHED_WIDTH)]
@@ -69,24 +71,25 @@ MARGIN, LEARNED, STRUGGLES, OPEN = 0.002, 0.9, 3, 0.5
 LOOKED_AT = 256  # test images, for the gates and for the gradient
 
 
-def sample(block: str, width: int, layers: int, k: int, e: Experiment) -> dict:
-    """The k-th trial of a search; every other one is a tanh net."""
-    rng, s = np.random.default_rng([k, layers, hn.BLOCKS.index(block), 6]), e.settings
+def sample(kind: tuple, k: int, e: Experiment) -> dict:
+    """Every other one is a tanh net."""
+    block, width, layers = kind
+    rng = np.random.default_rng([k, layers, SEEDED.index(block), 6])
     t = {"block": block, "width": width, "layers": layers, "activation": ("tanh", "relu")[k % 2]}
-    t["rate"] = log_uniform(rng, *RATES[block][layers][t["activation"]])
+    t["rate"] = four_digits(log_uniform(rng, *RATES[block][layers][t["activation"]]))
     t |= {"momentum": 0.9, "decay": DECAY[e.budget]}
     if block == "residual":
-        t["scale"] = log_uniform(rng, 1 / layers, layers**-0.5)
-    elif hn.GATES[block]:
+        t["scale"] = four_digits(log_uniform(rng, 1 / layers, layers**-0.5))
+    elif hn.BLOCKS[block].gates:
         t["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)
-    return t | {"clip": 1.0, "seed": 0, "epochs": s["search_epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
+    return t
 
 
-def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
-    return float(f"{np.exp(rng.uniform(np.log(low), np.log(high))):.4g}")
+def four_digits(value: float) -> float:
+    return float(f"{value:.4g}")
 
 
-def look(net: hn.DeepNet, t: dict) -> dict:
+def gradient_by_layer(net: hn.DeepNet, t: dict) -> dict:
     """The gradient of the loss at every layer, and the identity part; no numbers where they overflow."""
     x, y = (each[:LOOKED_AT] for each in training.images_of(t)[2:])
     with np.errstate(all="ignore"):
@@ -97,8 +100,8 @@ def look(net: hn.DeepNet, t: dict) -> dict:
 def final_trial(t: dict) -> dict:
     net, result = training.train(t)
     if t["width"] == WIDTH[t["block"]] and not result["diverged"]:
-        result |= {"at_start": look(training.make(t), t), "trained": look(net, t)}
-        if hn.GATES[net.block]:
+        result |= {"at_start": gradient_by_layer(training.make(t), t), "trained": gradient_by_layer(net, t)}
+        if net.block.gates:
             result["mean_T"] = [round(T, 5) for T in hn.mean_gates(net, training.images_of(t)[2][:LOOKED_AT])]
     return result
 
@@ -107,35 +110,16 @@ def main(argv=None) -> None:
     e = Experiment("blocks", __doc__, BUDGETS, argv)
     s = e.settings
     kinds = [(*net, layers) for layers in reversed(s["layers"]) for net in SEARCHED]
-    searched = e.run(training.trial, [sample(*kind, k, e) for kind in kinds for k in range(s["trials"])])
-    heats = e.run(training.trial, [again(t, s, seed=0) for kind in kinds for t in best(searched, *kind)[:2]])
-    bests = [best(heats, *kind)[0] for kind in kinds]
+    trials, bests = search(e, kinds, sample)
     bests += [
         t | {"width": w} for (b, w), at in AS_SEARCHED.items() for t in bests if (t["block"], t["width"]) == (b, at)
     ]
-    final = [again(t, s, seed) for t in bests for seed in range(1, s["seeds"] + 1)]
-    unscaled = [
-        sample("residual", 71, n, k, e) | {"scale": 1.0} for n in s["layers"] for k in range(min(s["trials"], 4))
-    ]
-    trials = {"search": searched, "finalists": heats, "final": e.run(final_trial, final)}
-    trials["unscaled"] = e.run(training.trial, unscaled)
+    trials["final"] = training.run(e, over_seeds(bests, s), final_trial)
+    unscaled = [t | {"scale": 1.0} for n in s["layers"] for t in drawn(sample, ("residual", 71, n), e)[:4]]
+    trials["unscaled"] = training.run(e, unscaled)
     summary = summarise(trials, s)
     record = e.save("an encyclopedia article on highway networks; the paper, section 2", summary, trials)
     print_claims(CLAIMS, record)
-
-
-def best(trials: list[dict], block: str, width: int, layers: int) -> list[dict]:
-    """Those of a net and depth, the best first."""
-    return sorted(
-        (t for t in trials if (t["block"], t["width"], t["layers"]) == (block, width, layers)), key=training.order
-    )
-
-
-def again(t: dict, s: dict, seed: int) -> dict:
-    """The same setting for as long as the final runs."""
-    names = ("block", "width", "layers", "activation", "rate", "momentum", "decay", "scale", "gate_bias", "clip")
-    own = {"seed": seed, "epochs": s["epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
-    return {name: t[name] for name in names if name in t} | own
 
 
 def summarise(trials: dict, s: dict) -> dict:
@@ -143,25 +127,24 @@ def summarise(trials: dict, s: dict) -> dict:
     for layers in s["layers"]:
         for block, width in WIDTH.items():
             for suffix, at in (("", width), ("_width_50", MATCHED_WIDTH)):
-                runs = best(trials["final"], block, at, layers)
+                runs = ranked(trials["final"], block=block, width=at, layers=layers)
                 summary[f"test_accuracy_{block}_{layers}{suffix}"] = spread([t["test_accuracy"] for t in runs])
                 summary[f"final_loss_{block}_{layers}{suffix}"] = spread([t["loss"] for t in runs])
                 names = [name for name in ("activation", "rate", "gate_bias", "scale") if name in runs[0]]
                 summary[f"best_{block}_{layers}{suffix}"] = ", ".join(f"{name} {runs[0][name]}" for name in names)
-            runs = best(trials["final"], block, width, layers)
+            runs = ranked(trials["final"], block=block, width=width, layers=layers)
             for when in ("at_start", "trained"):
                 looks = [t.get(when, {"gradient": [None], "identity_part": None}) for t in runs]
                 ratios = spread([ratio(look["gradient"]) for look in looks])
                 summary[f"gradient_first_over_last_{when}_{block}_{layers}"] = ratios
                 summary[f"identity_part_{when}_{block}_{layers}"] = spread([look["identity_part"] for look in looks])
-            if hn.GATES[block]:
+            if hn.BLOCKS[block].gates:
                 thirds = [early_and_late(t["mean_T"]) if "mean_T" in t else (None, None) for t in runs]
                 for name, values in zip(("early", "late"), zip(*thirds, strict=True), strict=True):
                     summary[f"mean_T_{name}_{block}_{layers}"] = spread(values)
-        bare = best(trials["unscaled"], "residual", 71, layers)
-        scaled = [
-            t for t in best(trials["search"], "residual", 71, layers) if t["rate"] in {each["rate"] for each in bare}
-        ]
+        bare = ranked(trials["unscaled"], block="residual", width=71, layers=layers)
+        searched, rates = ranked(trials["search"], block="residual", width=71, layers=layers), {t["rate"] for t in bare}
+        scaled = [t for t in searched if t["rate"] in rates]
         for name, own in (("unscaled", bare), ("scaled", scaled)):  # the same settings, but for the scale
             summary[f"best_loss_residual_{name}_{layers}"] = own[0]["loss"]
             relu = next((t["loss"] for t in own if t["activation"] == "relu"), None)  # None: all of them diverged

@@ -55,7 +55,10 @@ def truncated_normal(rng, shape):
 
 
 def blog(t: dict) -> dict:
-    """20 layers with the blog's settings; `block` differs.  Pixels in [0, 1] and a new order each epoch: our guess."""
+    """20 layers with the blog's settings; `block` differs.  Pixels in [0, 1] and a new order each epoch: our guess.
+
+    What counts as an epoch of the result is a twentieth of the steps.
+    """
     x, y, *_ = training.images_of(t)
     net, rng = training.make(t), np.random.default_rng(t["seed"])
     for name in ("W_in", "W_H", "W_out", *(["W_T"] if t["block"] == "highway" else [])):
@@ -63,34 +66,28 @@ def blog(t: dict) -> dict:
     for bias in (net.b_in, net.b_H, net.b_out):
         bias[:] = 0.1
     optimizer = hn.SGD(net.parameters, BLOG_RATE * BLOG_BATCH, momentum=0.0)  # the loss is summed over the batch
-    losses, order, diverged = [], np.empty(0, int), None
-    with np.errstate(all="ignore"):
-        for step in range(t["steps"]):
-            if len(order) < BLOG_BATCH:
-                order = rng.permutation(len(x))
-            batch, order = order[:BLOG_BATCH], order[BLOG_BATCH:]
-            loss, d_logits = hn.softmax_cross_entropy(net.forward(x[batch]), y[batch])
-            norm = optimizer.step(net.backward(d_logits))
-            if not math.isfinite(loss + norm):
-                diverged = f"step {step + 1}: loss {loss}, gradient norm {norm}"
-                break
-            losses.append(float(loss))
-        means = [float(f"{np.mean(part):.6g}") for part in np.array_split(losses, 20) if len(part)]
-        return {"losses": means, "diverged": diverged, **training.measure(net, t, diverged)}
+    per_epoch = len(x) // BLOG_BATCH * BLOG_BATCH  # what is less than a batch is left out
+    epochs = math.ceil(t["steps"] * BLOG_BATCH / per_epoch)
+    order = np.concatenate([rng.permutation(len(x))[:per_epoch] for _ in range(epochs)])
+    steps = order.reshape(-1, BLOG_BATCH)[: t["steps"]]
+    twentieths = [part.ravel() for part in np.array_split(steps, 20) if len(part)]
+    rows, diverged = hn.train_epochs(net, optimizer, x, y, twentieths, BLOG_BATCH)
+    return {"losses": training.losses_of(rows), "diverged": diverged, **training.measure(net, t, diverged)}
 
 
 def main(argv=None) -> None:
     e = Experiment("full_mnist", __doc__, BUDGETS, argv)
     s = e.settings
-    short = e.run(trial, [settings(s, optimizer="adam", rate=r, epochs=s["short"], seed=0) for r in ADAM_RATES])
-    rates = {"sgd": SGD_RATE, "adam": min(short, key=training.order)["rate"]}
+    short = [settings(s, optimizer="adam", rate=r, epochs=s["short"], seed=0) for r in ADAM_RATES]
+    trials = {"adam_rates": training.run(e, short, trial)}
+    rates = {"sgd": SGD_RATE, "adam": min(trials["adam_rates"], key=training.selection_loss)["rate"]}
     hundred = [
         settings(s, optimizer=o, rate=rate, seed=seed) for o, rate in rates.items() for seed in range(s["seeds"])
     ]
     sizes = {"n_train": s["n_train"], "n_test": s["n_test"], "steps": s["steps"]}
     base = {"layers": 20, "activation": "relu", "gate_bias": -2.0} | sizes
     twenty = [{"block": b, **base, "seed": seed} for b in ("plain", "highway") for seed in range(s["seeds"])]
-    trials = {"adam_rates": short, "hundred_layers": e.run(trial, hundred), "blog": e.run(blog, twenty)}
+    trials |= {"hundred_layers": training.run(e, hundred, trial), "blog": training.run(e, twenty, blog)}
     summary = summarise(trials)
     record = e.save("the published program's open question; Highway Networks with TensorFlow (a blog)", summary, trials)
     print_summary(summary)

@@ -48,7 +48,7 @@ def settings(layers: int, activation: str, bias: float, s: dict) -> dict:
 
 def fate(t: dict) -> str:
     """hard, soft or trained."""
-    if training.order(t) >= HARD or t["test_accuracy"] is None:
+    if training.selection_loss(t) >= HARD or t["test_accuracy"] is None:
         return "hard"
     return "soft" if t["test_accuracy"] - t["skipped_accuracy"] < SOFT else "trained"
 
@@ -62,7 +62,7 @@ def main(argv=None) -> None:
     e = Experiment("gate_bias", __doc__, BUDGETS, argv)
     s = e.settings
     todo = [settings(n, a, bias, s) for n in sorted(s["layers"], reverse=True) for a in RATES for bias in BIASES]
-    trials = [t | {"fate": fate(t), "transforms": transforms(t)} for t in e.run(trial, todo)]
+    trials = [t | {"fate": fate(t), "transforms": transforms(t)} for t in training.run(e, todo, trial)]
     summary = summarise(trials)
     source = "the paper, section 2.2; Highway Networks with TensorFlow (a blog); a rule of our own"
     record = e.save(source, summary, trials)
@@ -90,7 +90,8 @@ def summarise(trials: list[dict]) -> dict:
         for activation in RATES:
             row = {t["gate_bias"]: t for t in trials if (t["layers"], t["activation"]) == (layers, activation)}
             summary[f"guideline_fate_{activation}_{layers}"] = row[bias]["fate"]
-            summary[f"best_bias_{activation}_{layers}"] = min(row, key=lambda b, row=row: training.order(row[b]))
+            best = min(row.values(), key=training.selection_loss)
+            summary[f"best_bias_{activation}_{layers}"] = best["gate_bias"]
     return summary
 
 

@@ -24,30 +24,19 @@ import numpy as np
 
 from experiments import training
 from experiments.ledger import Claim, above, below, compared, in_ratio, mean, of, print_claims, spread, text
+from experiments.search import log_uniform, over_seeds, ranked, search
 from experiments.trials import Experiment, end
 
 LAYERS = (10, 20, 50, 100)
 BUDGETS = {
     "quick": {"trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "top": 2, "n_train": 640, "n_test": 200},
     "default": {
-        "trials": 16,
-        "search_epochs": 5,
-        "epochs": 20,
-        "seeds": 3,
-        "top": 3,
-        "n_train": 60000,
-        "n_test": 10000,
+        "trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 3, "top": 3, "n_train": 60000, "n_test": 10000,
     },
     "full": {
-        "trials": 100,
-        "search_epochs": 400,
-        "epochs": 400,
-        "seeds": 3,
-        "top": 10,
-        "n_train": 60000,
-        "n_test": 10000,
+        "trials": 100, "search_epochs": 400, "epochs": 400, "seeds": 3, "top": 10, "n_train": 60000, "n_test": 10000,
     },
-}
+}  # fmt: skip
 RATES = {  # lr / (1 - momentum), log-uniform; both kinds are searched where pilot runs had found them to learn
     ("highway", 10): {"tanh": (2, 7), "relu": (1, 3)},
     ("highway", 20): {"tanh": (2, 6), "relu": (1, 3)},
@@ -64,43 +53,26 @@ SLOW_DECAY = 0.95
 DEGRADED = 3  # a kind degrades when a deeper net's loss is over three times its own of 20 layers
 
 
-def sample(block: str, layers: int, k: int, s: dict, full: bool) -> dict:
-    """The k-th trial of a search; it depends on nothing but its arguments."""
-    rng = np.random.default_rng([k, layers, len(block)])
+def sample(kind: tuple, k: int, e: Experiment) -> dict:
+    block, layers = kind
+    rng, full = np.random.default_rng([k, layers, len(block)]), e.budget == "full"
     activation = ("tanh", "relu")[rng.integers(2)]
-    low, high = FULL["rates"] if full else RATES[block, layers][activation]
     t = {"block": block, "layers": layers, "activation": activation}
-    t["rate"] = round(float(np.exp(rng.uniform(np.log(low), np.log(high)))), 5)
+    t["rate"] = round(log_uniform(rng, *(FULL["rates"] if full else RATES[block, layers][activation])), 5)
     t["momentum"], t["decay"] = round(rng.uniform(0.8, 0.95), 3), round(rng.uniform(0.85, 0.95), 3)
     if full:
-        t["decay"] = round(float(1 - np.exp(rng.uniform(np.log(0.003), np.log(0.1)))), 4)  # for 400 epochs
+        t["decay"] = round(1 - log_uniform(rng, 0.003, 0.1), 4)  # for 400 epochs
     if block == "highway":
         t["gate_bias"] = round(rng.uniform(*(FULL["gate_biases"] if full else GATE_BIASES[layers])), 2)
-    return t | {"clip": 1.0, "seed": 0, "epochs": s["search_epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
-
-
-def best(trials: list[dict], block: str, layers: int) -> list[dict]:
-    """The trials of a kind and depth, the best first."""
-    return sorted((t for t in trials if (t["block"], t["layers"]) == (block, layers)), key=training.order)
-
-
-def longer(t: dict, seed: int, s: dict) -> dict:
-    names = ("block", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "clip")
-    again = {name: t[name] for name in names if name in t}
-    return again | {"seed": seed, "epochs": s["epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
+    return t
 
 
 def main(argv=None) -> None:
     e = Experiment("optimization", __doc__, BUDGETS, argv)
-    s, kinds = e.settings, [(block, layers) for layers in reversed(LAYERS) for block in training.WIDTH]
-    searched = e.run(
-        training.trial, [sample(*kind, k, s, e.budget == "full") for kind in kinds for k in range(s["trials"])]
-    )
-    heats = e.run(training.trial, [longer(t, 0, s) for kind in kinds for t in finalists(best(searched, *kind), s)])
-    bests = [best(heats, *kind)[0] for kind in kinds]
-    final = e.run(training.trial, [longer(t, seed, s) for t in bests for seed in range(1, s["seeds"] + 1)])
-    trials = {"search": searched, "finalists": heats, "final": final}
-    summary = summarise(trials, s)
+    kinds = [(block, layers) for layers in reversed(LAYERS) for block in training.WIDTH]
+    trials, bests = search(e, kinds, sample, finalists)
+    trials["final"] = training.run(e, over_seeds(bests, e.settings))
+    summary = summarise(trials, e.settings)
     record = e.save("Training Very Deep Networks, section 3.1, Figures 1 and 5", summary, trials)
     print_claims(CLAIMS, record)
 
@@ -113,15 +85,16 @@ def finalists(ranked: list[dict], s: dict) -> list[dict]:
 
 
 def summarise(trials: dict, s: dict) -> dict:
-    summary, searched = {}, trials["search"]
+    summary = {}
     for layers in LAYERS:
         for block in training.WIDTH:
-            runs = best(trials["final"], block, layers)
+            runs = ranked(trials["final"], block=block, layers=layers)
             key = f"{block}_{layers}"
             summary[f"final_loss_{key}"] = spread([t["loss"] for t in runs])
             summary[f"test_accuracy_{key}"] = spread([t["test_accuracy"] for t in runs])
             summary[f"epochs_to_loss_0.1_{key}"] = spread([training.epochs_to(0.1, t["losses"]) for t in runs])
-            top = [training.order(t) for t in best(searched, block, layers)[: s["top"]]]
+            searched = ranked(trials["search"], block=block, layers=layers)
+            top = [training.selection_loss(t) for t in searched[: s["top"]]]
             summary[f"top_search_loss_{key}"] = spread([loss if np.isfinite(loss) else None for loss in top])
             summary[f"best_{key}"] = "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}".format_map(
                 runs[0]

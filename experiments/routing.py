@@ -22,9 +22,11 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from scipy.cluster.vq import kmeans2, vq
 
 import highway_networks as hn
 from experiments import fifty_layers, layer_by_layer, training
+from experiments.factor_model import auc
 from experiments.layer_by_layer import rounded
 from experiments.ledger import Claim, above, of, print_claims, print_summary, spread, text
 from experiments.trials import Experiment, end
@@ -75,7 +77,7 @@ def measure(net: hn.DeepNet, gates: hn.DeepNet, t: dict) -> tuple[list, list, di
 def routes(net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray):
     """Yields (layer, T, y) of one block after another: T of `gates`, fed with the states of `net`."""
     for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x)):
-        yield layer, T if gates is net else layer_by_layer.sigmoid(x_l @ gates.W_T[layer].T + gates.b_T[layer]), y_l
+        yield layer, T if gates is net else layer_by_layer.block(gates, layer, x_l)[0], y_l
 
 
 class Moments:
@@ -153,35 +155,14 @@ def alike(patterns: np.ndarray, y: np.ndarray, pairs: int, rng: np.random.Genera
     a, b = a[a != b], b[a != b]
     units = patterns / np.linalg.norm(patterns, axis=1, keepdims=True)
     r, same = np.einsum("ij,ij->i", units[a], units[b], dtype=np.float64), y[a] == y[b]
-    ranks = np.empty(len(r))
-    ranks[np.argsort(r)] = np.arange(1, len(r) + 1)
-    n = np.count_nonzero(same)
-    auc = (ranks[same].sum() - n * (n + 1) / 2) / (n * (len(r) - n))
     means = {f"route_cosine_{name}_class": float(r[which].mean()) for name, which in (("same", same), ("other", ~same))}
-    return means | {"same_class_auc": float(auc)}
+    return means | {"same_class_auc": auc(r, same)}
 
 
 def k_means(rows: np.ndarray, k: int, restarts: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Lloyd's algorithm from k-means++ starts -> the labels of the best, and each row's squared distance, (N,)."""
-    norms, best = np.einsum("ij,ij->i", rows, rows), (np.inf, None, None)
-    for _ in range(restarts):
-        centres = rows[rng.integers(len(rows), size=1)]
-        while len(centres) < k:
-            nearest = np.maximum(distances(rows, centres).min(axis=1) + norms, 0).astype(np.float64)
-            centres = np.vstack([centres, rows[rng.choice(len(rows), p=nearest / nearest.sum())]])
-        labels = np.full(len(rows), -1)
-        for _ in range(100):
-            d = distances(rows, centres)
-            before, labels = labels, d.argmin(axis=1)
-            if (labels == before).all():
-                break
-            centres = np.array(
-                [rows[labels == c].mean(axis=0) if (labels == c).any() else centres[c] for c in range(k)]
-            )
-        distance = d.min(axis=1) + norms
-        if distance.sum() < best[0]:
-            best = distance.sum(), labels, distance
-    return best[1:]
+    """The best of several k-means++ starts: the labels, and each row's distance to its centre, (N,) both."""
+    runs = [vq(rows, kmeans2(rows, k, iter=100, minit="++", seed=rng)[0]) for _ in range(restarts)]
+    return min(runs, key=lambda run: np.square(run[1], dtype=np.float64).sum())
 
 
 def purity(labels: np.ndarray, y: np.ndarray) -> float:

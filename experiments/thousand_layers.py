@@ -60,7 +60,7 @@ def main(argv=None) -> None:
         "one_hidden_layer": [settings(s, gate_bias=0.0, layers=1)],
         "one_hidden_layer_longer": [settings(s, **long, gate_bias=0.0, layers=1, seed=seed) for seed in seeds],
     }
-    runs = e.run(trial, [t for group in groups.values() for t in group])
+    runs = training.run(e, [t for group in groups.values() for t in group], trial)
     rows, trials = iter(runs), {}
     for name, group in groups.items():
         trials[name] = [next(rows) for _ in group]

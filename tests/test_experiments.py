@@ -1,6 +1,7 @@
 """The experiments under their quick budgets: what they write, how they resume, and that a cluster changes nothing."""
 
 import importlib
+import itertools
 import json
 import math
 import os
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,10 +30,12 @@ from experiments import (
     lesion,
     optimization,
     routing,
+    search,
     table1,
     thousand_layers,
     training,
 )  # fmt: skip
+from experiments.trials import Experiment
 from plumbing.files import read_arrays, write_arrays
 
 LAYERS = (10, 20, 50, 100)
@@ -49,7 +53,7 @@ SUMMARIES = {  # what each summary must hold
     "gate_bias": ["rule_accuracy"],
     "full_mnist": ["test_accuracy_highway_100_sgd", "test_accuracy_highway_100_adam", "test_accuracy_plain_20_blog"],
     "blocks": [
-        f"{name}_{block}_{n}" for name in ("test_accuracy", "final_loss") for block in hn.BLOCKS for n in (10, 20)
+        f"{name}_{block}_{n}" for name in ("test_accuracy", "final_loss") for block in blocks.WIDTH for n in (10, 20)
     ],
     "fifty_layers": ["loss", "test_accuracy"],
     "gates": [
@@ -339,7 +343,7 @@ def test_a_trial_that_diverges_is_kept_and_comes_last():
     _, result = training.train(setting(block="plain", rate=1e30, clip=math.inf, activation="relu"))
     assert "loss" in result["diverged"]
     assert result["test_accuracy"] is None
-    assert training.order(result) == math.inf > training.order({"losses": [1e9], "diverged": None})
+    assert training.selection_loss(result) == math.inf > training.selection_loss({"losses": [1e9], "diverged": None})
 
 
 def test_what_diverged_has_no_numbers_even_if_its_logits_are_finite():
@@ -379,16 +383,46 @@ def test_epochs_to_a_loss():
 
 
 def test_the_search_is_random_repeatable_and_in_its_range():
-    s = optimization.BUDGETS["default"]
-    drawn = [optimization.sample("highway", 50, k, s, False) for k in range(200)]
-    assert drawn == [optimization.sample("highway", 50, k, s, False) for k in range(200)]
+    e = SimpleNamespace(budget="default", settings=optimization.BUDGETS["default"] | {"trials": 200})
+    drawn = search.drawn(optimization.sample, ("highway", 50), e)
+    assert drawn == search.drawn(optimization.sample, ("highway", 50), e)
     assert len({t["rate"] for t in drawn}) > 190
     for t in drawn:
         low, high = optimization.RATES["highway", 50][t["activation"]]
         assert low <= t["rate"] <= high
         assert -5 <= t["gate_bias"] <= -3.5
     assert {t["activation"] for t in drawn} == {"tanh", "relu"}
-    assert "gate_bias" not in optimization.sample("plain", 50, 0, s, False)
+    assert "gate_bias" not in optimization.sample(("plain", 50), 0, e)
+
+
+@pytest.mark.parametrize("module", [optimization, blocks, fifty_layers])
+def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(monkeypatch, tmp_path, module):
+    """By their settings, to the order of the keys, which are what a trial is known by in the log."""
+    name = module.__name__.removeprefix("experiments.")
+    record = json.loads((ROOT / "results" / f"{name}.json").read_text())
+    committed, saved = {}, []
+
+    def settings_of(t):
+        return json.dumps(dict(itertools.takewhile(lambda item: item[0] != "losses", t.items())))
+
+    for t in itertools.chain(*record["trials"].values()):
+        committed[settings_of(t)] = t
+
+    def run(self, function, trials):
+        return [committed[json.dumps(t)] for t in trials]
+
+    def save(self, source, summary, trials):
+        saved.append(trials)
+        return record
+
+    monkeypatch.setattr(Experiment, "run", run)
+    monkeypatch.setattr(Experiment, "save", save)
+    monkeypatch.setattr(training, "images_of", lambda t: None)
+    sets = dict.fromkeys((t["data"], t["data_dir"]) for t in record["trials"]["final"] if "data" in t)
+    monkeypatch.setattr(fifty_layers, "data_sets", lambda e: [*sets])
+    module.main(["--results", str(tmp_path)])
+    assert saved == [record["trials"]]
+    assert len(committed) == sum(map(len, record["trials"].values()))
 
 
 def test_fates_and_the_rule():
@@ -455,7 +489,7 @@ def test_the_committed_results_hold_what_they_must(name):
         runs = [(t["block"], t["layers"], t["width"] == 50) for t in kept["final"]]  # some may have diverged
         both = {"highway": (True,)}  # its two widths are one
         for n in record["settings"]["layers"]:
-            assert all(runs.count((block, n, w)) >= 3 for block in hn.BLOCKS for w in both.get(block, (True, False)))
+            assert all(runs.count((block, n, w)) >= 3 for block in blocks.WIDTH for w in both.get(block, (True, False)))
         assert not {t["seed"] for t in kept["final"]} & {t["seed"] for t in kept["search"] + kept["finalists"]}
     if name in (*ON_THE_NET, "fifty_layers"):
         final = kept[{"fifty_layers": "final", "data_movement": "trained"}[name]] if isinstance(kept, dict) else kept
@@ -486,8 +520,10 @@ def test_the_committed_results_hold_what_they_must(name):
 def test_a_trial_may_name_a_width_and_a_scale():
     wide = training.make(setting(block="residual", width=11, layers=3))
     assert wide.W_H.shape == (2, 11, 11)
-    halved = training.make(setting(block="residual", width=11, layers=3, scale=0.5))
-    np.testing.assert_array_equal(halved.W_H, wide.W_H / 2)
+    halved = training.make(
+        setting(block="residual", width=11, layers=3, scale=0.5 / 2**0.5)
+    )  # instead of 1/sqrt(depth)
+    np.testing.assert_allclose(halved.W_H, wide.W_H / 2, rtol=1e-6)
     np.testing.assert_array_equal(halved.W_in, wide.W_in)
 
 
