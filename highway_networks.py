@@ -628,25 +628,49 @@ def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
     return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
-def train_epoch(net: DeepNet, optimizer, x: np.ndarray, y: np.ndarray, order: np.ndarray, batch_size: int) -> dict:
+def train_epoch(
+    net, optimizer, x: np.ndarray, y: np.ndarray, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy
+) -> dict:
     """One pass over x (N, d_in), y (N,) in the given order; what is less than a batch at its end is left out.
 
-    Returns the means over the batches of loss, accuracy and gradient norm, each from before the batch's update (and the
-    clip).  Raises FloatingPointError at the first loss or gradient that is not finite, ValueError for no whole batch.
+    `loss(logits, y)` returns the loss and its gradient.  Returns the means over the batches of loss, accuracy (None where
+    y holds no labels) and gradient norm, each from before the batch's update (and the clip).  Raises FloatingPointError
+    at the first loss or gradient that is not finite, ValueError for no whole batch.
     """
     steps = len(order) // batch_size
     if steps == 0:
         raise ValueError(f"a batch of {batch_size} is more than the {len(order)} examples that there are")
-    losses, norms, right = np.empty(steps), np.empty(steps), 0
+    losses, norms, right, labels = np.empty(steps), np.empty(steps), 0, y.dtype.kind in "iu"
     for step in range(steps):
         batch = order[step * batch_size : (step + 1) * batch_size]
         logits = net.forward(x.take(batch, axis=0))
-        losses[step], d_logits = softmax_cross_entropy(logits, y[batch])
-        right += np.count_nonzero(logits.argmax(axis=1) == y[batch])
+        losses[step], d_logits = loss(logits, y[batch])
+        right += np.count_nonzero(logits.argmax(axis=1) == y[batch]) if labels else 0
         norms[step] = optimizer.step(net.backward(d_logits))
         if not math.isfinite(losses[step] + norms[step]):
             raise FloatingPointError(f"step {step + 1}: loss {losses[step]}, gradient norm {norms[step]}")
-    return {"train_loss": losses.mean(), "train_acc": right / (steps * batch_size), "grad_norm": norms.mean()}
+    train_acc = right / (steps * batch_size) if labels else None
+    return {"train_loss": float(losses.mean()), "train_acc": train_acc, "grad_norm": float(norms.mean())}
+
+
+@np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
+def train_epochs(
+    net, optimizer, x, y, orders, batch_size: int, *, loss=softmax_cross_entropy, report=lambda row: None
+) -> tuple[list[dict], str | None]:
+    """train_epoch() in each of the orders -> the rows of all whole epochs, and where the run diverged, or None.
+
+    `report` is called with each row, which has its "epoch", counted from 1; what it adds to the row is kept, and a
+    FloatingPointError of its own is a divergence, too.
+    """
+    rows = []
+    for epoch, order in enumerate(orders, 1):
+        try:
+            row = {"epoch": epoch, **train_epoch(net, optimizer, x, y, order, batch_size, loss)}
+            report(row)
+        except FloatingPointError as error:
+            return rows, f"epoch {epoch}, {error}"
+        rows.append(row)
+    return rows, None
 
 
 def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
@@ -655,32 +679,28 @@ def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
     logits = net.predict(x)
     if not (np.isfinite(logits).all() and np.isfinite(net.parameters).all()):
         raise FloatingPointError("after its last step: parameters or logits are not finite")
-    return (logits.argmax(axis=1) == y).mean()
+    return float((logits.argmax(axis=1) == y).mean())
 
 
-@np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
 def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator, report=lambda row: None) -> dict:
     """Trains net on all of `data`, shuffled anew each epoch, with clipped Adam; calls report(row) after each.
 
     Returns the run's history; that of a run that diverges ends with its last whole epoch, "diverged_at" says where.
     """
-    dtype = net.dtype.type
+    dtype, gates = net.dtype.type, []
     x_train, x_test = scale_pixels(data.x_train, dtype), scale_pixels(data.x_test, dtype)
-    optimizer = Adam(net.parameters, s.lr, s.clip)
-    history = {name: [] for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")}
-    gates, diverged = [], None
-    for epoch in range(1, s.epochs + 1):
-        try:
-            row = train_epoch(net, optimizer, x_train, data.y_train, shuffle.permutation(len(x_train)), s.batch_size)
-            row |= {"epoch": epoch, "test_acc": accuracy(net, x_test, data.y_test)}
-        except FloatingPointError as error:
-            diverged = f"epoch {epoch}, {error}"
-            break
-        for name, values in history.items():
-            values.append(row[name] if name == "epoch" else float(row[name]))
+
+    def measure(row):
+        row["test_acc"] = accuracy(net, x_test, data.y_test)
         if net.block.gates:
-            gates.append([epoch, mean_gates(net, x_test[:256])])
+            gates.append([row["epoch"], mean_gates(net, x_test[:256])])
         report(row)
+
+    optimizer = Adam(net.parameters, s.lr, s.clip)
+    orders = (shuffle.permutation(len(x_train)) for _ in range(s.epochs))
+    rows, diverged = train_epochs(net, optimizer, x_train, data.y_train, orders, s.batch_size, report=measure)
+    names = ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")
+    history = {name: [row[name] for row in rows] for name in names}
     result = {"diverged": diverged is not None, "diverged_at": diverged, "history": history}
     result |= {
         f"final_{key}": None if diverged else history[key][-1] for key in ("train_acc", "test_acc", "train_loss")

@@ -16,20 +16,23 @@ plain nets from 50 layers on, wider for the gate biases at 10 and 50 layers, whe
 A residual block has no gate that is shut at the start; what takes its place is a scale on W_H at the start between 1/L
 and 1/sqrt(L).  The trials "unscaled" are the first four of each search without it.
 
-The rules of the verdicts were set before the final runs.  A kind is as good as another where its mean test accuracy is
-at most 0.002 less; depths at which the other does not reach 0.9 do not count.  It struggles where its training loss is
-over three times its own at 20 layers.  Early and late are the first and the last third of the blocks.
+Margins were set before the final runs.  A kind is as good as another where its mean test accuracy is at most 0.002
+less.  It struggles where its training loss is over three times its own at 20 layers.  Early and late are the first and
+the last third of the blocks.
 """
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 
 import numpy as np
 
 import highway_networks as hn
 from experiments import layer_by_layer, training
-from experiments.trials import Experiment, end, show, spread, text
+from experiments.ledger import Claim, above, below, compared, in_ratio, mean, of, print_claims, shown, spread, text
+from experiments.search import drawn, log_uniform, over_seeds, ranked, search
+from experiments.trials import Experiment, end
 
 BUDGETS = {
     "quick": {
@@ -45,7 +48,9 @@ BUDGETS = {
     },
 }  # fmt: skip
 WIDTH = {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}  # about as many parameters a layer
+SEEDED = ("highway", "plain", "residual", "highway-carry")  # a search is seeded by a kind's place here
 MATCHED_WIDTH = 50
+DEPTHS = BUDGETS["default"]["layers"]  # that the claims speak of
 SEARCHED = [*WIDTH.items(), ("residual", MATCHED_WIDTH)]
 AS_SEARCHED = {("plain", MATCHED_WIDTH): 71, ("highway-carry", MATCHED_WIDTH): 41}  # whose setting they take
 RATES = {  # lr / (1 - momentum), log-uniform
@@ -66,24 +71,25 @@ MARGIN, LEARNED, STRUGGLES, OPEN = 0.002, 0.9, 3, 0.5
 LOOKED_AT = 256  # test images, for the gates and for the gradient
 
 
-def sample(block: str, width: int, layers: int, k: int, e: Experiment) -> dict:
-    """The k-th trial of a search; every other one is a tanh net."""
-    rng, s = np.random.default_rng([k, layers, [*hn.BLOCKS].index(block), 6]), e.settings
+def sample(kind: tuple, k: int, e: Experiment) -> dict:
+    """Every other one is a tanh net."""
+    block, width, layers = kind
+    rng = np.random.default_rng([k, layers, SEEDED.index(block), 6])
     t = {"block": block, "width": width, "layers": layers, "activation": ("tanh", "relu")[k % 2]}
-    t["rate"] = log_uniform(rng, *RATES[block][layers][t["activation"]])
+    t["rate"] = four_digits(log_uniform(rng, *RATES[block][layers][t["activation"]]))
     t |= {"momentum": 0.9, "decay": DECAY[e.budget]}
     if block == "residual":
-        t["scale"] = log_uniform(rng, 1 / layers, layers**-0.5)
+        t["scale"] = four_digits(log_uniform(rng, 1 / layers, layers**-0.5))
     elif hn.BLOCKS[block].gates:
         t["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)
-    return t | {"clip": 1.0, "seed": 0, "epochs": s["search_epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
+    return t
 
 
-def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
-    return float(f"{np.exp(rng.uniform(np.log(low), np.log(high))):.4g}")
+def four_digits(value: float) -> float:
+    return float(f"{value:.4g}")
 
 
-def look(net: hn.DeepNet, t: dict) -> dict:
+def gradient_by_layer(net: hn.DeepNet, t: dict) -> dict:
     """The gradient of the loss at every layer, and the identity part; no numbers where they overflow."""
     x, y = (each[:LOOKED_AT] for each in training.images_of(t)[2:])
     with np.errstate(all="ignore"):
@@ -94,7 +100,7 @@ def look(net: hn.DeepNet, t: dict) -> dict:
 def final_trial(t: dict) -> dict:
     net, result = training.train(t)
     if t["width"] == WIDTH[t["block"]] and not result["diverged"]:
-        result |= {"at_start": look(training.make(t), t), "trained": look(net, t)}
+        result |= {"at_start": gradient_by_layer(training.make(t), t), "trained": gradient_by_layer(net, t)}
         if net.block.gates:
             result["mean_T"] = [round(T, 5) for T in hn.mean_gates(net, training.images_of(t)[2][:LOOKED_AT])]
     return result
@@ -104,36 +110,16 @@ def main(argv=None) -> None:
     e = Experiment("blocks", __doc__, BUDGETS, argv)
     s = e.settings
     kinds = [(*net, layers) for layers in reversed(s["layers"]) for net in SEARCHED]
-    searched = e.run(training.trial, [sample(*kind, k, e) for kind in kinds for k in range(s["trials"])])
-    heats = e.run(training.trial, [again(t, s, seed=0) for kind in kinds for t in best(searched, *kind)[:2]])
-    bests = [best(heats, *kind)[0] for kind in kinds]
+    trials, bests = search(e, kinds, sample)
     bests += [
         t | {"width": w} for (b, w), at in AS_SEARCHED.items() for t in bests if (t["block"], t["width"]) == (b, at)
     ]
-    final = [again(t, s, seed) for t in bests for seed in range(1, s["seeds"] + 1)]
-    unscaled = [
-        sample("residual", 71, n, k, e) | {"scale": 1.0} for n in s["layers"] for k in range(min(s["trials"], 4))
-    ]
-    trials = {"search": searched, "finalists": heats, "final": e.run(final_trial, final)}
-    trials["unscaled"] = e.run(training.trial, unscaled)
+    trials["final"] = training.run(e, over_seeds(bests, s), final_trial)
+    unscaled = [t | {"scale": 1.0} for n in s["layers"] for t in drawn(sample, ("residual", 71, n), e)[:4]]
+    trials["unscaled"] = training.run(e, unscaled)
     summary = summarise(trials, s)
-    e.save("an encyclopedia article on highway networks; the paper, section 2", summary, trials)
-    show_tables(summary, s)
-    show(claims(summary, s))
-
-
-def best(trials: list[dict], block: str, width: int, layers: int) -> list[dict]:
-    """Those of a net and depth, the best first."""
-    return sorted(
-        (t for t in trials if (t["block"], t["width"], t["layers"]) == (block, width, layers)), key=training.order
-    )
-
-
-def again(t: dict, s: dict, seed: int) -> dict:
-    """The same setting for as long as the final runs."""
-    names = ("block", "width", "layers", "activation", "rate", "momentum", "decay", "scale", "gate_bias", "clip")
-    own = {"seed": seed, "epochs": s["epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
-    return {name: t[name] for name in names if name in t} | own
+    record = e.save("an encyclopedia article on highway networks; the paper, section 2", summary, trials)
+    print_claims(CLAIMS, record)
 
 
 def summarise(trials: dict, s: dict) -> dict:
@@ -141,12 +127,12 @@ def summarise(trials: dict, s: dict) -> dict:
     for layers in s["layers"]:
         for block, width in WIDTH.items():
             for suffix, at in (("", width), ("_width_50", MATCHED_WIDTH)):
-                runs = best(trials["final"], block, at, layers)
+                runs = ranked(trials["final"], block=block, width=at, layers=layers)
                 summary[f"test_accuracy_{block}_{layers}{suffix}"] = spread([t["test_accuracy"] for t in runs])
                 summary[f"final_loss_{block}_{layers}{suffix}"] = spread([t["loss"] for t in runs])
                 names = [name for name in ("activation", "rate", "gate_bias", "scale") if name in runs[0]]
                 summary[f"best_{block}_{layers}{suffix}"] = ", ".join(f"{name} {runs[0][name]}" for name in names)
-            runs = best(trials["final"], block, width, layers)
+            runs = ranked(trials["final"], block=block, width=width, layers=layers)
             for when in ("at_start", "trained"):
                 looks = [t.get(when, {"gradient": [None], "identity_part": None}) for t in runs]
                 ratios = spread([ratio(look["gradient"]) for look in looks])
@@ -156,10 +142,9 @@ def summarise(trials: dict, s: dict) -> dict:
                 thirds = [early_and_late(t["mean_T"]) if "mean_T" in t else (None, None) for t in runs]
                 for name, values in zip(("early", "late"), zip(*thirds, strict=True), strict=True):
                     summary[f"mean_T_{name}_{block}_{layers}"] = spread(values)
-        bare = best(trials["unscaled"], "residual", 71, layers)
-        scaled = [
-            t for t in best(trials["search"], "residual", 71, layers) if t["rate"] in {each["rate"] for each in bare}
-        ]
+        bare = ranked(trials["unscaled"], block="residual", width=71, layers=layers)
+        searched, rates = ranked(trials["search"], block="residual", width=71, layers=layers), {t["rate"] for t in bare}
+        scaled = [t for t in searched if t["rate"] in rates]
         for name, own in (("unscaled", bare), ("scaled", scaled)):  # the same settings, but for the scale
             summary[f"best_loss_residual_{name}_{layers}"] = own[0]["loss"]
             relu = next((t["loss"] for t in own if t["activation"] == "relu"), None)  # None: all of them diverged
@@ -180,65 +165,114 @@ def early_and_late(mean_T: list[float]) -> tuple[float, float]:
     return float(np.mean(mean_T[:third])), float(np.mean(mean_T[-third:]))
 
 
-def show_tables(summary: dict, s: dict) -> None:
-    def mean(name):
-        return summary[name]["mean"]
-
-    for suffix, at in (("", "parameters"), ("_width_50", "width")):
-        print(f"loss, test accuracy at matched {at}\nlayers", *(f"{block:>18}" for block in WIDTH))
-        for n in s["layers"]:
-            means = ((mean(f"{name}_{b}_{n}{suffix}") for name in ("final_loss", "test_accuracy")) for b in WIDTH)
-            print(f"{n:6}", *(f"{text(loss, 2):>10}, {text(accuracy, 4):>6}" for loss, accuracy in means))
-
-
-def claims(summary: dict, s: dict) -> list[tuple]:
-    depths, lost = s["layers"], "test accuracy lost: "
-    half = [as_good(summary, f"residual_{n}_width_50", f"highway_{n}") for n in depths]
-    same = [as_good(summary, f"residual_{n}", f"highway_{n}") for n in depths]
-    own = [as_good(summary, f"highway_{n}", f"highway-carry_{n}_width_50") for n in depths]
-    hard = struggling(summary, "highway", depths)
-    thirds = [[summary[f"mean_T_{name}_highway_{n}"]["mean"] for name in ("early", "late")] for n in depths]
-    thirds = [pair for pair in thirds if None not in pair]
-    opened = ", ".join(f"{early:.3f}/{late:.3f}" for early, late in thirds)
-    return [
-        ("residual is as good with half the parameters", "yes", lost + gaps(half), judged([good for _, good in half])),
-        ("... with as many", "-", lost + gaps(same), judged([good for _, good in same])),
-        ("highway needs no carry gate of its own", "yes", lost + gaps(own), judged([good for _, good in own])),
-        (
-            "highway struggles beyond 100 layers",
-            "yes",
-            f"depths where it does: {hard or 'none'}; residual: {struggling(summary, 'residual', depths) or 'none'}",
-            "not reproduced" if not hard else "reproduced" if min(hard) > 100 else "it struggles before",
-        ),
-        ("early gates more open than late ones", "yes", opened, judged([early > late for early, late in thirds])),
-        ("... near 1", "yes", opened, judged([early > OPEN for early, _ in thirds])),
+def accuracies(*nets: tuple[str, int]):
+    """Test accuracies of nets of this block and width, depth by depth."""
+    return lambda r: [
+        [of(r["trials"]["final"], "test_accuracy", block=b, width=w, layers=n) for n in DEPTHS] for b, w in nets
     ]
 
 
-def as_good(summary: dict, of: str, against: str) -> tuple[float | None, bool | None]:
-    """How much less test accuracy, on average, and whether that is as good; None where the other does not learn."""
-    mine, theirs = (summary[f"test_accuracy_{name}"]["mean"] for name in (of, against))
-    if theirs is None or theirs < LEARNED:
-        return None, None
-    return (None, False) if mine is None else (theirs - mine, theirs - mine <= MARGIN)
+def losses(r: dict, *depths: int) -> list[list]:
+    return [of(r["trials"]["final"], "loss", block="highway", width=MATCHED_WIDTH, layers=n) for n in depths]
 
 
-def gaps(compared: list[tuple]) -> str:
-    return ", ".join("-" if gap is None else f"{gap:+.4f}" for gap, _ in compared)
+def fading(r: dict, layers: int) -> list[float | None]:
+    """The gradient at the first layer over that at the last, of trained highway nets."""
+    return [ratio(look["gradient"]) for look in of(r["trials"]["final"], "trained", block="highway", layers=layers)]
 
 
-def struggling(summary: dict, block: str, depths: tuple) -> list[int]:
-    """The depths at which a kind's loss is over three times its own at 20 layers, or not all seeds trained."""
-    losses = {n: summary[f"final_loss_{block}_{n}"]["mean"] for n in depths}
-    return [n for n in depths if n > 20 and (losses[n] is None or losses[n] > STRUGGLES * (losses[20] or 0))]
+def early_and_late_T(r: dict) -> list[list]:
+    """Mean T of the first and of the last third of the blocks of highway nets, depth by depth."""
+    gates = [of(r["trials"]["final"], "mean_T", block="highway", layers=n) for n in DEPTHS]
+    thirds = [[*zip(*map(early_and_late, seeds), strict=True)] for seeds in gates]
+    return [*zip(*thirds, strict=True)]
 
 
-def judged(holds: list[bool | None]) -> str:
-    """Of what holds or does not at each depth; None does not count."""
-    holds = [each for each in holds if each is not None]
-    if not holds:
-        return "not measured"
-    return "reproduced" if all(holds) else "in part" if any(holds) else "not reproduced"
+def means(accuracies: list[list]) -> str:
+    """Depth by depth; a seed that is lost counts as 0."""
+    return ", ".join(f"{mean([each or 0 for each in seeds]):.4f}" for seeds in accuracies)
+
+
+def as_good(margin: float, ours: list[list], theirs: list[list]) -> list[bool | None]:
+    """At each depth: no worse than the other by more than the margin."""
+    return [compared(above, *each, -margin) for each in zip(ours, theirs, strict=True)]
+
+
+CLAIMS = [
+    Claim(
+        "paper, 2",
+        f"a carry gate of its own is not needed: C = 1 - T loses at most {MARGIN} of accuracy",
+        values=accuracies(("highway", 50), ("highway-carry", 50)),
+        ours=lambda highway, own: f"at 10 to 200 layers: {means(highway)}; with a C of its own {means(own)}",
+        holds=partial(as_good, MARGIN),
+    ),
+    Claim(
+        "encyclopedia article",
+        "the general form y = H T + x C with a carry gate of its own (eq. 2), trains",
+        values=accuracies(("highway-carry", 41), ("highway-carry", 50)),
+        ours=lambda narrow, wide: (
+            f"test accuracy of width 50: {means(wide)}; of width 41 at 200 layers: {shown(narrow[-1])}"
+        ),
+        holds=lambda narrow, wide: [None not in seeds and above(seeds, LEARNED) for seeds in (*narrow, *wide)],
+    ),
+    Claim(
+        "encyclopedia article",
+        "early layers' gates are more open than later ones (first and last third), and above 0.5",
+        values=early_and_late_T,
+        ours=lambda *thirds: (
+            "mean T at 10 to 200 layers: "
+            + ", ".join(f"{mean(early):.2g}/{mean(late):.2g}" for early, late in zip(*thirds, strict=True))
+        ),
+        holds=lambda early, late: [
+            *(above(first, 0, less=last) for first, last in zip(early, late, strict=True)),
+            *(above(first, OPEN) for first in early),
+        ],
+    ),
+    Claim(
+        "encyclopedia article",
+        "highway nets struggle beyond about 100 layers (a loss over three times that of 20, or none at 1000)",
+        over=("blocks", "thousand_layers"),
+        values=lambda r, deepest: [*losses(r, 20, 100, 200), of(deepest["trials"]["best"], "test_accuracy")],
+        ours=lambda *losses: (
+            f"loss at 20, 100, 200: {shown(*losses[:-1], digits=2)}; accuracy at 1000: {shown(losses[-1], digits=4)}"
+        ),
+        holds=lambda at_20, at_100, at_200, at_1000: [
+            *(in_ratio(above, loss, STRUGGLES, less=at_20) for loss in (at_100, at_200)),
+            below(at_1000, LEARNED),
+        ],
+    ),
+    Claim(
+        "encyclopedia article",
+        "... because the factors 1 - T compound: the gradient fades (to less than half over 100 and 200 layers)",
+        values=lambda r: [fading(r, layers) for layers in (100, 200)],
+        ours=text("first layer's over last's: {}, {}", 2),
+        holds=lambda *ratios: [below(each, 0.5) for each in ratios],
+    ),
+    Claim(
+        "encyclopedia article",
+        "residual nets go on past 1000 layers",
+        holds=lambda: "not tested: residual nets were trained up to 200 layers",
+    ),
+    Claim(
+        "encyclopedia article",
+        "a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x): plain has no I, residual all of it",
+        holds=lambda: "not tested here: it is algebra, and every gradient's test rests on it",
+    ),
+    Claim(
+        "encyclopedia article",
+        f"residual is as effective with half the parameters (within {MARGIN} of accuracy)",
+        values=accuracies(("residual", 50), ("highway", 50)),
+        ours=lambda residual, highway: f"width 50, 10 to 200 layers: {means(residual)}; highway {means(highway)}",
+        holds=partial(as_good, MARGIN),
+    ),
+    Claim(
+        "published program, open",
+        "highway against residual at matched depth and parameters: residual is the better one",
+        values=accuracies(("residual", 71), ("highway", 50)),
+        ours=lambda residual, highway: f"highway {means(highway)}; residual of width 71 {means(residual)}",
+        holds=partial(as_good, 0),
+    ),
+]
 
 
 if __name__ == "__main__":

@@ -27,10 +27,11 @@ from __future__ import annotations
 import sys
 
 import numpy as np
+from scipy import stats
 
 import highway_networks as hn
-from experiments.intervals import above
-from experiments.trials import Experiment, end, show, spread, text
+from experiments.ledger import Claim, above, of, print_claims, spread, text
+from experiments.trials import Experiment, end
 
 BUDGETS = {
     "quick": {"seeds": 2, "epochs": 2, "n_train": 2000, "n_test": 1000},
@@ -62,17 +63,12 @@ def simulate(world: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, 
 
 def trained(block: str, x, y, t: dict) -> hn.DeepNet:
     """A net (n, FACTORS) -> (n, 1) after Adam on the mean squared error."""
-    net = make(block, t)
-    optimizer, rng = (
-        hn.Adam(net.parameters, RATE, decay=0.01 ** (BATCH / (t["epochs"] * len(x)))),
-        np.random.default_rng([t["seed"], 1]),
-    )
-    for _ in range(t["epochs"]):
-        order = rng.permutation(len(x))
-        for start in range(0, len(x) - BATCH + 1, BATCH):
-            batch = order[start : start + BATCH]
-            out = net.forward(x[batch])
-            optimizer.step(net.backward(squared_error(out, y[batch])[1]))
+    net, shuffle = make(block, t), np.random.default_rng([t["seed"], 1])
+    optimizer = hn.Adam(net.parameters, RATE, decay=0.01 ** (BATCH / (t["epochs"] * len(x))))
+    orders = (shuffle.permutation(len(x)) for _ in range(t["epochs"]))
+    _, diverged = hn.train_epochs(net, optimizer, x, y, orders, BATCH, loss=squared_error)
+    if diverged:
+        raise FloatingPointError(diverged)
     return net
 
 
@@ -92,20 +88,10 @@ def openness(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
     return net.gates(x).mean(axis=(0, 2), dtype=np.float64)
 
 
-def ranks(values: np.ndarray) -> np.ndarray:
-    """From 1 on; equal values share the mean of theirs."""
-    _, inverse, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-
-
 def auc(score: np.ndarray, positive: np.ndarray) -> float:
     """How likely a positive's score is above a negative's, equal ones half."""
-    n = np.count_nonzero(positive)
-    return float((ranks(score)[positive].sum() - n * (n + 1) / 2) / (n * (len(score) - n)))
-
-
-def rank_correlation(a: np.ndarray, b: np.ndarray) -> float:
-    return float(np.corrcoef(ranks(a), ranks(b))[0, 1])
+    above, others = score[positive], score[~positive]
+    return float(stats.mannwhitneyu(above, others, method="asymptotic").statistic / (len(above) * len(others)))
 
 
 def recent_volatility(norm: np.ndarray) -> np.ndarray:
@@ -135,8 +121,8 @@ def trial(t: dict) -> dict:
     }
     now = turbulent[test]
     result = {f"auc_{name}": auc(score, now) for name, score in scores.items()}
-    result["rank_correlation_gate"] = rank_correlation(scores["gate"], now)
-    result["rank_correlation_gate_norm"] = rank_correlation(scores["gate"], scores["norm"])
+    result["rank_correlation_gate"] = float(stats.spearmanr(scores["gate"], now)[0])
+    result["rank_correlation_gate_norm"] = float(stats.spearmanr(scores["gate"], scores["norm"])[0])
     for name, days in (("calm", ~now), ("turbulent", now)):
         result[f"mean_gate_{name}"] = float(scores["gate"][days].mean())
         result |= {f"error_{block}_{name}": float(np.mean(errors[block][days] ** 2)) for block in nets}
@@ -151,8 +137,8 @@ def main(argv=None) -> None:
     todo = [{"world": world, "seed": seed, **own} for world in WORLDS for seed in range(e.settings["seeds"])]
     trials = e.run(trial, todo)
     summary = summarise(trials)
-    e.save("an encyclopedia article on highway networks: a factor model of returns", summary, trials)
-    show(claims(summary))
+    record = e.save("an encyclopedia article on highway networks: a factor model of returns", summary, trials)
+    print_claims(CLAIMS, record)
 
 
 def summarise(trials: list[dict]) -> dict:
@@ -179,19 +165,22 @@ def differences(trials: list[dict]) -> dict[str, list[float]]:
     }
 
 
-def claims(summary: dict) -> list[tuple]:
-    bounds = {
-        "the mean gate is open in turbulent regimes, AUC": ("auc_gate_both", 0.5),
-        "... where they are non-linear only": ("auc_gate_non_linear", 0.5),
-        "... more than where they are volatile only": ("auc_gate_less_that_of_volatile", 0),
-        "... more than before training": ("auc_gate_less_that_before_training", 0),
-        "... more than the norm of the factors": ("auc_gate_less_that_of_the_norm", 0),
-    }
-    rows = []
-    for what, (name, bound) in bounds.items():
-        holds = above(summary[name], bound)
-        rows.append((what, f"above {bound}", text(summary[name], 2), "not clear" if holds is None else holds))
-    return rows
+CLAIMS = [
+    Claim(
+        "encyclopedia article",
+        "a factor model's mean gate says how complex the regime is: it is open in turbulent regimes",
+        values=lambda r: [of(r["trials"], "auc_gate", world=world) for world in ("both", "non-linear")],
+        ours=text("AUC {}; non-linear only {}", 2),
+        holds=lambda *auc: [above(each, 0.5) for each in auc],
+    ),
+    Claim(
+        "encyclopedia article",
+        "... for their complexity: more than where they are volatile only, than before training, and than the norm",
+        values=lambda r: [*differences(r["trials"]).values()],
+        ours=text("AUC more by {}, {}, {}", 2),
+        holds=lambda *more: [above(each, 0) for each in more],
+    ),
+]
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import sys
 from pathlib import Path
 
@@ -22,8 +21,10 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import training
-from experiments.trials import Experiment, end, show, spread, text
-from plumbing.files import InputError, environment
+from experiments.ledger import print_summary, spread
+from experiments.search import log_uniform, over_seeds, search
+from experiments.trials import Experiment, end
+from plumbing.files import InputError, environment, read_json
 
 BUDGETS = {
     "quick": {"layers": 8, "trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "n_train": 1280, "n_test": 300},
@@ -43,12 +44,8 @@ def sample(data: tuple, k: int, e: Experiment) -> dict:
     rng = np.random.default_rng([k, 50])
     t = dict(zip(("data", "data_dir"), data, strict=True))
     t |= {"block": "highway", "layers": e.settings["layers"], "activation": "tanh"}
-    t |= {
-        "rate": round(float(np.exp(rng.uniform(np.log(1), np.log(6)))), 3),
-        "momentum": round(rng.uniform(0.8, 0.95), 3),
-    }
-    t |= {"decay": DECAY[e.budget], "gate_bias": -2.0, "clip": 1.0, "seed": 0, "epochs": e.settings["search_epochs"]}
-    return t | {"n_train": e.settings["n_train"], "n_test": e.settings["n_test"]}
+    t |= {"rate": round(log_uniform(rng, 1, 6), 3), "momentum": round(rng.uniform(0.8, 0.95), 3)}
+    return t | {"decay": DECAY[e.budget], "gate_bias": -2.0}
 
 
 def trained(t: dict, folder: str) -> tuple[hn.DeepNet, dict]:
@@ -102,11 +99,11 @@ def finals(e: Experiment) -> list[dict]:
     """The settings of the nets that this program has trained under the same budget, for the experiments on them."""
     path, again, sets = e.folder / "fifty_layers.json", f"python -m experiments.fifty_layers{e.flags}", data_sets(e)
     try:
-        trials = json.loads(path.read_text(encoding="utf-8"))["trials"]["final"]
+        trials = read_json(path)["trials"]["final"]
         nets = [setting_of(t) | {"data_dir": at} for name, at in sets for t in trials if t["data"] == name]
         if not all(map(is_setting, trials)):
             raise ValueError("a net diverged, or has other settings than are tried here")
-    except (OSError, ValueError, LookupError, TypeError, RecursionError) as error:
+    except (ValueError, LookupError, TypeError) as error:
         raise InputError(f"{path} cannot be used ({error}): it comes from {again}") from error
     if {t["data"] for t in nets} != dict(sets).keys():
         raise InputError(f"{path} has no nets of {sets[-1][0]}: {again} trains them")
@@ -115,32 +112,26 @@ def finals(e: Experiment) -> list[dict]:
 
 def look_into(e: Experiment, trial) -> list[dict]:
     """The results of trial(settings of net and budget, folder of the nets) on each of these nets."""
-    return e.run(functools.partial(trial, folder=str(e.folder)), [t | e.settings for t in finals(e)])
+    return training.run(e, [t | e.settings for t in finals(e)], functools.partial(trial, folder=str(e.folder)))
 
 
 def is_setting(t: dict) -> bool:
     """Of a net as this program trains them, that did not diverge."""
     whole = ("layers", "seed", "epochs", "n_train", "n_test")
     real = ("rate", "momentum", "decay", "gate_bias", "clip")
-    kinds = all(type(t[name]) is int and t[name] > 0 for name in whole) and all(
-        type(t[name]) in (int, float) for name in real
-    )
-    return kinds and (t["block"], t["activation"], t["diverged"]) == ("highway", "tanh", None)
+    numbers = all(type(t[name]) is int and t[name] > 0 for name in whole)
+    numbers &= all(type(t[name]) in (int, float) for name in real)
+    return numbers and (t["block"], t["activation"], t["diverged"]) == ("highway", "tanh", None)
 
 
 def main(argv=None) -> None:
     e = Experiment("fifty_layers", __doc__, BUDGETS, argv, harder=True)
-    s, sets = e.settings, data_sets(e)
-    searched = e.run(training.trial, [sample(data, k, e) for data in sets for k in range(s["trials"])])
-    best = {name: sorted((t for t in searched if t["data"] == name), key=training.order) for name, _ in sets}
-    heats = e.run(training.trial, [setting_of(t) | {"epochs": s["epochs"]} for name in best for t in best[name][:2]])
-    bests = [min((t for t in heats if t["data"] == name), key=training.order) for name, _ in sets]
-    final = [setting_of(t) | {"seed": seed} for t in bests for seed in range(1, s["seeds"] + 1)]
-    trials = {"search": searched, "finalists": heats}
-    trials["final"] = e.run(functools.partial(trial, folder=str(e.folder)), final)
+    trials, bests = search(e, data_sets(e), sample)
+    final = over_seeds(bests, e.settings)
+    trials["final"] = training.run(e, final, functools.partial(trial, folder=str(e.folder)))
     summary = summarise(trials)
     e.save("Training Very Deep Networks, section 4", summary, trials)
-    show(claims(summary))
+    print_summary(summary)
 
 
 def by_data_set(trials: list[dict]) -> dict[str, list[dict]]:
@@ -156,14 +147,6 @@ def summarise(trials: dict) -> dict:
             summary[f"{name}{suffix}"] = spread([t[name] for t in own])
         summary[f"best{suffix}"] = "rate {rate}, momentum {momentum}, decay {decay}".format_map(own[0])
     return summary
-
-
-def claims(summary: dict) -> list[tuple]:
-    trained = (summary["test_accuracy"]["mean"] or 0) > 0.9
-    rows = [("50 layers of tanh train at a gate bias of -2", "yes", text(summary["test_accuracy"], 4), trained)]
-    if "test_accuracy_fashion" in summary:
-        rows.append(("... on the harder data set", "-", text(summary["test_accuracy_fashion"], 4), None))
-    return rows
 
 
 if __name__ == "__main__":

@@ -24,7 +24,8 @@ import numpy as np
 
 from experiments import fifty_layers, layer_by_layer, training
 from experiments.layer_by_layer import rounded
-from experiments.trials import Experiment, end, show, spread, text
+from experiments.ledger import Claim, above, below, of, print_claims, print_summary, spread, text
+from experiments.trials import Experiment, end
 
 BUDGETS = {name: {"of_each": 1000} for name in ("quick", "default", "full")}  # images whose single pattern is measured
 OPEN, SETTLED, FIRST = 0.5, 0.9, 15
@@ -97,10 +98,9 @@ def main(argv=None) -> None:
     e = Experiment("gates", __doc__, BUDGETS, argv, harder=True)
     trials = fifty_layers.look_into(e, trial)
     summary = summarise(trials)
-    e.save("Training Very Deep Networks, section 4, Figures 2 and 3", summary, trials)
-    for suffix in fifty_layers.by_data_set(trials):
-        print("MNIST" if not suffix else "\nthe harder data set")
-        show(claims(summary, suffix))
+    record = e.save("Training Very Deep Networks, section 4, Figures 2 and 3", summary, trials)
+    print_summary(summary)
+    print_claims(CLAIMS, record)
 
 
 def summarise(trials: list[dict]) -> dict:
@@ -114,26 +114,49 @@ def summarise(trials: list[dict]) -> dict:
     return summary
 
 
-def claims(summary: dict, suffix: str) -> list[tuple]:
-    mean = {name: summary[f"{name}{suffix}"]["mean"] for name in STATISTICS}
-    ours = {name: text(summary[f"{name}{suffix}"]) for name in STATISTICS}
-    rises, inverse = mean["bias_depth_correlation"] > 0.3, mean["bias_activity_correlation"] < -0.3
-    sparser, active = mean["sparsity_single"] > mean["sparsity_mean"], mean["share_open_in_1_of_100"] > 0.5
-    early, classes = mean["change_share_first_15"] > 0.5, mean["class_difference_share_first_15"] > 0.5
-    increase, inversely = f"r = {ours['bias_depth_correlation']}", f"r = {ours['bias_activity_correlation']}"
-    sparsity = f"{ours['sparsity_single']}, mean {ours['sparsity_mean']}"
-    mnist, harder = (lambda holds: None if suffix else holds), (lambda holds: holds if suffix else None)
-    return [
-        ("most biases decreased", "yes", ours["share_of_biases_decreased"], mean["share_of_biases_decreased"] > 0.5),
-        ("biases increase with depth", "CIFAR-100", increase, harder(rises)),
-        ("... inversely to the activity", "CIFAR-100", inversely, harder(inverse)),
-        ("one image's gates are sparser", "yes", sparsity, sparser),
-        ("gates open for one image", "few", ours["share_open_single"], None),
-        ("... for at least one image in 100", "most", ours["share_open_in_1_of_100"], active),
-        ("change in the first 15 blocks", "most (MNIST)", ours["change_share_first_15"], mnist(early)),
-        ("90 % of it has happened by block", "-", ours["settled_layer"], None),
-        ("classes differ in the first 15", "most (MNIST)", ours["class_difference_share_first_15"], mnist(classes)),
-    ]
+def of_set(data: str, *names: str):
+    """These numbers of the nets of one data set, each over seeds."""
+    return lambda r: [of(r["trials"], name, data=data) for name in names]
+
+
+CLAIMS = [
+    Claim(
+        "paper, Figure 2",
+        "most gate biases decreased in training",
+        values=of_set("MNIST", "share_of_biases_decreased"),
+        ours=text("a share of {}"),
+        holds=lambda share: [above(share, 0.5)],
+    ),
+    Claim(
+        "paper, Figure 2",
+        "on the harder task biases rise with depth, inversely to the mean gate (CIFAR-100)",
+        values=of_set("fashion-mnist", "bias_depth_correlation", "bias_activity_correlation"),
+        ours=text("Fashion-MNIST: r = {} with depth, {} with mean T", 2),
+        holds=lambda with_depth, with_T: [above(with_depth, 0.3), below(with_T, -0.3)],
+        note="Fashion-MNIST stands in for CIFAR-100",
+    ),
+    Claim(
+        "paper, Figure 2",
+        "one image's gates are sparse, yet most gates are active on average",
+        values=of_set("MNIST", "sparsity_single", "sparsity_mean", "share_open_in_1_of_100"),
+        ours=text("sparsity {}, of the mean {}; open for one image in 100: {}", 2),
+        holds=lambda single, mean, opened: [above(single, 0, less=mean), above(opened, 0.5)],
+    ),
+    Claim(
+        "paper, Figure 2",
+        "most change happens in the first 15 layers or so",
+        values=of_set("MNIST", "change_share_first_15"),
+        ours=text("a share of {} in a share of 0.31 of the blocks"),
+        holds=lambda share: [above(share, 0.5)],
+    ),
+    Claim(
+        "paper, Figure 3",
+        "classes differ in their gates within the first 15 layers",
+        values=of_set("MNIST", "class_difference_share_first_15"),
+        ours=text("a share of {} of the differences"),
+        holds=lambda share: [above(share, 0.5)],
+    ),
+]
 
 
 if __name__ == "__main__":

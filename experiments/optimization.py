@@ -18,34 +18,25 @@ of each search, and the best with the slowest decay, are trained as long as the 
 from __future__ import annotations
 
 import sys
+from itertools import pairwise
 
 import numpy as np
 
 from experiments import training
-from experiments.trials import Experiment, end, show, spread, text
+from experiments.ledger import Claim, above, below, compared, in_ratio, mean, of, print_claims, spread, text
+from experiments.search import log_uniform, over_seeds, ranked, search
+from experiments.trials import Experiment, end
 
 LAYERS = (10, 20, 50, 100)
 BUDGETS = {
     "quick": {"trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "top": 2, "n_train": 640, "n_test": 200},
     "default": {
-        "trials": 16,
-        "search_epochs": 5,
-        "epochs": 20,
-        "seeds": 3,
-        "top": 3,
-        "n_train": 60000,
-        "n_test": 10000,
+        "trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 3, "top": 3, "n_train": 60000, "n_test": 10000,
     },
     "full": {
-        "trials": 100,
-        "search_epochs": 400,
-        "epochs": 400,
-        "seeds": 3,
-        "top": 10,
-        "n_train": 60000,
-        "n_test": 10000,
+        "trials": 100, "search_epochs": 400, "epochs": 400, "seeds": 3, "top": 10, "n_train": 60000, "n_test": 10000,
     },
-}
+}  # fmt: skip
 RATES = {  # lr / (1 - momentum), log-uniform; both kinds are searched where pilot runs had found them to learn
     ("highway", 10): {"tanh": (2, 7), "relu": (1, 3)},
     ("highway", 20): {"tanh": (2, 6), "relu": (1, 3)},
@@ -59,48 +50,31 @@ RATES = {  # lr / (1 - momentum), log-uniform; both kinds are searched where pil
 GATE_BIASES = {10: (-3, -1.5), 20: (-4, -2), 50: (-5, -3.5), 100: (-5, -3.5)}
 FULL = {"rates": (1e-3, 10), "gate_biases": (-10, -1)}  # the paper's range of biases; it does not give the rates'
 SLOW_DECAY = 0.95
-PUBLISHED_RATIO, DEGRADED = 100, 3  # a kind degrades when a deeper net's loss is over three times its own of 20 layers
+DEGRADED = 3  # a kind degrades when a deeper net's loss is over three times its own of 20 layers
 
 
-def sample(block: str, layers: int, k: int, s: dict, full: bool) -> dict:
-    """The k-th trial of a search; it depends on nothing but its arguments."""
-    rng = np.random.default_rng([k, layers, len(block)])
+def sample(kind: tuple, k: int, e: Experiment) -> dict:
+    block, layers = kind
+    rng, full = np.random.default_rng([k, layers, len(block)]), e.budget == "full"
     activation = ("tanh", "relu")[rng.integers(2)]
-    low, high = FULL["rates"] if full else RATES[block, layers][activation]
     t = {"block": block, "layers": layers, "activation": activation}
-    t["rate"] = round(float(np.exp(rng.uniform(np.log(low), np.log(high)))), 5)
+    t["rate"] = round(log_uniform(rng, *(FULL["rates"] if full else RATES[block, layers][activation])), 5)
     t["momentum"], t["decay"] = round(rng.uniform(0.8, 0.95), 3), round(rng.uniform(0.85, 0.95), 3)
     if full:
-        t["decay"] = round(float(1 - np.exp(rng.uniform(np.log(0.003), np.log(0.1)))), 4)  # for 400 epochs
+        t["decay"] = round(1 - log_uniform(rng, 0.003, 0.1), 4)  # for 400 epochs
     if block == "highway":
         t["gate_bias"] = round(rng.uniform(*(FULL["gate_biases"] if full else GATE_BIASES[layers])), 2)
-    return t | {"clip": 1.0, "seed": 0, "epochs": s["search_epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
-
-
-def best(trials: list[dict], block: str, layers: int) -> list[dict]:
-    """The trials of a kind and depth, the best first."""
-    return sorted((t for t in trials if (t["block"], t["layers"]) == (block, layers)), key=training.order)
-
-
-def longer(t: dict, seed: int, s: dict) -> dict:
-    names = ("block", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "clip")
-    again = {name: t[name] for name in names if name in t}
-    return again | {"seed": seed, "epochs": s["epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
+    return t
 
 
 def main(argv=None) -> None:
     e = Experiment("optimization", __doc__, BUDGETS, argv)
-    s, kinds = e.settings, [(block, layers) for layers in reversed(LAYERS) for block in training.WIDTH]
-    searched = e.run(
-        training.trial, [sample(*kind, k, s, e.budget == "full") for kind in kinds for k in range(s["trials"])]
-    )
-    heats = e.run(training.trial, [longer(t, 0, s) for kind in kinds for t in finalists(best(searched, *kind), s)])
-    bests = [best(heats, *kind)[0] for kind in kinds]
-    final = e.run(training.trial, [longer(t, seed, s) for t in bests for seed in range(1, s["seeds"] + 1)])
-    trials = {"search": searched, "finalists": heats, "final": final}
-    summary = summarise(trials, s)
-    e.save("Training Very Deep Networks, section 3.1, Figures 1 and 5", summary, trials)
-    show(claims(summary))
+    kinds = [(block, layers) for layers in reversed(LAYERS) for block in training.WIDTH]
+    trials, bests = search(e, kinds, sample, finalists)
+    trials["final"] = training.run(e, over_seeds(bests, e.settings))
+    summary = summarise(trials, e.settings)
+    record = e.save("Training Very Deep Networks, section 3.1, Figures 1 and 5", summary, trials)
+    print_claims(CLAIMS, record)
 
 
 def finalists(ranked: list[dict], s: dict) -> list[dict]:
@@ -111,15 +85,16 @@ def finalists(ranked: list[dict], s: dict) -> list[dict]:
 
 
 def summarise(trials: dict, s: dict) -> dict:
-    summary, searched = {}, trials["search"]
+    summary = {}
     for layers in LAYERS:
         for block in training.WIDTH:
-            runs = best(trials["final"], block, layers)
+            runs = ranked(trials["final"], block=block, layers=layers)
             key = f"{block}_{layers}"
             summary[f"final_loss_{key}"] = spread([t["loss"] for t in runs])
             summary[f"test_accuracy_{key}"] = spread([t["test_accuracy"] for t in runs])
             summary[f"epochs_to_loss_0.1_{key}"] = spread([training.epochs_to(0.1, t["losses"]) for t in runs])
-            top = [training.order(t) for t in best(searched, block, layers)[: s["top"]]]
+            searched = ranked(trials["search"], block=block, layers=layers)
+            top = [training.selection_loss(t) for t in searched[: s["top"]]]
             summary[f"top_search_loss_{key}"] = spread([loss if np.isfinite(loss) else None for loss in top])
             summary[f"best_{key}"] = "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}".format_map(
                 runs[0]
@@ -133,37 +108,99 @@ def summarise(trials: dict, s: dict) -> dict:
     return summary
 
 
-def claims(summary: dict) -> list[tuple]:
-    def values(name):
-        return {(b, n): summary[f"{name}_{b}_{n}"]["mean"] for b in training.WIDTH for n in LAYERS}
+def finals(r: dict, name: str, block: str, depths: tuple) -> list[list]:
+    return [of(r["trials"]["final"], name, block=block, layers=n) for n in depths]
 
-    loss, epochs, accuracy = values("final_loss"), values("epochs_to_loss_0.1"), values("test_accuracy")
-    if None in loss.values():
-        return [("every best setting trains", "-", "no", "not reproduced")]
 
-    def listed(numbers, block):
-        return ", ".join(text(numbers[block, n]) for n in LAYERS)
+def both(r: dict, per_depth) -> list[list]:
+    """Of highway and of plain, depth by depth."""
+    return [[per_depth(r, block, n) for n in LAYERS] for block in ("highway", "plain")]
 
-    def verdict(holds):
-        return "reproduced" if holds else "not reproduced"
 
-    degrades = {b: max(loss[b, 50], loss[b, 100]) > DEGRADED * loss[b, 20] for b in training.WIDTH}
-    never = float("inf")
-    faster = all((epochs["highway", n] or never) < (epochs["plain", n] or never) for n in LAYERS)
-    small = max(loss["plain", 10], loss["plain", 20]) < 1e-4
-    ratio = summary["plain_over_highway_loss_at_100"]
-    sizes = ", ".join(f"{b} {summary[f'parameters_per_layer_{b}']}" for b in training.WIDTH)
-    return [
-        ("parameters a layer", "about 5000 each", sizes, "within 1 %"),
-        ("plain, 10 and 20 layers", "< 1e-4", listed(loss, "plain"), verdict(small)),
-        ("plain degrades with depth", "yes", listed(loss, "plain"), verdict(degrades["plain"])),
-        ("highway does not", "yes", listed(loss, "highway"), verdict(not degrades["highway"])),
-        ("plain / highway loss at 100", f"> {PUBLISHED_RATIO}", f"{ratio:.0f}", verdict(ratio > PUBLISHED_RATIO)),
-        ("epochs to a loss of 0.1, highway", "fewer", listed(epochs, "highway"), verdict(faster)),
-        ("... plain", "", listed(epochs, "plain"), ""),
-        ("test accuracy, highway", "-", listed(accuracy, "highway"), "measured"),
-        ("... plain", "-", listed(accuracy, "plain"), "measured"),
-    ]
+def top_losses(r: dict, block: str, layers: int) -> list[float]:
+    """The lowest training losses of a search."""
+    tried = of(r["trials"]["search"], "losses", block=block, layers=layers, diverged=None)
+    return sorted(losses[-1] for losses in tried)[: r["settings"]["top"]]
+
+
+def speeds(r: dict, block: str, layers: int) -> list[int | None]:
+    """Epochs to a training loss of 0.1, of each seed."""
+    runs = of(r["trials"]["final"], "losses", block=block, layers=layers)
+    return [training.epochs_to(0.1, losses) for losses in runs]
+
+
+def paired(as_text, highway: list, plain: list) -> str:
+    """highway/plain, depth by depth."""
+    return ", ".join("/".join(map(as_text, pair)) for pair in zip(highway, plain, strict=True))
+
+
+CLAIMS = [
+    Claim(
+        "paper, 3.1",
+        "about 5 000 parameters a layer for both kinds",
+        values=lambda r: [r["summary"][f"parameters_per_layer_{block}"] for block in ("highway", "plain")],
+        ours="highway {}, plain {}".format,
+        holds=lambda *sizes: [abs(n / 5000 - 1) < 0.03 for n in sizes],
+    ),
+    Claim(
+        "paper, Figure 1",
+        "plain nets of 10 and 20 layers reach a loss below 1e-4",
+        values=lambda r: finals(r, "loss", "plain", (10, 20)),
+        ours=text("{}, {}", 2),
+        holds=lambda *losses: [below(each, 1e-4) for each in losses],
+        note="in 20 epochs; the paper trains for up to 400",
+    ),
+    Claim(
+        "paper, Figure 1",
+        "plain nets degrade beyond 20 layers (by more than a factor of 3)",
+        values=lambda r: finals(r, "loss", "plain", (20, 50, 100)),
+        ours=text("loss at 20, 50, 100: {}, {}, {}", 2),
+        holds=lambda at_20, *deeper: [in_ratio(above, each, DEGRADED, less=at_20) for each in deeper],
+    ),
+    Claim(
+        "paper, Figure 1",
+        "plain nets of 10 and 20 layers train (a loss below 0.1), with settings searched for them",
+        values=lambda r: finals(r, "loss", "plain", (10, 20)),
+        ours=text("{}, {}", 2),
+        holds=lambda *losses: [below(each, 0.1) for each in losses],
+    ),
+    Claim(
+        "paper, Figure 1",
+        "highway nets of 50 and 100 layers do as well as of 10 and 20 (within a factor of 3)",
+        values=lambda r: finals(r, "loss", "highway", LAYERS),
+        ours=text("loss at 10, 20, 50, 100: {}, {}, {}, {}", 2),
+        holds=lambda at_10, at_20, *deeper: [
+            in_ratio(below, deep, DEGRADED, less=each) for deep in deeper for each in (at_10, at_20)
+        ],
+    ),
+    Claim(
+        "paper, Figure 1",
+        "100 layers: highway better than plain by more than two orders of magnitude",
+        values=lambda r: [finals(r, "loss", block, (100,))[0] for block in ("highway", "plain")],
+        ours=lambda highway, plain: f"a factor of {mean(plain) / mean(highway):.0f}",
+        holds=lambda highway, plain: [in_ratio(above, plain, 100, less=highway)],
+    ),
+    Claim(
+        "paper, Figure 1",
+        "the best trials of a search: highway's are better at every depth, and plain's worse the deeper",
+        values=lambda r: both(r, top_losses),
+        ours=lambda *losses: "mean of the best, highway/plain: " + paired(lambda each: f"{mean(each):.2g}", *losses),
+        holds=lambda highway, plain: [
+            *(above(a, 0, less=b) for a, b in zip(plain, highway, strict=True)),
+            *(above(deeper, 0, less=each) for each, deeper in pairwise(plain)),
+        ],
+    ),
+    Claim(
+        "paper, 3.1",
+        "highway nets converge faster, at every depth",
+        values=lambda r: both(r, speeds),
+        ours=lambda *epochs: (
+            "epochs to a loss of 0.1, highway/plain: "
+            + paired(lambda each: "never" if None in each else f"{mean(each):.1f}", *epochs)
+        ),
+        holds=lambda highway, plain: [compared(below, *each, 0) for each in zip(highway, plain, strict=True)],
+    ),
+]
 
 
 if __name__ == "__main__":

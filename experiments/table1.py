@@ -21,9 +21,12 @@ import sys
 from dataclasses import fields
 from pathlib import Path
 
+import numpy as np
+
 import conv_highway_networks as cn
 import highway_networks as hn
-from experiments.trials import Experiment, end, show, spread, text
+from experiments.ledger import PUBLISHED, Claim, above, of, print_claims, print_summary, shown, spread
+from experiments.trials import Experiment, end
 from plumbing.files import InputError
 
 PILOT = cn.Protocol(12, (0.0, 0.1, 0.2, 0.3), 1, 0.05, "warm cosine", 5e-4, 5e-4)
@@ -54,9 +57,7 @@ BUDGETS = {
     },
 }  # fmt: skip
 IMAGES = {"quick": {"n_train": 600, "n_test": 200}}
-PUBLISHED = {16: (0.9940, 0.0003), 32: (0.9954, 0.0002)}  # Table 1
-AIMED_AT = {16: 0.9940, 32: 0.9950}  # with the short protocol, set before the first run
-SEEDS = 3  # that a verdict needs
+CLOSE = 0.0005  # of accuracy: what is less below the paper's mean reaches it
 
 
 def setting(width, block, protocol, epochs, seed, recipe, of_images, validation=False) -> dict:
@@ -104,8 +105,9 @@ def main(argv=None) -> None:
         ],
     )
     summary = summarise(trials)
-    e.save("Training Very Deep Networks, Table 1", summary, trials)
-    show(claims(summary))
+    record = e.save("Training Very Deep Networks, Table 1", summary, trials)
+    print_summary(summary)
+    print_claims(CLAIMS, record)
 
 
 def best(compared: list[dict]) -> str:
@@ -132,27 +134,58 @@ def summarise(trials: dict) -> dict:
     return summary | {"recipe": best(trials["recipes"])}
 
 
-def claims(summary: dict) -> list[tuple]:
-    rows = []
-    for name, value in summary.items():
-        if name.startswith("test_accuracy_"):
-            what = name.removeprefix("test_accuracy_")
-            _, width, *block, protocol = what.split("_")
-            epochs, of_paper = summary[f"epochs_{what}"], None if block else PUBLISHED.get(int(width))
-            published = "{} ± {}".format(*of_paper) if of_paper else "-"
-            words = f"{width} maps, {block[0] if block else 'highway'}, {protocol}, {epochs} epochs"
-            rows.append((words, published, text(value, 4), verdict(int(width), protocol, epochs, value, of_paper)))
-    return rows
+def percents_and_epochs(r: dict, width: int, protocol: str) -> tuple:
+    runs = [t for t in r["trials"]["final"] if (t["width"], t["protocol"], t["block"]) == (width, protocol, "highway")]
+    return 100 * np.array(of(runs, "final_test_acc"), float), runs[0]["epochs"]
 
 
-def verdict(width: int, protocol: str, epochs: int, value: dict, of_paper) -> str | bool | None:
-    """The paper's number is reproduced by the paper's protocol alone; ours has an aim of its own."""
-    if not of_paper or value["mean"] is None or value["n"] < SEEDS:
-        return None
-    if protocol == "short":
-        return "reached, with shifts" if value["mean"] >= AIMED_AT[width] else f"missed {AIMED_AT[width]}"
-    paper, sd = of_paper
-    return value["mean"] >= paper - 2 * sd if epochs == cn.PROTOCOLS["paper"].epochs else None
+def reaches(published: dict, paper, paper_epochs: int, short, _) -> list[bool | None] | str:
+    """The paper's number is reproduced by the paper's training alone, which is 300 epochs."""
+    bound = 100 * (published["mean"] - CLOSE)
+    if paper_epochs == published["epochs"]:
+        return [above(paper, bound)]
+    reached = {True: "reached", False: "missed", None: "not clear"}[above(short, bound)]
+    return f"not tested in {published['epochs']} epochs; with shifts {reached}"
+
+
+def table_1(width: int) -> Claim:
+    published = PUBLISHED["table_1"][str(width)]
+    mean, sd = (100 * published[name] for name in ("mean", "sd"))
+    return Claim(
+        "paper, Table 1",
+        f"{width} maps reach {mean:.2f} ± {sd:.2f} % (in {published['epochs']} epochs; within {100 * CLOSE:.2f})",
+        values=lambda r: [*percents_and_epochs(r, width, "paper"), *percents_and_epochs(r, width, "short")],
+        ours=lambda paper, paper_epochs, short, short_epochs: (
+            f"{shown(paper, digits=4)} in {paper_epochs}; with shifts {shown(short, digits=4)} in {short_epochs} epochs"
+        ),
+        holds=functools.partial(reaches, published),
+    )
+
+
+CLAIMS = [
+    Claim(
+        "paper, Table 1",
+        "39 K and 151 K parameters for 16 and 32 maps",
+        values=lambda r: [r["summary"][f"parameters_width_{width}"] for width in (16, 32)],
+        ours=lambda *sizes: ", ".join(f"{n:,}".replace(",", " ") for n in sizes),
+        holds=lambda *sizes: [
+            abs(n / cn.PUBLISHED[f"Table 1, width {width}"][-1] - 1) < 0.01
+            for width, n in zip((16, 32), sizes, strict=True)
+        ],
+    ),
+    table_1(16),
+    table_1(32),
+    Claim(
+        "paper, Tables 2, 3",
+        "CIFAR-10 and CIFAR-100",
+        holds=lambda: "not tested: the nets are described and counted, their data is not in the repository",
+    ),
+    Claim(
+        "encyclopedia article",
+        "a convolutional variant with batch normalisation of H",
+        holds=lambda: "not tested: neither the paper nor this project normalises batches",
+    ),
+]
 
 
 if __name__ == "__main__":

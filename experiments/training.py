@@ -1,7 +1,7 @@
 """The nets of the paper's section 3.1: L layers, the first of them plain, trained by SGD with momentum.
 
 Highway layers have 50 blocks, plain ones 71 units: 5100 and 5112 parameters a layer; a trial may name another width,
-and a scale on W_H at the start.  MNIST, or the data set of the trial's `data_dir`.  Pixels lie in [0, 1].
+and the scale of residual blocks.  MNIST, or the data set of the trial's `data_dir`.  Pixels lie in [0, 1].
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import extra_blocks
+from experiments.trials import Experiment
 
 WIDTH = {"highway": 50, "plain": 71}
 BATCH = 128
-N_TRAIN, N_TEST = 60_000, 10_000
 
 
-@functools.lru_cache(maxsize=1)
+@functools.lru_cache(maxsize=2)  # of MNIST and of a harder set
 def images(n_train: int, n_test: int, data_dir: str | None = None):
     """x_train (n_train, 784) float32 in [0, 1], y_train, x_test, y_test: the first images of MNIST or of another."""
     data = hn.load_mnist(data_dir)
@@ -43,7 +43,7 @@ def make(t: dict) -> hn.DeepNet:
 
 
 def sgd(net: hn.DeepNet, t: dict, steps: int) -> hn.SGD:
-    """`rate` is lr / (1 - momentum), how far a constant gradient moves a parameter in the end; decay is an epoch's."""
+    """`rate` = lr / (1 - momentum), the effective step; `decay` is that of an epoch."""
     lr = t["rate"] * (1 - t["momentum"])
     return hn.SGD(net.parameters, lr, t["momentum"], decay=t["decay"] ** (1 / steps), clip=t["clip"])
 
@@ -51,19 +51,18 @@ def sgd(net: hn.DeepNet, t: dict, steps: int) -> hn.SGD:
 def train(t: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial; its running mean loss of every epoch, then loss and accuracy on all images."""
     x, y, *_ = images_of(t)
-    net, shuffle, losses, diverged = make(t), np.random.default_rng([t["seed"], 1]), [], None
-    optimizer = optimizer_of(net, t, len(x) // BATCH)
-    with np.errstate(all="ignore"):  # what is not finite ends the run with a line of its own
-        for epoch in range(1, t["epochs"] + 1):
-            try:
-                row = hn.train_epoch(net, optimizer, x, y, shuffle.permutation(len(x)), BATCH)
-            except FloatingPointError as error:
-                diverged = f"epoch {epoch}, {error}"
-                break
-            losses.append(float(f"{row['train_loss']:.6g}"))
-        return net, {"losses": losses, "diverged": diverged, **measure(net, t, diverged)}
+    net, shuffle = make(t), np.random.default_rng([t["seed"], 1])
+    orders = (shuffle.permutation(len(x)) for _ in range(t["epochs"]))
+    rows, diverged = hn.train_epochs(net, optimizer_of(net, t, len(x) // BATCH), x, y, orders, BATCH)
+    return net, {"losses": losses_of(rows), "diverged": diverged, **measure(net, t, diverged)}
 
 
+def losses_of(rows: list[dict]) -> list[float]:
+    """The running mean loss of every epoch, six digits of it."""
+    return [float(f"{row['train_loss']:.6g}") for row in rows]
+
+
+@np.errstate(all="ignore")  # a net that diverged is not finite
 def measure(net: hn.DeepNet, t: dict, diverged: str | None = None) -> dict:
     """Loss on all training images, accuracy on both sets; nothing of a net that diverged."""
     x_train, y_train, x_test, y_test = images_of(t)
@@ -89,11 +88,18 @@ def trial(t: dict) -> dict:
     return train(t)[1]
 
 
+def run(e: Experiment, trials: list[dict], function=trial) -> list[dict]:
+    """e.run(function, trials), with the images read here, once, for all the processes that are forked."""
+    for t in trials:
+        images_of(t)
+    return e.run(function, trials)
+
+
 def epochs_to(loss: float, losses: list[float]) -> int | None:
     """The first epoch whose running mean loss is at most this."""
     return next((epoch for epoch, each in enumerate(losses, 1) if each <= loss), None)
 
 
-def order(result: dict) -> float:
-    """By what trials are compared: the running training loss of the last epoch; diverged ones come last."""
+def selection_loss(result: dict) -> float:
+    """By which trials are compared: the running training loss of the last epoch; diverged ones come last."""
     return math.inf if result["diverged"] or not result["losses"] else result["losses"][-1]

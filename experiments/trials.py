@@ -15,7 +15,6 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
@@ -96,14 +95,16 @@ class Experiment:
             except KilledWorker as error:
                 raise WorkerDied(str(error)) from error
 
-    def save(self, source: str, summary: dict, trials) -> None:
-        """Writes the results file, and says where."""
+    def save(self, source: str, summary: dict, trials) -> dict:
+        """Writes the results file, says where, and returns what it holds."""
         env = environment() | {"git_of_trials": sorted(map(str, self.commits))}
         settings = {"budget": self.budget, **self.settings}
         record = {"experiment": self.name, "source": source, "command": self.command, "settings": settings, "env": env}
+        record |= {"summary": summary, "trials": trials}
         path = self.folder / f"{self.name}.json"
-        write_json(path, record | {"summary": summary, "trials": trials})
-        print(f"saved to {path}")
+        write_json(path, record)
+        print(f"saved to {path}" + (": a smoke test, not evidence" if self.budget == "quick" else ""))
+        return record
 
 
 def _call(function, trial: dict) -> tuple[dict, dict, str]:
@@ -144,40 +145,6 @@ def _null(not_finite):
 def _short(row: dict) -> str:
     parts = ((name, value) for name, value in row.items() if isinstance(value, (str, int, float)))
     return "  ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in parts)
-
-
-def spread(values) -> dict:
-    """{mean, sd, n}; n counts the values that are there, and if one is missing there is no mean and no sd."""
-    there = [value for value in values if value is not None]
-    if not there or len(there) < len(values):
-        return {"mean": None, "sd": None, "n": len(there)}
-    return {
-        "mean": float(np.mean(there)),
-        "sd": float(np.std(there, ddof=1)) if len(there) > 1 else None,
-        "n": len(there),
-    }
-
-
-def text(number, digits=3) -> str:
-    """A number of a summary as the tables show it."""
-    if not isinstance(number, dict):
-        return "-" if number is None else f"{number:.{digits}g}"
-    if number["mean"] is None:
-        return f"none, or not all (n = {number['n']})"
-    sd = "" if number["sd"] is None else f" ± {number['sd']:.1g}"
-    return f"{number['mean']:.{digits}g}{sd} (n = {number['n']})"
-
-
-VERDICTS = {True: "reproduced", False: "not reproduced", None: "measured"}
-
-
-def show(rows: list[tuple]) -> None:
-    """A table of claim, published, ours, verdict; a verdict that is no text is one of VERDICTS."""
-    rows = [(*row[:3], row[3] if isinstance(row[3], str) else VERDICTS[row[3]]) for row in rows]
-    rows = [("claim", "published", "ours", "verdict"), *rows]
-    widths = [max(len(str(row[i])) for row in rows) for i in range(4)]
-    for row in rows:
-        print("  ".join(f"{cell!s:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 def end(main) -> None:

@@ -53,6 +53,21 @@ def test_a_net_learns_what_is_not_linear():
     assert np.mean((ours - y[6000:]) ** 2) < 0.9 * np.mean((linear - y[6000:]) ** 2)
 
 
+def test_a_loss_on_real_numbers_has_no_accuracy():
+    net, rng = fm.make("highway", {"seed": 0}), np.random.default_rng(0)
+    x, y = rng.normal(size=(64, fm.FACTORS)).astype(np.float32), rng.normal(size=64)
+    before = fm.squared_error(net.predict(x), y)[0]
+    row = hn.train_epoch(net, hn.Adam(net.parameters), x, y, np.arange(64), 64, loss=fm.squared_error)
+    assert row["train_loss"] == pytest.approx(before, rel=1e-5)
+    assert row["train_acc"] is None
+
+
+def test_a_net_that_diverges_ends_the_trial(monkeypatch):
+    monkeypatch.setattr(fm, "squared_error", lambda out, y: (np.nan, np.zeros_like(out)))
+    with pytest.raises(FloatingPointError, match="epoch 1, step 1: loss nan"):
+        fm.trained("plain", np.zeros((200, fm.FACTORS), np.float32), np.zeros(200), {"seed": 0, "epochs": 1})
+
+
 def test_openness_is_the_mean_gate_of_each_input():
     net = hn.DeepNet(3, 1, 4, 2, "highway", np.random.default_rng(0), gate_bias=-1)
     net.W_T[:] = 0
@@ -67,13 +82,6 @@ def test_auc_by_counting_pairs():
     assert fm.auc(score, positive) == pytest.approx(np.mean(pairs))
     assert fm.auc(positive, positive) == 1
     assert fm.auc(-score, positive) == pytest.approx(1 - fm.auc(score, positive))
-
-
-def test_ranks_and_their_correlation():
-    assert fm.ranks(np.array([3, 1, 3, 2])).tolist() == [3.5, 1, 3.5, 2]
-    x = np.random.default_rng(0).normal(size=50)
-    assert fm.rank_correlation(x, np.exp(x)) == pytest.approx(1)
-    assert fm.rank_correlation(x, -(x**3)) == pytest.approx(-1)
 
 
 def test_two_worlds_differ_in_the_non_linearity_alone():
