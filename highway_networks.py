@@ -12,8 +12,8 @@ and the gradient finds a way through a hundred of them (eq. 9):
     dH = T dy        dT = (H - x) dy        dx = (1 - T) dy + W_H' dz_H + W_T' dz_T
 
 where z_H and z_T are the arguments of tanh and sigmoid.  This file trains a highway net and a plain net that differ
-in nothing else on MNIST, and writes what happened to JSON.  It reads from top to bottom: the data, the net with its
-hand-written forward and backward pass, the loss, the optimiser, the training of one net, and the command line.
+in nothing else on MNIST, and writes what happened to JSON.  From top to bottom: the data, the blocks with their
+hand-written passes, the net, the loss, the optimisers, the training of one net, the command line.
 
     python highway_networks.py --seed 0                       one pair of depth 30        -> run.json
     python highway_networks.py --depths 5,10,20,30,50         a pair for each depth       -> run_sweep.json
@@ -43,27 +43,24 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from plumbing.commands import list_of, number, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError, check_writable, environment, json_bytes, read_arrays, write_arrays
+from plumbing.files import (
+    ROOT,
+    InputError,
+    check_writable,
+    environment,
+    json_bytes,
+    read_arrays,
+    read_json,
+    write_arrays,
+)
 from plumbing.processes import MOST_JOBS, all_cores, in_processes
 
 # ---- MNIST -----------------------------------------------------------------------------------------------------------
 
 BUNDLED = ROOT / "data" / "mnist"
 CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
-MIRRORS = ("https://ossci-datasets.s3.amazonaws.com/mnist/", "https://storage.googleapis.com/cvdf-datasets/mnist/")
 PATIENCE = 30  # seconds without a byte before the next mirror is tried
-SHA256 = {  # of the uncompressed files
-    "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-    "train-labels-idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-    "t10k-images-idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
-    "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
-}
-GZ_MD5 = {  # of the .gz files that the mirrors serve
-    "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
-    "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
-    "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
-    "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
-}
+_, MIRRORS, SHA256, GZ_MD5 = read_json(ROOT / "data" / "mnist.json").values()  # SHA-256 of what is in the .gz files
 
 
 class Dataset(NamedTuple):
@@ -97,18 +94,16 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
 def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; one with the four files of a data set is needed")
-    arrays, is_mnist = [], True
     with ThreadPoolExecutor() as pool:
         contents = list(pool.map(lambda name: _read_bytes(folder, name), SHA256))
-    for (name, sha256), (path, data, digest) in zip(SHA256.items(), contents, strict=True):
+    for (name, sha256), (path, _, digest) in zip(SHA256.items(), contents, strict=True):
         twin = next((other for other in SHA256 if SHA256[other] == digest), name)
         if twin != name:
             raise InputError(f"{path} holds MNIST's {twin}: the files are swapped")
         if must_be_mnist and digest != sha256:
             raise InputError(f"{path} is not MNIST's file: SHA-256 {digest[:12]}..., expected {sha256[:12]}...")
-        is_mnist &= digest == sha256
-        arrays.append(_parse_idx(data, path, n_dims=3 if "images" in name else 1))
-    x_train, y_train, x_test, y_test = arrays
+    parsed = (_parse_idx(path, data, 3 if "images" in path.name else 1) for path, data, _ in contents)
+    x_train, y_train, x_test, y_test = parsed
     for what, x, y in (("train", x_train, y_train), ("t10k", x_test, y_test)):
         if len(x) != len(y) or x.size == 0:
             raise InputError(f"{folder}: {what} images {x.shape} and {len(y)} labels; one label an image is needed")
@@ -118,11 +113,10 @@ def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
         raise InputError(f"{folder}: every train label is 0; at least two classes are needed")
     if y_test.max() > y_train.max():
         raise InputError(f"{folder}: t10k label {y_test.max()} exceeds the train labels, 0 to {y_train.max()}")
-    x_train, x_test = (x.reshape(len(x), -1) for x in (x_train, x_test))
-    y_train, y_test = (y.astype(np.intp) for y in (y_train, y_test))
-    name = "MNIST" if is_mnist else folder.resolve().name
+    arrays = (a.reshape(len(a), -1) if a.ndim > 1 else a.astype(np.intp) for a in (x_train, y_train, x_test, y_test))
+    name = "MNIST" if [digest for *_, digest in contents] == [*SHA256.values()] else folder.resolve().name
     source = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
-    return Dataset(x_train, y_train, x_test, y_test, name, str(source), int(y_train.max()) + 1)
+    return Dataset(*arrays, name, str(source), int(y_train.max()) + 1)
 
 
 def _read_bytes(folder: Path, name: str) -> tuple[Path, bytes, str]:
@@ -131,19 +125,17 @@ def _read_bytes(folder: Path, name: str) -> tuple[Path, bytes, str]:
     if path is None:
         raise InputError(f"{folder / name} is missing; a data set is four files, .gz or plain: {', '.join(SHA256)}")
     try:
-        data = path.read_bytes()
-        data = gzip.decompress(data) if path.suffix == ".gz" else data
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path} cannot be read: {error}") from error
     return path, data, hashlib.sha256(data).hexdigest()
 
 
-def _parse_idx(data: bytes, path: Path, n_dims: int) -> np.ndarray:
+def _parse_idx(path: Path, data: bytes, n_dims: int) -> np.ndarray:
     """The idx format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data."""
-    magic = bytes((0, 0, 8, n_dims))
+    magic, start = bytes((0, 0, 8, n_dims)), 4 + 4 * n_dims
     if data[:4] != magic:
         raise InputError(f"{path} does not begin with the idx magic number {magic.hex()} but with '{data[:4].hex()}'")
-    start = 4 + 4 * n_dims
     if len(data) < start:
         raise InputError(f"{path} ends inside its header")
     shape = tuple(int(size) for size in np.frombuffer(data, ">u4", n_dims, offset=4))
@@ -179,11 +171,99 @@ def scale_pixels(x: np.ndarray, dtype) -> np.ndarray:
     return x.astype(dtype) * dtype(2 / 255) - dtype(1)
 
 
+# ---- Blocks ----------------------------------------------------------------------------------------------------------
+
+BLOCKS: dict[str, type[Block]] = {}  # the kinds by name: every subclass of Block
+
+
+class Block:
+    """One kind of block, y = f(x): its element-wise part, forward above backward; DeepNet makes the matrix products.
+
+    forward(a) finds z = W [x; 1] in a.z and writes a.y.  backward(a, dy) may overwrite dy = dL/dy; it writes dL/dz into
+    a.dz and returns what is carried to dL/dx past the product W' dz, or None.  `a` holds one layer's arrays, all of
+    them (features, batch): a.x, a.y, a.z, and what `kept` and `shared` name.  a.activate(z, H) writes H(z), and
+    a.slope(H, dH_dz) writes H'(z) from H.  With gates=1, z is z_H over z_T, with gates=2 z_H over z_T over z_C.
+    docs/your_own_block.md writes a block step by step.
+    """
+
+    name, gates = "", 0
+    kept: tuple[str, ...] = ()  # each layer's arrays from forward() to backward(); "H_P" is a.H over a.P, a.H_P is both
+    shared: tuple[str, ...] = ()  # scratch arrays, the same for all layers
+
+    def __init_subclass__(cls):
+        if BLOCKS.get(cls.name, cls).__module__ != cls.__module__:
+            raise ValueError(f"{BLOCKS[cls.name].__module__} has a block {cls.name!r} already")
+        BLOCKS[cls.name] = cls
+
+    def parameters(self, hidden: int) -> dict[str, tuple[int, ...]]:
+        """Shapes of what one layer has beside W and b: {"alpha": ()} is net.alpha (depth,), and a.alpha, a.d_alpha."""
+        return {}
+
+    def start(self, net: DeepNet, gate_bias: float) -> None:
+        """Sets what the block needs at its start: by now all W are drawn, all else is 0."""
+
+    def transform_gate(self, a) -> np.ndarray:
+        """T (hidden, batch) of the last forward(a)."""
+        raise ValueError(f"a {self.name} net has no transform gates")
+
+
+class Highway(Block):
+    """y = H T + x (1 - T), T = sigmoid(W_T x + b_T)    eq. 3"""
+
+    name, gates = "highway", 1
+    kept = "H_P", "q"
+
+    def start(self, net, gate_bias):
+        net.b_T[:] = gate_bias
+
+    def forward(self, a):
+        z_T, P, q = a.z_T, a.P, a.q
+        a.activate(a.z_H, a.H)
+        multiply(z_T, a.minus_log2_e, z_T)
+        exp2(z_T, z_T)  # exp(-z_T); exp2 is the fastest exponential that NumPy has
+        add(z_T, a.one, q)  # q = 1 + exp(-z_T) = 1 / T
+        subtract(a.H, a.x, P)
+        divide(P, q, P)  # P = T (H - x)
+        add(a.x, P, a.y)  # y = H T + x (1 - T); exactly x where T = 0
+
+    def backward(self, a, dy):
+        """eq. 9:  dH = T dy,  dz_H = H' dH;  dT = (H - x) dy,  dz_T = T (1 - T) dT = P (1 - T) dy = P (dy - dH).
+
+        So dy - dH, which is carried to dx, is also the factor of P.  In memory H lies over P, and dH over dy.
+        """
+        divide(dy, a.q, a.dH)  # dH = T dy
+        subtract(dy, a.dH, dy)  # dy becomes dy - dH = (1 - T) dy
+        a.slope(a.H, a.H)  # H becomes H'
+        multiply(a.H_P, a.dH_dy, a.dz)  # H' dH over P (dy - dH): dz_H over dz_T
+        return dy
+
+    def transform_gate(self, a):
+        return a.one / a.q
+
+
+class Plain(Block):
+    """y = H    eq. 1"""
+
+    name = "plain"
+
+    def forward(self, a):
+        a.activate(a.z, a.y)
+
+    def backward(self, a, dy):
+        a.slope(a.y, a.dz)
+        multiply(a.dz, dy, a.dz)  # dz = H' dy; nothing is carried
+
+
+def block_of(block: str | Block) -> Block:
+    """The block of this name, or the block itself; raises ValueError for a name that is not registered."""
+    if isinstance(block, str) and block not in BLOCKS:
+        raise ValueError(f"{block!r} is not one of {', '.join(BLOCKS)}; import the module that defines it")
+    return BLOCKS[block]() if isinstance(block, str) else block
+
+
 # ---- The net ---------------------------------------------------------------------------------------------------------
 
-GATES = {"highway": 1, "plain": 0, "residual": 0, "highway-carry": 2}  # of each kind of block
 PAIR = ("highway", "plain")  # what the command line compares
-BLOCKS = tuple(GATES)
 ACTIVATIONS = ("tanh", "relu")
 INITS = ("uniform", "glorot", "he")
 SLICE = 256  # images a time in evaluation: a layer's arrays stay in the cache
@@ -198,11 +278,8 @@ def zeros(size: int, dtype) -> np.ndarray:
 
 def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
     """Views of these shapes, by name, one after another in a flat array."""
-    views, start = {}, 0
-    for name, shape in shapes.items():
-        views[name] = flat[start : start + math.prod(shape)].reshape(shape)
-        start += math.prod(shape)
-    return views
+    ends = np.cumsum([math.prod(shape) for shape in shapes.values()], dtype=int)
+    return {name: part.reshape(shapes[name]) for name, part in zip(shapes, np.split(flat, ends), strict=False)}
 
 
 def cached(work: dict, key, make):
@@ -217,39 +294,32 @@ def cached(work: dict, key, make):
 class DeepNet:
     """A plain layer d_in -> hidden, `depth` blocks of one kind hidden -> hidden, a linear map to d_out logits.
 
-        highway         y = H T + x (1 - T)    eq. 3
-        plain           y = H                  eq. 1
-        residual        y = H + x
-        highway-carry   y = H T + x C          eq. 2, with a carry gate C = sigmoid(W_C x + b_C) of its own
-
-    H is tanh or, with activation="relu", max(0, .); the first layer's too.
+    `block` is a Block, or the name of a kind: "highway", "plain", or one whose module was imported.  H is tanh or, with
+    activation="relu", max(0, .); the first layer's too.
 
     From the blocks on, every affine map is one matrix [W | b] and acts on activations that end in a row of ones; a
-    highway block stacks [W_H | b_H], [W_T | b_T] and, where it has one, [W_C | b_C], so that one product gives all.
-    They lie in one flat vector, `parameters`; `gradient` has the same layout.  Views by name, for `net` (parameters)
-    and `net.grad` (gradient); W_C and b_C are as W_T and b_T, and each is there only where the block has that gate:
+    highway block stacks [W_H | b_H] over [W_T | b_T], so that one product gives both.  They lie in one flat vector,
+    `parameters`; `gradient` has the same layout.  Views by name, for `net` (parameters) and `net.grad` (gradient); W_T
+    and b_T exist where the block has a gate, W_C and b_C, of the same shapes, where it has two:
 
         W_in (hidden, d_in)    W_H (depth, hidden, hidden)    W_T (depth, hidden, hidden)    W_out (d_out, hidden)
         b_in (hidden,)         b_H (depth, hidden)            b_T (depth, hidden)            b_out (d_out,)
 
     Weights are drawn from `rng` in float64, W_in, all W_H, all W_T, all W_C, W_out: uniform in +-1/sqrt(fan_in), or
     normal with variance 2/(fan_in + fan_out), init="glorot", or, init="he", so but for 2/fan_in where a ReLU follows.
-    Biases are zero but for b_T = gate_bias and b_C = -gate_bias: C = 1 - T but for the weights.  Write parameters in
-    place: net.W_H[:] = ..., not net.W_H = ....  The work arrays are the net's own: one thread at a time.
+    Biases are zero but for b_T = gate_bias.  Write parameters in place: net.W_H[:] = ..., not net.W_H = ....  The work
+    arrays are the net's own: one thread at a time.  `dtype` is float32, float64, or complex128 for complex-step
+    derivatives: all is analytic but ReLU at 0.  `about`, a dict that JSON can hold, is yours; save() keeps it.
 
-    `dtype` is float32, float64, or complex128: all is analytic, but ReLU at 0, for complex-step derivatives.
-    `about`, a dict, is yours: what JSON can hold of where the net comes from; save() keeps it.
     Raises ValueError for an unknown block, activation, init or dtype, sizes that are not positive (depth may be 0) and
     a gate bias that is not finite; so do forward(), predict() and gates() for an x of another shape, or not finite.
     """
-
-    _SHAPE = ("d_in", "d_out", "hidden", "depth", "block", "activation")
 
     def __init__(
         self, d_in, d_out, hidden, depth, block, rng,
         *, activation="tanh", init="uniform", gate_bias=-2.0, dtype=np.float32,
     ):  # fmt: skip
-        for value, known in ((block, BLOCKS), (activation, ACTIVATIONS), (init, INITS)):
+        for value, known in ((activation, ACTIVATIONS), (init, INITS)):
             if value not in known:
                 raise ValueError(f"{value!r} is not one of {', '.join(known)}")
         if np.dtype(dtype) not in (np.float32, np.float64, np.complex128):
@@ -258,57 +328,48 @@ class DeepNet:
             raise ValueError(f"sizes must be positive: {d_in=}, {d_out=}, {hidden=}, {depth=}")
         if not abs(gate_bias) < 1e30:
             raise ValueError(f"gate_bias must be finite, even in float32, not {gate_bias}")
-        self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, block
+        self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, block_of(block)
         self.activation, self.dtype, self.about = activation, np.dtype(dtype), {}
         size = sum(map(math.prod, self._shapes().values()))
         self._parameters, self._gradient = zeros(2 * size, self.dtype).reshape(2, size)
         self._name_views()
-
-        def draw(W, feeds_H):
+        for name in ("W_in", *(f"W_{letter}" for letter in self._stacked), "W_out"):
+            W = vars(self)[name]
             fan_out, fan_in = W.shape[-2:]
-            if init == "uniform":
-                W[:] = rng.uniform(-1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in), W.shape)
-            elif init == "he" and feeds_H:
-                W[:] = rng.normal(0, math.sqrt(2 / fan_in), W.shape)
-            else:
-                W[:] = rng.normal(0, math.sqrt(2 / (fan_in + fan_out)), W.shape)
-
-        draw(self.W_in, feeds_H=True)
-        draw(self.W_H, feeds_H=True)
-        if GATES[block] >= 1:
-            draw(self.W_T, feeds_H=False)
-            self.b_T[:] = gate_bias
-        if GATES[block] == 2:
-            draw(self.W_C, feeds_H=False)
-            self.b_C[:] = -gate_bias
-        draw(self.W_out, feeds_H=False)
+            variance = 2 / fan_in if init == "he" and name in ("W_in", "W_H") else 2 / (fan_in + fan_out)
+            limit, deviation = 1 / math.sqrt(fan_in), math.sqrt(variance)
+            W[:] = rng.uniform(-limit, limit, W.shape) if init == "uniform" else rng.normal(0, deviation, W.shape)
+        self.block.start(self, gate_bias)
 
     parameters = property(lambda self: self._parameters, doc="(n_parameters,); write into it: parameters[:] = ...")
     gradient = property(lambda self: self._gradient, doc="(n_parameters,), of the last backward()")
+    _stacked = property(lambda self: "HTC"[: 1 + self.block.gates], doc="the affine maps of a block, from the top down")
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
-        rows = self.hidden * (1 + GATES[self.block])
         return {
             "W_in": (self.hidden, self.d_in),
             "b_in": (self.hidden,),
-            "_blocks": (self.depth, rows, self.hidden + 1),
+            "_blocks": (self.depth, self.hidden * (1 + self.block.gates), self.hidden + 1),
+            **{name: (self.depth, *shape) for name, shape in self.block.parameters(self.hidden).items()},
             "_output": (self.d_out, self.hidden + 1),
         }
 
     def _name_views(self) -> None:
-        self._work, self._saved = {}, None
+        self._work, self._saved, self.grad = {}, None, SimpleNamespace()
         self._zero, self._one = np.zeros((), self.dtype), np.ones((), self.dtype)  # cheaper to pass than numbers
-        self.grad = SimpleNamespace()
         for owner, flat in ((self, self._parameters), (self.grad, self._gradient)):
             vars(owner).update(views_into(flat, self._shapes()))
-            for i, name in enumerate("HTC"[: 1 + GATES[self.block]]):
+            for i, letter in enumerate(self._stacked):
                 W_b = owner._blocks[:, i * self.hidden : (i + 1) * self.hidden]
-                vars(owner).update({f"W_{name}": W_b[..., :-1], f"b_{name}": W_b[..., -1]})
+                vars(owner).update({f"W_{letter}": W_b[..., :-1], f"b_{letter}": W_b[..., -1]})
             owner.W_out, owner.b_out = owner._output[:, :-1], owner._output[:, -1]
+
+    def _settings(self) -> dict:
+        return {name: vars(self)[name] for name in ("d_in", "d_out", "hidden", "depth", "block", "activation")}
 
     def __getstate__(self):
         """Pickles and copies carry numbers only: copied views would no longer be views."""
-        return {name: vars(self)[name] for name in (*self._SHAPE, "about", "dtype", "_parameters", "_gradient")}
+        return self._settings() | {name: vars(self)[name] for name in ("about", "dtype", "_parameters", "_gradient")}
 
     def __setstate__(self, state):
         vars(self).update(state)
@@ -319,32 +380,30 @@ class DeepNet:
 
         Raises InputError when it cannot be written, and TypeError or ValueError for an `about` that is not JSON.
         """
-        head = {"net": {name: vars(self)[name] for name in self._SHAPE}, "about": self.about}
-        write_arrays(path, head, parameters=self.parameters)
+        own = {"block": self.block.name, **({"of_block": vars(self.block)} if vars(self.block) else {})}
+        write_arrays(path, {"net": self._settings() | own, "about": self.about}, parameters=self.parameters)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> DeepNet:
         """The net that save() wrote, to the last bit; raises InputError for anything else.  Executes nothing of it."""
         try:
             head, arrays = read_arrays(path)
-            parameters = arrays["parameters"]
-            size = sum(map(math.prod, cls._shapes(SimpleNamespace(**head["net"])).values()))
+            parameters, own = arrays["parameters"], dict(head["net"])
+            own["block"] = type(block_of(own["block"]))(**own.pop("of_block", {}))
+            size = sum(map(math.prod, cls._shapes(SimpleNamespace(**own)).values()))
             if parameters.shape != (size,) or not np.isfinite(parameters).all():
                 raise ValueError(f"{size} finite parameters are needed, not {parameters.shape}")
-            net = cls(**head["net"], rng=np.random.default_rng(0), dtype=parameters.dtype)
+            net = cls(**own, rng=np.random.default_rng(0), dtype=parameters.dtype)
             net.parameters[:], net.about = parameters, dict(head["about"])
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
-            reason = " ".join(str(error).split())
-            raise InputError(f"{path} is not a net that DeepNet.save() wrote: {reason}") from error
+            raise InputError(f"{path} is not a net that DeepNet.save() wrote: {error}") from error
         return net
-
-    # -- forward ------------------------------------------------------------------------------------------------------
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """x (N, d_in) -> logits (N, d_out), a new array.  Keeps what backward() needs."""
         self._saved = None
-        work = self._workspace(self._checked(x), "train")
-        np.copyto(work.x, x)  # the caller's may change before backward()
+        work = self.workspace(self._checked(x), "train")
+        copyto(work.x, x)  # the caller's may change before backward()
         logits = self._run(work.x, work)
         self._saved = work
         return logits
@@ -358,17 +417,16 @@ class DeepNet:
 
     def gates(self, x: np.ndarray) -> np.ndarray:
         """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a net without."""
-        if not GATES[self.block]:
-            raise ValueError(f"a {self.block} net has no transform gates")
         gates = np.empty((self.depth, self._checked(x), self.hidden), self.dtype)
         for rows, _, work in self._in_slices(x, "gates"):
-            divide(work.one, work.q[:, : self.hidden].transpose(0, 2, 1), gates[:, rows])
+            for layer, a in enumerate(work.layers):
+                gates[layer, rows] = self.block.transform_gate(a).T
         return gates
 
     def _in_slices(self, x, purpose):
         for start in range(0, len(x), SLICE):
             part = x[start : start + SLICE]
-            work = self._workspace(len(part), purpose)
+            work = self.workspace(len(part), purpose)
             yield slice(start, start + len(part)), self._run(part, work), work
 
     def _checked(self, x: np.ndarray) -> int:
@@ -376,75 +434,35 @@ class DeepNet:
             raise ValueError(f"x must have shape (N, {self.d_in}) with N >= 1, not {x.shape}")
         return len(x)
 
-    def _workspace(self, n: int, purpose: str) -> Workspace:
-        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose != "predict"))
+    def workspace(self, n: int, purpose: str) -> Workspace:
+        """Work arrays for n rows, made once for a purpose; "train" and "gates" keep those of every layer."""
+        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose in ("train", "gates")))
 
     def _run(self, x, work):
         x = np.asarray(x, self.dtype)
-        np.dot(x, self.W_in.T, work.z_in)  # (N, d_in) (d_in, hidden)
+        dot(x, self.W_in.T, work.z_in)  # (N, d_in) (d_in, hidden)
         if not (np.isfinite(work.z_in).all() or np.isfinite(x).all()):  # the second, slower, only when the first fails
             raise ValueError("x must be finite; it holds NaN or infinity")
-        np.add(work.z_in, self.b_in, work.z_in)
+        add(work.z_in, self.b_in, work.z_in)
         self._activate(work.z_in.T, work.states[0, :-1])
         with np.errstate(over="ignore"):  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
-            self._pass("forward")(work)
-        return np.dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), turned batch first
+            for a in work.layers:
+                self.block_forward(a)
+        return dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), turned batch first
 
-    def _pass(self, way):
-        return getattr(self, f"_{way}_{self.block.replace('-', '_')}")
+    def block_forward(self, a) -> None:
+        """a.x -> a.y in the arrays of one layer."""
+        dot(a.W, a.x_1, a.z)  # (rows, hidden + 1) (hidden + 1, N): z_H, over z_T, over z_C
+        self.block.forward(a)
 
-    def _activate(self, z, y):
-        """y = H(z), into y."""
-        if self.activation == "tanh":
-            tanh(z, y)
-        else:
-            maximum(z, self._zero, y)
-
-    def _derive(self, y, dH_dz):
-        """H'(z) from y = H(z), into dH_dz, which may be y."""
-        if self.activation == "tanh":
-            square(y, dH_dz)
-            subtract(self._one, dH_dz, dH_dz)
-        else:
-            greater(y, self._zero, dH_dz)
-
-    def _forward_highway(self, work):
-        one, minus_log2_e, z, z_H, z_T = work.one, work.minus_log2_e, work.z, work.z_H, work.z_T
-        activate = self._activate
-        for W, x_1, x, H, P, q, y in work.layers:
-            dot(W, x_1, z)  # (2 hidden, hidden + 1) (hidden + 1, N): z_H over z_T
-            activate(z_H, H)
-            multiply(z_T, minus_log2_e, z_T)
-            exp2(z_T, z_T)  # exp(-z_T); exp2 is the fastest exponential that NumPy has
-            add(z_T, one, q)  # q = 1 + exp(-z_T) = 1 / T
-            subtract(H, x, P)
-            divide(P, q, P)  # P = T (H - x)
-            add(x, P, y)  # y = H T + x (1 - T), eq. 3; exactly x where T = 0
-
-    def _forward_plain(self, work):
-        for W, x_1, _, y in work.layers:
-            dot(W, x_1, y)  # (hidden, hidden + 1) (hidden + 1, N)
-            self._activate(y, y)  # y = H(W_H x + b_H)
-
-    def _forward_residual(self, work):
-        for W, x_1, x, H, y in work.layers:
-            dot(W, x_1, work.z)  # (hidden, hidden + 1) (hidden + 1, N)
-            self._activate(work.z, H)
-            add(x, H, y)
-
-    def _forward_highway_carry(self, work):
-        one, minus_log2_e, z, z_H, z_TC = work.one, work.minus_log2_e, work.z, work.z_H, work.z_T
-        for W, x_1, x, H, P, R, q, q_T, q_C, y in work.layers:
-            dot(W, x_1, z)  # (3 hidden, hidden + 1) (hidden + 1, N): z_H over z_T over z_C
-            self._activate(z_H, H)
-            multiply(z_TC, minus_log2_e, z_TC)
-            exp2(z_TC, z_TC)
-            add(z_TC, one, q)  # 1 / T over 1 / C
-            divide(H, q_T, P)  # P = H T
-            divide(x, q_C, R)  # R = x C
-            add(P, R, y)  # eq. 2
-
-    # -- backward -----------------------------------------------------------------------------------------------------
+    def block_backward(self, a, dy: np.ndarray) -> np.ndarray:
+        """dL/dy -> dL/dx, both (hidden, N), of what block_forward(a) did last; dL/dW and dL/db go to net.grad."""
+        carried = self.block.backward(a, dy)
+        dot(a.W_t, a.dz, a.dx_1)  # (hidden + 1, rows) (rows, N): W_H' dz_H + W_T' dz_T
+        dx = a.dx if carried is None else add(a.dx, carried, a.dy)  # eq. 9
+        copyto(a.x_t, a.x_1_t)  # a product of two untransposed matrices is faster by more than this takes
+        dot(a.dz, a.x_t, a.dW)  # (rows, N) (N, hidden + 1): dW = dz x', and db
+        return dx
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
@@ -457,63 +475,31 @@ class DeepNet:
             raise RuntimeError("backward() needs a forward() of its own before it")
         if d_logits.shape != (len(work.z_in), self.d_out):
             raise ValueError(f"d_logits must have shape {(len(work.z_in), self.d_out)}, not {d_logits.shape}")
-        np.dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
-        np.dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
-        self._pass("backward")(work)
-        self._derive(work.states[0, :-1], work.dz_in)
-        dz_in = multiply(work.dz_in, work.dy, work.dz_in)
-        np.dot(dz_in, work.x, self.grad.W_in)  # (hidden, N) (N, d_in)
+        dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
+        dy = dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
+        for a in reversed(work.layers):
+            dy = self.block_backward(a, dy)
+        dz_in = work.dz_in
+        self._slope(work.states[0, :-1], dz_in)
+        multiply(dz_in, dy, dz_in)
+        dot(dz_in, work.x, self.grad.W_in)  # (hidden, N) (N, d_in)
         dz_in.sum(axis=1, out=self.grad.b_in)
         return self._gradient
 
-    def _backward_highway(self, work):
-        dz, dH_dy, dH, dy = work.z, work.dH_dy, work.dH, work.dy
-        x_t, dx_1, dx, derive = work.x_t, work.dx_1, work.dx_1[:-1], self._derive
-        for W_t, x_1_t, dW, H_P, H, q in work.layers_back:
-            divide(dy, q, dH)  # dH = T dy
-            subtract(dy, dH, dy)  # dy becomes (1 - T) dy, what is carried
-            derive(H, H)  # H' where H was
-            multiply(H_P, dH_dy, dz)  # dz_H = H' dH over dz_T = T (1 - T) dT, with dT = (H - x) dy
-            dot(W_t, dz, dx_1)  # (hidden + 1, 2 hidden) (2 hidden, N): W_H' dz_H + W_T' dz_T
-            add(dx, dy, dy)  # dx, eq. 9
-            copyto(x_t, x_1_t)  # a product of two untransposed matrices is faster by more than this takes
-            dot(dz, x_t, dW)  # dW = dz x': (2 hidden, N) (N, hidden + 1)
+    def _activate(self, z, H):
+        tanh(z, H) if self.activation == "tanh" else maximum(z, self._zero, H)
 
-    def _backward_plain(self, work):
-        dz, dy, x_t, dx_1 = work.z, work.dy, work.x_t, work.dx_1
-        for W_t, x_1_t, dW, y in work.layers_back:
-            self._derive(y, dz)
-            multiply(dz, dy, dz)  # dz = H' dy
-            dot(W_t, dz, dx_1)  # (hidden + 1, hidden) (hidden, N): dx = W_H' dz
-            dy = dx_1[:-1]
-            copyto(x_t, x_1_t)
-            dot(dz, x_t, dW)  # (hidden, N) (N, hidden + 1)
-        copyto(work.dy, dy)
+    def _slope(self, H, dH_dz):
+        """H'(z) from H = H(z), into dH_dz, which may be H."""
+        if self.activation == "tanh":
+            square(H, dH_dz)
+            subtract(self._one, dH_dz, dH_dz)
+        else:
+            greater(H, self._zero, dH_dz)
 
-    def _backward_residual(self, work):
-        dz, dy, x_t, dx_1 = work.z, work.dy, work.x_t, work.dx_1
-        for W_t, x_1_t, dW, H in work.layers_back:
-            self._derive(H, H)
-            multiply(H, dy, dz)  # dz = H' dy
-            dot(W_t, dz, dx_1)  # (hidden + 1, hidden) (hidden, N): W_H' dz
-            add(dx_1[:-1], dy, dy)  # dx = dy + W_H' dz
-            copyto(x_t, x_1_t)
-            dot(dz, x_t, dW)  # (hidden, N) (N, hidden + 1)
 
-    def _backward_highway_carry(self, work):
-        dz, dH_dT_dC, dH, dT, dy = work.z, work.dH_dy, work.dH, work.dT, work.dy
-        x_t, dx_1, carried = work.x_t, work.dx_1, work.carried
-        for W_t, x_1_t, dW, H_P_R, H, q_T, q_C in work.layers_back:
-            divide(dy, q_T, dH)  # dH = T dy
-            subtract(dy, dH, dT)  # (1 - T) dy
-            divide(dy, q_C, carried)  # C dy
-            subtract(dy, carried, dy)  # dy becomes (1 - C) dy
-            self._derive(H, H)
-            multiply(H_P_R, dH_dT_dC, dz)  # H' dH over T (1 - T) H dy over C (1 - C) x dy
-            dot(W_t, dz, dx_1)  # (hidden + 1, 3 hidden) (3 hidden, N)
-            add(dx_1[:-1], carried, dy)  # dx = C dy + W_H' dz_H + W_T' dz_T + W_C' dz_C
-            copyto(x_t, x_1_t)
-            dot(dz, x_t, dW)  # (3 hidden, N) (N, hidden + 1)
+class Layer:
+    """The arrays of one layer, by name; the attributes of a SimpleNamespace would be slower."""
 
 
 class Workspace:
@@ -524,42 +510,39 @@ class Workspace:
     """
 
     def __init__(self, net: DeepNet, n: int, keep: bool):
-        h, rows, slots, n_states = net.hidden, net._blocks.shape[1], 1, 2
-        if keep:
-            slots, n_states = max(net.depth, 1), net.depth + 1
-        kept = 0 if net.block == "plain" else rows
+        h, rows, block = net.hidden, net._blocks.shape[1], net.block
+        slots, n_states = (max(net.depth, 1), net.depth + 1) if keep else (1, 2)
         shapes = {
             "x": (n if keep else 0, net.d_in),
             "z_in": (n, h),
             "dz_in": (h, n),
             "states": (n_states, h + 1, n),  # block states over a row of ones
             "z": (rows, n),  # z_H over z_T (over z_C); on the way back dz_H over dz_T (over dz_C)
-            "H_P": (slots, kept, n),  # H over P (over R)
-            "q": (slots, rows - h, n),
-            "dH_dy": (max(rows, 2 * h), n),
-            "carried": (h if GATES[net.block] == 2 else 0, n),
+            **{name: (slots, h * len(name.split("_")), n) for name in block.kept},
+            "dH_dy": (max(rows, 2 * h), n),  # dH (over dT) over dy
+            **dict.fromkeys(block.shared, (h, n)),
             "dx_1": (h + 1, n),
             "x_t": (n, h + 1),
         }
-        vars(self).update(views_into(zeros(sum(map(math.prod, shapes.values())), net.dtype), shapes))
-        self.states[:, -1] = 1
-        self.one, self.minus_log2_e = net._one, np.array(-1 / math.log(2), net.dtype)
-        self.z_H, self.z_T = self.z[:h], self.z[h:]
-        self.dH, self.dT, self.dy = self.dH_dy[:h], self.dH_dy[h : 2 * h], self.dH_dy[-h:]
-        self.last = self.states[net.depth % n_states]
-        self.layers, self.layers_back = [], []  # each layer's views, in the order of the passes
+        own = views_into(zeros(sum(map(math.prod, shapes.values())), net.dtype), shapes)
+        vars(self).update(own)
+        z, dH_dy, self.states[:, -1] = own["z"], own["dH_dy"], 1
+        self.dy, self.last = dH_dy[-h:], self.states[net.depth % n_states]
+        of_all = {name: own[name] for name in ("z", "dH_dy", *block.shared, "dx_1", "x_t")}
+        of_all |= {"z_H": z[:h], "z_T": z[h:], "dz": z, "dH": dH_dy[:h], "dT": dH_dy[h : 2 * h], "dy": self.dy}
+        of_all |= {"dx": own["dx_1"][:-1], "activate": net._activate, "slope": net._slope}
+        of_all |= {"one": net._one, "minus_log2_e": np.array(-1 / math.log(2), net.dtype)}
+        self.layers = []
         for layer, (W, dW) in enumerate(zip(net._blocks, net.grad._blocks, strict=True)):
             x_1, y = self.states[layer % n_states], self.states[(layer + 1) % n_states][:-1]
-            H_P, q = self.H_P[layer % slots], self.q[layer % slots]
-            H, P, R = H_P[:h], H_P[h : 2 * h], H_P[2 * h :]
-            forward, backward = {
-                "highway": ((H, P, q), (H_P, H, q)),
-                "plain": ((), (y,)),
-                "residual": ((H,), (H,)),
-                "highway-carry": ((H, P, R, q, q[:h], q[h:]), (H_P, H, q[:h], q[h:])),
-            }[net.block]
-            self.layers.append((W, x_1, x_1[:-1], *forward, y))
-            self.layers_back.insert(0, (W.T, x_1.T, dW, *backward))
+            a = Layer()
+            vars(a).update(of_all, W=W, W_t=W.T, dW=dW, x_1=x_1, x_1_t=x_1.T, x=x_1[:-1], y=y)
+            for name in block.kept:
+                stack, parts = own[name][layer % slots], name.split("_")
+                vars(a).update({name: stack}, **dict(zip(parts, np.split(stack, len(parts)), strict=True)))
+            for name in block.parameters(h):
+                vars(a).update({name: vars(net)[name][layer, ...], f"d_{name}": vars(net.grad)[name][layer, ...]})
+            self.layers.append(a)
 
 
 # ---- The loss and the optimiser --------------------------------------------------------------------------------------
@@ -568,9 +551,8 @@ class Workspace:
 def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number, np.ndarray]:
     """logits (N, classes), labels y (N,) -> the mean over N of -log softmax(logits)[y], and its gradient (N, classes).
 
-    Exact however small the loss: it is log(1 + sum of e^(logit_j - logit_y) over the other classes j), as a log1p; and
-    the gradient of the right class is minus the sum of the others, not p - 1.  Raises ValueError for labels of another
-    shape or type, or outside 0 to classes - 1.
+    Exact however small the loss: a log1p of the sum of e^(logit_j - logit_y) over the other classes j; the gradient of
+    the right class is minus the sum of the others.  Raises ValueError for labels that are no numbers of classes.
     """
     (n, n_classes), y = logits.shape, np.asarray(y)
     if y.shape != (n,) or y.dtype.kind not in "iu" or np.maximum.reduce(y.astype(np.uintp)) >= n_classes:
@@ -593,10 +575,7 @@ CHUNK = 65536  # parameters a time: all of the update's lines find them in the c
 
 class Optimizer:
     """What Adam and SGD share: one flat parameter vector, a gradient clipped to a global L2 norm of `clip`, a rate lr
-    that decays exponentially: after every step it is `decay` times what it was.
-
-    Raises ValueError unless lr and clip are positive.
-    """
+    that every step makes `decay` times what it was.  Raises ValueError unless lr and clip are positive."""
 
     def __init__(self, parameters, lr, clip, decay, n_states):
         if not (lr > 0 and clip > 0):
@@ -610,7 +589,10 @@ class Optimizer:
         changes nothing.  Raises ValueError for a gradient of another shape than the parameters."""
         if gradient.shape != self.parameters.shape:
             raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
-        norm = global_norm(gradient)
+        with np.errstate(over="ignore"):
+            norm = math.sqrt(np.dot(gradient, gradient))
+        if math.isinf(norm):  # the sum of squares overflows float32 long before the norm does
+            norm = float(np.linalg.norm(gradient.astype(np.float64)))
         if math.isfinite(norm):
             self._update(gradient, self.clip / norm if norm > self.clip else None)
             self.lr *= self.decay
@@ -627,11 +609,8 @@ class Optimizer:
 
 
 class Adam(Optimizer):
-    """Adam (Kingma & Ba 2015).
-
-    m and v are kept as plain sums, m = beta1 m + g and v = beta2 v + g^2; the factors 1 - beta and the bias
-    corrections, scalars all, are folded into the step size and into eps.
-    """
+    """Adam (Kingma & Ba 2015), with m = beta1 m + g and v = beta2 v + g^2 as plain sums: the factors 1 - beta and the
+    bias corrections, scalars all, are folded into the step size and into eps."""
 
     def __init__(self, parameters, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8, decay=1.0):
         super().__init__(parameters, lr, clip, decay, n_states=2)
@@ -672,13 +651,6 @@ class SGD(Optimizer):
             multiply(g, lr, s)
             add(v, s, v)
             subtract(p, v, p)
-
-
-@np.errstate(over="ignore")
-def global_norm(gradient: np.ndarray) -> float:
-    """The L2 norm of a flat vector; in float64 where the sum of squares overflows the vector's own dtype."""
-    square = float(np.dot(gradient, gradient))
-    return math.sqrt(square) if math.isfinite(square) else float(np.linalg.norm(gradient.astype(np.float64)))
 
 
 # ---- Training one net ------------------------------------------------------------------------------------------------
@@ -760,13 +732,13 @@ def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator
             break
         for name, values in history.items():
             values.append(row[name] if name == "epoch" else float(row[name]))
-        if GATES[net.block]:
+        if net.block.gates:
             gates.append([epoch, mean_gates(net, x_test[:256])])
         report(row)
     result = {"diverged": diverged is not None, "diverged_at": diverged, "history": history}
     for name in ("train_acc", "test_acc", "train_loss"):
         result[f"final_{name}"] = None if diverged else history[name][-1]
-    if GATES[net.block]:
+    if net.block.gates:
         result["layer_T_history"] = gates
         result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
     return result
@@ -786,7 +758,7 @@ def run_one(block: str, s: Settings, data: Dataset, verbose: bool = False) -> di
         sizes = data.x_train.shape[1], data.n_classes, s.hidden, s.depth
         net = DeepNet(*sizes, block, np.random.default_rng(s.seed), gate_bias=s.gate_bias, dtype=s.dtype)
         result = train(net, data, s, np.random.default_rng([s.seed, 1]), report)
-    names = ("depth", "hidden", "epochs", "batch_size", "lr", "seed") + ("gate_bias",) * (GATES[block] > 0)
+    names = ("depth", "hidden", "epochs", "batch_size", "lr", "seed") + ("gate_bias",) * (net.block.gates > 0)
     own = {"label": label, "block": block, **{name: getattr(s, name) for name in names}}
     return {**own, "n_parameters": len(net.parameters), **result, "wallclock_sec": time.perf_counter() - start}
 
@@ -797,45 +769,30 @@ QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a secon
 
 
 def parse_arguments(argv=None):
-    d, seed, count, settings = Settings(), number(int, 0), number(int, 1), " (%(default)s)"
+    d, seed, count, is_ = Settings(), number(int, 0), number(int, 1), " (%(default)s)"
     p = argparse.ArgumentParser(description="Train a highway and a plain net on MNIST; write what happened to JSON.")
     seeds, depths = p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
-    seeds.add_argument("--seed", type=seed, default=d.seed, help="for data, weights and shuffling" + settings)
+    seeds.add_argument("--seed", type=seed, default=d.seed, help="for data, weights and shuffling" + is_)
     seeds.add_argument("--seeds", type=list_of(seed), default=(), help="several: 0,1,2")
-    depths.add_argument("--depth", type=count, default=d.depth, help="hidden blocks" + settings)
+    depths.add_argument("--depth", type=count, default=d.depth, help="hidden blocks" + is_)
     depths.add_argument("--depths", type=list_of(count), default=(), help="several: 5,10,20")
-    p.add_argument("--hidden", type=count, default=d.hidden, help="units of a block" + settings)
-    p.add_argument("--epochs", type=count, default=d.epochs, help="passes over the training images" + settings)
-    p.add_argument("--batch", type=count, default=d.batch_size, dest="batch_size", help="images a step" + settings)
-    p.add_argument("--lr", type=number(float, 1e-12), default=d.lr, help="Adam's learning rate" + settings)
-    p.add_argument("--gate-bias", type=number(float, -1e3, 1e3), default=d.gate_bias, help="b_T at first" + settings)
-    p.add_argument("--n-train", type=count, default=d.n_train, help="training images" + settings)
-    p.add_argument("--n-test", type=count, default=d.n_test, help="test images" + settings)
-    p.add_argument("--dtype", choices=("float32", "float64"), default=d.dtype, help="of all arithmetic" + settings)
-    p.add_argument(
-        "--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout, instead of MNIST"
-    )
-    p.add_argument(
-        "--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes; results do not depend on it"
-    )
+    p.add_argument("--hidden", type=count, default=d.hidden, help="units of a block" + is_)
+    p.add_argument("--epochs", type=count, default=d.epochs, help="passes over the training images" + is_)
+    p.add_argument("--batch", type=count, default=d.batch_size, dest="batch_size", help="images a step" + is_)
+    p.add_argument("--lr", type=number(float, 1e-12), default=d.lr, help="Adam's learning rate" + is_)
+    p.add_argument("--gate-bias", type=number(float, -1e3, 1e3), default=d.gate_bias, help="b_T at first" + is_)
+    p.add_argument("--n-train", type=count, default=d.n_train, help="training images" + is_)
+    p.add_argument("--n-test", type=count, default=d.n_test, help="test images" + is_)
+    p.add_argument("--dtype", choices=("float32", "float64"), default=d.dtype, help="of all arithmetic" + is_)
+    p.add_argument("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout, not MNIST")
+    p.add_argument("--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes; no result changes")
     p.add_argument("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
-    p.add_argument(
-        "--out", type=path_name, metavar="FILE", help="instead of run.json, run_sweep.json or run_seeds.json"
-    )
+    p.add_argument("--out", type=path_name, metavar="FILE", help="not run.json, run_sweep.json or run_seeds.json")
     p.add_argument("--no-save", action="store_true", help="write nothing")
     p.add_argument("--quiet", action="store_true", help="print the result alone")
     if p.parse_args(argv).quick:
         p.set_defaults(**QUICK)
     return p, p.parse_args(argv)
-
-
-def output_path(args) -> Path:
-    """Where the result goes; raises InputError when it cannot go there, before anybody waits for a training."""
-    name = "run_sweep.json" if args.depths else "run_seeds.json" if args.seeds else "run.json"
-    path = Path(os.path.realpath(args.out)) if args.out else ROOT / ("run_quick.json" if args.quick else name)
-    if not args.no_save:
-        check_writable(path)
-    return path
 
 
 def plan(args, data: Dataset) -> list[Settings]:
@@ -893,27 +850,19 @@ def table(runs: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def record(args, data: Dataset, pairs: list[Settings], runs: list[dict]) -> dict:
-    """The JSON.  Several depths or seeds stand in `depths` and `seeds`; `depth` and `seed` are null then."""
-    several = {"depths": args.depths, "seeds": args.seeds}
-    return {
-        **asdict(pairs[0]),
-        **{name[:-1]: None for name, values in several.items() if len(values) > 1},
-        **{name: values for name, values in several.items() if values},
-        **{"activation": "tanh", "optimizer": "adam", "data_set": data.name, "n_classes": data.n_classes},
-        "env": environment(),
-        "runs": runs,
-    }
-
-
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
     return run_command(parser.prog, partial(train_pairs, args))
 
 
 def train_pairs(args, save) -> None:
-    """What the command line does; `save` writes the JSON."""
-    start, path = time.perf_counter(), output_path(args)
+    """What the command line does; save({path: bytes}) writes the JSON.  Several depths or seeds stand there in `depths`
+    and `seeds`; `depth` and `seed` are null then."""
+    start, several = time.perf_counter(), {"depths": args.depths, "seeds": args.seeds}
+    name = "run_quick" if args.quick else "run_sweep" if args.depths else "run_seeds" if args.seeds else "run"
+    path = Path(os.path.realpath(args.out)) if args.out else ROOT / f"{name}.json"
+    if not args.no_save:
+        check_writable(path)
     data = load_mnist(args.data_dir)
     pairs = plan(args, data)
     if not args.quiet:
@@ -922,13 +871,17 @@ def train_pairs(args, save) -> None:
     for run in (pair[block] for pair in runs for block in PAIR):
         if run["diverged"]:
             print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
+    record = asdict(pairs[0]) | {name[:-1]: None for name, values in several.items() if len(values) > 1}
+    record |= {name: values for name, values in several.items() if values}
+    record |= {"activation": "tanh", "optimizer": "adam", "data_set": data.name, "n_classes": data.n_classes}
     try:
         if not args.no_save:
-            save({path: json_bytes(record(args, data, pairs, runs))})
+            save({path: json_bytes(record | {"env": environment(), "runs": runs})})
     finally:
         print(table(runs), flush=True)  # whatever happens to the disk
     if not args.no_save:
-        print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
+        back = "" if args.out or args.quick else f"; git checkout {path.name} brings the published one back"
+        print(f"saved to {path} after {time.perf_counter() - start:.1f} s{back}", flush=True)
 
 
 if __name__ == "__main__":

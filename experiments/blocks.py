@@ -68,13 +68,13 @@ LOOKED_AT = 256  # test images, for the gates and for the gradient
 
 def sample(block: str, width: int, layers: int, k: int, e: Experiment) -> dict:
     """The k-th trial of a search; every other one is a tanh net."""
-    rng, s = np.random.default_rng([k, layers, hn.BLOCKS.index(block), 6]), e.settings
+    rng, s = np.random.default_rng([k, layers, [*hn.BLOCKS].index(block), 6]), e.settings
     t = {"block": block, "width": width, "layers": layers, "activation": ("tanh", "relu")[k % 2]}
     t["rate"] = log_uniform(rng, *RATES[block][layers][t["activation"]])
     t |= {"momentum": 0.9, "decay": DECAY[e.budget]}
     if block == "residual":
         t["scale"] = log_uniform(rng, 1 / layers, layers**-0.5)
-    elif hn.GATES[block]:
+    elif hn.BLOCKS[block].gates:
         t["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)
     return t | {"clip": 1.0, "seed": 0, "epochs": s["search_epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
 
@@ -95,7 +95,7 @@ def final_trial(t: dict) -> dict:
     net, result = training.train(t)
     if t["width"] == WIDTH[t["block"]] and not result["diverged"]:
         result |= {"at_start": look(training.make(t), t), "trained": look(net, t)}
-        if hn.GATES[net.block]:
+        if net.block.gates:
             result["mean_T"] = [round(T, 5) for T in hn.mean_gates(net, training.images_of(t)[2][:LOOKED_AT])]
     return result
 
@@ -152,7 +152,7 @@ def summarise(trials: dict, s: dict) -> dict:
                 ratios = spread([ratio(look["gradient"]) for look in looks])
                 summary[f"gradient_first_over_last_{when}_{block}_{layers}"] = ratios
                 summary[f"identity_part_{when}_{block}_{layers}"] = spread([look["identity_part"] for look in looks])
-            if hn.GATES[block]:
+            if hn.BLOCKS[block].gates:
                 thirds = [early_and_late(t["mean_T"]) if "mean_T" in t else (None, None) for t in runs]
                 for name, values in zip(("early", "late"), zip(*thirds, strict=True), strict=True):
                     summary[f"mean_T_{name}_{block}_{layers}"] = spread(values)

@@ -150,7 +150,7 @@ def through(net, state, threshold, how):
     """All blocks, but where shut: the last state, and the share of blocks or units that were not."""
     used = []
     for layer in range(net.depth):
-        _, T, _, y = layer_by_layer.block(net, layer, state)
+        T, y = layer_by_layer.block(net, layer, state)
         gate = T if how == "unit" else T.max(axis=1, keepdims=True)
         shut = gate < threshold
         used.append(1 - shut.mean())
@@ -165,7 +165,7 @@ def inference(net, state, threshold: float, policy: str) -> int:
     shapes = {"W_H": (depth, width, width), "W_T": (depth, width, width), "b_H": (depth, width), "b_T": (depth, width)}
     W_H, W_T, b_H, b_T, x = tape.arguments(**shapes, x=(width, 1))
     for layer in range(depth):
-        _, T, _, y = layer_by_layer.block(net, layer, state)
+        T, y = layer_by_layer.block(net, layer, state)
         on = np.full(width, T.max() >= threshold) if policy in ("known", "computed") else T[0] >= threshold
         on |= policy == "all"
         state = np.where(on, y, state)

@@ -74,7 +74,7 @@ def measure(net: hn.DeepNet, gates: hn.DeepNet, t: dict) -> tuple[list, list, di
 def routes(net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray):
     """Yields (layer, T, y) of one block after another: T of `gates`, fed with the states of `net`."""
     for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x)):
-        yield layer, T if gates is net else layer_by_layer.sigmoid(x_l @ gates.W_T[layer].T + gates.b_T[layer]), y_l
+        yield layer, T if gates is net else layer_by_layer.block(gates, layer, x_l)[0], y_l
 
 
 class Moments:

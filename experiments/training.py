@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
+from experiments import extra_blocks
 
 WIDTH = {"highway": 50, "plain": 71}
 BATCH = 128
@@ -37,9 +38,8 @@ def make(t: dict) -> hn.DeepNet:
     rng = np.random.default_rng(t["seed"])
     own = {"activation": t["activation"], "init": init, "gate_bias": t.get("gate_bias", 0.0)}
     width = t["width"] if "width" in t else WIDTH[t["block"]]
-    net = hn.DeepNet(784, 10, width, t["layers"] - 1, t["block"], rng, **own)
-    net.W_H[:] *= t.get("scale", 1)
-    return net
+    block = extra_blocks.Residual(t["scale"]) if "scale" in t else t["block"]
+    return hn.DeepNet(784, 10, width, t["layers"] - 1, block, rng, **own)
 
 
 def sgd(net: hn.DeepNet, t: dict, steps: int) -> hn.SGD:

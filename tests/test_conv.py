@@ -193,7 +193,7 @@ def test_what_the_net_refuses():
     for own in ({"dtype": np.float16}, {"gate_bias": np.nan}, {"gate_bias": -np.inf}):
         with pytest.raises(ValueError, match="must be float32"):
             cn.ConvNet((1, 4, 4), [("highway", 3), ("dense", 2)], rng, **own)
-    net, x, y = nets(("highway", 3), ("dense", 2), shape=(1, 4, 4))
+    net, x, _ = nets(("highway", 3), ("dense", 2), shape=(1, 4, 4))
     for method in (net.forward, net.predict):
         with pytest.raises(ValueError, match="N >= 1"):
             method(x[:0])

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import experiments.extra_blocks  # noqa: F401  registers them
 import highway_networks as hn
 
 STEP = 1e-30
@@ -59,7 +60,7 @@ def test_every_parameter(block, shape, activation):
 
 @settings(max_examples=25, deadline=None)
 @given(
-    block=st.sampled_from(hn.BLOCKS),
+    block=st.sampled_from([*hn.BLOCKS]),
     activation=st.sampled_from(hn.ACTIVATIONS),
     shape=st.tuples(*[st.integers(1, 5)] * 5).filter(lambda shape: shape[1] > 1),
     seed=st.integers(0, 2**32),

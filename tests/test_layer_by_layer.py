@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from test_gradients import STEP, random_net
 
+import experiments.extra_blocks  # noqa: F401  registers them
 import highway_networks as hn
 from experiments import fifty_layers, gates, layer_by_layer, lesion, routing, training
 
@@ -25,8 +26,8 @@ def test_it_is_the_net(block, activation):
     np.testing.assert_allclose(walk(net, layer_by_layer.first(net, x)), net.predict(x), rtol=1e-12, atol=1e-14)
     state = layer_by_layer.first(net, x)
     for layer in range(net.depth):
-        _, T, _, y = layer_by_layer.block(net, layer, state)
-        if hn.GATES[block]:
+        T, y = layer_by_layer.block(net, layer, state)
+        if hn.BLOCKS[block].gates:
             np.testing.assert_allclose(T, net.gates(x)[layer], rtol=1e-12)
         state = y
 
@@ -38,13 +39,13 @@ def test_the_gradient_at_every_layer(block, activation):
     net, xs, ys = random_net(block, (4, 3, 5, 6, 2), dtype=np.float64, activation=activation)
     each = [layer_by_layer.gradient_flow(net, x[None], y[None])[0] for x, y in zip(xs, ys, strict=True)]
     np.testing.assert_allclose(layer_by_layer.gradient_flow(net, xs, ys)[0], np.mean(each, axis=0), rtol=1e-3)
-    state, norms = layer_by_layer.first(net, xs[:1]), []
+    state, norms, twin = layer_by_layer.first(net, xs[:1]), [], layer_by_layer.in_dtype(net, np.complex128)
     for layer in range(net.depth + 1):
         derivatives = []
         for unit in range(net.hidden):
             moved = state.astype(complex)
             moved[0, unit] += 1j * STEP
-            derivatives.append(hn.softmax_cross_entropy(walk(net, moved, layer), ys[:1])[0].imag / STEP)
+            derivatives.append(hn.softmax_cross_entropy(walk(twin, moved, layer), ys[:1])[0].imag / STEP)
         norms.append(np.linalg.norm(derivatives))
         if layer < net.depth:
             *_, state = layer_by_layer.block(net, layer, state)

@@ -1,51 +1,105 @@
 import copy
 import json
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_gradients import random_net
+from test_gradients import SHAPES, random_net
 
 import highway_networks as hn
+import straightforward
+from experiments.extra_blocks import Residual
 from plumbing.files import InputError
 
 
-def straightforward(net, x):
-    """Forward pass with the equations as the paper prints them, batch first, a layer at a time."""
-    activate = np.tanh if net.activation == "tanh" else lambda z: np.where(z > 0, z, 0)
+def as_lists(net, owner) -> list[dict]:
+    """A net's parameters (or owner=net.grad) as straightforward.py has them."""
+    names = [name for name in ("W_H", "b_H", "W_T", "b_T") if hasattr(owner, name)]
+    blocks = [{name: getattr(owner, name)[layer] for name in names} for layer in range(net.depth)]
+    return [{"W_H": owner.W_in, "b_H": owner.b_in}, *blocks, {"W": owner.W_out, "b": owner.b_out}]
+
+
+def by_hand(net, x):
+    """Logits and T of the kinds that straightforward.py does not have, an equation each."""
+    activate, gates = np.tanh if net.activation == "tanh" else lambda z: np.maximum(z, 0), []
     x = activate(x @ net.W_in.T + net.b_in)
-    states, gates = [x], []
     for layer in range(net.depth):
-        H = activate(x @ net.W_H[layer].T + net.b_H[layer])
-        if net.block in ("highway", "highway-carry"):
-            T = 1 / (1 + np.exp(-(x @ net.W_T[layer].T + net.b_T[layer])))
-            C = 1 - T
-            if net.block == "highway-carry":
-                C = 1 / (1 + np.exp(-(x @ net.W_C[layer].T + net.b_C[layer])))
-            x = H * T + x * C
-            gates.append(T)
-        elif net.block == "residual":
-            x = H + x
+        z = {name: x @ getattr(net, f"W_{name}")[layer].T + getattr(net, f"b_{name}")[layer] for name in net._stacked}
+        if net.block.name == "residual":
+            x = x + activate(z["H"])
         else:
-            x = H
-        states.append(x)
-    return x @ net.W_out.T + net.b_out, states, gates
+            T, C = (1 / (1 + np.exp(-z[name])) for name in "TC")
+            x = activate(z["H"]) * T + x * C
+            gates.append(T)
+    return x @ net.W_out.T + net.b_out, gates
 
 
-@pytest.mark.parametrize("block", hn.BLOCKS)
+def equations(net, x):
+    """Logits and T as the paper's equations have them, batch first, a layer at a time."""
+    if net.block.name not in hn.PAIR:
+        return by_hand(net, x)
+    with pytest.MonkeyPatch.context() as patch:
+        if net.activation == "relu":
+            patch.setattr(straightforward, "np", SimpleNamespace(**vars(np) | {"tanh": lambda z: np.maximum(z, 0)}))
+        logits, (kept, _) = straightforward.forward(as_lists(net, net), x)
+    return logits, [T for _, _, T in kept if T is not None]
+
+
+@pytest.mark.parametrize("block", ["highway", "plain", "residual", "highway-carry"])
 @pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 @pytest.mark.parametrize("n", [1, 7, hn.SLICE, hn.SLICE + 3])
 def test_forward_and_predict_are_the_equations(block, activation, n):
     net, _, _ = random_net(block, (4, 3, 6, 5, 1), dtype=np.float64, activation=activation)
     x = np.random.default_rng(1).normal(size=(n, 4))
-    expected, _, gates = straightforward(net, x)
+    expected, gates = equations(net, x)
     np.testing.assert_allclose(net.forward(x), expected, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(net.predict(x), expected, rtol=1e-12, atol=1e-14)
     if gates:
         np.testing.assert_allclose(net.gates(x), np.array(gates), rtol=1e-12)
         assert net.gates(x).shape == (5, n, 6)
+
+
+@pytest.mark.parametrize("block", hn.PAIR)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_gradients_are_those_of_the_straightforward_program(block, shape):
+    net, x, y = random_net(block, shape, dtype=np.float64)
+    logits, kept = straightforward.forward(as_lists(net, net), x)
+    loss, d_logits = straightforward.softmax_cross_entropy(logits, y)
+    expected = straightforward.backward(as_lists(net, net), kept, d_logits)
+    its_loss, its_d_logits = hn.softmax_cross_entropy(net.forward(x), y)
+    assert its_loss == pytest.approx(loss, rel=1e-12)
+    net.backward(its_d_logits)
+    largest = max(np.abs(g).max() for layer in expected for g in layer.values())
+    for layer, its in zip(expected, as_lists(net, net.grad), strict=True):
+        assert layer.keys() == its.keys()
+        for name in layer:
+            np.testing.assert_allclose(its[name], layer[name], rtol=1e-12, atol=1e-12 * largest)
+
+
+def test_the_straightforward_program_starts_as_a_net_does_and_steps_as_adam():
+    net = hn.DeepNet(7, 3, 6, 4, "highway", np.random.default_rng(5), dtype=np.float64)
+    layers = straightforward.make_layers(np.random.default_rng(5), 7, 3, 6, 4, "highway")
+    moments = [[{name: np.zeros_like(p) for name, p in layer.items()} for layer in layers] for _ in range(2)]
+    optimizer, rng = hn.Adam(net.parameters), np.random.default_rng(6)
+    for t in range(1, 6):
+        for mine, its in zip(layers, as_lists(net, net), strict=True):
+            assert mine.keys() == its.keys()
+            for name in mine:
+                np.testing.assert_allclose(mine[name], its[name], rtol=0 if t == 1 else 1e-12, atol=0)
+        net.gradient[:] = rng.normal(0, 10.0 ** (3 - t), net.gradient.shape)  # clipped at first, then not
+        gradient = [{name: g.copy() for name, g in layer.items()} for layer in as_lists(net, net.grad)]
+        straightforward.adam_step(layers, gradient, moments, t)
+        optimizer.step(net.gradient)
+
+
+def test_the_straightforward_program_trains_the_headline(capsys):
+    straightforward.train("highway", depth=3, epochs=2)
+    accuracies = [float(line.split()[-1]) for line in capsys.readouterr().out.splitlines()]
+    assert len(accuracies) == 2
+    assert accuracies[1] > 0.8
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -135,9 +189,11 @@ def test_normalised_initialisation(block, init):
     net = hn.DeepNet(784, 10, 100, 20, block, np.random.default_rng(1), init=init, gate_bias=-3, dtype=np.float64)
     into_H = (lambda fan_in, fan_out: 2 / fan_in) if init == "he" else (lambda fan_in, fan_out: 2 / (fan_in + fan_out))
     expected = {"W_in": into_H(784, 100), "W_H": into_H(100, 100), "W_out": 2 / 110}
-    if hn.GATES[block]:
+    if hn.BLOCKS[block].gates:
         expected["W_T"] = 2 / 200
         assert (net.b_T == -3).all()
+    if block == "residual":
+        expected["W_H"] /= 20**2  # H starts 1/depth of its size
     if block == "highway-carry":
         expected["W_C"] = 2 / 200
         assert (net.b_C == 3).all()  # C = 1 - T where W_T and W_C do not count
@@ -173,8 +229,10 @@ def test_a_saved_net_is_the_same_net(block, dtype, tmp_path):
     net.save(tmp_path / "net.npz")
     again = hn.DeepNet.load(str(tmp_path / "net.npz"))
     assert again.__getstate__().keys() == net.__getstate__().keys()
+    assert (type(again.block), vars(again.block)) == (type(net.block), vars(net.block))
     for name, value in net.__getstate__().items():
-        np.testing.assert_array_equal(getattr(again, name), 0 if name == "_gradient" else value)
+        if name != "block":
+            np.testing.assert_array_equal(getattr(again, name), 0 if name == "_gradient" else value)
     np.testing.assert_array_equal(again.predict(x), net.predict(x))
     again.backward(hn.softmax_cross_entropy(again.forward(x), y)[1])  # its views are views
     assert again.grad.W_H.any()
@@ -294,7 +352,7 @@ def test_the_batch_may_change_after_forward():
 def test_pixels_that_are_not_finite_are_refused(block, dtype, pixel):
     net, x, _ = random_net(block, (4, 3, 6, 2, 5), dtype=dtype)
     x[3, 1] = pixel
-    for method in (net.forward, net.predict, net.gates)[: 3 if hn.GATES[block] else 2]:
+    for method in (net.forward, net.predict, net.gates)[: 3 if hn.BLOCKS[block].gates else 2]:
         with pytest.raises(ValueError, match="finite"):
             method(x)
     with pytest.raises(RuntimeError, match="needs a forward"):
@@ -341,6 +399,15 @@ def test_labels_that_are_none_are_refused(y):
         hn.softmax_cross_entropy(np.zeros((3, 3)), y)
 
 
+def test_a_residual_block_starts_scaled_down():
+    nets = [
+        hn.DeepNet(4, 3, 6, 25, block, np.random.default_rng(0)) for block in ("highway", "residual", Residual(0.1))
+    ]
+    highway, by_default, by_a_tenth = (net.W_H for net in nets)
+    np.testing.assert_array_equal(by_default, highway * np.float32(1 / 25))
+    np.testing.assert_array_equal(by_a_tenth, highway * np.float32(0.1))
+
+
 def test_labels_of_any_whole_type():
     logits = np.random.default_rng(0).normal(size=(3, 3))
     expected = hn.softmax_cross_entropy(logits, np.array([2, 0, 1]))
@@ -364,11 +431,11 @@ def test_a_forward_that_was_interrupted_leaves_nothing_to_go_back_through(monkey
     net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
     d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
 
-    def interrupted(self, work):
-        work.H_P[:] = 7  # some layers of the new batch are in, others are not
+    def interrupted(self, a):
+        a.H_P[:] = 7  # some layers of the new batch are in, others are not
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(hn.DeepNet, "_forward_highway", interrupted)
+    monkeypatch.setattr(hn.Highway, "forward", interrupted)
     with pytest.raises(KeyboardInterrupt):
         net.forward(x[::-1])
     with pytest.raises(RuntimeError, match="forward"):
@@ -378,7 +445,7 @@ def test_a_forward_that_was_interrupted_leaves_nothing_to_go_back_through(monkey
 def test_batches_of_many_sizes_one_after_another():
     net, _, _ = random_net("highway", (4, 3, 6, 3, 1), dtype=np.float64)
     x = np.random.default_rng(0).normal(size=(40, 4))
-    expected = straightforward(net, x)[0]
+    expected = equations(net, x)[0]
     for n in (1, 40, 7, 13, 40, 2, 3, 5, 8, 1):
         np.testing.assert_allclose(net.forward(x[:n]), expected[:n], rtol=1e-12)
         np.testing.assert_allclose(net.predict(x[:n]), expected[:n], rtol=1e-12)
@@ -390,7 +457,9 @@ def test_work_arrays_stay_bounded():
         net.forward(np.ones((n, 4)))
         net.predict(np.ones((n, 4)))
     assert len(net._work) <= 6
-    assert {len(work.q) for (_, purpose), work in net._work.items() if purpose == "predict"} == {1}
+    assert {
+        len({a.q.ctypes.data for a in work.layers}) for (_, purpose), work in net._work.items() if purpose == "predict"
+    } == {1}
 
 
 def test_what_the_net_refuses():
