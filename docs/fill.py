@@ -198,6 +198,12 @@ def depths(read) -> str:
     return table(header, rows)
 
 
+def shut(read, name: str) -> str:
+    """Of the nets of 1000 layers whose gates start at -20."""
+    values = [t[name] for t in read("results/thousand_layers.json")["trials"]["shut"]]
+    return of_summary({"mean": mean(values), "sd": stdev(values), "n": len(values)}, name, 0)
+
+
 def exploded(read) -> str:
     """Test accuracy of the three seeds of each optimiser, one by one."""
     record, rows = read("results/full_mnist.json"), []
@@ -438,6 +444,7 @@ FILLED = {
     "depths": depths,
     "exploded": exploded,
 }
+FILLED |= {"shut-skipped": partial(shut, name="skipped_accuracy"), "shut-sum": partial(shut, name="sum_of_mean_T")}
 FILLED |= {"depth-accuracy": partial(sweep, columns=ACCURACY)}
 FILLED |= {"sweep": partial(sweep, columns=ACCURACY | {"train_loss": "training loss"})}
 FILLED |= {"claims": ledger, "ledger-counts": ledger_counts, "compounding": compounding, "unscaled": unscaled}
