@@ -23,16 +23,13 @@ hand-written passes, the net, the loss, the optimisers, the training of one net,
 from __future__ import annotations
 
 import argparse
-import gzip
-import hashlib
 import math
 import os
 import sys
 import time
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -42,18 +39,23 @@ from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, sq
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+from plumbing.arrays import views_into, zeros
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import (
     ROOT,
     InputError,
     check_writable,
+    download,
     environment,
     json_bytes,
     read_arrays,
     read_json,
+    read_plain_or_gz,
     write_arrays,
 )
 from plumbing.processes import MOST_JOBS, all_cores, in_processes
+
+tqdm.monitor_interval = 0  # no thread of its own beside the processes that are forked
 
 # ---- MNIST -----------------------------------------------------------------------------------------------------------
 
@@ -87,7 +89,7 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
     try:
         return _read_folder(CACHE, must_be_mnist=True)
     except InputError:
-        _download(CACHE)
+        download("MNIST", CACHE, {f"{name}.gz": md5 for name, md5 in GZ_MD5.items()}, MIRRORS, PATIENCE)
         return _read_folder(CACHE, must_be_mnist=True)
 
 
@@ -95,7 +97,7 @@ def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; one with the four files of a data set is needed")
     with ThreadPoolExecutor() as pool:
-        contents = list(pool.map(lambda name: _read_bytes(folder, name), SHA256))
+        contents = list(pool.map(lambda name: read_plain_or_gz(folder / name), SHA256))
     for (name, sha256), (path, _, digest) in zip(SHA256.items(), contents, strict=True):
         twin = next((other for other in SHA256 if SHA256[other] == digest), name)
         if twin != name:
@@ -119,18 +121,6 @@ def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
     return Dataset(*arrays, name, str(source), int(y_train.max()) + 1)
 
 
-def _read_bytes(folder: Path, name: str) -> tuple[Path, bytes, str]:
-    """The file called `name`, its uncompressed bytes and their SHA-256."""
-    path = next((p for p in (folder / f"{name}.gz", folder / name) if p.is_file()), None)
-    if path is None:
-        raise InputError(f"{folder / name} is missing; a data set is four files, .gz or plain: {', '.join(SHA256)}")
-    try:
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
-    return path, data, hashlib.sha256(data).hexdigest()
-
-
 def _parse_idx(path: Path, data: bytes, n_dims: int) -> np.ndarray:
     """The idx format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data."""
     magic, start = bytes((0, 0, 8, n_dims)), 4 + 4 * n_dims
@@ -142,21 +132,6 @@ def _parse_idx(path: Path, data: bytes, n_dims: int) -> np.ndarray:
     if len(data) - start != math.prod(shape):
         raise InputError(f"{path} has {len(data) - start} bytes of data; its header says {' x '.join(map(str, shape))}")
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
-
-
-def _download(folder: Path) -> None:
-    import pooch  # only here: most users have the bundled files
-
-    failures = []
-    for mirror in MIRRORS:
-        try:
-            for name, md5 in GZ_MD5.items():
-                get = pooch.HTTPDownloader(timeout=PATIENCE)
-                pooch.retrieve(f"{mirror}{name}.gz", f"md5:{md5}", f"{name}.gz", folder, downloader=get)
-            return
-        except (OSError, ValueError) as error:  # no network, a full disk; a wrong checksum
-            failures.append(f"{mirror}: {' '.join(str(error).split())[:200]}")
-    raise InputError(f"MNIST is not in {folder} and could not be downloaded: {'; '.join(failures)}")
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
@@ -269,28 +244,6 @@ INITS = ("uniform", "glorot", "he")
 SLICE = 256  # images a time in evaluation: a layer's arrays stay in the cache
 
 
-def zeros(size: int, dtype) -> np.ndarray:
-    """(size,) zeros, in a block of the 4 MB from which on NumPy asks the system for huge pages, which are faster."""
-    if size > sys.maxsize >> 4:
-        raise MemoryError  # as for less; NumPy says ValueError
-    return np.zeros(max(size, (1 << 22) // np.dtype(dtype).itemsize), dtype)[:size]
-
-
-def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    """Views of these shapes, by name, one after another in a flat array."""
-    ends = np.cumsum([math.prod(shape) for shape in shapes.values()], dtype=int)
-    return {name: part.reshape(shapes[name]) for name, part in zip(shapes, np.split(flat, ends), strict=False)}
-
-
-def cached(work: dict, key, make):
-    """What make() gives, made once for a key (batch size, purpose) as long as there are few of them."""
-    if key not in work:
-        if len(work) == 6:  # each of three purposes with its usual batch and a last partial one
-            work.clear()
-        work[key] = make()
-    return work[key]
-
-
 class DeepNet:
     """A plain layer d_in -> hidden, `depth` blocks of one kind hidden -> hidden, a linear map to d_out logits.
 
@@ -355,7 +308,8 @@ class DeepNet:
         }
 
     def _name_views(self) -> None:
-        self._work, self._saved, self.grad = {}, None, SimpleNamespace()
+        self._saved, self.grad = None, SimpleNamespace()
+        self.workspace = lru_cache(6)(lambda n, purpose: Workspace(self, n, keep=purpose in ("train", "gates")))
         self._zero, self._one = np.zeros((), self.dtype), np.ones((), self.dtype)  # cheaper to pass than numbers
         for owner, flat in ((self, self._parameters), (self.grad, self._gradient)):
             vars(owner).update(views_into(flat, self._shapes()))
@@ -433,10 +387,6 @@ class DeepNet:
         if x.ndim != 2 or x.shape[1] != self.d_in or len(x) == 0:
             raise ValueError(f"x must have shape (N, {self.d_in}) with N >= 1, not {x.shape}")
         return len(x)
-
-    def workspace(self, n: int, purpose: str) -> Workspace:
-        """Work arrays for n rows, made once for a purpose; "train" and "gates" keep those of every layer."""
-        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose in ("train", "gates")))
 
     def _run(self, x, work):
         x = np.asarray(x, self.dtype)
@@ -681,9 +631,8 @@ def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
 def train_epoch(net: DeepNet, optimizer, x: np.ndarray, y: np.ndarray, order: np.ndarray, batch_size: int) -> dict:
     """One pass over x (N, d_in), y (N,) in the given order; what is less than a batch at its end is left out.
 
-    Returns the means over the batches of loss, accuracy and gradient norm, each measured before the batch's update
-    (the norm before clipping).  Raises FloatingPointError at the first step whose loss or gradient is not finite, and
-    ValueError for less than one batch.
+    Returns the means over the batches of loss, accuracy and gradient norm, each from before the batch's update (and the
+    clip).  Raises FloatingPointError at the first loss or gradient that is not finite, ValueError for no whole batch.
     """
     steps = len(order) // batch_size
     if steps == 0:
@@ -701,10 +650,8 @@ def train_epoch(net: DeepNet, optimizer, x: np.ndarray, y: np.ndarray, order: np
 
 
 def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
-    """The share of x (N, features) that the net takes for its y (N,).
-
-    Raises FloatingPointError when the net's last step, which shows here and only here, made it not finite.
-    """
+    """The share of x (N, features) that the net takes for its y (N,); raises FloatingPointError when its last step,
+    which shows here and only here, made the net not finite."""
     logits = net.predict(x)
     if not (np.isfinite(logits).all() and np.isfinite(net.parameters).all()):
         raise FloatingPointError("after its last step: parameters or logits are not finite")
@@ -713,10 +660,9 @@ def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
 
 @np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
 def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator, report=lambda row: None) -> dict:
-    """Trains net on all of `data`, shuffled anew each epoch, with clipped Adam; returns the run's history.
+    """Trains net on all of `data`, shuffled anew each epoch, with clipped Adam; calls report(row) after each.
 
-    A run that diverges stops there: its history ends with the last whole epoch and "diverged_at" says where.
-    `report` is called with each epoch's row.
+    Returns the run's history; that of a run that diverges ends with its last whole epoch, "diverged_at" says where.
     """
     dtype = net.dtype.type
     x_train, x_test = scale_pixels(data.x_train, dtype), scale_pixels(data.x_test, dtype)
@@ -736,8 +682,9 @@ def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator
             gates.append([epoch, mean_gates(net, x_test[:256])])
         report(row)
     result = {"diverged": diverged is not None, "diverged_at": diverged, "history": history}
-    for name in ("train_acc", "test_acc", "train_loss"):
-        result[f"final_{name}"] = None if diverged else history[name][-1]
+    result |= {
+        f"final_{key}": None if diverged else history[key][-1] for key in ("train_acc", "test_acc", "train_loss")
+    }
     if net.block.gates:
         result["layer_T_history"] = gates
         result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
@@ -784,10 +731,10 @@ def parse_arguments(argv=None):
     p.add_argument("--n-train", type=count, default=d.n_train, help="training images" + is_)
     p.add_argument("--n-test", type=count, default=d.n_test, help="test images" + is_)
     p.add_argument("--dtype", choices=("float32", "float64"), default=d.dtype, help="of all arithmetic" + is_)
-    p.add_argument("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout, not MNIST")
-    p.add_argument("--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes; no result changes")
+    p.add_argument("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
+    p.add_argument("--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes" + is_)
     p.add_argument("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
-    p.add_argument("--out", type=path_name, metavar="FILE", help="not run.json, run_sweep.json or run_seeds.json")
+    p.add_argument("--out", type=path_name, metavar="FILE", help="instead of run.json, run_sweep.json, run_seeds.json")
     p.add_argument("--no-save", action="store_true", help="write nothing")
     p.add_argument("--quiet", action="store_true", help="print the result alone")
     if p.parse_args(argv).quick:
@@ -836,11 +783,9 @@ def table(runs: list[dict]) -> str:
     """The result: a line a pair, highway beside plain; over several seeds the mean ± standard deviation."""
     lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]
     for pair in runs:
-        line = f"{pair['depth']:5d} {pair['seed']:6d}  "
-        for run in (pair[block] for block in PAIR):
-            done = f"{run['final_test_acc']:17.3f} {run['final_train_loss']:11.4g}" if not run["diverged"] else ""
-            line += done or f"{'DIVERGED':>17} {'-':>11}"
-        lines.append(line)
+        ends = [(pair[block]["final_test_acc"], pair[block]["final_train_loss"]) for block in PAIR]
+        cells = [f"{'DIVERGED':>17} {'-':>11}" if None in end else "{:17.3f} {:11.4g}".format(*end) for end in ends]
+        lines.append(f"{pair['depth']:5d} {pair['seed']:6d}  {''.join(cells)}")
     for depth, block in dict.fromkeys((pair["depth"], block) for pair in runs for block in PAIR):
         same = [pair[block] for pair in runs if pair["depth"] == depth]
         accuracies = [run["final_test_acc"] for run in same if not run["diverged"]]
