@@ -63,7 +63,6 @@ class Experiment:
         other = {line["git"] for line in done.values()} - {_commit()}
         if other:
             print(f"{self.log} holds trials of other commits: {', '.join(map(str, other))}")
-        tqdm.monitor_interval = 0  # no thread of its own beside the processes that are forked
         with self.log.open("a", encoding="utf-8") as log, contextlib.closing(self._finished(function, todo)) as rows:
             for trial, result, commit in tqdm(rows, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
                 line = json.loads(json.dumps({"trial": trial, "result": result, "git": commit}), parse_constant=_null)
