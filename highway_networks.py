@@ -628,12 +628,10 @@ def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
     return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
-def train_epoch(
-    net, optimizer, x: np.ndarray, y: np.ndarray, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy
-) -> dict:
+def train_epoch(net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy) -> dict:
     """One pass over x (N, d_in), y (N,) in the given order; what is less than a batch at its end is left out.
 
-    `loss(logits, y)` returns the loss and its gradient.  Returns the means over the batches of loss, accuracy (None where
+    `loss(logits, y)` gives the loss and its gradient.  Returns the means over the batches of loss, accuracy (None where
     y holds no labels) and gradient norm, each from before the batch's update (and the clip).  Raises FloatingPointError
     at the first loss or gradient that is not finite, ValueError for no whole batch.
     """
@@ -654,13 +652,10 @@ def train_epoch(
 
 
 @np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
-def train_epochs(
-    net, optimizer, x, y, orders, batch_size: int, *, loss=softmax_cross_entropy, report=lambda row: None
-) -> tuple[list[dict], str | None]:
-    """train_epoch() in each of the orders -> the rows of all whole epochs, and where the run diverged, or None.
+def train_epochs(net, optimizer, x, y, orders, batch_size: int, loss=softmax_cross_entropy, report=lambda row: None):
+    """train_epoch() in each of the orders -> the rows of all whole epochs, and where the run diverged or None.
 
-    `report` is called with each row, which has its "epoch", counted from 1; what it adds to the row is kept, and a
-    FloatingPointError of its own is a divergence, too.
+    report(row), called after each, may add to its row, or raise a FloatingPointError of its own.
     """
     rows = []
     for epoch, order in enumerate(orders, 1):

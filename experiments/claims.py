@@ -19,7 +19,7 @@ import numpy as np
 
 from experiments.blocks import early_and_late
 from experiments.ledger import PUBLISHED, Claim, above, below, judge, of, shown, text, within
-from experiments.trials import end
+from experiments.trials import run_and_exit
 from plumbing.files import ROOT, InputError, check_writable, environment, read_json, write_json
 
 RESULTS = {  # name: where it lies, and what wrote it where it does not say so itself
@@ -236,4 +236,4 @@ def main(argv=None) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(end(main))
+    run_and_exit(main)

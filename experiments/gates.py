@@ -18,14 +18,12 @@ changes has happened.  Classes differ in a block by (mean T of a class - mean T)
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 
 from experiments import fifty_layers, layer_by_layer, training
 from experiments.layer_by_layer import rounded
-from experiments.ledger import Claim, above, below, of, print_claims, print_summary, spread, text
-from experiments.trials import Experiment, end
+from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, text
+from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {name: {"of_each": 1000} for name in ("quick", "default", "full")}  # images whose single pattern is measured
 OPEN, SETTLED, FIRST = 0.5, 0.9, 15
@@ -106,11 +104,11 @@ def main(argv=None) -> None:
 def summarise(trials: list[dict]) -> dict:
     summary = {}
     for suffix, own in fifty_layers.by_data_set(trials).items():
-        summary |= {f"{name}{suffix}": spread([t[name] for t in own]) for name in STATISTICS}
-        summary[f"mean_bias{suffix}"] = spread([float(np.mean(t["bias_of_layer"])) for t in own])
+        summary |= {f"{name}{suffix}": mean_sd_n([t[name] for t in own]) for name in STATISTICS}
+        summary[f"mean_bias{suffix}"] = mean_sd_n([float(np.mean(t["bias_of_layer"])) for t in own])
         for i, third in enumerate(("first", "middle", "last")):
             means = [float(np.mean(np.array_split(t["mean_T_of_layer"], 3)[i])) for t in own]
-            summary[f"mean_T_{third}_third{suffix}"] = spread(means)
+            summary[f"mean_T_{third}_third{suffix}"] = mean_sd_n(means)
     return summary
 
 
@@ -162,4 +160,4 @@ CLAIMS = [
 if __name__ == "__main__":
     from experiments import gates  # so that worker processes find its functions under this name
 
-    sys.exit(end(gates.main))
+    run_and_exit(gates.main)

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import ttest_1samp, ttest_ind
 
 from plumbing.files import ROOT, read_json
 
@@ -30,7 +29,7 @@ def of(trials: list[dict], name: str, **wanted) -> list:
     return found
 
 
-def spread(values) -> dict:
+def mean_sd_n(values) -> dict:
     """{mean, sd, n}; n counts the values that are there, and if one is missing there is no mean and no sd."""
     there = [value for value in values if value is not None]
     if not there or len(there) < len(values):
@@ -58,7 +57,7 @@ def _shown(values, digits: int) -> str:
     if not there:
         return f"none of {len(values)}"
     lost = f", {len(values) - len(there)} of {len(values)} lost" if len(there) < len(values) else ""
-    return format_stat(spread(there), digits) + lost
+    return format_stat(mean_sd_n(there), digits) + lost
 
 
 def text(template: str, digits: int = 3) -> Callable[..., str]:
@@ -85,6 +84,8 @@ def interval(values, less=(0.0,)) -> tuple[float, float]:
 
     NaN where one of them is missing (None): a mean of some seeds only would hide those that failed.
     """
+    from scipy.stats import ttest_1samp, ttest_ind  # here: to import it takes a second
+
     a, b = (np.array(each, float) for each in (values, less))
     if np.ptp(a) > 0 and np.ptp(b) > 0:
         return tuple(ttest_ind(a, b, equal_var=False).confidence_interval(0.95))

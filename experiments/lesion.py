@@ -15,14 +15,12 @@ layers have close to no effect where over 90 % of their blocks are idle.
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 
 import highway_networks as hn
 from experiments import fifty_layers, layer_by_layer, training
-from experiments.ledger import Claim, above, below, of, print_claims, print_summary, spread, text, within
-from experiments.trials import Experiment, end
+from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, text, within
+from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {"draws": 2, "step": 3},
@@ -116,10 +114,10 @@ def summarise(trials: list[dict]) -> dict:
     for suffix, own in fifty_layers.by_data_set(trials).items():
         margins = [f"idle_share_{margin:g}" for margin in OTHERS]
         for name in ("idle_share", "error", "loss", "error_all_idle", *margins):
-            summary[f"{name}{suffix}"] = spread([t[name] for t in own])
-        summary[f"idle_share_15_to_45{suffix}"] = spread([middle_share(t) for t in own])
-        summary[f"last_layer_that_matters{suffix}"] = spread([last_that_matters(t) for t in own])
-        summary[f"error_without_a_random_half{suffix}"] = spread([error_of_half(t) for t in own])
+            summary[f"{name}{suffix}"] = mean_sd_n([t[name] for t in own])
+        summary[f"idle_share_15_to_45{suffix}"] = mean_sd_n([middle_share(t) for t in own])
+        summary[f"last_layer_that_matters{suffix}"] = mean_sd_n([last_that_matters(t) for t in own])
+        summary[f"error_without_a_random_half{suffix}"] = mean_sd_n([error_of_half(t) for t in own])
     return summary
 
 
@@ -182,4 +180,4 @@ CLAIMS = [
 if __name__ == "__main__":
     from experiments import lesion  # so that worker processes find its functions under this name
 
-    sys.exit(end(lesion.main))
+    run_and_exit(lesion.main)

@@ -17,19 +17,18 @@ of each search, and the best with the slowest decay, are trained as long as the 
 
 from __future__ import annotations
 
-import sys
 from itertools import pairwise
 
 import numpy as np
 
 from experiments import training
-from experiments.ledger import Claim, above, below, compared, in_ratio, mean, of, print_claims, spread, text
+from experiments.ledger import Claim, above, below, compared, in_ratio, mean, mean_sd_n, of, print_claims, text
 from experiments.search import log_uniform, over_seeds, ranked, search
-from experiments.trials import Experiment, end
+from experiments.trials import Experiment, run_and_exit
 
 LAYERS = (10, 20, 50, 100)
 BUDGETS = {
-    "quick": {"trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "top": 2, "n_train": 640, "n_test": 200},
+    "quick": {"trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "top": 2, "n_train": 256, "n_test": 100},
     "default": {
         "trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 3, "top": 3, "n_train": 60000, "n_test": 10000,
     },
@@ -90,12 +89,12 @@ def summarise(trials: dict, s: dict) -> dict:
         for block in training.WIDTH:
             runs = ranked(trials["final"], block=block, layers=layers)
             key = f"{block}_{layers}"
-            summary[f"final_loss_{key}"] = spread([t["loss"] for t in runs])
-            summary[f"test_accuracy_{key}"] = spread([t["test_accuracy"] for t in runs])
-            summary[f"epochs_to_loss_0.1_{key}"] = spread([training.epochs_to(0.1, t["losses"]) for t in runs])
+            summary[f"final_loss_{key}"] = mean_sd_n([t["loss"] for t in runs])
+            summary[f"test_accuracy_{key}"] = mean_sd_n([t["test_accuracy"] for t in runs])
+            summary[f"epochs_to_loss_0.1_{key}"] = mean_sd_n([training.epochs_to(0.1, t["losses"]) for t in runs])
             searched = ranked(trials["search"], block=block, layers=layers)
             top = [training.selection_loss(t) for t in searched[: s["top"]]]
-            summary[f"top_search_loss_{key}"] = spread([loss if np.isfinite(loss) else None for loss in top])
+            summary[f"top_search_loss_{key}"] = mean_sd_n([loss if np.isfinite(loss) else None for loss in top])
             summary[f"best_{key}"] = "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}".format_map(
                 runs[0]
             )
@@ -206,4 +205,4 @@ CLAIMS = [
 if __name__ == "__main__":
     from experiments import optimization  # so that worker processes find its functions under this name
 
-    sys.exit(end(optimization.main))
+    run_and_exit(optimization.main)

@@ -17,16 +17,15 @@ the results, if it was the same program.
 from __future__ import annotations
 
 import functools
-import sys
 from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
 
 import conv_highway_networks as cn
-import highway_networks as hn
-from experiments.ledger import PUBLISHED, Claim, above, of, print_claims, print_summary, shown, spread
-from experiments.trials import Experiment, end
+from experiments import training
+from experiments.ledger import PUBLISHED, Claim, above, mean_sd_n, of, print_claims, print_summary, shown
+from experiments.trials import Experiment, run_and_exit
 from plumbing.files import InputError
 
 PILOT = cn.Protocol(12, (0.0, 0.1, 0.2, 0.3), 1, 0.05, "warm cosine", 5e-4, 5e-4)
@@ -74,7 +73,7 @@ def trial(t: dict, folder: str) -> dict:
     words = (*(t[name] for name in ("protocol", "block", "width", "lr", "shift", "epochs", "seed")), *t["dropout"])
     path = Path(folder) / f"table1_{'validation_' * s.validation}{'_'.join(map(str, words))}.npz"
     checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
-    result = cn.train_one(s, protocol, cn.select_images(hn.load_mnist(), s), checkpoint)
+    result = cn.train_one(s, protocol, cn.select_images(training.data_set(), s), checkpoint)
     path.unlink(missing_ok=True)  # the log has it now, or in a moment
     if (s.block, s.protocol, s.seed, s.validation) != ("highway", "short", 0, False):  # the pictures need no others
         for name in ("filters", "final_T_per_position", "wrong"):
@@ -84,7 +83,7 @@ def trial(t: dict, folder: str) -> dict:
 
 def main(argv=None) -> None:
     e = Experiment("table1", __doc__, BUDGETS, argv)
-    if hn.load_mnist().name != "MNIST":
+    if training.data_set().name != "MNIST":
         raise InputError("$MNIST_DIR names another data set than MNIST: Table 1 is about MNIST")
     s, of = e.settings, functools.partial(trial, folder=str(e.folder))
     images, width = IMAGES.get(e.budget, {}), min(width for width, *_ in s["runs"])
@@ -125,7 +124,7 @@ def summarise(trials: dict) -> dict:
     summary = {f"parameters_{name_of(run)}": run["n_parameters"] for run in trials["final"]}
     for name in dict.fromkeys(f"{name_of(run)}_{run['protocol']}" for run in trials["final"]):
         same = [run for run in trials["final"] if f"{name_of(run)}_{run['protocol']}" == name]
-        summary[f"test_accuracy_{name}"] = spread([run["final_test_acc"] for run in same])
+        summary[f"test_accuracy_{name}"] = mean_sd_n([run["final_test_acc"] for run in same])
         summary[f"epochs_{name}"] = same[0]["epochs"]
         seconds = [run["wallclock_sec"] / run["epochs"] for run in same if not run["diverged"]]
         summary[f"seconds_per_epoch_{name}"] = round(sum(seconds) / len(seconds), 1) if seconds else None
@@ -191,4 +190,4 @@ CLAIMS = [
 if __name__ == "__main__":
     from experiments import table1  # so that worker processes find its functions under this name
 
-    sys.exit(end(table1.main))
+    run_and_exit(table1.main)
