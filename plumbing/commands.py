@@ -58,29 +58,26 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
         nonlocal written
         with interrupts_deferred():  # or it could not say what was written
             write_whole(files)
-            first, *others = files
-            written = f"{first} and {len(others)} more" if others else first
-
-    def refused(why):
-        print(f"{program}: error: {why}", file=sys.stderr)
-        return 2
+            written, *others = files
+            written = f"{written} and {len(others)} more" if others else written
 
     try:
         return work(save) or 0
     except BrokenPipeError:  # whoever read our output stopped reading
         os._exit(1)
     except MemoryError:
-        return refused("not enough memory for nets of this size")
+        status, line = 2, f"{program}: error: not enough memory for nets of this size"
     except InputError as error:
-        return refused(" ".join(str(error).split()))
+        status, line = 2, f"{program}: error: {' '.join(str(error).split())}"
     except OSError as error:  # a file's have become InputErrors
-        return refused(f"{error.filename or 'standard output'}: {error.strerror}; {written} was written")
+        where = error.filename or "standard output"
+        status, line = 2, f"{program}: error: {where}: {error.strerror}; {written} was written"
     except KeyboardInterrupt:
-        print(f"interrupted: {written} was written{resume_hint}", file=sys.stderr)
-        return 130
+        status, line = 130, f"interrupted: {written} was written{resume_hint}"
     except WorkerDied:
-        print(f"a worker process died (killed, or out of memory): {written} was written{resume_hint}", file=sys.stderr)
-        return 1
+        status, line = 1, f"a worker process died (killed, or out of memory): {written} was written{resume_hint}"
+    print(line, file=sys.stderr)
+    return status
 
 
 def _once_a_second():

@@ -54,8 +54,9 @@ def in_processes(function, tasks, jobs: int):
                 with contextlib.suppress(ConnectionError):  # it died just now: _hear() will tell
                     pipe.send((function, task))
                 continue
-            process.join()
-            del running[pipe]
+            with interrupts_deferred():  # an exception that is raised while an object is finalised is lost
+                process.join()
+                del running[pipe], pipe, process
             result, error, trace = answer
             if error is not None:
                 raise error from RuntimeError(f"in a worker:\n{trace}")
