@@ -23,16 +23,15 @@ the last third of the blocks.
 
 from __future__ import annotations
 
-import sys
 from functools import partial
 
 import numpy as np
 
 import highway_networks as hn
 from experiments import layer_by_layer, training
-from experiments.ledger import Claim, above, below, compared, in_ratio, mean, of, print_claims, shown, spread, text
+from experiments.ledger import Claim, above, below, compared, in_ratio, mean_sd_n, of, print_claims, shown, shown_in
 from experiments.search import drawn, log_uniform, over_seeds, ranked, search
-from experiments.trials import Experiment, end
+from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {
@@ -128,20 +127,20 @@ def summarise(trials: dict, s: dict) -> dict:
         for block, width in WIDTH.items():
             for suffix, at in (("", width), ("_width_50", MATCHED_WIDTH)):
                 runs = ranked(trials["final"], block=block, width=at, layers=layers)
-                summary[f"test_accuracy_{block}_{layers}{suffix}"] = spread([t["test_accuracy"] for t in runs])
-                summary[f"final_loss_{block}_{layers}{suffix}"] = spread([t["loss"] for t in runs])
+                summary[f"test_accuracy_{block}_{layers}{suffix}"] = mean_sd_n([t["test_accuracy"] for t in runs])
+                summary[f"final_loss_{block}_{layers}{suffix}"] = mean_sd_n([t["loss"] for t in runs])
                 names = [name for name in ("activation", "rate", "gate_bias", "scale") if name in runs[0]]
                 summary[f"best_{block}_{layers}{suffix}"] = ", ".join(f"{name} {runs[0][name]}" for name in names)
             runs = ranked(trials["final"], block=block, width=width, layers=layers)
             for when in ("at_start", "trained"):
                 looks = [t.get(when, {"gradient": [None], "identity_part": None}) for t in runs]
-                ratios = spread([ratio(look["gradient"]) for look in looks])
+                ratios = mean_sd_n([ratio(look["gradient"]) for look in looks])
                 summary[f"gradient_first_over_last_{when}_{block}_{layers}"] = ratios
-                summary[f"identity_part_{when}_{block}_{layers}"] = spread([look["identity_part"] for look in looks])
+                summary[f"identity_part_{when}_{block}_{layers}"] = mean_sd_n([look["identity_part"] for look in looks])
             if hn.BLOCKS[block].gates:
                 thirds = [early_and_late(t["mean_T"]) if "mean_T" in t else (None, None) for t in runs]
                 for name, values in zip(("early", "late"), zip(*thirds, strict=True), strict=True):
-                    summary[f"mean_T_{name}_{block}_{layers}"] = spread(values)
+                    summary[f"mean_T_{name}_{block}_{layers}"] = mean_sd_n(values)
         bare = ranked(trials["unscaled"], block="residual", width=71, layers=layers)
         searched, rates = ranked(trials["search"], block="residual", width=71, layers=layers), {t["rate"] for t in bare}
         scaled = [t for t in searched if t["rate"] in rates]
@@ -190,7 +189,7 @@ def early_and_late_T(r: dict) -> list[list]:
 
 def means(accuracies: list[list]) -> str:
     """Depth by depth; a seed that is lost counts as 0."""
-    return ", ".join(f"{mean([each or 0 for each in seeds]):.4f}" for seeds in accuracies)
+    return ", ".join(f"{np.mean([each or 0 for each in seeds]):.4f}" for seeds in accuracies)
 
 
 def as_good(margin: float, ours: list[list], theirs: list[list]) -> list[bool | None]:
@@ -221,7 +220,7 @@ CLAIMS = [
         values=early_and_late_T,
         ours=lambda *thirds: (
             "mean T at 10 to 200 layers: "
-            + ", ".join(f"{mean(early):.2g}/{mean(late):.2g}" for early, late in zip(*thirds, strict=True))
+            + ", ".join(f"{np.mean(early):.2g}/{np.mean(late):.2g}" for early, late in zip(*thirds, strict=True))
         ),
         holds=lambda early, late: [
             *(above(first, 0, less=last) for first, last in zip(early, late, strict=True)),
@@ -245,7 +244,7 @@ CLAIMS = [
         "encyclopedia article",
         "... because the factors 1 - T compound: the gradient fades (to less than half over 100 and 200 layers)",
         values=lambda r: [fading(r, layers) for layers in (100, 200)],
-        ours=text("first layer's over last's: {}, {}", 2),
+        ours=shown_in("first layer's over last's: {}, {}", 2),
         holds=lambda *ratios: [below(each, 0.5) for each in ratios],
     ),
     Claim(
@@ -278,4 +277,4 @@ CLAIMS = [
 if __name__ == "__main__":
     from experiments import blocks  # so that worker processes find its functions under this name
 
-    sys.exit(end(blocks.main))
+    run_and_exit(blocks.main)

@@ -20,14 +20,13 @@ of the test images, and judged on the other.
 from __future__ import annotations
 
 import functools
-import sys
 
 import numpy as np
 
 from experiments import fifty_layers, layer_by_layer, training
 from experiments.byte_dmd import Tape, price
-from experiments.ledger import Claim, above, below, of, print_claims, shown, spread, text
-from experiments.trials import Experiment, end
+from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, shown, shown_in
+from experiments.trials import Experiment, run_and_exit
 
 BYTES = 4  # of a number
 BASE = {"depth": 10, "width": 16, "batch": 8}
@@ -246,12 +245,12 @@ def summarise(trials: dict, s: dict) -> dict:
         read = sum(of.get(kind, 0) for of in by_kind.values() for kind in kinds)
         summary[f"share_of_{group}_highway"] = read / at("highway")["cost"]
     for name in ("effective_depth", "effective_depth_sd"):
-        summary[name] = spread([t[name] for t in trials["trained"]])
+        summary[name] = mean_sd_n([t[name] for t in trials["trained"]])
     for policy in POLICIES:
         for name, loss in LOSSES.items():
             chosen = [choice(t, policy, loss) for t in trials["trained"]]
-            summary[f"saved_{policy}_at_{name}"] = spread([saved for saved, _ in chosen])
-            summary[f"lost_{policy}_at_{name}"] = spread([lost for _, lost in chosen])
+            summary[f"saved_{policy}_at_{name}"] = mean_sd_n([saved for saved, _ in chosen])
+            summary[f"lost_{policy}_at_{name}"] = mean_sd_n([lost for _, lost in chosen])
     return summary
 
 
@@ -287,7 +286,7 @@ CLAIMS = [
         "encyclopedia article",
         "effective depth differs by input (the sum of an image's mean T over layers, by more than 10 %)",
         values=lambda r: [of(r["trials"]["trained"], name) for name in ("effective_depth", "effective_depth_sd")],
-        ours=text("{} of them, sd over images {}"),
+        ours=shown_in("{} of them, sd over images {}"),
         holds=lambda depth, sd: [above(np.divide(sd, depth), 0.1)],
     ),
     Claim(
@@ -317,4 +316,4 @@ CLAIMS = [
 if __name__ == "__main__":
     from experiments import data_movement  # so that worker processes find its functions under this name
 
-    sys.exit(end(data_movement.main))
+    run_and_exit(data_movement.main)

@@ -24,14 +24,12 @@ of a plain net, which knows y.  Verdicts are on paired differences over seeds, b
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 from scipy import stats
 
 import highway_networks as hn
-from experiments.ledger import Claim, above, of, print_claims, spread, text
-from experiments.trials import Experiment, end
+from experiments.ledger import Claim, above, mean_sd_n, of, print_claims, shown_in
+from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {"seeds": 2, "epochs": 2, "n_train": 2000, "n_test": 1000},
@@ -144,11 +142,11 @@ def main(argv=None) -> None:
 def summarise(trials: list[dict]) -> dict:
     names = [name for name in trials[0] if name.startswith(("auc", "rank", "mean_gate", "error"))]
     summary = {
-        f"{name}_{world.replace('-', '_')}": spread([t[name] for t in trials if t["world"] == world])
+        f"{name}_{world.replace('-', '_')}": mean_sd_n([t[name] for t in trials if t["world"] == world])
         for world in WORLDS
         for name in names
     }
-    return summary | {f"auc_gate_{name}": spread(values) for name, values in differences(trials).items()}
+    return summary | {f"auc_gate_{name}": mean_sd_n(values) for name, values in differences(trials).items()}
 
 
 def differences(trials: list[dict]) -> dict[str, list[float]]:
@@ -170,14 +168,14 @@ CLAIMS = [
         "encyclopedia article",
         "a factor model's mean gate says how complex the regime is: it is open in turbulent regimes",
         values=lambda r: [of(r["trials"], "auc_gate", world=world) for world in ("both", "non-linear")],
-        ours=text("AUC {}; non-linear only {}", 2),
+        ours=shown_in("AUC {}; non-linear only {}", 2),
         holds=lambda *auc: [above(each, 0.5) for each in auc],
     ),
     Claim(
         "encyclopedia article",
         "... for their complexity: more than where they are volatile only, than before training, and than the norm",
         values=lambda r: [*differences(r["trials"]).values()],
-        ours=text("AUC more by {}, {}, {}", 2),
+        ours=shown_in("AUC more by {}, {}, {}", 2),
         holds=lambda *more: [above(each, 0) for each in more],
     ),
 ]
@@ -186,4 +184,4 @@ CLAIMS = [
 if __name__ == "__main__":
     from experiments import factor_model  # so that worker processes find its functions under this name
 
-    sys.exit(end(factor_model.main))
+    run_and_exit(factor_model.main)

@@ -14,16 +14,15 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import sys
 from pathlib import Path
 
 import numpy as np
 
 import highway_networks as hn
 from experiments import training
-from experiments.ledger import print_summary, spread
+from experiments.ledger import mean_sd_n, print_summary
 from experiments.search import log_uniform, over_seeds, search
-from experiments.trials import Experiment, end
+from experiments.trials import Experiment, run_and_exit
 from plumbing.files import InputError, environment, read_json
 
 BUDGETS = {
@@ -144,7 +143,7 @@ def summarise(trials: dict) -> dict:
     summary = {"gate_bias": trials["final"][0]["gate_bias"]}
     for suffix, own in by_data_set(trials["final"]).items():
         for name in ("loss", "train_accuracy", "test_accuracy"):
-            summary[f"{name}{suffix}"] = spread([t[name] for t in own])
+            summary[f"{name}{suffix}"] = mean_sd_n([t[name] for t in own])
         summary[f"best{suffix}"] = "rate {rate}, momentum {momentum}, decay {decay}".format_map(own[0])
     return summary
 
@@ -152,4 +151,4 @@ def summarise(trials: dict) -> dict:
 if __name__ == "__main__":
     from experiments import fifty_layers  # so that worker processes find its functions under this name
 
-    sys.exit(end(fifty_layers.main))
+    run_and_exit(fifty_layers.main)

@@ -14,14 +14,13 @@ chosen among three by the training loss of a short run.
 from __future__ import annotations
 
 import math
-import sys
 
 import numpy as np
 
 import highway_networks as hn
 from experiments import training
-from experiments.ledger import Claim, above, below, of, print_claims, print_summary, spread, text
-from experiments.trials import Experiment, end
+from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, shown_in
+from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {"layers": 20, "epochs": 1, "short": 1, "seeds": 2, "steps": 50, "n_train": 1280, "n_test": 500},
@@ -99,11 +98,11 @@ def summarise(trials: dict) -> dict:
     for o in ("sgd", "adam"):
         runs = [t for t in trials["hundred_layers"] if t["optimizer"] == o]
         summary[f"rate_{o}"] = runs[0]["rate"]
-        summary[f"test_accuracy_highway_100_{o}"] = spread([t["test_accuracy"] for t in runs])
-        summary[f"final_loss_highway_100_{o}"] = spread([t["loss"] for t in runs])
+        summary[f"test_accuracy_highway_100_{o}"] = mean_sd_n([t["test_accuracy"] for t in runs])
+        summary[f"final_loss_highway_100_{o}"] = mean_sd_n([t["loss"] for t in runs])
     for block in ("plain", "highway"):
         runs = [t for t in trials["blog"] if t["block"] == block]
-        summary[f"test_accuracy_{block}_20_blog"] = spread([t["test_accuracy"] for t in runs])
+        summary[f"test_accuracy_{block}_20_blog"] = mean_sd_n([t["test_accuracy"] for t in runs])
         summary[f"diverged_{block}_20_blog"] = sum(t["diverged"] is not None for t in runs)
     return summary
 
@@ -119,7 +118,7 @@ CLAIMS = [
         "published program, open",
         "100 layers on all of MNIST under SGD with momentum train (above 0.95)",
         values=lambda r: [of(r["trials"]["hundred_layers"], "test_accuracy", optimizer=o) for o in ("sgd", "adam")],
-        ours=text("SGD {}, Adam {}", 4),
+        ours=shown_in("SGD {}, Adam {}", 4),
         holds=lambda sgd, _: [above(sgd, 0.95)],
     ),
 ]
@@ -128,4 +127,4 @@ CLAIMS = [
 if __name__ == "__main__":
     from experiments import full_mnist  # so that worker processes find its functions under this name
 
-    sys.exit(end(full_mnist.main))
+    run_and_exit(full_mnist.main)

@@ -15,11 +15,10 @@ are mostly shut: what fails at it may train at a far lower rate, as plain nets d
 from __future__ import annotations
 
 import math
-import sys
 
 from experiments import training
 from experiments.ledger import Claim, above, print_claims, print_summary, shown
-from experiments.trials import Experiment, end
+from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {"epochs": 1, "layers": (10, 20, 30), "n_train": 640, "n_test": 500},
@@ -150,4 +149,4 @@ CLAIMS = [
 if __name__ == "__main__":
     from experiments import gate_bias  # so that worker processes find its functions under this name
 
-    sys.exit(end(gate_bias.main))
+    run_and_exit(gate_bias.main)

@@ -30,7 +30,7 @@ def of(trials: list[dict], name: str, **wanted) -> list:
     return found
 
 
-def spread(values) -> dict:
+def mean_sd_n(values) -> dict:
     """{mean, sd, n}; n counts the values that are there, and if one is missing there is no mean and no sd."""
     there = [value for value in values if value is not None]
     if not there or len(there) < len(values):
@@ -58,10 +58,10 @@ def _shown(values, digits: int) -> str:
     if not there:
         return f"none of {len(values)}"
     lost = f", {len(values) - len(there)} of {len(values)} lost" if len(there) < len(values) else ""
-    return format_stat(spread(there), digits) + lost
+    return format_stat(mean_sd_n(there), digits) + lost
 
 
-def text(template: str, digits: int = 3) -> Callable[..., str]:
+def shown_in(template: str, digits: int = 3) -> Callable[..., str]:
     """A claim's `ours`: each of its samples, as shown() has it, in the template's braces."""
     return lambda *samples: template.format(*(shown(values, digits=digits) for values in samples))
 

@@ -15,14 +15,12 @@ layers have close to no effect where over 90 % of their blocks are idle.
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 
 import highway_networks as hn
 from experiments import fifty_layers, layer_by_layer, training
-from experiments.ledger import Claim, above, below, of, print_claims, print_summary, spread, text, within
-from experiments.trials import Experiment, end
+from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, shown_in, within
+from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {"draws": 2, "step": 3},
@@ -116,10 +114,10 @@ def summarise(trials: list[dict]) -> dict:
     for suffix, own in fifty_layers.by_data_set(trials).items():
         margins = [f"idle_share_{margin:g}" for margin in OTHERS]
         for name in ("idle_share", "error", "loss", "error_all_idle", *margins):
-            summary[f"{name}{suffix}"] = spread([t[name] for t in own])
-        summary[f"idle_share_15_to_45{suffix}"] = spread([middle_share(t) for t in own])
-        summary[f"last_layer_that_matters{suffix}"] = spread([last_that_matters(t) for t in own])
-        summary[f"error_without_a_random_half{suffix}"] = spread([error_of_half(t) for t in own])
+            summary[f"{name}{suffix}"] = mean_sd_n([t[name] for t in own])
+        summary[f"idle_share_15_to_45{suffix}"] = mean_sd_n([middle_share(t) for t in own])
+        summary[f"last_layer_that_matters{suffix}"] = mean_sd_n([last_that_matters(t) for t in own])
+        summary[f"error_without_a_random_half{suffix}"] = mean_sd_n([error_of_half(t) for t in own])
     return summary
 
 
@@ -158,21 +156,21 @@ CLAIMS = [
             [middle_share(t) for t in mnist(r)],
             of(mnist(r), "error_all_idle"),
         ],
-        ours=text("of the first five {} matter; of 15 to 45 idle: {}; all idle ones closed together: error {}", 2),
+        ours=shown_in("of the first five {} matter; of 15 to 45 idle: {}; all idle ones closed together: error {}", 2),
         holds=lambda early, middle, _: [above(early, 0.5), above(middle, 0.9)],
     ),
     Claim(
         "paper, Figure 4",
         "about 60 % of the layers contribute nothing (45 to 75 %)",
         values=lambda r: [of(mnist(r), "idle_share")],
-        ours=text("a share of {}"),
+        ours=shown_in("a share of {}"),
         holds=lambda share: [within(share, 0.45, 0.75)],
     ),
     Claim(
         "paper, Figure 4",
         "on the harder task more layers matter",
         values=lambda r: [of(r["trials"], "idle_share", data=data) for data in ("fashion-mnist", "MNIST")],
-        ours=text("idle: Fashion-MNIST {}, MNIST {}", 2),
+        ours=shown_in("idle: Fashion-MNIST {}, MNIST {}", 2),
         holds=lambda harder, mnist: [below(harder, 0, less=mnist)],
         note="Fashion-MNIST stands in for CIFAR-100",
     ),
@@ -182,4 +180,4 @@ CLAIMS = [
 if __name__ == "__main__":
     from experiments import lesion  # so that worker processes find its functions under this name
 
-    sys.exit(end(lesion.main))
+    run_and_exit(lesion.main)

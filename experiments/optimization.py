@@ -17,15 +17,14 @@ of each search, and the best with the slowest decay, are trained as long as the 
 
 from __future__ import annotations
 
-import sys
 from itertools import pairwise
 
 import numpy as np
 
 from experiments import training
-from experiments.ledger import Claim, above, below, compared, in_ratio, mean, of, print_claims, spread, text
+from experiments.ledger import Claim, above, below, compared, in_ratio, mean, mean_sd_n, of, print_claims, shown_in
 from experiments.search import log_uniform, over_seeds, ranked, search
-from experiments.trials import Experiment, end
+from experiments.trials import Experiment, run_and_exit
 
 LAYERS = (10, 20, 50, 100)
 BUDGETS = {
@@ -90,12 +89,12 @@ def summarise(trials: dict, s: dict) -> dict:
         for block in training.WIDTH:
             runs = ranked(trials["final"], block=block, layers=layers)
             key = f"{block}_{layers}"
-            summary[f"final_loss_{key}"] = spread([t["loss"] for t in runs])
-            summary[f"test_accuracy_{key}"] = spread([t["test_accuracy"] for t in runs])
-            summary[f"epochs_to_loss_0.1_{key}"] = spread([training.epochs_to(0.1, t["losses"]) for t in runs])
+            summary[f"final_loss_{key}"] = mean_sd_n([t["loss"] for t in runs])
+            summary[f"test_accuracy_{key}"] = mean_sd_n([t["test_accuracy"] for t in runs])
+            summary[f"epochs_to_loss_0.1_{key}"] = mean_sd_n([training.epochs_to(0.1, t["losses"]) for t in runs])
             searched = ranked(trials["search"], block=block, layers=layers)
             top = [training.selection_loss(t) for t in searched[: s["top"]]]
-            summary[f"top_search_loss_{key}"] = spread([loss if np.isfinite(loss) else None for loss in top])
+            summary[f"top_search_loss_{key}"] = mean_sd_n([loss if np.isfinite(loss) else None for loss in top])
             summary[f"best_{key}"] = "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}".format_map(
                 runs[0]
             )
@@ -146,7 +145,7 @@ CLAIMS = [
         "paper, Figure 1",
         "plain nets of 10 and 20 layers reach a loss below 1e-4",
         values=lambda r: finals(r, "loss", "plain", (10, 20)),
-        ours=text("{}, {}", 2),
+        ours=shown_in("{}, {}", 2),
         holds=lambda *losses: [below(each, 1e-4) for each in losses],
         note="in 20 epochs; the paper trains for up to 400",
     ),
@@ -154,21 +153,21 @@ CLAIMS = [
         "paper, Figure 1",
         "plain nets degrade beyond 20 layers (by more than a factor of 3)",
         values=lambda r: finals(r, "loss", "plain", (20, 50, 100)),
-        ours=text("loss at 20, 50, 100: {}, {}, {}", 2),
+        ours=shown_in("loss at 20, 50, 100: {}, {}, {}", 2),
         holds=lambda at_20, *deeper: [in_ratio(above, each, DEGRADED, less=at_20) for each in deeper],
     ),
     Claim(
         "paper, Figure 1",
         "plain nets of 10 and 20 layers train (a loss below 0.1), with settings searched for them",
         values=lambda r: finals(r, "loss", "plain", (10, 20)),
-        ours=text("{}, {}", 2),
+        ours=shown_in("{}, {}", 2),
         holds=lambda *losses: [below(each, 0.1) for each in losses],
     ),
     Claim(
         "paper, Figure 1",
         "highway nets of 50 and 100 layers do as well as of 10 and 20 (within a factor of 3)",
         values=lambda r: finals(r, "loss", "highway", LAYERS),
-        ours=text("loss at 10, 20, 50, 100: {}, {}, {}, {}", 2),
+        ours=shown_in("loss at 10, 20, 50, 100: {}, {}, {}, {}", 2),
         holds=lambda at_10, at_20, *deeper: [
             in_ratio(below, deep, DEGRADED, less=each) for deep in deeper for each in (at_10, at_20)
         ],
@@ -206,4 +205,4 @@ CLAIMS = [
 if __name__ == "__main__":
     from experiments import optimization  # so that worker processes find its functions under this name
 
-    sys.exit(end(optimization.main))
+    run_and_exit(optimization.main)

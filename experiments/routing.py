@@ -19,8 +19,6 @@ experiment `fifty_layers`:
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 from scipy.cluster.vq import kmeans2, vq
 
@@ -28,8 +26,8 @@ import highway_networks as hn
 from experiments import fifty_layers, layer_by_layer, training
 from experiments.factor_model import auc
 from experiments.layer_by_layer import rounded
-from experiments.ledger import Claim, above, of, print_claims, print_summary, spread, text
-from experiments.trials import Experiment, end
+from experiments.ledger import Claim, above, mean_sd_n, of, print_claims, print_summary, shown_in
+from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {"pairs": 500, "restarts": 1},
@@ -192,7 +190,7 @@ def main(argv=None) -> None:
 
 
 def summarise(trials: list[dict]) -> dict:
-    return {name: spread([t[name] for t in trials]) for name in STATISTICS}
+    return {name: mean_sd_n([t[name] for t in trials]) for name in STATISTICS}
 
 
 CLAIMS = [
@@ -202,7 +200,7 @@ CLAIMS = [
         values=lambda r: [
             of(r["trials"], f"class_accuracy_from_{name}", data="MNIST") for name in ("gates", "random_gates")
         ],
-        ours=text("{} by T, {} by random gates", 4),
+        ours=shown_in("{} by T, {} by random gates", 4),
         holds=lambda T, random: [above(T, 0.01, less=random)],
     ),
 ]
@@ -211,4 +209,4 @@ CLAIMS = [
 if __name__ == "__main__":
     from experiments import routing  # so that worker processes find its functions under this name
 
-    sys.exit(end(routing.main))
+    run_and_exit(routing.main)

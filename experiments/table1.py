@@ -17,7 +17,6 @@ the results, if it was the same program.
 from __future__ import annotations
 
 import functools
-import sys
 from dataclasses import fields
 from pathlib import Path
 
@@ -25,8 +24,8 @@ import numpy as np
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from experiments.ledger import PUBLISHED, Claim, above, of, print_claims, print_summary, shown, spread
-from experiments.trials import Experiment, end
+from experiments.ledger import PUBLISHED, Claim, above, mean_sd_n, of, print_claims, print_summary, shown
+from experiments.trials import Experiment, run_and_exit
 from plumbing.files import InputError
 
 PILOT = cn.Protocol(12, (0.0, 0.1, 0.2, 0.3), 1, 0.05, "warm cosine", 5e-4, 5e-4)
@@ -133,7 +132,7 @@ def summarise(trials: dict) -> dict:
     summary = {f"parameters_{name_of(run)}": run["n_parameters"] for run in trials["final"]}
     for name in dict.fromkeys(f"{name_of(run)}_{run['protocol']}" for run in trials["final"]):
         same = [run for run in trials["final"] if f"{name_of(run)}_{run['protocol']}" == name]
-        summary[f"test_accuracy_{name}"] = spread([run["final_test_acc"] for run in same])
+        summary[f"test_accuracy_{name}"] = mean_sd_n([run["final_test_acc"] for run in same])
         summary[f"epochs_{name}"] = same[0]["epochs"]
         seconds = [run["wallclock_sec"] / run["epochs"] for run in same if not run["diverged"]]
         summary[f"seconds_per_epoch_{name}"] = round(sum(seconds) / len(seconds), 1) if seconds else None
@@ -199,4 +198,4 @@ CLAIMS = [
 if __name__ == "__main__":
     from experiments import table1  # so that worker processes find its functions under this name
 
-    sys.exit(end(table1.main))
+    run_and_exit(table1.main)

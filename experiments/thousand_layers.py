@@ -15,14 +15,12 @@ seeds.  The settings are fixed beforehand, from pilot runs.
 
 from __future__ import annotations
 
-import sys
-
 import numpy as np
 
 import highway_networks as hn
 from experiments import training
-from experiments.ledger import Claim, above, of, print_claims, print_summary, spread, text
-from experiments.trials import Experiment, end
+from experiments.ledger import Claim, above, mean_sd_n, of, print_claims, print_summary, shown_in
+from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {"layers": 50, "epochs": 1, "longer": 1, "seeds": 2, "n_train": 1280, "n_test": 500},
@@ -75,24 +73,24 @@ def summarise(trials: dict) -> dict:
     at = {t["gate_bias"]: t for t in trials["by_bias"]}
     best = trials["best"]
     return {
-        "test_accuracy_best": spread([t["test_accuracy"] for t in best]),
+        "test_accuracy_best": mean_sd_n([t["test_accuracy"] for t in best]),
         "gate_bias_best": best[0]["gate_bias"],
-        "skipped_accuracy_best": spread([t["skipped_accuracy"] for t in best]),
-        "sum_of_mean_T_best": spread([t["sum_of_mean_T"] for t in best]),
+        "skipped_accuracy_best": mean_sd_n([t["skipped_accuracy"] for t in best]),
+        "sum_of_mean_T_best": mean_sd_n([t["sum_of_mean_T"] for t in best]),
         "test_accuracy_bias_minus_20": at[-20]["test_accuracy"],
         "skipped_accuracy_bias_minus_20": at[-20]["skipped_accuracy"],
         "sum_of_mean_T_bias_minus_20": at[-20]["sum_of_mean_T"],
         "share_of_weights_changed_bias_minus_20": at[-20]["share_of_weights_changed"],
         "test_accuracy_one_hidden_layer": trials["one_hidden_layer"][0]["test_accuracy"],
         **{
-            f"{name}_{group}": spread([t[name] for t in trials[source]])
+            f"{name}_{group}": mean_sd_n([t[name] for t in trials[source]])
             for group, source in (
                 ("bias_minus_20_longer", "shut"),
                 ("one_hidden_layer_longer", "one_hidden_layer_longer"),
             )
             for name in ("test_accuracy", "loss")
         },
-        "loss_best": spread([t["loss"] for t in best]),
+        "loss_best": mean_sd_n([t["loss"] for t in best]),
     }
 
 
@@ -105,14 +103,14 @@ CLAIMS = [
         "paper, 2.2",
         "SGD does not stall at 1000 layers (test accuracy above 0.9)",
         values=accuracies("best"),
-        ours=text("{}; all blocks skipped {}", 4),
+        ours=shown_in("{}; all blocks skipped {}", 4),
         holds=lambda accuracy, _: [above(accuracy, 0.9)],
     ),
     Claim(
         "blog",
         "1000 layers reach about 95 % at a gate bias of -20 (at least 94 %)",
         values=accuracies("shut"),
-        ours=text("{}; all blocks skipped {}", 4),
+        ours=shown_in("{}; all blocks skipped {}", 4),
         holds=lambda accuracy, _: [above(accuracy, 0.94)],
     ),
 ]
@@ -121,4 +119,4 @@ CLAIMS = [
 if __name__ == "__main__":
     from experiments import thousand_layers  # so that worker processes find its functions under this name
 
-    sys.exit(end(thousand_layers.main))
+    run_and_exit(thousand_layers.main)

@@ -148,7 +148,7 @@ def _short(row: dict) -> str:
     return "  ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in parts)
 
 
-def end(main) -> None:
+def run_and_exit(main) -> None:
     """Runs an experiment and ends the process as every command of the project does."""
     again = "; what is finished is kept: the same command goes on from there"
     run_program(lambda: run_command(f"python -m {main.__module__}", lambda save: main(), again))

@@ -20,9 +20,9 @@ from experiments.ledger import (
     interval,
     judge,
     judged,
+    mean_sd_n,
     print_claims,
     shown,
-    spread,
     within,
 )
 from plumbing.files import InputError
@@ -112,9 +112,9 @@ def test_numbers_as_the_table_shows_them():
 
 def test_spread():
     """A mean of some seeds only would hide those that failed."""
-    assert spread([1.0, 3.0]) == {"mean": 2.0, "sd": pytest.approx(math.sqrt(2)), "n": 2}
-    assert spread([1.0, 3.0, None]) == {"mean": None, "sd": None, "n": 2}
-    assert spread([None]) == {"mean": None, "sd": None, "n": 0}
+    assert mean_sd_n([1.0, 3.0]) == {"mean": 2.0, "sd": pytest.approx(math.sqrt(2)), "n": 2}
+    assert mean_sd_n([1.0, 3.0, None]) == {"mean": None, "sd": None, "n": 2}
+    assert mean_sd_n([None]) == {"mean": None, "sd": None, "n": 0}
 
 
 def test_published_numbers_have_a_source():
