@@ -12,8 +12,8 @@ and the gradient finds a way through a hundred of them (eq. 9):
     dH = T dy        dT = (H - x) dy        dx = (1 - T) dy + W_H' dz_H + W_T' dz_T
 
 where z_H and z_T are the arguments of tanh and sigmoid.  This file trains a highway net and a plain net that differ
-in nothing else on MNIST, and writes what happened to JSON.  It reads from top to bottom: the data, the net with its
-hand-written forward and backward pass, the loss, the optimiser, the training of one net, and the command line.
+in nothing else on MNIST, and writes what happened to JSON.  From top to bottom: the data, the blocks with their
+hand-written passes, the net, the loss, the optimisers, the training of one net, the command line.
 
     python highway_networks.py --seed 0                       one pair of depth 30        -> run.json
     python highway_networks.py --depths 5,10,20,30,50         a pair for each depth       -> run_sweep.json
@@ -23,13 +23,10 @@ hand-written forward and backward pass, the loss, the optimiser, the training of
 from __future__ import annotations
 
 import argparse
-import gzip
-import hashlib
 import math
 import os
 import sys
 import time
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -42,28 +39,30 @@ from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, sq
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+from plumbing.arrays import cached, views_into, zeros
 from plumbing.commands import list_of, number, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError, check_writable, environment, json_bytes, read_arrays, write_arrays
+from plumbing.files import (
+    ROOT,
+    InputError,
+    check_writable,
+    download,
+    environment,
+    json_bytes,
+    read_arrays,
+    read_json,
+    read_plain_or_gz,
+    write_arrays,
+)
 from plumbing.processes import MOST_JOBS, all_cores, in_processes
+
+tqdm.monitor_interval = 0  # no thread of its own beside the processes that are forked
 
 # ---- MNIST -----------------------------------------------------------------------------------------------------------
 
 BUNDLED = ROOT / "data" / "mnist"
 CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
-MIRRORS = ("https://ossci-datasets.s3.amazonaws.com/mnist/", "https://storage.googleapis.com/cvdf-datasets/mnist/")
 PATIENCE = 30  # seconds without a byte before the next mirror is tried
-SHA256 = {  # of the uncompressed files
-    "train-images-idx3-ubyte": "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-    "train-labels-idx1-ubyte": "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-    "t10k-images-idx3-ubyte": "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
-    "t10k-labels-idx1-ubyte": "ff7bcfd416de33731a308c3f266cc351222c34898ecbeaf847f06e48f7ec33f2",
-}
-GZ_MD5 = {  # of the .gz files that the mirrors serve
-    "train-images-idx3-ubyte": "f68b3c2dcbeaaa9fbdd348bbdeb94873",
-    "train-labels-idx1-ubyte": "d53e105ee54ea40749a09fcbcd1e9432",
-    "t10k-images-idx3-ubyte": "9fb629c4189551a2d022fa330f9573f3",
-    "t10k-labels-idx1-ubyte": "ec29112dd5afa0611ce80d1b7f02629c",
-}
+_, MIRRORS, SHA256, GZ_MD5 = read_json(ROOT / "data" / "mnist.json").values()  # SHA-256 of what is in the .gz files
 
 
 class Dataset(NamedTuple):
@@ -90,25 +89,23 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
     try:
         return _read_folder(CACHE, must_be_mnist=True)
     except InputError:
-        _download(CACHE)
+        download("MNIST", CACHE, {f"{name}.gz": md5 for name, md5 in GZ_MD5.items()}, MIRRORS, PATIENCE)
         return _read_folder(CACHE, must_be_mnist=True)
 
 
 def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; one with the four files of a data set is needed")
-    arrays, is_mnist = [], True
     with ThreadPoolExecutor() as pool:
-        contents = list(pool.map(lambda name: _read_bytes(folder, name), SHA256))
-    for (name, sha256), (path, data, digest) in zip(SHA256.items(), contents, strict=True):
+        contents = list(pool.map(lambda name: read_plain_or_gz(folder / name), SHA256))
+    for (name, sha256), (path, _, digest) in zip(SHA256.items(), contents, strict=True):
         twin = next((other for other in SHA256 if SHA256[other] == digest), name)
         if twin != name:
             raise InputError(f"{path} holds MNIST's {twin}: the files are swapped")
         if must_be_mnist and digest != sha256:
             raise InputError(f"{path} is not MNIST's file: SHA-256 {digest[:12]}..., expected {sha256[:12]}...")
-        is_mnist &= digest == sha256
-        arrays.append(_parse_idx(data, path, n_dims=3 if "images" in name else 1))
-    x_train, y_train, x_test, y_test = arrays
+    parsed = (_parse_idx(path, data, 3 if "images" in path.name else 1) for path, data, _ in contents)
+    x_train, y_train, x_test, y_test = parsed
     for what, x, y in (("train", x_train, y_train), ("t10k", x_test, y_test)):
         if len(x) != len(y) or x.size == 0:
             raise InputError(f"{folder}: {what} images {x.shape} and {len(y)} labels; one label an image is needed")
@@ -118,53 +115,23 @@ def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
         raise InputError(f"{folder}: every train label is 0; at least two classes are needed")
     if y_test.max() > y_train.max():
         raise InputError(f"{folder}: t10k label {y_test.max()} exceeds the train labels, 0 to {y_train.max()}")
-    x_train, x_test = (x.reshape(len(x), -1) for x in (x_train, x_test))
-    y_train, y_test = (y.astype(np.intp) for y in (y_train, y_test))
-    name = "MNIST" if is_mnist else folder.resolve().name
+    arrays = (a.reshape(len(a), -1) if a.ndim > 1 else a.astype(np.intp) for a in (x_train, y_train, x_test, y_test))
+    name = "MNIST" if [digest for *_, digest in contents] == [*SHA256.values()] else folder.resolve().name
     source = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
-    return Dataset(x_train, y_train, x_test, y_test, name, str(source), int(y_train.max()) + 1)
+    return Dataset(*arrays, name, str(source), int(y_train.max()) + 1)
 
 
-def _read_bytes(folder: Path, name: str) -> tuple[Path, bytes, str]:
-    """The file called `name`, its uncompressed bytes and their SHA-256."""
-    path = next((p for p in (folder / f"{name}.gz", folder / name) if p.is_file()), None)
-    if path is None:
-        raise InputError(f"{folder / name} is missing; a data set is four files, .gz or plain: {', '.join(SHA256)}")
-    try:
-        data = path.read_bytes()
-        data = gzip.decompress(data) if path.suffix == ".gz" else data
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{path} cannot be read: {error}") from error
-    return path, data, hashlib.sha256(data).hexdigest()
-
-
-def _parse_idx(data: bytes, path: Path, n_dims: int) -> np.ndarray:
+def _parse_idx(path: Path, data: bytes, n_dims: int) -> np.ndarray:
     """The idx format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data."""
-    magic = bytes((0, 0, 8, n_dims))
+    magic, start = bytes((0, 0, 8, n_dims)), 4 + 4 * n_dims
     if data[:4] != magic:
         raise InputError(f"{path} does not begin with the idx magic number {magic.hex()} but with '{data[:4].hex()}'")
-    start = 4 + 4 * n_dims
     if len(data) < start:
         raise InputError(f"{path} ends inside its header")
     shape = tuple(int(size) for size in np.frombuffer(data, ">u4", n_dims, offset=4))
     if len(data) - start != math.prod(shape):
         raise InputError(f"{path} has {len(data) - start} bytes of data; its header says {' x '.join(map(str, shape))}")
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
-
-
-def _download(folder: Path) -> None:
-    import pooch  # only here: most users have the bundled files
-
-    failures = []
-    for mirror in MIRRORS:
-        try:
-            for name, md5 in GZ_MD5.items():
-                get = pooch.HTTPDownloader(timeout=PATIENCE)
-                pooch.retrieve(f"{mirror}{name}.gz", f"md5:{md5}", f"{name}.gz", folder, downloader=get)
-            return
-        except (OSError, ValueError) as error:  # no network, a full disk; a wrong checksum
-            failures.append(f"{mirror}: {' '.join(str(error).split())[:200]}")
-    raise InputError(f"MNIST is not in {folder} and could not be downloaded: {'; '.join(failures)}")
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
@@ -181,48 +148,37 @@ def scale_pixels(x: np.ndarray, dtype) -> np.ndarray:
 
 # ---- Blocks ----------------------------------------------------------------------------------------------------------
 
-BLOCKS: dict[str, type[Block]] = {}  # by name; a subclass of Block is in here as soon as it exists
+BLOCKS: dict[str, type[Block]] = {}  # the kinds by name: every subclass of Block
 
 
 class Block:
-    """One kind of block, y = f(x), for all layers of a net: its element-wise part, forward above backward.
+    """One kind of block, y = f(x): its element-wise part, forward above backward; DeepNet makes the matrix products.
 
-    DeepNet makes the matrix products, the same for every kind: forward() finds z = W [x; 1] in a.z and writes a.y;
-    backward() gets dy = dL/dy, which it may overwrite, writes dL/dz into a.dz, and returns what is carried past the
-    product W' dz to dL/dx, or None.  `a` holds the arrays of one layer, (features, batch) each: a.x, a.y, a.z, and
-    what `kept` and `shared` name; a.activate(z, H) writes H(z), and a.slope(H, dH_dz) writes H'(z) from H.
-
-    A gate is a second affine map of x: with gates=1, z is z_H over z_T; with gates=2, z_H over z_T over z_C.
-    docs/your_own_block.md writes one step by step.
+    forward(a) finds z = W [x; 1] in a.z and writes a.y.  backward(a, dy) may overwrite dy = dL/dy; it writes dL/dz into
+    a.dz and returns what is carried to dL/dx past the product W' dz, or None.  `a` holds one layer's arrays, all of
+    them (features, batch): a.x, a.y, a.z, and what `kept` and `shared` name.  a.activate(z, H) writes H(z), and
+    a.slope(H, dH_dz) writes H'(z) from H.  With gates=1, z is z_H over z_T, with gates=2 z_H over z_T over z_C.
+    docs/your_own_block.md writes a block step by step.
     """
 
     name, gates = "", 0
-    kept: tuple[str, ...] = ()  # arrays from forward() to backward(); "H_P" is a.H over a.P, and a.H_P is both
+    kept: tuple[str, ...] = ()  # each layer's arrays from forward() to backward(); "H_P" is a.H over a.P, a.H_P is both
     shared: tuple[str, ...] = ()  # scratch arrays, the same for all layers
 
     def __init_subclass__(cls):
-        if BLOCKS.setdefault(cls.name, cls).__module__ != cls.__module__:
-            raise ValueError(f"there is a block {cls.name!r} already, in {BLOCKS[cls.name].__module__}")
+        if BLOCKS.get(cls.name, cls).__module__ != cls.__module__:
+            raise ValueError(f"{BLOCKS[cls.name].__module__} has a block {cls.name!r} already")
         BLOCKS[cls.name] = cls
-
-    @staticmethod
-    def of(block: str | Block) -> Block:
-        """The block of this name, or the block itself; raises ValueError for a name that is not registered."""
-        if isinstance(block, Block):
-            return block
-        if block not in BLOCKS:
-            raise ValueError(f"{block!r} is not one of {', '.join(BLOCKS)}; import the module that defines it")
-        return BLOCKS[block]()
 
     def parameters(self, hidden: int) -> dict[str, tuple[int, ...]]:
         """Shapes of what one layer has beside W and b: {"alpha": ()} is net.alpha (depth,), and a.alpha, a.d_alpha."""
         return {}
 
     def start(self, net: DeepNet, gate_bias: float) -> None:
-        """Sets what DeepNet's draws leave to the block: weights are drawn by now, all else is 0."""
+        """Sets what the block needs at its start: by now all W are drawn, all else is 0."""
 
     def transform_gate(self, a) -> np.ndarray:
-        """T (hidden, batch) of what forward() did last."""
+        """T (hidden, batch) of the last forward(a)."""
         raise ValueError(f"a {self.name} net has no transform gates")
 
 
@@ -273,6 +229,13 @@ class Plain(Block):
         multiply(a.dz, dy, a.dz)  # dz = H' dy; nothing is carried
 
 
+def block_of(block: str | Block) -> Block:
+    """The block of this name, or the block itself; raises ValueError for a name that is not registered."""
+    if isinstance(block, str) and block not in BLOCKS:
+        raise ValueError(f"{block!r} is not one of {', '.join(BLOCKS)}; import the module that defines it")
+    return BLOCKS[block]() if isinstance(block, str) else block
+
+
 # ---- The net ---------------------------------------------------------------------------------------------------------
 
 PAIR = ("highway", "plain")  # what the command line compares
@@ -281,52 +244,34 @@ INITS = ("uniform", "glorot", "he")
 SLICE = 256  # images a time in evaluation: a layer's arrays stay in the cache
 
 
-def zeros(size: int, dtype) -> np.ndarray:
-    """(size,) zeros, in a block of the 4 MB from which on NumPy asks the system for huge pages, which are faster."""
-    if size > sys.maxsize >> 4:
-        raise MemoryError  # as for less; NumPy says ValueError
-    return np.zeros(max(size, (1 << 22) // np.dtype(dtype).itemsize), dtype)[:size]
-
-
-def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
-    """Views of these shapes, by name, one after another in a flat array."""
-    views, start = {}, 0
-    for name, shape in shapes.items():
-        views[name] = flat[start : start + math.prod(shape)].reshape(shape)
-        start += math.prod(shape)
-    return views
-
-
-def cached(work: dict, key, make):
-    """What make() gives, made once for a key (batch size, purpose) as long as there are few of them."""
-    if key not in work:
-        if len(work) == 6:  # each of three purposes with its usual batch and a last partial one
-            work.clear()
-        work[key] = make()
-    return work[key]
+def activation_of(name: str, dtype):
+    """activate(z, H), which writes H(z), and slope(H, dH_dz), which writes H'(z) from H and may write over H."""
+    zero, one = np.zeros((), dtype), np.ones((), dtype)  # cheaper to pass than numbers
+    if name == "tanh":
+        return tanh, lambda H, dH_dz: subtract(one, square(H, dH_dz), dH_dz)
+    return lambda z, H: maximum(z, zero, H), lambda H, dH_dz: greater(H, zero, dH_dz)
 
 
 class DeepNet:
     """A plain layer d_in -> hidden, `depth` blocks of one kind hidden -> hidden, a linear map to d_out logits.
 
-    `block` is the name of a registered kind ("highway", "plain"; others with their module), or a Block.  H is tanh or,
-    with activation="relu", max(0, .); the first layer's too.
+    `block` is a Block, or the name of a kind: "highway", "plain", or one whose module was imported.  H is tanh or, with
+    activation="relu", max(0, .); the first layer's too.
 
     From the blocks on, every affine map is one matrix [W | b] and acts on activations that end in a row of ones; a
     highway block stacks [W_H | b_H] over [W_T | b_T], so that one product gives both.  They lie in one flat vector,
     `parameters`; `gradient` has the same layout.  Views by name, for `net` (parameters) and `net.grad` (gradient); W_T
-    and b_T are there where the block has a gate, W_C and b_C of the same shapes where it has two:
+    and b_T exist where the block has a gate, W_C and b_C, of the same shapes, where it has two:
 
         W_in (hidden, d_in)    W_H (depth, hidden, hidden)    W_T (depth, hidden, hidden)    W_out (d_out, hidden)
         b_in (hidden,)         b_H (depth, hidden)            b_T (depth, hidden)            b_out (d_out,)
 
     Weights are drawn from `rng` in float64, W_in, all W_H, all W_T, all W_C, W_out: uniform in +-1/sqrt(fan_in), or
     normal with variance 2/(fan_in + fan_out), init="glorot", or, init="he", so but for 2/fan_in where a ReLU follows.
-    Biases are zero but for b_T = gate_bias; then the block sets what it needs at its start.  Write parameters in
-    place: net.W_H[:] = ..., not net.W_H = ....  The work arrays are the net's own: one thread at a time.
+    Biases are zero but for b_T = gate_bias.  Write parameters in place: net.W_H[:] = ..., not net.W_H = ....  The work
+    arrays are the net's own: one thread at a time.  `dtype` is float32, float64, or complex128 for complex-step
+    derivatives: all is analytic but ReLU at 0.  `about`, a dict that JSON can hold, is yours; save() keeps it.
 
-    `dtype` is float32, float64, or complex128: all is analytic, but ReLU at 0, for complex-step derivatives.
-    `about`, a dict, is yours: what JSON can hold of where the net comes from; save() keeps it.
     Raises ValueError for an unknown block, activation, init or dtype, sizes that are not positive (depth may be 0) and
     a gate bias that is not finite; so do forward(), predict() and gates() for an x of another shape, or not finite.
     """
@@ -344,7 +289,7 @@ class DeepNet:
             raise ValueError(f"sizes must be positive: {d_in=}, {d_out=}, {hidden=}, {depth=}")
         if not abs(gate_bias) < 1e30:
             raise ValueError(f"gate_bias must be finite, even in float32, not {gate_bias}")
-        self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, Block.of(block)
+        self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, block_of(block)
         self.activation, self.dtype, self.about = activation, np.dtype(dtype), {}
         size = sum(map(math.prod, self._shapes().values()))
         self._parameters, self._gradient = zeros(2 * size, self.dtype).reshape(2, size)
@@ -352,35 +297,27 @@ class DeepNet:
         for name in ("W_in", *(f"W_{letter}" for letter in self._stacked), "W_out"):
             W = vars(self)[name]
             fan_out, fan_in = W.shape[-2:]
-            if init == "uniform":
-                W[:] = rng.uniform(-1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in), W.shape)
-            elif init == "he" and name in ("W_in", "W_H"):
-                W[:] = rng.normal(0, math.sqrt(2 / fan_in), W.shape)
-            else:
-                W[:] = rng.normal(0, math.sqrt(2 / (fan_in + fan_out)), W.shape)
+            variance = 2 / fan_in if init == "he" and name in ("W_in", "W_H") else 2 / (fan_in + fan_out)
+            limit, deviation = 1 / math.sqrt(fan_in), math.sqrt(variance)
+            W[:] = rng.uniform(-limit, limit, W.shape) if init == "uniform" else rng.normal(0, deviation, W.shape)
         self.block.start(self, gate_bias)
 
     parameters = property(lambda self: self._parameters, doc="(n_parameters,); write into it: parameters[:] = ...")
     gradient = property(lambda self: self._gradient, doc="(n_parameters,), of the last backward()")
     _stacked = property(lambda self: "HTC"[: 1 + self.block.gates], doc="the affine maps of a block, from the top down")
-    _head = property(
-        lambda self: {name: vars(self)[name] for name in ("d_in", "d_out", "hidden", "depth", "activation")}
-    )
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
-        rows = self.hidden * (1 + self.block.gates)
         return {
             "W_in": (self.hidden, self.d_in),
             "b_in": (self.hidden,),
-            "_blocks": (self.depth, rows, self.hidden + 1),
+            "_blocks": (self.depth, self.hidden * (1 + self.block.gates), self.hidden + 1),
             **{name: (self.depth, *shape) for name, shape in self.block.parameters(self.hidden).items()},
             "_output": (self.d_out, self.hidden + 1),
         }
 
     def _name_views(self) -> None:
-        self._work, self._saved = {}, None
-        self._zero, self._one = np.zeros((), self.dtype), np.ones((), self.dtype)  # cheaper to pass than numbers
-        self.grad = SimpleNamespace()
+        self._work, self._saved, self.grad = {}, None, SimpleNamespace()
+        self.activate, self.slope = activation_of(self.activation, self.dtype)
         for owner, flat in ((self, self._parameters), (self.grad, self._gradient)):
             vars(owner).update(views_into(flat, self._shapes()))
             for i, letter in enumerate(self._stacked):
@@ -388,10 +325,12 @@ class DeepNet:
                 vars(owner).update({f"W_{letter}": W_b[..., :-1], f"b_{letter}": W_b[..., -1]})
             owner.W_out, owner.b_out = owner._output[:, :-1], owner._output[:, -1]
 
+    def _settings(self) -> dict:
+        return {name: vars(self)[name] for name in ("d_in", "d_out", "hidden", "depth", "block", "activation")}
+
     def __getstate__(self):
         """Pickles and copies carry numbers only: copied views would no longer be views."""
-        names = ("block", "about", "dtype", "_parameters", "_gradient")
-        return self._head | {name: vars(self)[name] for name in names}
+        return self._settings() | {name: vars(self)[name] for name in ("about", "dtype", "_parameters", "_gradient")}
 
     def __setstate__(self, state):
         vars(self).update(state)
@@ -402,8 +341,8 @@ class DeepNet:
 
         Raises InputError when it cannot be written, and TypeError or ValueError for an `about` that is not JSON.
         """
-        net = self._head | {"block": self.block.name} | ({"settings": vars(self.block)} if vars(self.block) else {})
-        write_arrays(path, {"net": net, "about": self.about}, parameters=self.parameters)
+        own = {"block": self.block.name, **({"of_block": vars(self.block)} if vars(self.block) else {})}
+        write_arrays(path, {"net": self._settings() | own, "about": self.about}, parameters=self.parameters)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> DeepNet:
@@ -411,15 +350,14 @@ class DeepNet:
         try:
             head, arrays = read_arrays(path)
             parameters, own = arrays["parameters"], dict(head["net"])
-            own["block"] = type(Block.of(own["block"]))(**own.pop("settings", {}))
+            own["block"] = type(block_of(own["block"]))(**own.pop("of_block", {}))
             size = sum(map(math.prod, cls._shapes(SimpleNamespace(**own)).values()))
             if parameters.shape != (size,) or not np.isfinite(parameters).all():
                 raise ValueError(f"{size} finite parameters are needed, not {parameters.shape}")
             net = cls(**own, rng=np.random.default_rng(0), dtype=parameters.dtype)
             net.parameters[:], net.about = parameters, dict(head["about"])
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
-            reason = " ".join(str(error).split())
-            raise InputError(f"{path} is not a net that DeepNet.save() wrote: {reason}") from error
+            raise InputError(f"{path} is not a net that DeepNet.save() wrote: {error}") from error
         return net
 
     def forward(self, x: np.ndarray) -> np.ndarray:
@@ -434,20 +372,58 @@ class DeepNet:
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The same logits, SLICE rows at a time, keeping nothing: for evaluation.  Leaves a forward() undisturbed."""
         logits = np.empty((self._checked(x), self.d_out), self.dtype)
-        for start in range(0, len(x), SLICE):
-            part = x[start : start + SLICE]
-            logits[start : start + SLICE] = self._run(part, self.workspace(len(part), "predict"))
+        for rows, part, _ in self._in_slices(x, "predict"):
+            logits[rows] = part
         return logits
 
     def gates(self, x: np.ndarray) -> np.ndarray:
         """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a net without."""
         gates = np.empty((self.depth, self._checked(x), self.hidden), self.dtype)
+        for rows, _, work in self._in_slices(x, "gates"):
+            for layer, a in enumerate(work.layers):
+                gates[layer, rows] = self.block.transform_gate(a).T
+        return gates
+
+    def _in_slices(self, x, purpose):
         for start in range(0, len(x), SLICE):
             part = x[start : start + SLICE]
-            self._run(part, work := self.workspace(len(part), "gates"))
-            for layer, a in enumerate(work.layers):
-                gates[layer, start : start + SLICE] = self.block.transform_gate(a).T
-        return gates
+            work = self.workspace(len(part), purpose)
+            yield slice(start, start + len(part)), self._run(part, work), work
+
+    def _checked(self, x: np.ndarray) -> int:
+        if x.ndim != 2 or x.shape[1] != self.d_in or len(x) == 0:
+            raise ValueError(f"x must have shape (N, {self.d_in}) with N >= 1, not {x.shape}")
+        return len(x)
+
+    def workspace(self, n: int, purpose: str) -> Workspace:
+        """Work arrays for n rows, made once for a purpose; "train" and "gates" keep those of every layer."""
+        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose in ("train", "gates")))
+
+    def _run(self, x, work):
+        x = np.asarray(x, self.dtype)
+        dot(x, self.W_in.T, work.z_in)  # (N, d_in) (d_in, hidden)
+        if not (np.isfinite(work.z_in).all() or np.isfinite(x).all()):  # the second, slower, only when the first fails
+            raise ValueError("x must be finite; it holds NaN or infinity")
+        add(work.z_in, self.b_in, work.z_in)
+        self.activate(work.z_in.T, work.states[0, :-1])
+        with np.errstate(over="ignore"):  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
+            for a in work.layers:
+                self.block_forward(a)
+        return dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), turned batch first
+
+    def block_forward(self, a) -> None:
+        """a.x -> a.y in the arrays of one layer."""
+        dot(a.W, a.x_1, a.z)  # (rows, hidden + 1) (hidden + 1, N): z_H, over z_T, over z_C
+        self.block.forward(a)
+
+    def block_backward(self, a, dy: np.ndarray) -> np.ndarray:
+        """dL/dy -> dL/dx, both (hidden, N), of what block_forward(a) did last; dL/dW and dL/db go to net.grad."""
+        carried = self.block.backward(a, dy)
+        dot(a.W_t, a.dz, a.dx_1)  # (hidden + 1, rows) (rows, N): W_H' dz_H + W_T' dz_T
+        dx = a.dx if carried is None else add(a.dx, carried, a.dy)  # eq. 9
+        copyto(a.x_t, a.x_1_t)  # a product of two untransposed matrices is faster by more than this takes
+        dot(a.dz, a.x_t, a.dW)  # (rows, N) (N, hidden + 1): dW = dz x', and db
+        return dx
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
@@ -465,68 +441,15 @@ class DeepNet:
         for a in reversed(work.layers):
             dy = self.block_backward(a, dy)
         dz_in = work.dz_in
-        self._slope(work.states[0, :-1], dz_in)
+        self.slope(work.states[0, :-1], dz_in)
         multiply(dz_in, dy, dz_in)
         dot(dz_in, work.x, self.grad.W_in)  # (hidden, N) (N, d_in)
         dz_in.sum(axis=1, out=self.grad.b_in)
         return self._gradient
 
-    def block_forward(self, a) -> None:
-        """a.x -> a.y of one layer, in its arrays `a` of a workspace."""
-        dot(a.W, a.x_1, a.z)  # (rows, hidden + 1) (hidden + 1, N): z_H, over z_T, over z_C
-        self.block.forward(a)
-
-    def block_backward(self, a, dy: np.ndarray) -> np.ndarray:
-        """dL/dy -> dL/dx, both (hidden, N), of the layer that block_forward(a) computed last with these arrays; dL/dW
-        and dL/db go to net.grad."""
-        carried = self.block.backward(a, dy)
-        dot(a.W_t, a.dz, a.dx_1)  # (hidden + 1, rows) (rows, N): W_H' dz_H + W_T' dz_T
-        dx = a.dx if carried is None else add(a.dx, carried, a.dy)  # eq. 9
-        copyto(a.x_t, a.x_1_t)  # a product of two untransposed matrices is faster by more than this takes
-        dot(a.dz, a.x_t, a.dW)  # (rows, N) (N, hidden + 1): dW = dz x', and db
-        return dx
-
-    def workspace(self, n: int, purpose: str) -> Workspace:
-        """The work arrays for n rows and one purpose ("train" keeps every layer's for backward()), made once."""
-        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose in ("train", "gates")))
-
-    def _checked(self, x: np.ndarray) -> int:
-        if x.ndim != 2 or x.shape[1] != self.d_in or len(x) == 0:
-            raise ValueError(f"x must have shape (N, {self.d_in}) with N >= 1, not {x.shape}")
-        return len(x)
-
-    def _run(self, x, work):
-        x = np.asarray(x, self.dtype)
-        dot(x, self.W_in.T, work.z_in)  # (N, d_in) (d_in, hidden)
-        if not (np.isfinite(work.z_in).all() or np.isfinite(x).all()):  # the second, slower, only when the first fails
-            raise ValueError("x must be finite; it holds NaN or infinity")
-        add(work.z_in, self.b_in, work.z_in)
-        self._activate(work.z_in.T, work.states[0, :-1])
-        with np.errstate(over="ignore"):  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
-            for a in work.layers:
-                self.block_forward(a)
-        return dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), turned batch first
-
-    def _activate(self, z, H):
-        if self.activation == "tanh":
-            tanh(z, H)
-        else:
-            maximum(z, self._zero, H)
-
-    def _slope(self, H, dH_dz):
-        """H'(z) from H = H(z), into dH_dz, which may be H."""
-        if self.activation == "tanh":
-            square(H, dH_dz)
-            subtract(self._one, dH_dz, dH_dz)
-        else:
-            greater(H, self._zero, dH_dz)
-
 
 class Layer:
-    """The arrays of one layer, by name.  (A class of Python's own: attributes of a SimpleNamespace are slower.)"""
-
-    def __init__(self, **arrays):
-        vars(self).update(arrays)
+    """The arrays of one layer, by name; the attributes of a SimpleNamespace would be slower."""
 
 
 class Workspace:
@@ -553,29 +476,23 @@ class Workspace:
         }
         own = views_into(zeros(sum(map(math.prod, shapes.values())), net.dtype), shapes)
         vars(self).update(own)
-        self.states[:, -1] = 1
-        self.dy, self.last = self.dH_dy[-h:], self.states[net.depth % n_states]
-        of_all = {"z": self.z, "z_H": self.z[:h], "z_T": self.z[h:], "dz": self.z, "dH_dy": self.dH_dy}
-        of_all |= {"dH": self.dH_dy[:h], "dT": self.dH_dy[h : 2 * h], "dy": self.dy, "x_t": self.x_t}
-        of_all |= {"dx_1": self.dx_1, "dx": self.dx_1[:-1], "activate": net._activate, "slope": net._slope}
-        of_all |= {"one": net._one, "minus_log2_e": np.array(-1 / math.log(2), net.dtype)}
-        of_all |= {name: own[name] for name in block.shared}
-        self.layers = [Layer(**of_all, **self._of_layer(net, layer, slots)) for layer in range(net.depth)]
-
-    def _of_layer(self, net, layer, slots) -> dict:
-        W, dW, x_1, y_1 = (
-            net._blocks[layer],
-            net.grad._blocks[layer],
-            *(self.states[i % len(self.states)] for i in (layer, layer + 1)),
-        )
-        a = {"W": W, "W_t": W.T, "dW": dW, "x_1": x_1, "x_1_t": x_1.T, "x": x_1[:-1], "y": y_1[:-1]}
-        for name in net.block.kept:
-            stack = vars(self)[name][layer % slots]
-            parts = name.split("_")
-            a |= {name: stack, **dict(zip(parts, np.split(stack, len(parts)), strict=True))}
-        for name in net.block.parameters(net.hidden):
-            a |= {name: vars(net)[name][layer, ...], f"d_{name}": vars(net.grad)[name][layer, ...]}
-        return a
+        z, dH_dy, self.states[:, -1] = own["z"], own["dH_dy"], 1
+        self.dy, self.last = dH_dy[-h:], self.states[net.depth % n_states]
+        of_all = {name: own[name] for name in ("z", "dH_dy", *block.shared, "dx_1", "x_t")}
+        of_all |= {"z_H": z[:h], "z_T": z[h:], "dz": z, "dH": dH_dy[:h], "dT": dH_dy[h : 2 * h], "dy": self.dy}
+        of_all |= {"dx": own["dx_1"][:-1], "activate": net.activate, "slope": net.slope}
+        of_all |= {"one": np.ones((), net.dtype), "minus_log2_e": np.array(-1 / math.log(2), net.dtype)}
+        self.layers = []
+        for layer, (W, dW) in enumerate(zip(net._blocks, net.grad._blocks, strict=True)):
+            x_1, y = self.states[layer % n_states], self.states[(layer + 1) % n_states][:-1]
+            a = Layer()
+            vars(a).update(of_all, W=W, W_t=W.T, dW=dW, x_1=x_1, x_1_t=x_1.T, x=x_1[:-1], y=y)
+            for name in block.kept:
+                stack, parts = own[name][layer % slots], name.split("_")
+                vars(a).update({name: stack}, **dict(zip(parts, np.split(stack, len(parts)), strict=True)))
+            for name in block.parameters(h):
+                vars(a).update({name: vars(net)[name][layer, ...], f"d_{name}": vars(net.grad)[name][layer, ...]})
+            self.layers.append(a)
 
 
 # ---- The loss and the optimiser --------------------------------------------------------------------------------------
@@ -584,9 +501,8 @@ class Workspace:
 def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number, np.ndarray]:
     """logits (N, classes), labels y (N,) -> the mean over N of -log softmax(logits)[y], and its gradient (N, classes).
 
-    Exact however small the loss: it is log(1 + sum of e^(logit_j - logit_y) over the other classes j), as a log1p; and
-    the gradient of the right class is minus the sum of the others, not p - 1.  Raises ValueError for labels of another
-    shape or type, or outside 0 to classes - 1.
+    Exact however small the loss: a log1p of the sum of e^(logit_j - logit_y) over the other classes j; the gradient of
+    the right class is minus the sum of the others.  Raises ValueError for labels that are no numbers of classes.
     """
     (n, n_classes), y = logits.shape, np.asarray(y)
     if y.shape != (n,) or y.dtype.kind not in "iu" or np.maximum.reduce(y.astype(np.uintp)) >= n_classes:
@@ -609,10 +525,7 @@ CHUNK = 65536  # parameters a time: all of the update's lines find them in the c
 
 class Optimizer:
     """What Adam and SGD share: one flat parameter vector, a gradient clipped to a global L2 norm of `clip`, a rate lr
-    that decays exponentially: after every step it is `decay` times what it was.
-
-    Raises ValueError unless lr and clip are positive.
-    """
+    that every step makes `decay` times what it was.  Raises ValueError unless lr and clip are positive."""
 
     def __init__(self, parameters, lr, clip, decay, n_states):
         if not (lr > 0 and clip > 0):
@@ -626,7 +539,10 @@ class Optimizer:
         changes nothing.  Raises ValueError for a gradient of another shape than the parameters."""
         if gradient.shape != self.parameters.shape:
             raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
-        norm = global_norm(gradient)
+        with np.errstate(over="ignore"):
+            norm = math.sqrt(np.dot(gradient, gradient))
+        if math.isinf(norm):  # the sum of squares overflows float32 long before the norm does
+            norm = float(np.linalg.norm(gradient.astype(np.float64)))
         if math.isfinite(norm):
             self._update(gradient, self.clip / norm if norm > self.clip else None)
             self.lr *= self.decay
@@ -643,11 +559,8 @@ class Optimizer:
 
 
 class Adam(Optimizer):
-    """Adam (Kingma & Ba 2015).
-
-    m and v are kept as plain sums, m = beta1 m + g and v = beta2 v + g^2; the factors 1 - beta and the bias
-    corrections, scalars all, are folded into the step size and into eps.
-    """
+    """Adam (Kingma & Ba 2015), with m = beta1 m + g and v = beta2 v + g^2 as plain sums: the factors 1 - beta and the
+    bias corrections, scalars all, are folded into the step size and into eps."""
 
     def __init__(self, parameters, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8, decay=1.0):
         super().__init__(parameters, lr, clip, decay, n_states=2)
@@ -690,13 +603,6 @@ class SGD(Optimizer):
             subtract(p, v, p)
 
 
-@np.errstate(over="ignore")
-def global_norm(gradient: np.ndarray) -> float:
-    """The L2 norm of a flat vector; in float64 where the sum of squares overflows the vector's own dtype."""
-    square = float(np.dot(gradient, gradient))
-    return math.sqrt(square) if math.isfinite(square) else float(np.linalg.norm(gradient.astype(np.float64)))
-
-
 # ---- Training one net ------------------------------------------------------------------------------------------------
 
 
@@ -722,15 +628,12 @@ def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
     return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
-def train_epoch(
-    net, optimizer, x: np.ndarray, y: np.ndarray, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy
-) -> dict:
+def train_epoch(net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy) -> dict:
     """One pass over x (N, d_in), y (N,) in the given order; what is less than a batch at its end is left out.
 
-    `loss(logits, y)` returns the loss and its gradient.  Returns the means over the batches of loss, accuracy (None
-    unless y holds whole numbers, labels) and gradient norm, each measured before the batch's update (the norm before
-    clipping).  Raises FloatingPointError at the first step whose loss or gradient is not finite, and
-    ValueError for less than one batch.
+    `loss(logits, y)` gives the loss and its gradient.  Returns the means over the batches of loss, accuracy (None where
+    y holds no labels) and gradient norm, each from before the batch's update (and the clip).  Raises FloatingPointError
+    at the first loss or gradient that is not finite, ValueError for no whole batch.
     """
     steps = len(order) // batch_size
     if steps == 0:
@@ -749,13 +652,10 @@ def train_epoch(
 
 
 @np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
-def train_epochs(
-    net, optimizer, x, y, orders, batch_size: int, *, loss=softmax_cross_entropy, report=lambda row: None
-) -> tuple[list[dict], str | None]:
-    """train_epoch() in each of the orders -> the rows of all whole epochs, and where the run diverged, or None.
+def train_epochs(net, optimizer, x, y, orders, batch_size: int, loss=softmax_cross_entropy, report=lambda row: None):
+    """train_epoch() in each of the orders -> the rows of all whole epochs, and where the run diverged or None.
 
-    `report` is called with each row, which has its "epoch", counted from 1; what it adds to the row is kept, and a
-    FloatingPointError of its own is a divergence, too.
+    report(row), called after each, may add to its row, or raise a FloatingPointError of its own.
     """
     rows = []
     for epoch, order in enumerate(orders, 1):
@@ -769,10 +669,8 @@ def train_epochs(
 
 
 def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
-    """The share of x (N, features) that the net takes for its y (N,).
-
-    Raises FloatingPointError when the net's last step, which shows here and only here, made it not finite.
-    """
+    """The share of x (N, features) that the net takes for its y (N,); raises FloatingPointError when its last step,
+    which shows here and only here, made the net not finite."""
     logits = net.predict(x)
     if not (np.isfinite(logits).all() and np.isfinite(net.parameters).all()):
         raise FloatingPointError("after its last step: parameters or logits are not finite")
@@ -780,10 +678,9 @@ def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
 
 
 def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator, report=lambda row: None) -> dict:
-    """Trains net on all of `data`, shuffled anew each epoch, with clipped Adam; returns the run's history.
+    """Trains net on all of `data`, shuffled anew each epoch, with clipped Adam; calls report(row) after each.
 
-    A run that diverges stops there: its history ends with the last whole epoch and "diverged_at" says where.
-    `report` is called with each epoch's row.
+    Returns the run's history; that of a run that diverges ends with its last whole epoch, "diverged_at" says where.
     """
     dtype, gates = net.dtype.type, []
     x_train, x_test = scale_pixels(data.x_train, dtype), scale_pixels(data.x_test, dtype)
@@ -800,8 +697,9 @@ def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator
     names = ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")
     history = {name: [row[name] for row in rows] for name in names}
     result = {"diverged": diverged is not None, "diverged_at": diverged, "history": history}
-    for name in ("train_acc", "test_acc", "train_loss"):
-        result[f"final_{name}"] = None if diverged else history[name][-1]
+    result |= {
+        f"final_{key}": None if diverged else history[key][-1] for key in ("train_acc", "test_acc", "train_loss")
+    }
     if net.block.gates:
         result["layer_T_history"] = gates
         result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
@@ -833,45 +731,30 @@ QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a secon
 
 
 def parse_arguments(argv=None):
-    d, seed, count, settings = Settings(), number(int, 0), number(int, 1), " (%(default)s)"
+    d, seed, count, is_ = Settings(), number(int, 0), number(int, 1), " (%(default)s)"
     p = argparse.ArgumentParser(description="Train a highway and a plain net on MNIST; write what happened to JSON.")
     seeds, depths = p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
-    seeds.add_argument("--seed", type=seed, default=d.seed, help="for data, weights and shuffling" + settings)
+    seeds.add_argument("--seed", type=seed, default=d.seed, help="for data, weights and shuffling" + is_)
     seeds.add_argument("--seeds", type=list_of(seed), default=(), help="several: 0,1,2")
-    depths.add_argument("--depth", type=count, default=d.depth, help="hidden blocks" + settings)
+    depths.add_argument("--depth", type=count, default=d.depth, help="hidden blocks" + is_)
     depths.add_argument("--depths", type=list_of(count), default=(), help="several: 5,10,20")
-    p.add_argument("--hidden", type=count, default=d.hidden, help="units of a block" + settings)
-    p.add_argument("--epochs", type=count, default=d.epochs, help="passes over the training images" + settings)
-    p.add_argument("--batch", type=count, default=d.batch_size, dest="batch_size", help="images a step" + settings)
-    p.add_argument("--lr", type=number(float, 1e-12), default=d.lr, help="Adam's learning rate" + settings)
-    p.add_argument("--gate-bias", type=number(float, -1e3, 1e3), default=d.gate_bias, help="b_T at first" + settings)
-    p.add_argument("--n-train", type=count, default=d.n_train, help="training images" + settings)
-    p.add_argument("--n-test", type=count, default=d.n_test, help="test images" + settings)
-    p.add_argument("--dtype", choices=("float32", "float64"), default=d.dtype, help="of all arithmetic" + settings)
-    p.add_argument(
-        "--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout, instead of MNIST"
-    )
-    p.add_argument(
-        "--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes; results do not depend on it"
-    )
+    p.add_argument("--hidden", type=count, default=d.hidden, help="units of a block" + is_)
+    p.add_argument("--epochs", type=count, default=d.epochs, help="passes over the training images" + is_)
+    p.add_argument("--batch", type=count, default=d.batch_size, dest="batch_size", help="images a step" + is_)
+    p.add_argument("--lr", type=number(float, 1e-12), default=d.lr, help="Adam's learning rate" + is_)
+    p.add_argument("--gate-bias", type=number(float, -1e3, 1e3), default=d.gate_bias, help="b_T at first" + is_)
+    p.add_argument("--n-train", type=count, default=d.n_train, help="training images" + is_)
+    p.add_argument("--n-test", type=count, default=d.n_test, help="test images" + is_)
+    p.add_argument("--dtype", choices=("float32", "float64"), default=d.dtype, help="of all arithmetic" + is_)
+    p.add_argument("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
+    p.add_argument("--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes" + is_)
     p.add_argument("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
-    p.add_argument(
-        "--out", type=path_name, metavar="FILE", help="instead of run.json, run_sweep.json or run_seeds.json"
-    )
+    p.add_argument("--out", type=path_name, metavar="FILE", help="instead of run.json, run_sweep.json, run_seeds.json")
     p.add_argument("--no-save", action="store_true", help="write nothing")
     p.add_argument("--quiet", action="store_true", help="print the result alone")
     if p.parse_args(argv).quick:
         p.set_defaults(**QUICK)
     return p, p.parse_args(argv)
-
-
-def output_path(args) -> Path:
-    """Where the result goes; raises InputError when it cannot go there, before anybody waits for a training."""
-    name = "run_sweep.json" if args.depths else "run_seeds.json" if args.seeds else "run.json"
-    path = Path(os.path.realpath(args.out)) if args.out else ROOT / ("run_quick.json" if args.quick else name)
-    if not args.no_save:
-        check_writable(path)
-    return path
 
 
 def plan(args, data: Dataset) -> list[Settings]:
@@ -915,11 +798,9 @@ def table(runs: list[dict]) -> str:
     """The result: a line a pair, highway beside plain; over several seeds the mean ± standard deviation."""
     lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]
     for pair in runs:
-        line = f"{pair['depth']:5d} {pair['seed']:6d}  "
-        for run in (pair[block] for block in PAIR):
-            done = f"{run['final_test_acc']:17.3f} {run['final_train_loss']:11.4g}" if not run["diverged"] else ""
-            line += done or f"{'DIVERGED':>17} {'-':>11}"
-        lines.append(line)
+        ends = [(pair[block]["final_test_acc"], pair[block]["final_train_loss"]) for block in PAIR]
+        cells = [f"{'DIVERGED':>17} {'-':>11}" if None in end else "{:17.3f} {:11.4g}".format(*end) for end in ends]
+        lines.append(f"{pair['depth']:5d} {pair['seed']:6d}  {''.join(cells)}")
     for depth, block in dict.fromkeys((pair["depth"], block) for pair in runs for block in PAIR):
         same = [pair[block] for pair in runs if pair["depth"] == depth]
         accuracies = [run["final_test_acc"] for run in same if not run["diverged"]]
@@ -929,27 +810,19 @@ def table(runs: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def record(args, data: Dataset, pairs: list[Settings], runs: list[dict]) -> dict:
-    """The JSON.  Several depths or seeds stand in `depths` and `seeds`; `depth` and `seed` are null then."""
-    several = {"depths": args.depths, "seeds": args.seeds}
-    return {
-        **asdict(pairs[0]),
-        **{name[:-1]: None for name, values in several.items() if len(values) > 1},
-        **{name: values for name, values in several.items() if values},
-        **{"activation": "tanh", "optimizer": "adam", "data_set": data.name, "n_classes": data.n_classes},
-        "env": environment(),
-        "runs": runs,
-    }
-
-
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
     return run_command(parser.prog, partial(train_pairs, args))
 
 
 def train_pairs(args, save) -> None:
-    """What the command line does; `save` writes the JSON."""
-    start, path = time.perf_counter(), output_path(args)
+    """What the command line does; save({path: bytes}) writes the JSON.  Several depths or seeds stand there in `depths`
+    and `seeds`; `depth` and `seed` are null then."""
+    start, several = time.perf_counter(), {"depths": args.depths, "seeds": args.seeds}
+    name = "run_quick" if args.quick else "run_sweep" if args.depths else "run_seeds" if args.seeds else "run"
+    path = Path(os.path.realpath(args.out)) if args.out else ROOT / f"{name}.json"
+    if not args.no_save:
+        check_writable(path)
     data = load_mnist(args.data_dir)
     pairs = plan(args, data)
     if not args.quiet:
@@ -958,13 +831,17 @@ def train_pairs(args, save) -> None:
     for run in (pair[block] for pair in runs for block in PAIR):
         if run["diverged"]:
             print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
+    record = asdict(pairs[0]) | {name[:-1]: None for name, values in several.items() if len(values) > 1}
+    record |= {name: values for name, values in several.items() if values}
+    record |= {"activation": "tanh", "optimizer": "adam", "data_set": data.name, "n_classes": data.n_classes}
     try:
         if not args.no_save:
-            save({path: json_bytes(record(args, data, pairs, runs))})
+            save({path: json_bytes(record | {"env": environment(), "runs": runs})})
     finally:
         print(table(runs), flush=True)  # whatever happens to the disk
     if not args.no_save:
-        print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
+        back = "" if args.out or args.quick else f"; git checkout {path.name} brings the committed one back"
+        print(f"saved to {path} after {time.perf_counter() - start:.1f} s{back}", flush=True)
 
 
 if __name__ == "__main__":

@@ -20,11 +20,12 @@ import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read the
 # isort: split
 import numpy as np
 
-import conv_highway_networks as cn
 import highway_networks as hn
 from benchmarks.report import end, results_path, save, summarise
 from benchmarks.scaling import memory_mb
 from benchmarks.step import interleaved, pin
+from conv.layers import ConvNet, Convolution, Nesterov
+from conv_highway_networks import mnist_net
 from plumbing.commands import number
 
 BATCH, STEPS = 100, 3  # steps a turn
@@ -35,8 +36,8 @@ class Ours:
     name = "this project"
 
     def __init__(self, layers, x, y):
-        self.net, self.x, self.y = cn.ConvNet((1, 28, 28), layers, np.random.default_rng(0)), x, y
-        self.optimizer = cn.Nesterov(self.net.parameters, LR, MOMENTUM, WEIGHT_DECAY)
+        self.net, self.x, self.y = ConvNet((1, 28, 28), layers, np.random.default_rng(0)), x, y
+        self.optimizer = Nesterov(self.net.parameters, LR, MOMENTUM, WEIGHT_DECAY)
         self.rng = np.random.default_rng(1)
 
     def loss_and_gradient(self):
@@ -50,7 +51,7 @@ class Ours:
 
 def weights_of(layers):
     """The weights that our net starts from: [(layer, its kind and settings)], and the net."""
-    net = cn.ConvNet((1, 28, 28), layers, np.random.default_rng(0))
+    net = ConvNet((1, 28, 28), layers, np.random.default_rng(0))
     return net, [(layer, *entry) for layer, entry in zip(net.layers, layers, strict=True)]
 
 
@@ -73,15 +74,15 @@ class Torch:
         self.y = torch.tensor(y)
 
     def _format(self, layer, name):
-        of_maps = name == "W" and isinstance(layer, cn.Convolution)
+        of_maps = name == "W" and isinstance(layer, Convolution)
         return self.format if of_maps else self.torch.contiguous_format
 
     def _in(self, layer, value):
         """Our layout -> theirs: maps before pixels."""
-        order = {4: (0, 3, 1, 2) if isinstance(layer, cn.Convolution) else (0, 2, 1, 3)}.get(value.ndim, (0,))
+        order = {4: (0, 3, 1, 2) if isinstance(layer, Convolution) else (0, 2, 1, 3)}.get(value.ndim, (0,))
         value = value.transpose(order)
         return np.ascontiguousarray(
-            value if isinstance(layer, cn.Convolution) else value.reshape(len(value), -1).squeeze()
+            value if isinstance(layer, Convolution) else value.reshape(len(value), -1).squeeze()
         )
 
     def forward(self, training):
@@ -94,7 +95,7 @@ class Torch:
             elif kind == "dense":
                 h = F.linear(h.flatten(1), next(p), next(p))
             else:
-                z, maps = F.conv2d(h, next(p), next(p), padding=layer.pad), layer.gives[0]
+                z, maps = F.conv2d(h, next(p), next(p), padding=layer.pad), layer.out_shape[0]
                 H = F.relu(z[:, :maps])
                 h = h + self.torch.sigmoid(z[:, maps:]) * (H - h) if kind == "highway" else H
         return F.cross_entropy(h, self.y)
@@ -121,7 +122,7 @@ def flat(layers, gradients) -> np.ndarray:
     for layer, *_ in layers:
         for shape in layer.shapes.values():
             g = next(gradients)
-            if len(shape) == 4 and isinstance(layer, cn.Convolution):
+            if len(shape) == 4 and isinstance(layer, Convolution):
                 g = g.transpose(0, 2, 3, 1)
             elif len(shape) == 4:
                 classes, side, maps, _ = shape
@@ -146,9 +147,7 @@ class Jax:
                 value = getattr(layer, name)
                 if value.ndim == 4:
                     value = (
-                        value.transpose(1, 2, 3, 0)
-                        if isinstance(layer, cn.Convolution)
-                        else value.transpose(0, 1, 3, 2)
+                        value.transpose(1, 2, 3, 0) if isinstance(layer, Convolution) else value.transpose(0, 1, 3, 2)
                     )
                 self.p.append(
                     jnp.array(value.reshape(len(value), -1) if name == "W" and value.shape[0] == 10 else value)
@@ -165,7 +164,7 @@ class Jax:
                         h = jnp.where(keep, h / (1 - settings[0]), 0)
                 elif kind == "pool":
                     k, stride = settings
-                    (_, side), (_, out) = layer.takes, layer.gives
+                    (_, side), (_, out) = layer.in_shape, layer.out_shape
                     over = ((0, 0), (0, (out - 1) * stride + k - side), (0, (out - 1) * stride + k - side), (0, 0))
                     h = jax.lax.reduce_window(h, -jnp.inf, jax.lax.max, (1, k, k, 1), (1, stride, stride, 1), over)
                 elif kind == "dense":
@@ -173,7 +172,7 @@ class Jax:
                     h = h.reshape(len(h), -1) @ W.T + b
                 else:
                     W, b = next(p), next(p)
-                    pad, maps = ((layer.pad, layer.pad),) * 2, layer.gives[0]
+                    pad, maps = ((layer.pad, layer.pad),) * 2, layer.out_shape[0]
                     z = jax.lax.conv_general_dilated(h, W, (1, 1), pad, dimension_numbers=("NHWC", "HWIO", "NHWC")) + b
                     H = jax.nn.relu(z[..., :maps])
                     h = h + jax.nn.sigmoid(z[..., maps:]) * (H - h) if kind == "highway" else H
@@ -195,7 +194,7 @@ class Jax:
         for layer, *_ in self.layers:
             for shape in layer.shapes.values():
                 g = np.asarray(next(gradients))
-                if len(shape) == 4 and isinstance(layer, cn.Convolution):
+                if len(shape) == 4 and isinstance(layer, Convolution):
                     g = g.transpose(3, 0, 1, 2)
                 elif len(shape) == 4:
                     classes, side, maps, _ = shape
@@ -222,7 +221,7 @@ def made(width: int) -> tuple[dict, dict]:
     there, missing = {}, {}
     for kind in RIVALS:
         try:
-            there[kind.name] = kind(cn.mnist_net(width), *images())
+            there[kind.name] = kind(mnist_net(width), *images())
         except ImportError as error:
             missing[kind.name] = str(error)
     loss, gradient = there[Ours.name].loss_and_gradient()
@@ -246,7 +245,7 @@ def _peak_mb(name: str, width: int) -> float:
     kind = next(kind for kind in RIVALS if kind.name == name)
     kind([("conv", 3, 1), ("highway", 3), ("dense", 10)], *images()).step()  # what a program takes whatever the net
     before = memory_mb("VmRSS")
-    rival = kind(cn.mnist_net(width), *images())
+    rival = kind(mnist_net(width), *images())
     for _ in range(3):
         rival.step()
     return memory_mb("VmHWM") - before

@@ -12,8 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from benchmarks import straightforward
-from benchmarks.straightforward import BETA1, BETA2, CLIP, EPS, LR
+import straightforward
+
+CLIP, LR, BETA1, BETA2, EPS = 5.0, 5e-3, 0.9, 0.999, 1e-8
 
 
 def flat(net, named):
@@ -47,24 +48,27 @@ class Straightforward:
     name = "straightforward NumPy"
 
     def __init__(self, net, x, y):
-        self.net, self.x, self.y = net, x.astype(np.float64), y
-        layers = [{"W": net.W_in, "b": net.b_in}]
-        for i in range(net.depth):
-            gate = {"W_T": net.W_T[i], "b_T": net.b_T[i]} if net.block.name == "highway" else {}
-            layers.append({"W": net.W_H[i], "b": net.b_H[i]} | gate)
-        layers.append({"W": net.W_out, "b": net.b_out})
-        self.theirs = straightforward.Net([{k: p.astype(np.float64) for k, p in layer.items()} for layer in layers])
+        self.net, self.x, self.y, self.t = net, x.astype(np.float64), y, 0
+        self.names = ("W_H", "b_H", "W_T", "b_T")[: 2 + 2 * net.block.gates]
+        blocks = [{name: getattr(net, name)[i] for name in self.names} for i in range(net.depth)]
+        layers = [{"W_H": net.W_in, "b_H": net.b_in}, *blocks, {"W": net.W_out, "b": net.b_out}]
+        self.layers = [{name: p.astype(np.float64) for name, p in layer.items()} for layer in layers]
+        self.moments = [[{name: np.zeros_like(p) for name, p in each.items()} for each in self.layers] for _ in "mv"]
+
+    def _loss_and_gradient(self, x, y):
+        logits, kept = straightforward.forward(self.layers, x)
+        loss, d_logits = straightforward.softmax_cross_entropy(logits, y)
+        return loss, straightforward.backward(self.layers, kept, d_logits)
 
     def loss_and_gradient(self, x, y):
-        loss, _, (first, *hidden, last) = self.theirs.gradients(x.astype(np.float64), y)
-        named = {"W_in": first["W"], "b_in": first["b"], "W_out": last["W"], "b_out": last["b"]}
-        for ours, theirs in {"W_H": "W", "b_H": "b", "W_T": "W_T", "b_T": "b_T"}.items():
-            if theirs in hidden[0]:
-                named[ours] = np.array([gradient[theirs] for gradient in hidden])
-        return loss, flat(self.net, named)
+        loss, (first, *blocks, last) = self._loss_and_gradient(x.astype(np.float64), y)
+        named = {"W_in": first["W_H"], "b_in": first["b_H"], "W_out": last["W"], "b_out": last["b"]}
+        return loss, flat(self.net, named | {name: np.array([g[name] for g in blocks]) for name in self.names})
 
     def step(self, batch):
-        self.theirs.step(self.x[batch], self.y[batch])
+        _, gradient = self._loss_and_gradient(self.x[batch], self.y[batch])
+        self.t += 1
+        straightforward.adam_step(self.layers, gradient, self.moments, self.t, LR, CLIP, BETA1, BETA2, EPS)
 
 
 class Jax:

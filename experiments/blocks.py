@@ -35,7 +35,7 @@ from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {
-        "layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, "n_train": 640, "n_test": 200,
+        "layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, "n_train": 256, "n_test": 100,
     },
     "default": {
         "layers": (10, 20, 50, 100, 200), "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3,

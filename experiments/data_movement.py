@@ -32,7 +32,7 @@ BYTES = 4  # of a number
 BASE = {"depth": 10, "width": 16, "batch": 8}
 BUDGETS = {
     "quick": {"sweeps": {"depth": [1, 3], "width": [4], "batch": [1, 2]}, "base": {"depth": 2, "width": 6, "batch": 2},
-              "thresholds": [0.3], "images": 2},
+              "thresholds": [0.3], "images": 1},
     "default": {"sweeps": {"depth": [1, 2, 5, 20, 50], "width": [4, 8, 32], "batch": [1, 2, 4, 32]}, "base": BASE,
                 "thresholds": [0.1, 0.2, 0.3, 0.5], "images": 12},
     "full": {"sweeps": {"depth": [1, 2, 5, 20, 50, 100], "width": [4, 8, 32, 50], "batch": [1, 2, 4, 32, 128]},

@@ -10,7 +10,7 @@ from highway_networks import Block
 class Residual(Block):
     """y = H + x
 
-    A highway block starts mostly shut; here W_H at the start is scaled instead, by `scale`, or else 1/sqrt(depth).
+    A highway block starts mostly shut; here W_H at the start is scaled instead, by `scale`, or else 1/depth.
     """
 
     name = "residual"
@@ -20,7 +20,7 @@ class Residual(Block):
         self.scale = scale
 
     def start(self, net, gate_bias):
-        net.W_H[:] *= max(net.depth, 1) ** -0.5 if self.scale is None else self.scale
+        net.W_H[:] *= 1 / max(net.depth, 1) if self.scale is None else self.scale
 
     def forward(self, a):
         a.activate(a.z, a.H)

@@ -82,11 +82,11 @@ def setting_of(t: dict) -> dict:
 
 def data_sets(e: Experiment) -> list[tuple]:
     """[(name, folder)]: MNIST, and the harder one if there is one; raises InputError for one of another shape."""
-    if hn.load_mnist().name != "MNIST":
+    if training.data_set().name != "MNIST":
         raise InputError("$MNIST_DIR names another data set than MNIST; a harder one goes by --data-dir")
     if not e.harder:
         return [("MNIST", None)]
-    data, s = hn.load_mnist(e.harder), e.settings
+    data, s = training.data_set(e.harder), e.settings
     if (data.x_train.shape[1], data.n_classes) != (784, 10) or data.name.lower() == "mnist":
         raise InputError(f"{e.harder} must hold another data set than MNIST, of 28 x 28 pixels and 10 classes")
     if len(data.x_train) < s.get("n_train", 0) or len(data.x_test) < s.get("n_test", 0):

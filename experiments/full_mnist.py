@@ -23,7 +23,7 @@ from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims,
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
-    "quick": {"layers": 20, "epochs": 1, "short": 1, "seeds": 2, "steps": 50, "n_train": 1280, "n_test": 500},
+    "quick": {"layers": 20, "epochs": 1, "short": 1, "seeds": 2, "steps": 25, "n_train": 640, "n_test": 200},
     "default": {"layers": 100, "epochs": 20, "short": 2, "seeds": 3, "steps": 5000, "n_train": 60000, "n_test": 10000},
     "full": {"layers": 100, "epochs": 400, "short": 5, "seeds": 5, "steps": 5000, "n_train": 60000, "n_test": 10000},
 }

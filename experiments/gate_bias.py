@@ -21,7 +21,7 @@ from experiments.ledger import Claim, above, print_claims, print_summary, shown
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
-    "quick": {"epochs": 1, "layers": (10, 20, 30), "n_train": 640, "n_test": 500},
+    "quick": {"epochs": 1, "layers": (10, 20, 30), "n_train": 256, "n_test": 100},
     "default": {"epochs": 3, "layers": (10, 20, 30, 50, 100), "n_train": 60000, "n_test": 10000},
     "full": {"epochs": 20, "layers": (10, 20, 30, 50, 70, 100), "n_train": 60000, "n_test": 10000},
 }

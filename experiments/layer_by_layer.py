@@ -10,7 +10,7 @@ import highway_networks as hn
 def first(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
     """x (N, d_in) -> the first, plain layer's output (N, hidden): the state that the first block sees."""
     z = x.astype(net.dtype) @ net.W_in.T + net.b_in
-    net._activate(z, z)
+    net.activate(z, z)
     return z
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import ttest_1samp, ttest_ind
 
 from plumbing.files import ROOT, read_json
 
@@ -85,6 +84,8 @@ def interval(values, less=(0.0,)) -> tuple[float, float]:
 
     NaN where one of them is missing (None): a mean of some seeds only would hide those that failed.
     """
+    from scipy.stats import ttest_1samp, ttest_ind  # here: to import it takes a second
+
     a, b = (np.array(each, float) for each in (values, less))
     if np.ptp(a) > 0 and np.ptp(b) > 0:
         return tuple(ttest_ind(a, b, equal_var=False).confidence_interval(0.95))

@@ -28,7 +28,7 @@ from experiments.trials import Experiment, run_and_exit
 
 LAYERS = (10, 20, 50, 100)
 BUDGETS = {
-    "quick": {"trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "top": 2, "n_train": 640, "n_test": 200},
+    "quick": {"trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "top": 2, "n_train": 256, "n_test": 100},
     "default": {
         "trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 3, "top": 3, "n_train": 60000, "n_test": 10000,
     },

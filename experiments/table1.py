@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 import conv_highway_networks as cn
-import highway_networks as hn
+from experiments import training
 from experiments.ledger import PUBLISHED, Claim, above, mean_sd_n, of, print_claims, print_summary, shown
 from experiments.trials import Experiment, run_and_exit
 from plumbing.files import InputError
@@ -69,19 +69,11 @@ def setting(width, block, protocol, epochs, seed, recipe, of_images, validation=
 def trial(t: dict, folder: str) -> dict:
     """One run from its seed, or from its checkpoint if this very program wrote it."""
     s = cn.Settings(**{field.name: t[field.name] for field in fields(cn.Settings)})
-    data = cn.chosen(hn.load_mnist(), s)
     protocol = cn.Protocol(**{name: t[name] for name in cn.Protocol._fields})
-    run = cn.Training(s, protocol, cn.images_of(data))
     words = (*(t[name] for name in ("protocol", "block", "width", "lr", "shift", "epochs", "seed")), *t["dropout"])
     path = Path(folder) / f"table1_{'validation_' * s.validation}{'_'.join(map(str, words))}.npz"
-    if path.exists():
-        kept = cn.Training.load(path)
-        if (kept.task(), kept.commits) == (run.task(), [cn.commit()]) and not str(cn.commit()).endswith(
-            ("dirty", "None")
-        ):
-            run = kept
-    cn.train(run, data, path if path.parent.is_dir() else None)  # on a cluster the folder may be elsewhere
-    result = cn.result(run, data)
+    checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
+    result = cn.train_one(s, protocol, cn.select_images(training.data_set(), s), checkpoint)
     path.unlink(missing_ok=True)  # the log has it now, or in a moment
     if (s.block, s.protocol, s.seed, s.validation) != ("highway", "short", 0, False):  # the pictures need no others
         for name in ("filters", "final_T_per_position", "wrong"):
@@ -91,7 +83,7 @@ def trial(t: dict, folder: str) -> dict:
 
 def main(argv=None) -> None:
     e = Experiment("table1", __doc__, BUDGETS, argv)
-    if hn.load_mnist().name != "MNIST":
+    if training.data_set().name != "MNIST":
         raise InputError("$MNIST_DIR names another data set than MNIST: Table 1 is about MNIST")
     s, of = e.settings, functools.partial(trial, folder=str(e.folder))
     images, width = IMAGES.get(e.budget, {}), min(width for width, *_ in s["runs"])

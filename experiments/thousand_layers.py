@@ -23,7 +23,7 @@ from experiments.ledger import Claim, above, mean_sd_n, of, print_claims, print_
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
-    "quick": {"layers": 50, "epochs": 1, "longer": 1, "seeds": 2, "n_train": 1280, "n_test": 500},
+    "quick": {"layers": 50, "epochs": 1, "longer": 1, "seeds": 2, "n_train": 256, "n_test": 100},
     "default": {"layers": 1000, "epochs": 1, "longer": 4, "seeds": 3, "n_train": 60000, "n_test": 10000},
     "full": {"layers": 1000, "epochs": 20, "longer": 40, "seeds": 5, "n_train": 60000, "n_test": 10000},
 }

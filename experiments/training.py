@@ -19,10 +19,16 @@ WIDTH = {"highway": 50, "plain": 71}
 BATCH = 128
 
 
-@functools.lru_cache(maxsize=2)  # of MNIST and of a harder set
+@functools.lru_cache(maxsize=2)  # MNIST and a harder set
+def data_set(data_dir: str | None = None) -> hn.Dataset:
+    """Read once, for the processes that are forked afterwards, too."""
+    return hn.load_mnist(data_dir)
+
+
+@functools.lru_cache(maxsize=2)
 def images(n_train: int, n_test: int, data_dir: str | None = None):
     """x_train (n_train, 784) float32 in [0, 1], y_train, x_test, y_test: the first images of MNIST or of another."""
-    data = hn.load_mnist(data_dir)
+    data = data_set(data_dir)
     x_train, x_test = (x[:n].astype(np.float32) / 255 for x, n in ((data.x_train, n_train), (data.x_test, n_test)))
     return x_train, data.y_train[:n_train], x_test, data.y_test[:n_test]
 
@@ -89,7 +95,7 @@ def trial(t: dict) -> dict:
 
 
 def run(e: Experiment, trials: list[dict], function=trial) -> list[dict]:
-    """e.run(function, trials), with the images read here, once, for all the processes that are forked."""
+    """e.run(function, trials), with the images read here, once, and not in every process that is forked."""
     for t in trials:
         images_of(t)
     return e.run(function, trials)

@@ -63,7 +63,6 @@ class Experiment:
         other = {line["git"] for line in done.values()} - {_commit()}
         if other:
             print(f"{self.log} holds trials of other commits: {', '.join(map(str, other))}")
-        tqdm.monitor_interval = 0  # no thread of its own beside the processes that are forked
         with self.log.open("a", encoding="utf-8") as log, contextlib.closing(self._finished(function, todo)) as rows:
             for trial, result, commit in tqdm(rows, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
                 line = json.loads(json.dumps({"trial": trial, "result": result, "git": commit}), parse_constant=_null)
@@ -150,5 +149,5 @@ def _short(row: dict) -> str:
 
 def run_and_exit(main) -> None:
     """Runs an experiment and ends the process as every command of the project does."""
-    again = "; what is finished is kept: the same command goes on from there"
-    run_program(lambda: run_command(f"python -m {main.__module__}", lambda save: main(), again))
+    resume_hint = "; what is finished is kept: the same command goes on from there"
+    run_program(lambda: run_command(f"python -m {main.__module__}", lambda save: main(), resume_hint))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import gzip
+import hashlib
 import io
 import json
 import os
 import platform
 import subprocess
 import time
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +58,35 @@ def read_arrays(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
     with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
         arrays = dict(file)
     return json.loads(str(arrays.pop("head"))), arrays
+
+
+def read_plain_or_gz(path: Path) -> tuple[Path, bytes, str]:
+    """The file, or PATH.gz uncompressed: what was read, its bytes and their SHA-256; InputError where that fails."""
+    there = next((p for p in (path.with_name(f"{path.name}.gz"), path) if p.is_file()), None)
+    if there is None:
+        raise InputError(f"{path} is missing, as a plain file or as .gz")
+    try:
+        data = gzip.decompress(there.read_bytes()) if there.suffix == ".gz" else there.read_bytes()
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{there} cannot be read: {error}") from error
+    return there, data, hashlib.sha256(data).hexdigest()
+
+
+def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...], patience: float) -> None:
+    """Gets the files of these names and MD5s from the first mirror that has them all, or raises InputError; `patience`
+    is in seconds without a byte."""
+    import pooch  # only here: most users have the bundled files
+
+    failures = []
+    for mirror in mirrors:
+        try:
+            for name, checksum in md5.items():
+                get = pooch.HTTPDownloader(timeout=patience)
+                pooch.retrieve(f"{mirror}{name}", f"md5:{checksum}", name, folder, downloader=get)
+            return
+        except (OSError, ValueError) as error:  # no network, a full disk; a wrong checksum
+            failures.append(f"{mirror}: {' '.join(str(error).split())[:200]}")
+    raise InputError(f"{what} is not in {folder} and could not be downloaded: {'; '.join(failures)}")
 
 
 def write_whole(files: dict[Path, bytes]) -> None:

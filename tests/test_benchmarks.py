@@ -9,7 +9,8 @@ import pytest
 from conftest import ROOT
 
 import highway_networks as hn
-from benchmarks import conv_step, rivals, step, straightforward
+import straightforward
+from benchmarks import conv_step, rivals, step
 
 SIZES = (784, 10, 12, 4)
 
@@ -28,16 +29,18 @@ def test_the_straightforward_program_is_an_oracle(block):
 
 
 @pytest.mark.parametrize("block", hn.PAIR)
-def test_the_straightforward_program_starts_from_our_weights_and_follows_us(block):
+def test_the_straightforward_program_follows_us(block):
     net = hn.DeepNet(*SIZES, block, np.random.default_rng(3), dtype=np.float64)
-    theirs = straightforward.Net(straightforward.make_layers(np.random.default_rng(3), *SIZES, block))
     x, y = step.mnist_like(60)
-    optimizer = hn.Adam(net.parameters)
-    for i in range(3):
-        rows = slice(20 * i, 20 * i + 20)
-        loss, d_logits = hn.softmax_cross_entropy(net.forward(x[rows].astype(float)), y[rows])
-        norm = optimizer.step(net.backward(d_logits))
-        assert theirs.step(x[rows].astype(float), y[rows])[::2] == pytest.approx((loss, norm), rel=1e-6)
+    theirs, optimizer = rivals.Straightforward(net, x, y), hn.Adam(net.parameters)
+    for rows in np.arange(60).reshape(3, 20):
+        loss, _ = theirs._loss_and_gradient(x[rows].astype(float), y[rows])
+        theirs.step(rows)
+        ours, d_logits = hn.softmax_cross_entropy(net.forward(x[rows].astype(float)), y[rows])
+        optimizer.step(net.backward(d_logits))
+        assert loss == pytest.approx(ours, rel=1e-10)
+    np.testing.assert_allclose(theirs.layers[2]["W_H"], net.W_H[1], rtol=1e-7)
+    np.testing.assert_allclose(theirs.layers[-1]["b"], net.b_out, rtol=1e-7)
 
 
 @pytest.mark.parametrize("kind", [rivals.Jax, rivals.Torch])
@@ -50,14 +53,14 @@ def test_the_frameworks_agree(kind, block):
 
 
 def test_a_rival_that_computes_something_else_is_refused(monkeypatch):
-    real = straightforward.Net.gradients
+    real = straightforward.backward
 
-    def wrong(self, x, y):
-        loss, right, grads = real(self, x, y)
-        grads[1]["W"] *= 1.01
-        return loss, right, grads
+    def wrong(layers, kept, d_logits):
+        gradient = real(layers, kept, d_logits)
+        gradient[1]["W_H"] *= 1.01
+        return gradient
 
-    monkeypatch.setattr(straightforward.Net, "gradients", wrong)
+    monkeypatch.setattr(straightforward, "backward", wrong)
     with pytest.raises(AssertionError, match="computes another net"):
         rivals.make((*SIZES, "highway"), *step.mnist_like(64), (rivals.Ours, rivals.Straightforward))
 

@@ -63,7 +63,8 @@ def test_quick_never_touches_the_headline(tmp_path):
     data = write_data_set(tmp_path / "many", n_train=1400, n_test=600)
     for name in ("highway_networks.py", "run.json"):
         shutil.copy(ROOT / name, tmp_path)
-    shutil.copytree(ROOT / "plumbing", tmp_path / "plumbing")
+    for name in ("plumbing", "data"):
+        shutil.copytree(ROOT / name, tmp_path / name)
     before = (tmp_path / "run.json").read_bytes()
     words = [sys.executable, "highway_networks.py", "--quick", "--depth", "2", "--data-dir", str(data), "--jobs", "1"]
     subprocess.run(words, cwd=tmp_path, check=True, capture_output=True)

@@ -5,6 +5,7 @@ import pytest
 
 import conv_highway_networks as cn
 import highway_networks as hn
+from conv.layers import ConvNet, Nesterov, Pool
 
 STEP = 1e-30
 EVERYTHING = [
@@ -16,10 +17,10 @@ EVERYTHING = [
 def nets(*layers, shape=(2, 12, 12), dtype=np.float64, seed=0):
     """A net with biases that are not zero, and a batch of three for it."""
     rng = np.random.default_rng(seed)
-    net = cn.ConvNet(shape, [*layers], rng, dtype=dtype)
+    net = ConvNet(shape, [*layers], rng, dtype=dtype)
     net.parameters[:] += rng.normal(0, 0.1, net.parameters.shape)
     x = rng.normal(size=(3, *shape))
-    return net, x, rng.integers(0, net.layers[-1].gives[0], 3)
+    return net, x, rng.integers(0, net.layers[-1].out_shape[0], 3)
 
 
 def convolved(x, W, b, pad):
@@ -38,14 +39,14 @@ def straightforward(net, kinds, x):
     for layer, (kind, *settings) in zip(net.layers, kinds, strict=True):
         if kind in ("conv", "plain", "residual", "highway"):
             z = convolved(x, layer.W, layer.b, layer.pad)
-            maps = layer.gives[0]
+            maps = layer.out_shape[0]
             H = np.where(z[:, :maps].real > 0, z[:, :maps], 0)
             T = 1 / (1 + np.exp(-z[:, maps:])) if kind == "highway" else 1
             x = {"highway": lambda H=H, T=T, x=x: H * T + x * (1 - T), "residual": lambda H=H, x=x: x + H}.get(
                 kind, lambda H=H: H
             )()
         elif kind == "pool":
-            k, stride, (_, side) = *settings, layer.gives
+            k, stride, (_, side) = *settings, layer.out_shape
             windows = [
                 x[:, :, i * stride : i * stride + k, j * stride : j * stride + k].reshape(*x.shape[:2], -1)
                 for i in range(side) for j in range(side)
@@ -53,7 +54,7 @@ def straightforward(net, kinds, x):
             tops = [np.take_along_axis(w, w.real.argmax(axis=2)[..., None], 2) for w in windows]
             x = np.concatenate(tops, axis=2).reshape(*x.shape[:2], side, side)
         elif kind == "average":
-            k, (maps, side) = settings[0], layer.gives
+            k, (maps, side) = settings[0], layer.out_shape
             x = x.reshape(len(x), maps, side, k, side, k).mean(axis=(3, 5))
         elif kind == "dense":
             x = np.einsum("ncij,oicj->no", x, layer.W) + layer.b
@@ -105,9 +106,9 @@ def test_real_dtypes_agree_with_complex(dtype, tolerance):
 def test_the_authors_nets_have_the_published_sizes():
     rng = np.random.default_rng(0)
     sizes = {
-        "width 16": len(cn.ConvNet((1, 28, 28), cn.mnist_net(16), rng).parameters),
-        "width 32": len(cn.ConvNet((1, 28, 28), cn.mnist_net(32), rng).parameters),
-        "19 layers": len(cn.ConvNet((3, 32, 32), cn.PUBLISHED["Table 3, the authors' 19 layers"][1], rng).parameters),
+        "width 16": len(ConvNet((1, 28, 28), cn.mnist_net(16), rng).parameters),
+        "width 32": len(ConvNet((1, 28, 28), cn.mnist_net(32), rng).parameters),
+        "19 layers": len(ConvNet((3, 32, 32), cn.PUBLISHED["Table 3, the authors' 19 layers"][1], rng).parameters),
     }
     assert sizes == {"width 16": 38_986, "width 32": 151_690, "19 layers": 2_256_838}  # published: 39 K, 151 K, 2.3 M
 
@@ -116,12 +117,12 @@ def test_the_published_net_at_the_published_sizes():
     """Blocks of columns, several rows at a time and evaluation in slices make no difference."""
     rng = np.random.default_rng(0)
     layers = cn.mnist_net(16)
-    net = cn.ConvNet((1, 28, 28), layers, rng, dtype=np.float64)
+    net = ConvNet((1, 28, 28), layers, rng, dtype=np.float64)
     x = rng.random((107, 1, 28, 28))
     logits = net.forward(x)
     np.testing.assert_allclose(logits[5:9], straightforward(net, layers, x[5:9]), rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(net.predict(x), logits, rtol=1e-10, atol=1e-12)
-    assert [layer.gives for layer in net.layers if isinstance(layer, cn.Pool)] == [(16, 12), (16, 6), (16, 3)]
+    assert [layer.out_shape for layer in net.layers if isinstance(layer, Pool)] == [(16, 12), (16, 6), (16, 3)]
 
 
 def test_a_uniform_image_sends_the_gradient_of_a_window_to_one_place():
@@ -136,7 +137,7 @@ def test_a_uniform_image_sends_the_gradient_of_a_window_to_one_place():
 
 
 def test_dropout_drops_its_share_and_scales_the_rest():
-    net = cn.ConvNet((1, 50, 50), [("dropout", 0.3), ("conv", 1, 1), ("dense", 2)], np.random.default_rng(0))
+    net = ConvNet((1, 50, 50), [("dropout", 0.3), ("conv", 1, 1), ("dense", 2)], np.random.default_rng(0))
     x = np.ones((40, 2500))
     net.forward(x, dropout=np.random.default_rng(3))
     seen = net._saved.arrays[1].x
@@ -189,10 +190,10 @@ def test_what_the_net_refuses():
         ((1, 4, 4), [("average", 3), ("dense", 2)], "do not fill"),
     ):
         with pytest.raises(ValueError, match=message):
-            cn.ConvNet(shape, layers, rng)
+            ConvNet(shape, layers, rng)
     for own in ({"dtype": np.float16}, {"gate_bias": np.nan}, {"gate_bias": -np.inf}):
         with pytest.raises(ValueError, match="must be float32"):
-            cn.ConvNet((1, 4, 4), [("highway", 3), ("dense", 2)], rng, **own)
+            ConvNet((1, 4, 4), [("highway", 3), ("dense", 2)], rng, **own)
     net, x, _ = nets(("highway", 3), ("dense", 2), shape=(1, 4, 4))
     for method in (net.forward, net.predict):
         with pytest.raises(ValueError, match="N >= 1"):
@@ -215,7 +216,7 @@ def test_pytorch_agrees():
     from torch.nn import functional as F
 
     rng = np.random.default_rng(0)
-    net = cn.ConvNet((1, 28, 28), cn.mnist_net(16), rng, dtype=np.float64)
+    net = ConvNet((1, 28, 28), cn.mnist_net(16), rng, dtype=np.float64)
     net.parameters[:] += rng.normal(0, 0.02, net.parameters.shape)
     x, y = rng.random((7, 1, 28, 28)), rng.integers(0, 10, 7)
     parameters = torch.tensor(net.parameters, requires_grad=True)
@@ -227,8 +228,8 @@ def test_pytorch_agrees():
             start += int(np.prod(shape))
         if kind in ("conv", "highway"):
             z = F.conv2d(h, own[0].permute(0, 3, 1, 2), own[1], padding=layer.pad)
-            H = F.relu(z[:, : layer.gives[0]])
-            h = H if kind == "conv" else h + torch.sigmoid(z[:, layer.gives[0] :]) * (H - h)
+            H = F.relu(z[:, : layer.out_shape[0]])
+            h = H if kind == "conv" else h + torch.sigmoid(z[:, layer.out_shape[0] :]) * (H - h)
         elif kind == "pool":
             h = F.max_pool2d(h, *settings, ceil_mode=True)
         elif kind == "dense":
@@ -246,7 +247,7 @@ def test_nesterov_is_the_textbook_s(size):
     rng = np.random.default_rng(0)
     p, decay, rates = rng.normal(size=size), rng.random(size), 1 + rng.random(size)
     ours, theirs, v = p.copy(), p.copy(), np.zeros(size)
-    optimizer = cn.Nesterov(ours, 0.1, 0.8, decay, rates)
+    optimizer = Nesterov(ours, 0.1, 0.8, decay, rates)
     for step in range(4):
         gradient = rng.normal(size=size)
         optimizer.lr = 0.1 / (step + 1)
@@ -262,7 +263,7 @@ def test_pytorchs_nesterov_agrees():
     rng = np.random.default_rng(0)
     p = rng.normal(size=9)
     ours, theirs = p.copy(), torch.nn.Parameter(torch.tensor(p))
-    optimizer = cn.Nesterov(ours, 0.1, 0.9, 0.01)
+    optimizer = Nesterov(ours, 0.1, 0.9, 0.01)
     other = torch.optim.SGD([theirs], lr=0.1, momentum=0.9, weight_decay=0.01, nesterov=True)
     for _ in range(5):
         gradient = rng.normal(size=9)
@@ -272,9 +273,9 @@ def test_pytorchs_nesterov_agrees():
     np.testing.assert_allclose(ours, theirs.detach().numpy(), rtol=1e-12)
 
 
-def test_every_parameter_has_its_group():
-    net = cn.ConvNet((1, 6, 6), [("conv", 3, 2), ("highway", 3), ("dense", 3)], np.random.default_rng(0))
-    net.parameters[:] = net.groups(weights=1.0, last=10.0, biases=-2.0)
+def test_a_number_for_each_parameter():
+    net = ConvNet((1, 6, 6), [("conv", 3, 2), ("highway", 3), ("dense", 3)], np.random.default_rng(0))
+    net.parameters[:] = net.per_parameter(weights=1.0, last=10.0, biases=-2.0)
     assert [(layer.W.min(), layer.W.max()) for layer in net.layers] == [(1, 1), (1, 1), (10, 10)]
     assert all((layer.b == -2).all() for layer in net.layers)
-    assert set(net.groups(weights=3.0)) == {0, 3}
+    assert set(net.per_parameter(weights=3.0)) == {0, 3}

@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 import conv_highway_networks as cn
 import highway_networks as hn
+from conv.layers import ConvNet, Dense, Dropout, Nesterov
 from experiments.table1 import PILOT
 from plumbing.files import InputError, environment, read_arrays, write_arrays
 
@@ -29,11 +30,26 @@ def shapes(tmp_path):
 
 def training(s=SMALL, protocol=cn.PROTOCOLS["short"], data=None):
     """For these images, or for images of 14 x 14 pixels and three classes that are not there yet."""
-    return cn.Training(s, protocol, cn.images_of(data) if data else {"side": 14, "classes": 3, "crc32": ""})
+    return cn.Training(s, protocol, cn.fingerprint(data) if data else {"side": 14, "classes": 3, "crc32": ""})
 
 
 def train(*words, **more):
     return run("conv_highway_networks.py", *words, **more)
+
+
+@pytest.fixture
+def main(capsys):
+    """The same in this process, without waiting for another to start; only for one seed, which trains here."""
+
+    def call(*words):
+        try:
+            status = cn.main([*map(str, words)])
+        except SystemExit as end:  # argparse's
+            status = end.code
+        out, err = capsys.readouterr()
+        return subprocess.CompletedProcess(words, status, out, err)
+
+    return call
 
 
 def numbers_of(path) -> str:
@@ -78,19 +94,19 @@ def test_decay_and_rates_of_each_parameter(name, decay, of_last):
         t.net.parameters[:] = values
         for layer in t.net.layers:
             if layer.shapes:
-                np.testing.assert_allclose(layer.W, last if isinstance(layer, cn.Dense) else weights)
+                np.testing.assert_allclose(layer.W, last if isinstance(layer, Dense) else weights)
                 np.testing.assert_allclose(layer.b, biases)
     assert t.optimizer.momentum == 0.9
-    assert [layer.rate for layer in t.net.layers if isinstance(layer, cn.Dropout)] == [*cn.PROTOCOLS[name].dropout]
+    assert [layer.rate for layer in t.net.layers if isinstance(layer, Dropout)] == [*cn.PROTOCOLS[name].dropout]
 
 
 def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
     """One epoch without dropout and shifts, by hand; the rate is still the first."""
     s, protocol = replace(SMALL, epochs=100), cn.PROTOCOLS["paper"]._replace(dropout=(0, 0, 0, 0))
-    data, t = cn.chosen(hn.load_mnist(shapes), s), training(s, protocol)
+    data, t = cn.select_images(hn.load_mnist(shapes), s), training(s, protocol)
     net, rng = training(s, protocol).net, np.random.default_rng([0, 1])
-    decay, rates = net.groups(1e-3, 1e-2), net.groups(1.0, biases=2.0)
-    optimizer, losses = cn.Nesterov(net.parameters, 0.01, weight_decay=decay, rates=rates), []
+    decay, rates = net.per_parameter(1e-3, 1e-2), net.per_parameter(1.0, biases=2.0)
+    optimizer, losses = Nesterov(net.parameters, 0.01, weight_decay=decay, rates=rates), []
     for batch in rng.permutation(300).reshape(3, 100):
         logits = net.forward(data.x_train[batch] / np.float32(256))
         loss, d_logits = hn.softmax_cross_entropy(logits, data.y_train[batch])
@@ -106,7 +122,7 @@ def test_images_move_by_whole_pixels(most):
     rng = np.random.default_rng(0)
     x = rng.integers(1, 255, (200, 36), dtype=np.uint8)
     seen = set()
-    for image, result in zip(x, cn.moved(x, most, rng), strict=True):
+    for image, result in zip(x, cn.random_shift(x, most, rng), strict=True):
         padded = np.pad(image.reshape(6, 6), 2)
         where = [(i, j) for i in range(5) for j in range(5) if (padded[i : i + 6, j : j + 6].ravel() == result).all()]
         assert len(where) == 1
@@ -116,14 +132,14 @@ def test_images_move_by_whole_pixels(most):
 
 def test_validation_is_on_training_images_that_are_not_trained_on(mnist):
     s = cn.Settings(n_train=55000, n_test=5000, validation=True)
-    data = cn.chosen(mnist, s)
+    data = cn.select_images(mnist, s)
     assert (len(data.x_train), len(data.x_test)) == (55000, 5000)
     assert (data.x_train == mnist.x_train[:55000]).all()
     assert (data.x_test == mnist.x_train[55000:]).all()
     assert (data.y_test == mnist.y_train[55000:]).all()
     with pytest.raises(ValueError, match="more than the 55000 and 5000 there are"):
-        cn.chosen(mnist, replace(s, n_train=55001))
-    data = cn.chosen(mnist, cn.Settings())
+        cn.select_images(mnist, replace(s, n_train=55001))
+    data = cn.select_images(mnist, cn.Settings())
     assert all(a is b or (a == b).all() for a, b in zip(data[:4], mnist[:4], strict=True))
 
 
@@ -172,7 +188,7 @@ def test_mean_gates_are_the_mean_of_T(shapes):
 def test_what_the_pictures_need(shapes):
     data = hn.load_mnist(shapes)
     t = training()
-    result = cn.learned(t.net, data)
+    result = cn.inspect_net(t.net, data)
     assert np.shape(result["filters"]) == (3, 5, 5)
     assert result["final_T_per_layer"] == pytest.approx([np.mean(T) for T in result["final_T_per_position"]], abs=1e-4)
     answers = t.predict(data.x_test).argmax(axis=1)
@@ -181,12 +197,12 @@ def test_what_the_pictures_need(shapes):
     for i, each in wrong.items():
         assert (each["label"], each["answer"]) == (data.y_test[i], answers[i])
         assert bytes.fromhex(each["pixels"]) == data.x_test[i].tobytes()
-    no_gates = cn.learned(training(replace(SMALL, block="plain")).net, data)
+    no_gates = cn.inspect_net(training(replace(SMALL, block="plain")).net, data)
     assert no_gates["final_T_per_layer"] == no_gates["final_T_per_position"] == []
 
 
 def test_gates_shut_tight_carry_without_a_warning():
-    net = cn.ConvNet((1, 6, 6), [("highway", 3), ("dense", 2)], np.random.default_rng(0), gate_bias=-1000.0)
+    net = ConvNet((1, 6, 6), [("highway", 3), ("dense", 2)], np.random.default_rng(0), gate_bias=-1000.0)
     x = np.random.default_rng(1).random((3, 36), np.float32)
     net.forward(x)
     assert (net.mean_gates(x)[0] == 0).all()
@@ -202,7 +218,7 @@ class Stopped(Exception):
 @pytest.mark.parametrize("protocol", cn.PROTOCOLS)
 @pytest.mark.parametrize("after", [1, 3])
 def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
-    data, path = cn.chosen(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
+    data, path = cn.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
     s = replace(SMALL, protocol=protocol)
     whole, stopped = (training(s, cn.PROTOCOLS[protocol], data) for _ in range(2))
     cn.train(whole, data)
@@ -227,7 +243,7 @@ def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
 
 
 def test_a_run_that_diverges_ends_by_name(shapes):
-    data = cn.chosen(hn.load_mnist(shapes), SMALL)
+    data = cn.select_images(hn.load_mnist(shapes), SMALL)
     t = training(SMALL, cn.PROTOCOLS["short"]._replace(lr=1e30), data)
     cn.train(t, data)
     result = cn.result(t, data)
@@ -301,8 +317,42 @@ def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
         cn.Training.load(path)
 
 
+def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch):
+    monkeypatch.setattr(cn, "commit", lambda: "abc")
+    saved = training()
+    assert cn.differences(saved, training()) == {}
+    other = training(replace(SMALL, seed=7), cn.PROTOCOLS["short"]._replace(shift=2))
+    assert cn.differences(saved, other) == {"seed": 0, "shift": 1}
+    for now in ("def", "abc-dirty", None):  # the last two may be any program, even where the names are equal
+        monkeypatch.setattr(cn, "commit", lambda now=now: now)
+        assert cn.differences(saved, training()) == {"commits": ["abc"]}
+        assert cn.differences(training(), training()) == ({} if now == "def" else {"commits": [now]})
+
+
+@pytest.mark.parametrize(
+    ("how", "seed", "now", "resumed"),
+    [
+        ({}, 0, "abc", True),
+        ({"resume": False}, 0, "abc", False),
+        ({}, 0, "def", False),
+        ({"any_program": True}, 0, "def", True),
+        ({"any_program": True}, 7, "abc", False),
+    ],
+    ids=str,
+)
+def test_what_is_resumed(tmp_path, shapes, monkeypatch, capsys, how, seed, now, resumed):
+    data, protocol, path = cn.select_images(hn.load_mnist(shapes), SMALL), cn.PROTOCOLS["short"], tmp_path / "net.npz"
+    monkeypatch.setattr(cn, "commit", lambda: "abc")
+    first = cn.train_one(SMALL, protocol, data, path)
+    monkeypatch.setattr(cn, "commit", lambda: now)
+    again = cn.train_one(replace(SMALL, seed=seed), protocol, data, path, quiet=False, **how)
+    assert len(capsys.readouterr().out.splitlines()) == (0 if resumed else SMALL.epochs)
+    assert (again["history"] == first["history"]) == (seed == SMALL.seed)
+    assert cn.Training.load(path).settings.seed == seed
+
+
 def test_a_run_does_not_go_on_with_other_images(shapes):
-    data = cn.chosen(hn.load_mnist(shapes), SMALL)
+    data = cn.select_images(hn.load_mnist(shapes), SMALL)
     with pytest.raises(ValueError, match="cannot go on with"):
         cn.train(training(data=data), data._replace(y_train=2 - data.y_train))
 
@@ -355,37 +405,49 @@ def test_the_other_blocks(tmp_path, shapes, block):
     assert (run["block"], run["protocol"], run["final_T_per_layer"]) == (block, "paper", [])
 
 
+TO_STOP = ("--width", 3, "--epochs", 60, "--seeds", "0,1")
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """What a run that nobody stops writes."""
+    folder = tmp_path_factory.mktemp("whole")
+    shapes = write_data_set(folder / "shapes", side=14)
+    assert train(*TO_STOP, "--jobs", 2, "--data-dir", shapes, "--out", folder / "whole.json").returncode == 0
+    return numbers_of(folder / "whole.json")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+@pytest.mark.xdist_group("kills")
 @pytest.mark.parametrize(("how", "jobs"), [(signal.SIGKILL, 2), (signal.SIGINT, 2), (signal.SIGINT, 1)])
-def test_a_stopped_command_resumes_exactly(tmp_path, shapes, how, jobs):
-    words = ("--width", 3, "--epochs", 60, "--seeds", "0,1", "--jobs", jobs, "--data-dir", shapes, "--out")
-    assert train(*words, tmp_path / "whole.json").returncode == 0
+def test_a_stopped_command_resumes_exactly(tmp_path, shapes, main, whole, how, jobs):
+    words = (*TO_STOP, "--jobs", jobs, "--data-dir", shapes, "--out")
     command = [sys.executable, ROOT / "conv_highway_networks.py", *words, tmp_path / "stopped.json"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
     with subprocess.Popen(list(map(str, command)), **pipes) as process:
         assert any("seed 0  epoch   3" in line for line in process.stdout)
         os.killpg(process.pid, how)
-        stderr = process.communicate(timeout=60)[1]
+        stderr = process.communicate(timeout=300)[1]
     assert not (tmp_path / "stopped.json").exists()
     if how == signal.SIGINT:
         assert process.returncode == 130
         assert stderr.splitlines() == [
             "interrupted: nothing was written; --resume goes on from the last finished epoch"
         ]
-    assert "--resume goes on from there" in one_line_error(train(*words, tmp_path / "stopped.json"))
+    assert "--resume goes on from there" in one_line_error(main(*words, tmp_path / "stopped.json"))
     process = train(*words, tmp_path / "stopped.json", "--resume")
     assert process.returncode == 0, process.stderr
     assert "seed 0  epoch   3 " not in process.stdout
     assert "seed 0  epoch  60 " in process.stdout
-    assert numbers_of(tmp_path / "stopped.json") == numbers_of(tmp_path / "whole.json")
+    assert numbers_of(tmp_path / "stopped.json") == whole
     process = train(*words, tmp_path / "stopped.json", "--resume")  # nothing is left to do
     assert "epoch" not in process.stdout
-    assert numbers_of(tmp_path / "stopped.json") == numbers_of(tmp_path / "whole.json")
+    assert numbers_of(tmp_path / "stopped.json") == whole
 
 
-def test_what_cannot_be_resumed(tmp_path, shapes):
+def test_what_cannot_be_resumed(tmp_path, shapes, main):
     words = ("--width", 3, "--out", tmp_path / "x.json")
-    assert train(*words, "--data-dir", shapes, "--epochs", 2).returncode == 0
+    assert main(*words, "--data-dir", shapes, "--epochs", 2).returncode == 0
     before = {name: (tmp_path / name).read_bytes() for name in ("x.json", "x_0.npz")}
     others = write_data_set(tmp_path / "others", n_train=310, side=14)
     for other, what in (
@@ -396,32 +458,32 @@ def test_what_cannot_be_resumed(tmp_path, shapes):
         (("--epochs", 2, "--n-train", 200), "n_train 300"),
         (("--epochs", 2, "--n-train", 300, "--n-test", 80, "--data-dir", others), "crc32"),
     ):
-        error = one_line_error(train(*words, "--data-dir", shapes, *other, "--resume"))
+        error = one_line_error(main(*words, "--data-dir", shapes, *other, "--resume"))
         assert "is of another run" in error
         assert what in error
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
-    assert train(*words, "--data-dir", shapes, "--epochs", 3).returncode == 0  # a finished one may be replaced
+    assert main(*words, "--data-dir", shapes, "--epochs", 3).returncode == 0  # a finished one may be replaced
     assert cn.Training.load(tmp_path / "x_0.npz").epochs == 3
 
 
-def test_a_file_that_is_no_checkpoint_is_not_replaced(tmp_path, shapes):
+def test_a_file_that_is_no_checkpoint_is_not_replaced(tmp_path, shapes, main):
     (tmp_path / "x_0.npz").write_bytes(b"mine")
     for words in ((), ("--resume",)):
-        process = train(*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json", *words)
+        process = main(*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json", *words)
         assert "x_0.npz is not a checkpoint" in one_line_error(process)
     assert (tmp_path / "x_0.npz").read_bytes() == b"mine"
     assert {path.name for path in tmp_path.iterdir()} == {"shapes", "x_0.npz"}
 
 
-def test_resuming_says_what_one_should_know(tmp_path, shapes):
+def test_resuming_says_what_one_should_know(tmp_path, shapes, main):
     words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json", "--resume")
-    process = train(*words)
+    process = main(*words)
     assert process.returncode == 0, process.stderr
     assert "seed 0: there is no" in process.stderr
     path = tmp_path / "x_0.npz"
     head, arrays = read_arrays(path)
     write_arrays(path, head | {"commits": ["of old"]}, **arrays)
-    process = train(*words)
+    process = main(*words)
     assert process.returncode == 0
     assert "trained by ['of old'], from now on by" in process.stderr
 
@@ -468,21 +530,21 @@ BAD = [
 @pytest.mark.parametrize(
     ("words", "message"), BAD, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
 )
-def test_bad_input_is_one_line(tmp_path, shapes, words, message):
+def test_bad_input_is_one_line(tmp_path, shapes, main, monkeypatch, words, message):
     (tmp_path / "run.json").write_text("kept")
-    process = train("--epochs", 1, "--data-dir", shapes, "--out", "run.json", *words, cwd=tmp_path)
-    assert message in one_line_error(process)
+    monkeypatch.chdir(tmp_path)
+    assert message in one_line_error(main("--epochs", 1, "--data-dir", shapes, "--out", "run.json", *words))
     assert (tmp_path / "run.json").read_text() == "kept"
     assert {path.name for path in tmp_path.iterdir()} == {"shapes", "run.json"}
 
 
-def test_images_that_a_convolutional_net_cannot_take(tmp_path):
+def test_images_that_a_convolutional_net_cannot_take(tmp_path, main):
     tiny = write_data_set(tmp_path / "tiny", side=4)
-    assert "images of 4 x 4 pixels are too small for this net" in one_line_error(train("--no-save", "--data-dir", tiny))
+    assert "images of 4 x 4 pixels are too small for this net" in one_line_error(main("--no-save", "--data-dir", tiny))
     wide = write_data_set(tmp_path / "wide", n_train=100, n_test=100, side=10, compress=False)
     for name in ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte"):
         (wide / name).write_bytes(idx_bytes(np.zeros((100, 5, 8))))
-    assert "images of 40 pixels are not square" in one_line_error(train("--no-save", "--data-dir", wide))
+    assert "images of 40 pixels are not square" in one_line_error(main("--no-save", "--data-dir", wide))
 
 
 def test_the_nets_of_the_paper():
@@ -491,7 +553,7 @@ def test_the_nets_of_the_paper():
     for (name, (shape, layers, published)), line in zip(
         cn.PUBLISHED.items(), process.stdout.splitlines()[1:], strict=True
     ):
-        n = len(cn.ConvNet(shape, layers, np.random.default_rng(0)).parameters)
+        n = len(ConvNet(shape, layers, np.random.default_rng(0)).parameters)
         assert line.split() == [*name.split(), f"{n:,}", f"{published:,.0f}"]
         assert abs(n / published - 1) < 0.02
     depths = [sum(kind in ("conv", "highway", "dense") for kind, *_ in net) for _, net, _ in cn.PUBLISHED.values()]

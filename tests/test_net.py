@@ -1,6 +1,7 @@
 import copy
 import json
 import pickle
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -193,7 +194,7 @@ def test_normalised_initialisation(block, init):
         expected["W_T"] = 2 / 200
         assert (net.b_T == -3).all()
     if block == "residual":
-        expected["W_H"] /= 20  # H starts 1/sqrt(depth) of its size
+        expected["W_H"] /= 20**2  # H starts 1/depth of its size
     if block == "highway-carry":
         expected["W_C"] = 2 / 200
         assert (net.b_C == 3).all()  # C = 1 - T where W_T and W_C do not count
@@ -404,7 +405,7 @@ def test_a_residual_block_starts_scaled_down():
         hn.DeepNet(4, 3, 6, 25, block, np.random.default_rng(0)) for block in ("highway", "residual", Residual(0.1))
     ]
     highway, by_default, by_a_tenth = (net.W_H for net in nets)
-    np.testing.assert_array_equal(by_default, highway * np.float32(1 / 5))
+    np.testing.assert_array_equal(by_default, highway * np.float32(1 / 25))
     np.testing.assert_array_equal(by_a_tenth, highway * np.float32(0.1))
 
 
@@ -456,8 +457,19 @@ def test_work_arrays_stay_bounded():
     for n in range(1, 40):
         net.forward(np.ones((n, 4)))
         net.predict(np.ones((n, 4)))
-    assert len(net._work) <= 6
-    assert {len(work.q) for (_, purpose), work in net._work.items() if purpose == "predict"} == {1}
+    assert len(net._work) <= 6  # of three purposes the usual batch and a last partial one
+    for purpose, arrays in (("predict", 1), ("train", 30)):  # all layers share one's, or have their own
+        assert len({a.q.ctypes.data for a in net.workspace(39, purpose).layers}) == arrays
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
+def test_a_net_that_is_dropped_frees_its_memory_at_once(block):
+    net, x, _ = random_net(block, (4, 3, 6, 3, 5), dtype=np.float64)
+    net.forward(x)
+    net.predict(x)
+    there = weakref.ref(net)
+    del net
+    assert there() is None  # no cycle that waits for the collector
 
 
 def test_what_the_net_refuses():

@@ -1,0 +1,559 @@
+"""Layers of convolutional nets with their hand-written forward and backward passes, the net that a list of them makes,
+its work arrays, and the optimiser.  * is convolution; equations are numbered as in *Training Very Deep Networks*.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from types import MappingProxyType, SimpleNamespace
+
+import numpy as np
+from numpy import add, divide, exp2, greater, matmul, maximum, multiply, subtract  # called in loops
+from numpy.lib.stride_tricks import as_strided
+
+from highway_networks import Optimizer
+from plumbing.arrays import cached, views_into, zeros
+
+# ---- Layers ----------------------------------------------------------------------------------------------------------
+
+# Inside the net the maps of a batch are (rows, maps, columns x batch): one row of all maps of all images is a matrix.
+# A k x k convolution reads its input from V, (rows + k - 1, k, maps, columns x batch): k copies of every row, each
+# shifted by one column more, between rows of zeros.  So k rows of V, one after another, are without moving anything the
+# matrix (k k maps, columns x batch) that the weights (outputs, k k maps) are multiplied with.
+
+PRODUCT_BYTES = 1 << 20  # of z at a time: the element-wise work finds them in the cache
+BLOCK_COLUMNS, NARROW_ROWS = 250, 150  # of z at a time, where k rows of V are a matrix of so few rows: all stays cached
+EVALUATION_BATCH = 100  # images at a time
+
+
+class Layer:
+    """One entry of a net, from in_shape to out_shape, both (maps, side): its parameters' shapes, and its two passes.
+
+    A batch of n images is (rows, maps, columns x n), of the net's dtype.  The work arrays for it are in a namespace `a`
+    that make_arrays() makes.  forward(a, y, prepare_next) reads a.x, writes y, and calls prepare_next(rows) when rows
+    of y are ready.  backward(a, dy, needs_dx) uses up dy = dL/dy, writes grad.W, grad.b, and returns dL/dx if needed.
+    """
+
+    shapes, gates = MappingProxyType({}), 0
+
+    def __init__(self, in_shape, out_shape=None):
+        self.in_shape, self.out_shape = in_shape, out_shape or in_shape
+
+    def make_arrays(self, work, n: int) -> SimpleNamespace:
+        maps, side = self.in_shape
+        return SimpleNamespace(n=n, x=work.new("x", (side, maps, side * n)))
+
+    def prepare_input(self, a, rows) -> None:
+        """Called when these rows of a.x have been written."""
+
+
+class Convolution(Layer):
+    """y = H = max(0, W * x + b), in windows of k x k pixels, k odd; by default as many maps as x has.
+
+    Padding "same" is k // 2 zeros around the image; "valid" is none, and the side becomes side - k + 1.
+    W is (outputs, rows, columns, maps of x), b (outputs,).  Raises ValueError for an even k and another padding.
+    """
+
+    gates, carries = 0, False  # carries: x goes into y past the product, and what is left in dy into dx
+
+    def __init__(self, in_shape, k, maps=None, padding="same"):
+        if k % 2 == 0 or padding not in ("same", "valid"):
+            raise ValueError(f"a convolution has an odd size, and padding same or valid, not {k}, {padding!r}")
+        maps = maps or in_shape[0]
+        self.k, self.pad, self.outputs = k, k // 2 if padding == "same" else 0, maps * (1 + self.gates)
+        super().__init__(in_shape, (maps, in_shape[1] + 2 * self.pad - k + 1))
+        self.shapes = {"W": (self.outputs, k, k, in_shape[0]), "b": (self.outputs,)}
+
+    def draw(self, rng, gate_bias):
+        limit = math.sqrt(3 / math.prod(self.W.shape[1:]))  # Xavier as in Caffe: uniform, of variance 1 / fan_in
+        self.W[:] = rng.uniform(-limit, limit, self.W.shape)
+
+    def make_arrays(self, work, n):
+        (maps, side), (out, rows), k, pad = self.in_shape, self.out_shape, self.k, self.pad
+        a, columns = SimpleNamespace(n=n), rows * n
+        a.V = work.new("V", (side + 2 * pad, k, maps, columns))
+        a.x = a.V[pad : pad + side, pad] if rows == side else work.new("x", (side, maps, side * n))
+        at_once = min(max(1, PRODUCT_BYTES // (self.outputs * columns * a.V.itemsize)), rows)
+        a.slices = [slice(i, min(i + at_once, rows)) for i in range(0, rows, at_once)]
+        a.input_slices = [slice(i, min(i + at_once, side)) for i in range(0, side, at_once)]
+        a.z, a.t = (work.scratch(name, (at_once, m, columns)) for name, m in (("z", self.outputs), ("t", out)))
+        a.windows = windows(a.V, rows, k * k * maps)
+        fit = [w for w in range(1, rows + 1) if rows % w == 0 and w * n <= BLOCK_COLUMNS]
+        a.block_columns = n * (fit[-1] if fit and k * k * maps <= NARROW_ROWS else rows)
+        self._make_kept(work, a, (rows, out, columns))
+        if work.keep:
+            a.D = work.scratch("D", (side + k - 1, self.outputs, columns))  # dz between rows of zeros
+            a.dW = work.scratch("dW", (at_once, k * k * maps, self.outputs))
+            a.back = work.scratch("back", (at_once, k * maps, columns))
+            a.dx = None if self.carries else work.new("dx", (side, maps, side * n))
+        return a
+
+    def _make_kept(self, work, a, shape):
+        """Arrays of this shape from _elementwise() to _elementwise_backward()."""
+
+    def prepare_input(self, a, rows):
+        """Fills V, but for the copy that is not shifted where it is a.x itself."""
+        V, x, pad = a.V[self.pad : self.pad + self.in_shape[1]][rows], a.x[rows], self.pad
+        for j in range(self.k):
+            if j != pad or self.in_shape[1] != self.out_shape[1]:
+                to, source = shift_slices((pad - j) * a.n, x.shape[-1], V.shape[-1])
+                V[:, j, :, to] = x[..., source]
+
+    def forward(self, a, y, prepare_next):
+        W, b = self._weights()
+        for rows in a.slices:
+            z = a.z[: rows.stop - rows.start]
+            product(W, a.windows[rows], z, a.block_columns)  # a row: (outputs, k k maps) (k k maps, columns x batch)
+            add(z, b, z)
+            self._elementwise(a, rows, z, y[rows])
+            prepare_next(rows)
+        if not self.carries:
+            a.H = y  # the next layer's a.x
+
+    def _weights(self):
+        return self.W.reshape(self.outputs, -1), self.b[:, None]
+
+    def backward(self, a, dy, needs_dx):
+        around, (_, side) = self.k - 1 - self.pad, self.out_shape
+        inner = a.D[around : around + side]
+        a.D[:around] = a.D[around + side :] = self.grad.W[:] = self.grad.b[:] = 0
+        dW = self.grad.W.reshape(self.outputs, -1)
+        for rows in a.slices:
+            dz, parts = inner[rows], a.dW[: rows.stop - rows.start]
+            self._elementwise_backward(a, rows, dy[rows], dz)
+            matmul(a.windows[rows], dz.swapaxes(1, 2), parts)  # (k k maps, columns x batch) (columns x batch, outputs)
+            add(dW, parts.sum(axis=0).T, dW)
+            add(self.grad.b, dz.sum(axis=(0, 2)), self.grad.b)
+        return self._input_gradient(a, dy) if needs_dx else None
+
+    def _input_gradient(self, a, dy):
+        """dL/dx from a.D: the product holds what each of the k columns of weights adds, to be shifted to its place."""
+        k, pad, (maps, side) = self.k, self.pad, self.in_shape
+        W_t = np.ascontiguousarray(self.W[:, ::-1].transpose(2, 3, 1, 0)).reshape(k * maps, k * self.outputs)
+        dx, sources = dy if self.carries else a.dx, windows(a.D[:, None], side, k * self.outputs)
+        if not self.carries:
+            dx[:] = 0
+        for rows in a.input_slices:
+            back = a.back[: rows.stop - rows.start]
+            product(W_t, sources[rows], back, a.block_columns)  # (k maps, k outputs) (k outputs, columns x batch)
+            for j in range(k):
+                to, source = shift_slices((j - pad) * a.n, back.shape[-1], dx.shape[-1])
+                part = dx[rows][..., to]
+                add(part, back[:, j * maps : (j + 1) * maps, source], part)
+        return dx
+
+    def _elementwise(self, a, rows, z, y):
+        """z = W * x + b -> y, of these rows."""
+        maximum(z, 0, y)
+
+    def _elementwise_backward(self, a, rows, dy, dz):
+        """dL/dy -> dL/dz, of these rows; where it carries, dy becomes what is carried to dx."""
+        greater(a.H[rows], 0, dz)
+        multiply(dz, dy, dz)  # dz = H' dy
+
+
+class Residual(Convolution):
+    """y = x + H, H = max(0, W * x + b)."""
+
+    carries = True
+
+    def _make_kept(self, work, a, shape):
+        a.H = work.new("H", shape)
+
+    def _elementwise(self, a, rows, z, y):
+        maximum(z, 0, a.H[rows])
+        add(a.x[rows], a.H[rows], y)
+
+
+class Highway(Convolution):
+    """y = H T + x (1 - T), H = max(0, W_H * x + b_H), T = sigmoid(W_T * x + b_T)      eq. 3
+
+    It keeps the number of maps and the size of the image.  W and b hold W_H over W_T, b_H over b_T.
+    """
+
+    gates, carries = 1, True
+
+    def draw(self, rng, gate_bias):
+        super().draw(rng, gate_bias)
+        self.b[self.out_shape[0] :] = gate_bias
+
+    def _make_kept(self, work, a, shape):
+        a.H, a.q = work.new("H", shape), work.new("q", shape)
+
+    def _weights(self):
+        """Those of T times -log2 e: its half of the product is the exponent of 2^-(z_T log2 e) = e^-z_T."""
+        W, b = (each.copy() for each in super()._weights())
+        for each in (W, b):
+            each[self.out_shape[0] :] *= -1 / math.log(2)
+        return W, b
+
+    def _elementwise(self, a, rows, z, y):
+        maps, H, P, q, x = self.out_shape[0], a.H[rows], a.t[: len(z)], a.q[rows], a.x[rows]
+        maximum(z[:, :maps], 0, H)
+        exp2(z[:, maps:], q)
+        add(q, 1, q)  # q = 1 + exp(-z_T) = 1 / T
+        subtract(H, x, P)
+        divide(P, q, P)  # P = T (H - x)
+        add(x, P, y)  # y = H T + x (1 - T)
+
+    def _elementwise_backward(self, a, rows, dy, dz):
+        """eq. 9: dH = T dy, dz_H = H' dH; dT = (H - x) dy, dz_T = T (1 - T) dT = P (1 - T) dy."""
+        maps, H, q, dH, dz_T = self.out_shape[0], a.H[rows], a.q[rows], a.t[: len(dz)], dz[:, self.out_shape[0] :]
+        divide(dy, q, dH)  # dH = T dy
+        subtract(dy, dH, dy)  # dy becomes (1 - T) dy, what is carried
+        subtract(H, a.x[rows], dz_T)
+        divide(dz_T, q, dz_T)  # P again: keeping it would cost more memory than this costs time
+        multiply(dz_T, dy, dz_T)  # dz_T = P (1 - T) dy
+        greater(H, 0, H)
+        multiply(H, dH, dz[:, :maps])  # dz_H = H' dH
+
+
+def windows(V: np.ndarray, rows: int, height: int) -> np.ndarray:
+    """V (rows, ..., columns) -> (rows, height, columns), a view: the matrix of that height from each row on."""
+    return as_strided(V, (rows, height, V.shape[-1]), (V.strides[0], V.strides[-2], V.strides[-1]), writeable=False)
+
+
+def product(W, x, z, block_columns) -> None:
+    """z = W x for every row of the image, some columns at a time: (m, h) (rows, h, columns) -> (rows, m, columns)."""
+    in_blocks = (each.reshape(*each.shape[:2], -1, block_columns).swapaxes(1, 2) for each in (x, z))
+    matmul(W, *in_blocks)
+
+
+def shift_slices(by: int, size: int, room: int) -> tuple[slice, slice]:
+    """Of `size` columns that move right by `by` into `room` columns: where they come to lie, and which of them do."""
+    return slice(max(by, 0), min(by + size, room)), slice(max(-by, 0), min(size, room - by))
+
+
+class Pool(Layer):
+    """The maximum of k x k windows `stride` apart, over rows, then columns; the last ones may overhang."""
+
+    def __init__(self, in_shape, k, stride):
+        maps, side = in_shape
+        if min(k, stride) < 1:
+            raise ValueError(f"a pooling window and its stride are at least 1, not {k}, {stride}")
+        super().__init__(in_shape, (maps, min(-(-(side - k) // stride), (side - 1) // stride) + 1))
+        self.k, self.stride = k, stride
+
+    def make_arrays(self, work, n):
+        a, (maps, side), (_, out) = super().make_arrays(work, n), self.in_shape, self.out_shape
+        a.row_max = work.new("row_max", (out, maps, side * n))  # the maximum over the rows of a window
+        a.y = work.new("y", (out, maps, out * n))
+        if work.keep:
+            a.dx = work.new("dx", (side, maps, side * n))
+        return a
+
+    def _strided(self, source, n_windows):
+        """What lies at each of the k places of all windows, along the first axis: (part of the windows, ...)."""
+        return [source[i :: self.stride][:n_windows] for i in range(self.k)]
+
+    def forward(self, a, y, prepare_next):
+        (_, side), (_, out) = self.in_shape, self.out_shape
+        for source, top in ((a.x, a.row_max), (columns_first(a.row_max, side), columns_first(a.y, out))):
+            parts = self._strided(source, len(top))
+            top[...] = parts[0]
+            for part in parts[1:]:
+                maximum(top[: len(part)], part, top[: len(part)])
+        y[...] = a.y
+        prepare_next(slice(None))
+
+    def backward(self, a, dy, needs_dx):
+        """To the first of the largest: several are where an image is uniform."""
+        (_, side), (_, out), d_row_max = self.in_shape, self.out_shape, np.zeros_like(a.row_max)
+        a.dx[...] = 0
+        in_columns = ((a.row_max, side), (a.y, out), (dy, out), (d_row_max, side))
+        by_column = [columns_first(array, columns) for array, columns in in_columns]
+        for source, top, d_top, d_source in (by_column, (a.x, a.row_max, d_row_max, a.dx)):
+            free = np.ones(top.shape, bool)
+            for part, d_part in zip(*(self._strided(each, len(top)) for each in (source, d_source)), strict=True):
+                n = len(part)
+                here = free[:n] & (part == top[:n])
+                free[:n] &= ~here
+                d_part += here * d_top[:n]
+        return a.dx
+
+
+def columns_first(array: np.ndarray, columns: int) -> np.ndarray:
+    """(rows, maps, columns x batch) -> (columns, rows, maps, batch), a view."""
+    return array.reshape(*array.shape[:2], columns, -1).transpose(2, 0, 1, 3)
+
+
+class Average(Layer):
+    """The mean of k x k windows side by side.  Raises ValueError where they do not fill the image."""
+
+    def __init__(self, in_shape, k):
+        if k < 1 or in_shape[1] % k:
+            raise ValueError(f"windows of {k} side by side do not fill an image of {in_shape[1]}")
+        super().__init__(in_shape, (in_shape[0], in_shape[1] // k))
+        self.k = k
+
+    def forward(self, a, y, prepare_next):
+        (maps, _), out = self.in_shape, self.out_shape[1]
+        y[...] = a.x.reshape(out, self.k, maps, out, self.k, a.n).mean(axis=(1, 4)).reshape(y.shape)
+        prepare_next(slice(None))
+
+    def backward(self, a, dy, needs_dx):
+        (maps, side), out, k = self.in_shape, self.out_shape[1], self.k
+        each = dy.reshape(out, 1, maps, out, 1, a.n) / k**2
+        return np.broadcast_to(each, (out, k, maps, out, k, a.n)).reshape(side, maps, side * a.n).copy()
+
+
+class Dropout(Layer):
+    """Zero with probability `rate`, from 0 to less than 1, else x / (1 - rate); x itself where a.rng is None."""
+
+    def __init__(self, in_shape, rate):
+        if not 0 <= rate < 1:
+            raise ValueError(f"a dropout rate is from 0 to less than 1, not {rate}")
+        super().__init__(in_shape)
+        self.rate = rate
+
+    def forward(self, a, y, prepare_next):
+        a.mask = None
+        if a.rng is not None and self.rate:
+            keep = np.array(1 / (1 - self.rate), a.x.real.dtype)
+            a.mask = (a.rng.random(a.x.shape, np.float32) >= self.rate) * keep
+        multiply(a.x, 1 if a.mask is None else a.mask, y)
+        prepare_next(slice(None))
+
+    def backward(self, a, dy, needs_dx):
+        return dy if a.mask is None else multiply(dy, a.mask, dy)
+
+
+class Dense(Layer):
+    """Logits y = W x + b, (1, classes, n).  W is (classes, rows, maps, columns), b (classes,)."""
+
+    def __init__(self, in_shape, classes):
+        super().__init__(in_shape, (classes, 1))
+        maps, side = in_shape
+        self.shapes = {"W": (classes, side, maps, side), "b": (classes,)}
+
+    def draw(self, rng, gate_bias):
+        self.W[:] = rng.normal(0, 0.1, self.W.shape)
+
+    def forward(self, a, y, prepare_next):
+        y[0] = self.W.reshape(len(self.W), -1) @ a.x.reshape(-1, a.n) + self.b[:, None]
+
+    def backward(self, a, dy, needs_dx):
+        self.grad.W.reshape(len(self.W), -1)[:] = dy[0] @ a.x.reshape(-1, a.n).T
+        self.grad.b[:] = dy[0].sum(axis=1)
+        return (self.W.reshape(len(self.W), -1).T @ dy[0]).reshape(a.x.shape)
+
+
+KINDS = {
+    "conv": Convolution, "plain": Convolution, "residual": Residual, "highway": Highway,
+    "pool": Pool, "average": Average, "dropout": Dropout, "dense": Dense,
+}  # fmt: skip
+
+
+# ---- The net ---------------------------------------------------------------------------------------------------------
+
+
+class ConvNet:
+    """A net for images of `shape` (maps, side, side), of the layers that a list like mnist_net(16) names.
+
+    All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.  The layer i of the list has
+    views of its own: net.layers[i].W, .b, and .grad.W, .grad.b, in the shapes that its class names.
+
+    Convolutions are drawn from `rng` as Caffe's Xavier, uniform of variance 1 / fan_in, the dense layer normal with
+    deviation 0.1, in the order of the list; biases are zero but for b_T = gate_bias.  `dtype` is float32, float64, or
+    complex128 for complex-step derivatives.  The work arrays are the net's own: one thread at a time.
+
+    Raises ValueError for a list that makes no net; forward() and predict() for an x of another shape, or not finite.
+    """
+
+    def __init__(self, shape, layers, rng, *, gate_bias=-1.0, dtype=np.float32):
+        _, side, columns = shape
+        if side != columns or not layers or layers[-1][0] != "dense":
+            raise ValueError(f"images must be square, and the last layer dense, not {shape}, {layers[-1:]}")
+        if np.dtype(dtype) not in (np.float32, np.float64, np.complex128) or not abs(gate_bias) < 1e30:
+            raise ValueError(f"{dtype=} must be float32, float64 or complex128, and {gate_bias=} finite")
+        self.shape, self.dtype, self._entries = tuple(shape), np.dtype(dtype), [tuple(layer) for layer in layers]
+        self._make_layers()
+        size = sum(math.prod(shape) for layer in self.layers for shape in layer.shapes.values())
+        self.parameters, self.gradient = zeros(2 * size, self.dtype).reshape(2, size)
+        self._name_views()
+        for layer in self.layers:
+            if layer.shapes:
+                layer.draw(rng, gate_bias)
+
+    def _make_layers(self):
+        self.layers, in_shape = [], self.shape[:2]
+        for kind, *settings in self._entries:
+            if kind not in KINDS:
+                raise ValueError(f"{kind!r} is not one of {', '.join(KINDS)}")
+            self.layers.append(KINDS[kind](in_shape, *settings))
+            in_shape = self.layers[-1].out_shape
+            if min(in_shape) < 1:
+                raise ValueError(f"nothing is left of the image after {kind} {settings}: {in_shape}")
+        self._first = next(i for i, layer in enumerate(self.layers) if layer.shapes)  # below it nothing has a gradient
+
+    def _name_views(self):
+        start, self._work, self._saved = 0, {}, None
+        for layer in self.layers:
+            end, layer.grad = start + sum(map(math.prod, layer.shapes.values())), SimpleNamespace()
+            for owner, flat in ((layer, self.parameters), (layer.grad, self.gradient)):
+                vars(owner).update(views_into(flat[start:end], layer.shapes))
+            start = end
+
+    def __getstate__(self):
+        """Pickles and copies carry numbers only: copied views would no longer be views."""
+        return {name: vars(self)[name] for name in ("shape", "dtype", "_entries", "parameters", "gradient")}
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        self._make_layers()
+        self._name_views()
+
+    def forward(self, x: np.ndarray, dropout: np.random.Generator | None = None) -> np.ndarray:
+        """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array; keeps what backward()
+        needs.  Drops units only where there is a generator."""
+        self._saved, work = None, self._workspace(self._checked(x), "train")
+        logits = self._run(x, work, dropout)
+        self._saved = work
+        return logits
+
+    def predict(self, x: np.ndarray) -> np.ndarray:
+        """x as of forward() -> the logits without dropout, keeping nothing.  Leaves a forward() undisturbed."""
+        return np.concatenate([part for part, _ in self._in_parts(x, "predict")])
+
+    def mean_gates(self, x: np.ndarray) -> list[np.ndarray]:
+        """The transform gate output T of each highway layer at each position, (rows, columns), averaged over images
+        and maps, without dropout.  Leaves a forward() undisturbed."""
+        gated = [i for i, layer in enumerate(self.layers) if layer.gates]
+        sums = {i: np.zeros([self.layers[i].out_shape[1]] * 2) for i in gated}
+        for _, work in self._in_parts(x, "gates"):
+            for i in gated:
+                T = 1 / columns_first(work.arrays[i].q, self.layers[i].out_shape[1])  # (columns, rows, maps, batch)
+                sums[i] += T.mean(axis=2, dtype=np.float64).sum(axis=2).T
+        return [sums[i] / len(x) for i in gated]
+
+    def _in_parts(self, x, purpose):
+        for i in range(0, self._checked(x), EVALUATION_BATCH):
+            part = x[i : i + EVALUATION_BATCH]
+            work = self._workspace(len(part), purpose)
+            yield self._run(part, work, None), work
+
+    def backward(self, d_logits: np.ndarray) -> np.ndarray:
+        """dL/dlogits (N, classes) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
+
+        Uses up what forward() kept: raises RuntimeError when called twice, or before forward(), and ValueError for a
+        d_logits of another shape.
+        """
+        work, self._saved = self._saved, None
+        if work is None:
+            raise RuntimeError("backward() needs a forward() of its own before it")
+        d = np.array(d_logits, self.dtype).T[None]
+        if d.shape != work.logits.shape:
+            raise ValueError(f"d_logits must have shape {work.logits[0].T.shape}, not {d_logits.shape}")
+        for i in range(len(self.layers) - 1, self._first - 1, -1):
+            d = self.layers[i].backward(work.arrays[i], d, needs_dx=i > self._first)
+        return self.gradient
+
+    def per_parameter(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:
+        """One number for each parameter, (n_parameters,), as weight decay and rates need it: `last` is for the weights
+        of the last layer."""
+        parts = []
+        for layer in self.layers:
+            numbers = {"W": weights if last is None or layer is not self.layers[-1] else last, "b": biases}
+            parts += [np.full(math.prod(shape), numbers[name]) for name, shape in layer.shapes.items()]
+        return np.concatenate(parts).astype(self.dtype)
+
+    def _checked(self, x) -> int:
+        maps, side, _ = self.shape
+        if x.shape[1:] not in (self.shape, (math.prod(self.shape),)) or len(x) == 0:
+            shapes = f"(N, {math.prod(self.shape)}) or (N, {maps}, {side}, {side}) with N >= 1"
+            raise ValueError(f"x must have shape {shapes}, not {x.shape}")
+        if not np.isfinite(x).all():
+            raise ValueError("x must be finite; it holds NaN or infinity")
+        return len(x)
+
+    def _workspace(self, n, purpose):
+        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose != "predict"))
+
+    @np.errstate(over="ignore")  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
+    def _run(self, x, work, dropout):
+        first = work.arrays[0]
+        first.x[...] = x.reshape(-1, *self.shape).transpose(2, 1, 3, 0).reshape(first.x.shape)
+        self.layers[0].prepare_input(first, slice(None))
+        outputs = [a.x for a in work.arrays[1:]] + [work.logits]
+        after = [partial(layer.prepare_input, a) for layer, a in zip(self.layers[1:], work.arrays[1:], strict=True)]
+        after.append(lambda rows: None)
+        for layer, a, y, prepare_next in zip(self.layers, work.arrays, outputs, after, strict=True):
+            a.rng = dropout
+            layer.forward(a, y, prepare_next)
+        return work.logits[0].T.copy()
+
+
+class Workspace:
+    """The work arrays of a net for batches of n images, made once, all in one block of memory.
+
+    With `keep` every layer has its own, as backward() needs; without, layers of one shape share them in turn.
+    """
+
+    def __init__(self, net: ConvNet, n: int, keep: bool):
+        self.keep, self._dtype, self._block, self._scratch = keep, net.dtype, None, {}
+        for _ in range(2):  # the first round finds how much memory is needed, and the largest scratch of each name
+            self._used, self._shared, self.arrays = 0, {}, []
+            self._made = {name: self._zeros((size,)) for name, size in self._scratch.items()}
+            for layer in net.layers:
+                self.arrays.append(layer.make_arrays(self, n))
+            if self._block is None:
+                self._block = zeros(self._used + sum(size + 16 for size in self._scratch.values()), self._dtype)
+        self.logits = np.zeros((1, net.layers[-1].out_shape[0], n), net.dtype)
+
+    def new(self, name: str, shape: tuple) -> np.ndarray:
+        """Zeros of a layer's own; with `keep` they last from forward() to backward()."""
+        if self.keep:
+            return self._zeros(shape)
+        key = name, shape, len(self.arrays) % 2  # a layer reads from one while it writes to the next one's
+        if key not in self._shared:
+            self._shared[key] = self._zeros(shape)
+        return self._shared[key]
+
+    def scratch(self, name: str, shape: tuple) -> np.ndarray:
+        """What all layers use one after another."""
+        size = math.prod(shape)
+        if self._block is None:
+            self._scratch[name] = max(size, self._scratch.get(name, 0))
+            return np.empty(shape, self._dtype)
+        return self._made[name][:size].reshape(shape)
+
+    def _zeros(self, shape):
+        start, self._used = self._used, self._used + -(-math.prod(shape) // 16) * 16  # begins a line of the cache
+        if self._block is None:
+            return np.empty(shape, self._dtype)
+        return self._block[start : start + math.prod(shape)].reshape(shape)
+
+
+# ---- The optimiser ---------------------------------------------------------------------------------------------------
+
+
+class Nesterov(Optimizer):
+    """Gradient descent with Nesterov's momentum and weight decay:
+
+        g = gradient + weight_decay parameters,    v = momentum v + g,    parameters -= lr rates (g + momentum v)
+
+    `weight_decay` and `rates` are numbers, or one for each parameter: see ConvNet.per_parameter().  `lr` may be set
+    before every step: what v holds already then moves the parameters by the new rate, where Caffe's v holds its own.
+    Raises ValueError unless lr is positive.
+    """
+
+    def __init__(self, parameters, lr, momentum=0.9, weight_decay=0.0, rates=1.0):
+        super().__init__(parameters, lr, clip=math.inf, decay=1.0, n_states=3)
+        self.momentum, (self.v, self.weight_decay, self.rates) = momentum, self.states
+        self.weight_decay[:], self.rates[:] = weight_decay, rates
+        self._ahead = np.empty_like(self._scratch)
+
+    def _update(self, gradient, scale):
+        momentum, lr = self._scalars(self.momentum, self.lr)
+        for p, g, s, v, weight_decay, rates in self._parts(gradient):
+            ahead = self._ahead[: len(g)]
+            multiply(weight_decay, p, s)
+            add(s, g, s)
+            multiply(v, momentum, v)
+            add(v, s, v)
+            multiply(v, momentum, ahead)
+            add(s, ahead, s)
+            multiply(s, rates, s)
+            multiply(s, lr, s)
+            subtract(p, s, p)

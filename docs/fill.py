@@ -1,0 +1,486 @@
+"""Fills the numbers of README.md and docs/*.md from the committed JSON; it measures nothing.
+
+    python docs/fill.py
+
+A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is one of
+
+    FILE.KEY          an entry of `summary` in results/FILE.json, as mean ± standard deviation (n)
+    FILE.KEY:2        its mean alone, with so many significant digits
+    verdict: WORDS    the ledger's verdict on the one claim with these words; judged: WORDS, with our numbers before it
+    takes-FILE        how long that took
+    a name of FILLED, at the end of this file: a table, or a sentence
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from functools import cache, partial
+from pathlib import Path
+from statistics import mean, median, stdev
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from plumbing.commands import run_command, run_program
+from plumbing.files import ROOT, InputError, read_json
+
+BLOCKS = ("highway", "plain")
+NAME = r"<!-- ((?!end )[\w.-]+(?::\d)?|(?:verdict|judged): [^<>]+) -->"
+MARK = re.compile(NAME + r"(?:(?!<!--).)*<!-- end -->", re.S)
+WIDTHS = (16, 32)
+
+
+def pages(root: Path = ROOT) -> list[Path]:
+    return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+
+
+def fill(text: str, read) -> str:
+    """The text with what stands between its comments filled in anew; read(name) gives the JSON of that name.
+
+    Raises InputError for a comment that nothing is known of, for one without its end, and for results that lack what
+    it needs.
+    """
+    if stray := re.search(f"{NAME}|<!-- end -->", MARK.sub("", text)):
+        raise InputError(f"{stray[0]} stands alone: a number stands between <!-- NAME --> and <!-- end -->")
+
+    def filled(match):
+        try:
+            return f"<!-- {match[1]} -->{value_of(match[1], read)}<!-- end -->"
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+            raise InputError(f"<!-- {match[1]} --> cannot be filled in: {error!r}") from error
+
+    return MARK.sub(filled, text)
+
+
+def value_of(name: str, read) -> str:
+    column, is_claim, words = name.partition(": ")
+    if is_claim:
+        claim = the_claim(read, words)
+        return {"verdict": claim["verdict"], "judged": f"{claim['ours']} | {claim['verdict']}"}[column]
+    if name.startswith("takes-"):
+        return takes(read, name.removeprefix("takes-"))
+    if name in FILLED:
+        return FILLED[name](read)
+    file, _, key = name.partition(".")
+    key, _, digits = key.rpartition(":") if re.search(r":\d$", key) else (key, "", "")
+    return of_summary(read(f"results/{file}.json")["summary"][key], key, int(digits or 0))
+
+
+def of_summary(value, key: str, digits: int) -> str:
+    """A summary's entry as text: its mean in so many digits or, where none are asked for, its mean ± deviation (n)."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        if not digits and value["mean"] is not None:
+            return f"{value['mean']:.4g} ± {value['sd']:.1g} (n = {value['n']})"
+        value = value["mean"]
+    missing = "never" if key.startswith("epochs_to") else "diverged"
+    return missing if value is None else f"{value:.{digits or 4}g}"
+
+
+def table(header: str, rows: list[str]) -> str:
+    return "\n\n" + "\n".join([header, re.sub(r"[^|]+", " --- ", header), *rows]) + "\n\n"
+
+
+def spaced(n: int) -> str:
+    return f"{n:,}".replace(",", " ")
+
+
+# ---- The headline, its depths and seeds ------------------------------------------------------------------------------
+
+
+def output(read) -> str:
+    """The last lines of the headline command, as highway_networks.table() prints them."""
+    [pair] = read("run.json")["runs"]
+    line = f"{pair['depth']:5d} {pair['seed']:6d}  "
+    for block in BLOCKS:
+        line += f"{pair[block]['final_test_acc']:17.3f} {pair[block]['final_train_loss']:11.4g}"
+    header = "depth   seed   highway test acc  train loss   plain test acc  train loss"
+    return f"\n\n```text\n{header}\n{line}\n```\n\n"
+
+
+def headline(read) -> str:
+    """Seed 0, and the means of several seeds."""
+    program, pair, rows = read("data/published.json")["program"], read("run.json")["runs"][0], []
+    for block in BLOCKS:
+        theirs, run = program["headline"][block], pair[block]
+        means = (mean_and_sd(values) for values in (program["seeds"][block], of_seeds(read, block)))
+        cells = f"{theirs['test_acc']:.3f}", f"{run['final_test_acc']:.3f}", *means
+        rows.append(f"| {block} | {' | '.join(cells)} | {theirs['train_loss']:.3f} | {run['final_train_loss']:.3f} |")
+    counts = len(program["seeds"]["highway"]), len(of_seeds(read, "highway"))
+    columns = "test accuracy, seed 0: published | here | mean of {} seeds, published | of {}, here".format(*counts)
+    return table(f"| net | {columns} | training loss, seed 0: published | here |", rows)
+
+
+def of_seeds(read, block: str) -> list[float]:
+    return [pair[block]["final_test_acc"] for pair in read("run_seeds.json")["runs"]]
+
+
+def mean_and_sd(values: list[float]) -> str:
+    return f"{mean(values):.3f} ± {stdev(values):.3f}"
+
+
+def seeds(read) -> str:
+    published, rows = read("data/published.json")["program"]["seeds"], []
+    for block in BLOCKS:
+        ours = of_seeds(read, block)
+        cells = mean_and_sd(published[block]), mean_and_sd(ours), f"{len(ours)} | {min(ours):.3f} | {max(ours):.3f}"
+        rows.append(f"| {block} | {' | '.join(cells)} |")
+    return table("| net | published (3 seeds) | here | seeds | lowest | highest |", rows)
+
+
+def sweep(read, columns: dict) -> str:
+    """The pair at each depth: of each column the published number beside ours."""
+    published, rows = read("data/published.json")["program"]["depths"], []
+    for pair in read("run_sweep.json")["runs"]:
+        theirs = published[str(pair["depth"])]
+        cells = [f"{theirs[b][name]:.3f} | {pair[b][f'final_{name}']:.3f}" for name in columns for b in BLOCKS]
+        rows.append(f"| {pair['depth']} | {' | '.join(cells)} |")
+    header = [f"{block} {what}, published | here" for what in columns.values() for block in BLOCKS]
+    return table(f"| depth | {' | '.join(header)} |", rows)
+
+
+def thirds(read) -> str:
+    """Mean T of the lower and the upper third of the blocks, in the headline nets of all seeds."""
+    gates = [pair["highway"]["final_T_per_layer"] for pair in read("run_seeds.json")["runs"]]
+    n = len(gates[0]) // 3
+    low, high = [mean(T[:n]) for T in gates], [mean(T[-n:]) for T in gates]
+    higher = sum(b > a for a, b in zip(low, high, strict=True))
+    cells = mean_and_sd(low), mean_and_sd(high), f"{higher} of {len(gates)}"
+    header = f"| mean T of blocks 1 to {n} | of the last {n} | seeds in which the last are higher |"
+    return table(header, [f"| {' | '.join(cells)} |"])
+
+
+# ---- The ledger ------------------------------------------------------------------------------------------------------
+
+
+def the_claim(read, words: str) -> dict:
+    found = [row for row in read("results/claims.json")["trials"] if words in row["claim"]]
+    if len(found) != 1:
+        raise LookupError(f"{len(found)} claims contain {words!r}")
+    return found[0]
+
+
+def ledger(read) -> str:
+    rows = []
+    for row in read("results/claims.json")["trials"]:
+        by = ", ".join(f"[{name}]({where_computed(name)})" for name in row["results"])
+        by += f": {max(row['minutes_on_two_cores'], 0.1):.1f}" if by else "-"
+        note = f" ({row['note']})" if row["note"] else ""
+        rows.append(f"| {row['source']} | {row['claim']}{note} | {row['ours']} | **{row['verdict']}** | {by} |")
+    return table("| where | what it says | ours | verdict | by, minutes on two cores |", rows)
+
+
+def where_computed(name: str) -> str:
+    return f"../{name}.json" if name.startswith("run_") else f"../experiments/{name}.py"
+
+
+def ledger_counts(read) -> str:
+    counts = read("results/claims.json")["summary"]
+    parts = [f"{n} {name.replace('_', ' ')}" for name, n in counts.items()]
+    return f"of {sum(counts.values())} claims {', '.join(parts)}"
+
+
+# ---- Depth and blocks ------------------------------------------------------------------------------------------------
+
+
+def depths(read) -> str:
+    summary, rows = read("results/optimization.json")["summary"], []
+    for n in (10, 20, 50, 100):
+        loss, accuracy = (
+            [summary[f"{name}_{block}_{n}"]["mean"] for block in BLOCKS] for name in ("final_loss", "test_accuracy")
+        )
+        ratio = f"{summary[f'plain_over_highway_loss_at_{n}']:.3g}"
+        cells = f"{loss[0]:.2g} | {loss[1]:.2g} | {ratio} | {accuracy[0]:.4f} | {accuracy[1]:.4f}"
+        rows.append(f"| {n} | {cells} |")
+    header = "| layers | highway: loss | plain: loss | plain over highway | highway: accuracy | plain: accuracy |"
+    return table(header, rows)
+
+
+def shut(read, name: str) -> str:
+    """Of the nets of 1000 layers whose gates start at -20."""
+    values = [t[name] for t in read("results/thousand_layers.json")["trials"]["shut"]]
+    return of_summary({"mean": mean(values), "sd": stdev(values), "n": len(values)}, name, 0)
+
+
+def exploded(read) -> str:
+    """Test accuracy of the three seeds of each optimiser, one by one."""
+    record, rows = read("results/full_mnist.json"), []
+    for name, what in (("sgd", "SGD with momentum"), ("adam", "Adam")):
+        runs = [t for t in record["trials"]["hundred_layers"] if t["optimizer"] == name]
+        each = ", ".join("diverged" if t["test_accuracy"] is None else f"{t['test_accuracy']:.4f}" for t in runs)
+        key = f"test_accuracy_highway_100_{name}"
+        rows.append(f"| {what} | {each} | {of_summary(record['summary'][key], key, 0)} |")
+    return table("| 100 layers, all of MNIST | test accuracy of each seed | mean ± sd |", rows)
+
+
+def blocks(read, matched: str) -> str:
+    """Median loss and accuracy of four kinds of block, at as many parameters or at one width."""
+    record, rows = read("results/blocks.json"), []
+    widths = {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}
+    for n in record["settings"]["layers"]:
+        cells = []
+        for block, width in widths.items():
+            wanted = {"block": block, "layers": n, "width": 50 if matched == "width" else width}
+            runs = [t for t in record["trials"]["final"] if wanted.items() <= t.items()]
+            lost = sum(t["test_accuracy"] is None for t in runs)
+            both = None if lost else [median(t[name] for t in runs) for name in ("loss", "test_accuracy")]
+            cells.append("{:.2g}, {:.4f}".format(*both) if both else f"{lost} of {len(runs)} diverged")
+        rows.append(f"| {n} | {' | '.join(cells)} |")
+    return table(f"| layers | {' | '.join(widths)} |", rows)
+
+
+def compounding(read) -> str:
+    record, rows = read("results/blocks.json"), []
+    names = "identity_part_at_start_highway", "identity_part_trained_highway"
+    names += tuple(f"gradient_first_over_last_trained_{block}" for block in ("highway", "residual"))
+    names += "mean_T_early_highway", "mean_T_late_highway"
+    for n in record["settings"]["layers"]:
+        cells = " | ".join(f"{record['summary'][f'{name}_{n}']['mean']:.2g}" for name in names)
+        rows.append(f"| {n} | {cells} |")
+    columns = "identity part at the start", "trained", "gradient, first layer over last: highway", "residual"
+    return table(f"| layers | {' | '.join(columns)} | mean T, first third | last third |", rows)
+
+
+def unscaled(read) -> str:
+    record = read("results/blocks.json")
+    layers = record["settings"]["layers"]
+    rows = [
+        f"| {what} | " + " | ".join(f"{record['summary'][f'best_loss_residual_{name}_{n}']:.2g}" for n in layers) + " |"
+        for name, what in (("unscaled", "not scaled"), ("scaled", "scaled"))
+    ]
+    return table(f"| W_H at the start | {' | '.join(f'{n} layers' for n in layers)} |", rows)
+
+
+def budget(read, name: str, text: str) -> str:
+    return text.format_map(read(f"results/{name}.json")["settings"])
+
+
+# ---- Times -----------------------------------------------------------------------------------------------------------
+
+
+def takes(read, name: str) -> str:
+    """The seconds of all trials, on two cores."""
+    if name.startswith("run_"):
+        seconds = sum(pair["wallclock_sec"] for pair in read(f"{name}.json")["runs"]) / 2
+    else:
+        trials = read(f"results/{name}.json")["trials"]
+        groups = trials.values() if isinstance(trials, dict) else [trials]
+        seconds = sum(t["seconds"] for group in groups for t in group) / 2
+    return f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
+
+
+def cost(read) -> str:
+    """Of optimization --full: its search, then its final runs, each as long as its share or its longest trial."""
+    seconds = {}
+    for t in read("results/optimization.json")["trials"]["final"]:  # second chances are as long
+        if not t["diverged"]:
+            seconds.setdefault((t["block"], t["layers"]), []).append(t["seconds"] / t["epochs"])
+    trial = [400 * mean(values) for values in seconds.values()]
+
+    def hours(cores):
+        return sum(max(max(trial), n * sum(trial) / cores) for n in (100, 3)) / 3600
+
+    useful = round(100 * sum(trial) / max(trial))
+    rows = [f"| {n} | {hours(n) / 24:.1f} days |" if hours(n) > 48 else f"| {n} | {hours(n):.1f} h |" for n in (2, 64)]
+    rows.append(
+        f"| {useful} and more | {hours(useful):.1f} h: the longest trial of each half, {max(trial) / 3600:.1f} h |"
+    )
+    rows.append(f"| all trials together | {103 * sum(trial) / 3600:.0f} core-hours |")
+    return table("| cores | time |", rows)
+
+
+# ---- Convolution -----------------------------------------------------------------------------------------------------
+
+
+def percent(value: dict) -> str:
+    sd = "" if value["sd"] is None else f" ± {100 * value['sd']:.2f}"
+    return f"{100 * value['mean']:.2f}{sd}, {value['n']} seed{'s' * (value['n'] > 1)}"
+
+
+def table_1(read) -> str:
+    summary, published, rows = read("results/table1.json")["summary"], read("data/published.json")["table_1"], []
+    for name in ("width_16", "width_32", "width_16_plain", "width_16_residual"):
+        width, kind = (*name.removeprefix("width_").split("_"), "highway")[:2]
+        paper = published[width] if kind == "highway" else None
+        paper = f"{100 * paper['mean']:.2f} ± {100 * paper['sd']:.2f}, 5 runs of 300" if paper else "-"
+        cells = []
+        for protocol in ("short", "paper"):
+            value = summary.get(f"test_accuracy_{name}_{protocol}")
+            cells.append(f"{percent(value)} of {summary[f'epochs_{name}_{protocol}']}" if value else "-")
+        n = spaced(summary[f"parameters_{name}"])
+        rows.append(f"| {kind}, {width} maps | {n} | {paper} | **{cells[0]}** | {cells[1]} |")
+    return table(
+        "| net | parameters | paper: %, epochs | here, short: %, epochs | here, as the authors train: %, epochs |", rows
+    )
+
+
+def table_1_differences(read) -> str:
+    """Ours less the paper's mean, in points: of the short protocol with its standard error over the runs."""
+    summary, published, rows = read("results/table1.json")["summary"], read("data/published.json")["table_1"], []
+    for width in WIDTHS:
+        paper, ours = published[str(width)], summary[f"test_accuracy_width_{width}_short"]
+        error = 100 * (paper["sd"] ** 2 / 5 + ours["sd"] ** 2 / ours["n"]) ** 0.5
+        long = 100 * (summary[f"test_accuracy_width_{width}_paper"]["mean"] - paper["mean"])
+        hours = 300 * summary[f"seconds_per_epoch_width_{width}_paper"] / 3600
+        after = f"{long:+.2f} after {summary[f'epochs_width_{width}_paper']} epochs, 1 seed"
+        rows.append(
+            f"| {width} | {100 * (ours['mean'] - paper['mean']):+.2f} ± {error:.2f} | {after} | {hours:.0f} h |"
+        )
+    return table(
+        "| maps | short, less the paper | as the authors train, less the paper | 300 epochs would take |", rows
+    )
+
+
+def authors_log(read) -> str:
+    return f"{100 * read('data/published.json')['authors_log']['32']['test_accuracy']:.2f} %"
+
+
+def recipes(read) -> str:
+    summary, start = read("results/table1.json")["summary"], "validation_accuracy_"
+    parts = {name.removeprefix(start).replace("_", " "): summary[name] for name in summary if name.startswith(start)}
+    return table("| recipe | validation, % |", [f"| {name} | {100 * value:.2f} |" for name, value in parts.items()])
+
+
+# ---- Speed -----------------------------------------------------------------------------------------------------------
+
+
+def ratios(header: str, records: list[dict], what: dict) -> str:
+    """A row for each key of a summary: what, against what, the ratio, and whether the target was reached."""
+    summary = {key: value for record in records for key, value in record["summary"].items()}
+    targets, rows = {key: t for record in records for key, t in record["settings"]["targets"].items()}, []
+    for key, (ours, theirs) in what.items():
+        value, target = summary[key], targets.get(key)
+        end = f"{target:.2f} | {'reached' if value <= target else 'missed'}" if target else "- | -"
+        rows.append(f"| {ours} | {theirs} | **{value:.2f}** | {end} |")
+    return table(header, rows)
+
+
+def speed(read) -> str:
+    step, commands, scaling = (read(f"results/benchmark_{name}.json") for name in ("step", "commands", "scaling"))
+    highway, plain = (
+        f"training step, {block} ({step['trials'][f'step, {block}']['this project']['median_ms']:.2f} ms)"
+        for block in BLOCKS
+    )
+    of_command = "the {0} command ({1:.1f} s)"
+    headline, sweep = (of_command.format(n, commands["summary"][f"{n}_seconds"]) for n in ("headline", "sweep"))
+    what = {
+        "highway_over_jax": (highway, "JAX jit + scan"),
+        "plain_over_jax": (plain, "JAX jit + scan"),
+        "highway_over_torch_compile": (highway, "torch.compile, fused Adam"),
+        "highway_over_torch_eager": (highway, "PyTorch eager"),
+        "highway_over_torch_eager_fused_adam": (highway, "PyTorch eager, fused Adam"),
+        "highway_over_matrix_products": (highway, "its matrix products alone, the limit"),
+        "evaluation_over_torch_eager": ("evaluation of 10 000 images", "PyTorch eager, `inference_mode`"),
+        "headline_over_straightforward": (headline, "straightforward NumPy"),
+        "sweep_over_straightforward": (sweep, "straightforward NumPy"),
+        "time_per_added_layer_depth_1000_over_30": ("time per layer, depth 10 to 1000", "depth 10 to 30"),
+    }
+    return ratios("| what | against | ours / theirs | aimed at | |", [step, commands, scaling], what)
+
+
+def conv_speed(read) -> str:
+    what = {
+        "width_16_over_torch": ("width 16", "PyTorch eager"),
+        "width_16_over_jax": ("width 16", "JAX jit"),
+        "width_32_over_torch": ("width 32", "PyTorch eager"),
+        "width_32_over_jax": ("width 32", "JAX jit"),
+        "width_16_memory_over_torch": ("width 16, memory", "PyTorch eager"),
+        "width_32_memory_over_torch": ("width 32, memory", "PyTorch eager"),
+    }
+    header = "| training step | against | ours / theirs | aimed at | |"
+    return ratios(header, [read("results/benchmark_conv_step.json")], what)
+
+
+def shares(read) -> str:
+    summary, rows = read("results/benchmark_step.json")["summary"], []
+    parts = {
+        "matrix products": "the products alone, hot, in the fastest operand order",
+        "element-wise and memory": "tanh, exp, the gate's arithmetic, transposing, and moving it all through the cache",
+        "clip and Adam": "ten lines over all parameters, and the norm",
+        "calls": "Python and NumPy's cost of a call: the same step on arrays of one number",
+    }
+    for part, what in parts.items():
+        both = [summary[f"{block}_share_of_{re.sub('[ -]', '_', part)}"] for block in BLOCKS]
+        rows.append(f"| {part} | {both[0]:.0%} | {both[1]:.0%} | {what} |")
+    return table("| part of a step | highway | plain | what it is |", rows)
+
+
+def growth(read) -> str:
+    rows = []
+    for row in read("results/benchmark_scaling.json")["trials"]:
+        ours, jax = row["this project"], row["JAX jit + scan"]
+        cells = f"{ours['ms']:.1f}", f"{jax['ms']:.1f}", f"{row['ours_over_jax']:.2f}", f"{ours['peak_mb']:.0f}"
+        rows.append(f"| {row['axis']} {row[row['axis']]} | {' | '.join(cells)} | {jax['peak_mb']:.0f} |")
+    return table("| | ms a step | JAX | ours / JAX | MB | JAX |", rows)
+
+
+def growth_verdict(read) -> str:
+    rows = read("results/benchmark_scaling.json")["trials"]
+    worst, best = (pick(rows, key=lambda row: row["ours_over_jax"]) for pick in (max, min))
+    where = [f"{row['axis']} {row[row['axis']]} ({row['ours_over_jax']:.2f})" for row in (worst, best)]
+    slower = worst["ours_over_jax"] > 1
+    ends = "NumPy stops winning at some of these sizes" if slower else "NumPy is faster at every one"
+    return f"{ends}; the ratio is worst at {where[0]} and best at {where[1]}"
+
+
+def startup(read) -> str:
+    times = list(read("results/benchmark_commands.json")["trials"]["start-up"].values())
+    steps = [times[0], times[1], times[2] - times[1], times[3] - times[2], times[4] - times[3]]
+    names = ("Python", "importing NumPy", "the other imports", "unpacking and checking MNIST", "starting workers")
+    rows = [f"| {name} | {1e3 * step:.0f} |" for name, step in zip(names, steps, strict=True)]
+    return table("| start-up | ms |", rows)
+
+
+# ---- Filling ---------------------------------------------------------------------------------------------------------
+
+ACCURACY = {"test_acc": "test accuracy"}
+FILLED = {
+    "output": output,
+    "headline": headline,
+    "seeds": seeds,
+    "thirds": thirds,
+    "depths": depths,
+    "exploded": exploded,
+}
+FILLED |= {"shut-skipped": partial(shut, name="skipped_accuracy"), "shut-sum": partial(shut, name="sum_of_mean_T")}
+FILLED |= {"depth-accuracy": partial(sweep, columns=ACCURACY)}
+FILLED |= {"sweep": partial(sweep, columns=ACCURACY | {"train_loss": "training loss"})}
+FILLED |= {"claims": ledger, "ledger-counts": ledger_counts, "compounding": compounding, "unscaled": unscaled}
+FILLED |= {"blocks": partial(blocks, matched="parameters"), "blocks-width-50": partial(blocks, matched="width")}
+FILLED |= {
+    f"trials-{name}": partial(budget, name=name, text="{trials} trials of {search_epochs} epochs")
+    for name in ("optimization", "blocks")
+}
+FILLED |= {"finals-blocks": partial(budget, name="blocks", text="{epochs} epochs, {seeds} seeds"), "cost": cost}
+FILLED |= {
+    "table-1": table_1,
+    "table-1-differences": table_1_differences,
+    "authors-log": authors_log,
+    "recipes": recipes,
+}
+FILLED |= {"speed": speed, "conv-speed": conv_speed, "shares": shares, "growth": growth, "startup": startup}
+FILLED |= {"growth-verdict": growth_verdict}
+
+
+def main(argv=None) -> int:
+    argparse.ArgumentParser(prog="docs/fill.py", description=__doc__.split("\n")[0]).parse_args(argv)
+
+    def work(save):
+        read, texts = cache(lambda name: read_json(ROOT / name)), {}
+        for page in pages():
+            try:
+                texts[page] = fill(page.read_text(encoding="utf-8"), read).encode()
+            except ValueError as error:  # InputError is one, and so is a page that is not text
+                raise InputError(f"{page.relative_to(ROOT)}: {error}") from error
+        changed = {page: text for page, text in texts.items() if text != page.read_bytes()}
+        if changed:
+            save(changed)
+        print(f"{len(changed)} of {len(texts)} pages changed")
+
+    return run_command("docs/fill.py", work)
+
+
+if __name__ == "__main__":
+    run_program(main)

@@ -1,0 +1,30 @@
+"""Memory that is made once: blocks of zeros, named views into one flat array."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+
+
+def zeros(size: int, dtype) -> np.ndarray:
+    """(size,) zeros, in a block of the 4 MB from which on NumPy asks the system for huge pages, which are faster."""
+    if size > sys.maxsize >> 4:
+        raise MemoryError  # as for less; NumPy says ValueError
+    return np.zeros(max(size, (1 << 22) // np.dtype(dtype).itemsize), dtype)[:size]
+
+
+def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
+    """Views of these shapes, by name, one after another in a flat array."""
+    ends = np.cumsum([math.prod(shape) for shape in shapes.values()], dtype=int)
+    return {name: part.reshape(shapes[name]) for name, part in zip(shapes, np.split(flat, ends), strict=False)}
+
+
+def cached(work: dict, key, make):
+    """What make() gives, made once for a key (batch size, purpose) as long as there are few of them."""
+    if key not in work:
+        if len(work) == 6:  # each of three purposes with its usual batch and a last partial one
+            work.clear()
+        work[key] = make()
+    return work[key]

@@ -1,0 +1,432 @@
+"""The pages are tested: their numbers are those of the committed JSON, their commands and their Python run as written,
+what they quote stands there, and their links lead somewhere."""
+
+import fnmatch
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from functools import cache
+from pathlib import Path
+from statistics import mean
+
+import pytest
+from conftest import ROOT, one_line_error
+
+import conv_highway_networks as cn
+import highway_networks as hn
+from docs import fill
+from plumbing.files import InputError, read_json
+
+PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
+README = PAGES["README.md"]
+HAS_ITS_OWN_TEST = "docs/your_own_block.md"  # of its commands and its Python
+TAUGHT = {name: text for name, text in PAGES.items() if name != HAS_ITS_OWN_TEST}
+CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+# ---- The committed JSON ----------------------------------------------------------------------------------------------
+
+
+def git(root: Path, *words):
+    own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    return subprocess.run(("git", *words), cwd=root, env=own, capture_output=True, check=False)
+
+
+def committed(root: Path):
+    """read(name): the JSON that the pages speak of.  That is the folder's, so that a new result is checked before it is
+    committed; but where run*.json differ from git's HEAD and the pages do not, a user has run the headline: HEAD's.
+    """
+
+    def differ(*paths):
+        return git(root, "diff", "--quiet", "HEAD", "--", *paths).returncode == 1
+
+    try:
+        own_run = (root / ".git").exists() and differ("run*.json") and not differ("README.md", "docs/*.md")
+    except OSError:  # there is no git
+        own_run = False
+
+    @cache
+    def read(name):
+        if own_run and fnmatch.fnmatch(name, "run*.json"):
+            return json.loads(git(root, "show", f"HEAD:{name}").stdout)
+        return read_json(root / name)
+
+    return read
+
+
+READ = committed(ROOT)
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A clone whose only result and only page say 1."""
+    (tmp_path / "docs").mkdir()
+    who = ("-c", "user.name=a", "-c", "user.email=a@b")
+    for name in ("run.json", "README.md", "docs/depth.md"):
+        (tmp_path / name).write_text("1")
+    for words in (("init", "-q"), ("add", "."), (*who, "commit", "-qm", "one")):
+        assert git(tmp_path, *words).returncode == 0
+    return tmp_path
+
+
+def test_a_users_own_run_changes_nothing(repository):
+    assert committed(repository)("run.json") == 1
+    (repository / "run.json").write_text("2")
+    assert committed(repository)("run.json") == 1
+    (repository / "run.json").unlink()
+    assert committed(repository)("run.json") == 1
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/depth.md"])
+def test_a_new_result_is_checked_before_it_is_committed(repository, page):
+    (repository / "run.json").write_text("2")
+    (repository / page).write_text("2")
+    assert committed(repository)("run.json") == 2
+
+
+def test_without_git_the_folder_counts(repository):
+    (repository / "run.json").write_text("2")
+    shutil.rmtree(repository / ".git")
+    assert committed(repository)("run.json") == 2
+
+
+# ---- Numbers ---------------------------------------------------------------------------------------------------------
+
+NUMBERS = [
+    pytest.param(match[1], match[0], id=f"{page}-{match[1]}-{i}")
+    for page, text in PAGES.items()
+    for i, match in enumerate(fill.MARK.finditer(text))
+]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_filling_changes_nothing(page):
+    assert fill.fill(PAGES[page], READ) == PAGES[page]
+
+
+@pytest.mark.parametrize(("name", "text"), NUMBERS)
+def test_a_number(name, text):
+    assert fill.fill(text, READ) == text
+    assert not text.endswith("--><!-- end -->")
+
+
+def test_all_that_can_be_filled_in_is_somewhere():
+    assert fill.FILLED.keys() <= {name for name, _ in (param.values for param in NUMBERS)}
+
+
+def test_the_output_to_expect_is_the_program_s():
+    assert f"```text\n{hn.table(READ('run.json')['runs'])}\n```" in README
+
+
+def test_a_tried_number_is_that_of_the_tests():
+    said = re.findall(r"(\d[\d ]*)<!-- tests: (\w+) -->", PAGES["docs/guarantees.md"])
+    constants = {}
+    for path in ROOT.glob("tests/test_*.py"):
+        found = re.findall(r"^((?:[A-Z_]+, )*[A-Z_]+) = ([\d, _]+)$", path.read_text(encoding="utf-8"), re.M)
+        for names, numbers in found:
+            constants |= dict(zip(names.split(", "), numbers.split(", "), strict=True))
+    assert len(said) == 8
+    for number, name in said:
+        assert int(number.replace(" ", "")) == int(constants[name])
+
+
+def test_what_the_results_must_show():
+    runs = READ("run_seeds.json")["runs"]
+    highway, plain = ([pair[block]["final_test_acc"] for pair in runs] for block in ("highway", "plain"))
+    assert len(runs) == 10
+    assert min(highway) > max(plain)
+    assert mean(highway) >= 0.89
+    assert mean(plain) <= 0.13
+    sweep = {pair["depth"]: pair for pair in READ("run_sweep.json")["runs"]}
+    accuracy = {depth: pair["highway"]["final_test_acc"] for depth, pair in sweep.items()}
+    assert min(accuracy.values()) >= max(accuracy.values()) - 0.04
+    assert sweep[5]["plain"]["final_test_acc"] >= 0.8
+    assert all(pair["plain"]["final_test_acc"] <= 0.15 for depth, pair in sweep.items() if depth >= 20)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("<!-- nothing.known -->1<!-- end -->", "nothing.known.* cannot be filled in"),
+        ("<!-- optimization.nothing -->1<!-- end -->", "optimization.nothing.* cannot be filled in"),
+        ("<!-- verdict: no such words -->1<!-- end -->", "0 claims contain"),
+        ("<!-- verdict: MNIST -->1<!-- end -->", "claims contain"),
+        ("<!-- headline -->1", "headline.* stands alone"),
+        ("1<!-- end -->", "end.* stands alone"),
+        ("<!-- headline -->1<!-- seeds -->2<!-- end -->", "headline.* stands alone"),
+    ],
+)
+def test_comments_that_cannot_be_filled_are_named(text, why):
+    with pytest.raises(InputError, match=why):
+        fill.fill(text, READ)
+
+
+def test_numbers_as_the_pages_show_them():
+    several = {"mean": 0.98765, "sd": 0.0123, "n": 3}
+    assert fill.of_summary(several, "accuracy", 0) == "0.9877 ± 0.01 (n = 3)"
+    assert fill.of_summary(several, "accuracy", 2) == "0.99"
+    assert fill.of_summary({"mean": None, "sd": None, "n": 1}, "accuracy", 0) == "diverged"
+    assert fill.of_summary(None, "epochs_to_loss", 0) == "never"
+    assert fill.of_summary("tanh", "best", 0) == "tanh"
+
+
+# ---- Commands --------------------------------------------------------------------------------------------------------
+
+
+def commands_of(text: str) -> list[str]:
+    """In code blocks, in tables and within sentences; without the comments behind them."""
+    blocks = "\n".join(re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S))
+    lines = [line.split("  #")[0] for line in blocks.splitlines()] + re.findall(r"`(python [^`\n]+)`", text)
+    lines += re.findall(r"^\$ (.+)", text, re.M)
+    return [part.strip() for line in lines for part in line.split("&&") if part.strip()]
+
+
+COMMANDS = list(dict.fromkeys(command for text in TAUGHT.values() for command in commands_of(text)))
+MODULES = [command for command in COMMANDS if re.match(r"python -m (experiments|benchmarks)\.", command)]
+INSTALLING = [command for command in COMMANDS if command.startswith(("python -m pip", "python -m pytest"))]
+CLUSTER = [command for command in COMMANDS if not command.startswith("python ")]
+SCRIPTS = [command for command in COMMANDS if command not in MODULES + INSTALLING + CLUSTER]
+LONG = [  # parsed, not run
+    "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9",
+    "python conv_highway_networks.py --width 16 --seeds 0,1,2,3,4",
+    "python straightforward.py",
+]
+FILLING, NETS = "python docs/fill.py", "python conv_highway_networks.py --nets"
+QUICK = [command for command in SCRIPTS if command not in [*LONG, FILLING]]
+
+
+def row_of(command: str) -> re.Match | None:
+    """Its row in a table of commands: [1] is what it writes."""
+    rows = (re.search(rf"^\| `{re.escape(command)}` \| `([^`]+)`", text, re.M) for text in TAUGHT.values())
+    return next(filter(None, rows), None)
+
+
+def copied(folder: Path, *names: str) -> Path:
+    """The programs and these folders, as in a clone."""
+    for path in [*ROOT.glob("*.py"), ROOT / "README.md"]:
+        shutil.copy(path, folder)
+    for name in ("run.json", "run_sweep.json", "run_seeds.json"):
+        (folder / name).write_text(json.dumps(READ(name)))
+    for name in names:
+        if (ROOT / name).is_dir():
+            unwanted = shutil.ignore_patterns("__pycache__", "*.npz", "*.jsonl", "quick", "full")
+            shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """Without results/: the pictures of experiments are drawn by other tests."""
+    return copied(tmp_path_factory.mktemp("clone"), "data", "plumbing", "conv", "figures")
+
+
+@pytest.fixture
+def pages(tmp_path):
+    return copied(tmp_path, "data", "plumbing", "docs", "results")
+
+
+def run_in(folder: Path, command: str):
+    return subprocess.run(
+        [sys.executable, *command.split()[1:]],
+        cwd=folder,
+        env=os.environ | {"MPLBACKEND": "Agg"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=600,
+        check=False,
+    )
+
+
+def test_there_are_commands():
+    assert {"python highway_networks.py --seed 0", NETS} <= set(QUICK)
+    assert len(QUICK) >= 7
+    assert len(MODULES) >= 16
+    assert {*LONG, FILLING} <= set(COMMANDS)
+
+
+@pytest.mark.xdist_group("commands of the pages")
+@pytest.mark.parametrize("command", QUICK)
+def test_a_command(clone, command):
+    """In the pages' order, in one clone: each finds what those before it made.  (tests/test_cli.py runs --seeds.)"""
+    start, row = time.time(), row_of(command)
+    process = run_in(clone, command)
+    assert process.returncode == 0, process.stderr
+    assert "Warning" not in process.stderr
+    if row:
+        assert any(path.stat().st_mtime > start - 0.05 for path in clone.glob(row[1]))
+    if command == NETS:
+        assert f"$ {NETS}\n{process.stdout}```" in PAGES["docs/convolution.md"]
+    if command == "python highway_networks.py --seed 0":
+        pair = json.loads((clone / "run.json").read_text())["runs"][0]
+        assert pair["highway"]["final_test_acc"] >= 0.85  # 0.87 to 0.93, by processor and seed
+        assert pair["plain"]["final_test_acc"] <= 0.15
+
+
+@pytest.mark.parametrize("command", MODULES)
+def test_a_command_of_a_module(command):
+    """Its help knows its flags; what it writes says that this command wrote it."""
+    _, _, module, *words = command.split()
+    process = run_in(ROOT, f"python -m {module} --help")
+    assert process.returncode == 0
+    for flag in (word for word in words if word.startswith("--")):
+        assert re.search(rf"{flag}\b", process.stdout)
+    row = row_of(command)
+    if row:
+        assert json.loads((ROOT / row[1]).read_text())["command"] == command
+
+
+@pytest.mark.parametrize("command", LONG)
+def test_a_long_command_is_understood(command):
+    _, script, *words = command.split()
+    modules = {"conv_highway_networks.py": cn, "highway_networks.py": hn}
+    if script in modules:
+        modules[script].parse_arguments(words)
+    else:
+        assert not words
+        compile((ROOT / script).read_text(encoding="utf-8"), script, "exec")
+
+
+@pytest.mark.parametrize("command", INSTALLING)
+def test_what_is_to_be_installed_is_there(command):
+    for name in re.findall(r"-r (\S+)", command):
+        assert (ROOT / name).is_file()
+
+
+def test_the_two_commands_of_the_readme_are_enough():
+    """The first lines of its two code blocks: one installs and runs, one installs and tests, as CI does."""
+    first, last = (commands_of(block) for block in re.findall(r"```sh\n.*?```", README, re.S))
+    assert first == ["python -m pip install -r requirements.txt", "python highway_networks.py --seed 0"]
+    assert last == ["python -m pip install -r requirements-dev.txt", "python -m pytest"]
+    assert "-r requirements-dev.txt\n" in CI
+    assert CI.endswith("\npython -m pytest\n")
+    assert (ROOT / "requirements-dev.txt").read_text().startswith("-r requirements.txt\n")
+
+
+def test_the_commands_of_a_cluster():
+    """tests/test_experiments.py has such a cluster, where Dask is installed."""
+    assert [command.split()[:2] for command in CLUSTER] == [["dask", "scheduler"], ["PYTHONPATH=.", "dask"]]
+
+
+def test_filling_the_pages(pages):
+    """Whole or not at all: a page that cannot be filled in changes none, and is named in one line."""
+    readme, broken = pages / "README.md", pages / "docs" / "speed.md"
+    readme.write_text(README.replace("<!-- headline -->", "<!-- headline -->old"), encoding="utf-8")
+    old = readme.read_bytes()
+    broken.write_text("<!-- no.such -->1<!-- end -->", encoding="utf-8")
+    assert "docs/speed.md: <!-- no.such -->" in one_line_error(run_in(pages, FILLING)).replace("\\", "/")
+    broken.write_bytes(b"\xff")
+    assert "speed.md" in one_line_error(run_in(pages, FILLING))
+    assert readme.read_bytes() == old != README.encode()
+    broken.unlink()
+    process = run_in(pages, FILLING)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout == f"1 of {len(PAGES) - 1} pages changed\n"
+    assert readme.read_text(encoding="utf-8") == README
+    (pages / "results" / "gates.json").unlink()
+    assert "gates.json cannot be read" in one_line_error(run_in(pages, FILLING))
+
+
+# ---- Python, quotations, links ---------------------------------------------------------------------------------------
+
+QUOTED = r"<!-- from (\S+) -->\n\n```python\n(.*?)```"
+EXAMPLES = [
+    pytest.param(block, id=f"{page}-{i}")
+    for page, text in TAUGHT.items()
+    for i, block in enumerate(re.findall(r"^```python\n(.*?)^```", re.sub(QUOTED, "", text, flags=re.S), re.M | re.S))
+]
+
+
+@pytest.mark.parametrize("block", EXAMPLES)
+def test_an_example_runs(block, capsys, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    exec(compile(block, "example", "exec"), {"__name__": "example"})
+    assert capsys.readouterr().out
+    assert block.count("\n") <= 30
+
+
+def test_there_are_examples(capsys):
+    assert len(EXAMPLES) >= 2
+    [block] = re.findall(r"```python\n(.*?)```", README, re.S)
+    exec(compile(block, "README.md", "exec"), {})
+    assert "(30, 50, 50) (30, 50)" in capsys.readouterr().out
+
+
+QUOTATIONS = [found for text in PAGES.values() for found in re.findall(QUOTED, text, re.S)]
+
+
+@pytest.mark.parametrize(("file", "lines"), QUOTATIONS)
+def test_what_is_quoted_stands_there(file, lines):
+    assert lines in (ROOT / file).read_text(encoding="utf-8")
+
+
+def slug(heading: str) -> str:
+    """The anchor that a heading has on GitHub."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+LINKS = [
+    pytest.param(page, target, id=f"{page}-{target}")
+    for page, text in PAGES.items()
+    for target in dict.fromkeys(re.findall(r"\]\(([^)\s]+)\)", text))
+    if not target.startswith("https://")
+]
+
+
+@pytest.mark.parametrize(("page", "target"), LINKS)
+def test_a_link_leads_somewhere(page, target):
+    path, _, anchor = target.partition("#")
+    file = (ROOT / page).parent / path if path else ROOT / page
+    assert file.exists()
+    assert ROOT in file.resolve().parents
+    if anchor:
+        headings = re.findall(r"^#+ (.+)", file.read_text(encoding="utf-8"), re.M)
+        assert anchor in map(slug, headings)
+
+
+KNOWN = (  # where a source is known to be; one without an address is named by its title
+    "https://arxiv.org/abs/1507.06228",
+    "https://arxiv.org/abs/2003.04887",
+    "https://github.com/cybertronai/schmidhuber-problems",
+    "https://github.com/flukeskywalker/highway-networks",
+    "https://github.com/fomorians/highway-fcn",
+)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_link_is_guessed(page):
+    assert set(re.findall(r"https?://[^\s)>`]+", PAGES[page])) <= set(KNOWN)
+
+
+def test_the_sources_are_linked():
+    everything = "".join(PAGES.values())
+    assert [address for address in KNOWN if address not in everything] == []
+
+
+@pytest.mark.parametrize("picture", sorted([*(ROOT / "viz").glob("*.png"), *ROOT.glob("*.gif")]), ids=lambda p: p.name)
+def test_a_picture_is_shown(picture):
+    shown = {
+        ((ROOT / page).parent / target).resolve()
+        for page, text in PAGES.items()
+        for target in re.findall(r"!\[[^\]]+\]\(([^)\s]+)\)", text)
+    }
+    assert picture.resolve() in shown
+
+
+@pytest.mark.parametrize("page", TAUGHT)
+def test_files_that_a_page_names_are_there(page):
+    named = re.findall(r"`((?:[\w.-]+/)*[\w.-]+\.(?:py|md|txt|yml|cff))`", PAGES[page])
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_readme_is_short():
+    assert README.count("\n") <= 160
+    assert len(README.split()) <= 1500
+
+
+def test_every_page_is_linked_from_the_readme():
+    for page in PAGES:
+        assert page == "README.md" or f"]({page}" in README

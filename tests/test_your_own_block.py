@@ -1,0 +1,99 @@
+"""docs/your_own_block.md does what it shows: a block in a file of the user's own, checked by one command, trained."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+import highway_networks as hn
+from experiments.extra_blocks import Residual
+
+PAGE = (ROOT / "docs" / "your_own_block.md").read_text(encoding="utf-8")
+BLOCK, TRAINING = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+[CHECK] = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
+
+
+def run(folder, *words):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (folder, ROOT)))}
+    words = [sys.executable, *words]
+    return subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("", ""),
+        ("(a.H * dy).sum()", "(a.x * dy).sum()"),
+        ("multiply(a.alpha * a.H, dy, a.dz)", "multiply(a.H, dy, a.dz)"),
+        ("return dy", "return None"),
+    ],
+)
+def test_the_command_checks_the_gradient(tmp_path, right, wrong):
+    (tmp_path / "rezero.py").write_text(BLOCK.replace(right, wrong))
+    python, *words = shlex.split(CHECK)
+    assert python == "python"
+    process = run(tmp_path, *words, "-k", "test_every_parameter and rezero", "-p", "no:cacheprovider", "-n", "0")
+    assert (process.returncode == 0) == (right == wrong), process.stdout
+    assert f"{'passed' if right == wrong else 'failed'}" in process.stdout
+
+
+def test_it_trains_at_depth_30(tmp_path):
+    (tmp_path / "rezero.py").write_text(BLOCK)
+    process = run(tmp_path, "-c", TRAINING)
+    assert process.returncode == 0, process.stderr
+    accuracies = dict(re.findall(r"(\w+): test accuracy (\S+),", process.stdout))
+    assert accuracies.keys() == {"highway", "rezero"}
+    assert min(map(float, accuracies.values())) > 0.8
+
+
+def test_a_block_that_nobody_defined_is_named_in_one_line(tmp_path):
+    process = run(tmp_path, "-c", TRAINING.replace("import rezero\n", ""))
+    assert process.stderr.splitlines()[-1].startswith("ValueError: 'rezero' is not one of highway, plain; import the ")
+
+
+def test_two_blocks_of_one_name_are_refused():
+    with pytest.raises(ValueError, match="highway_networks has a block 'highway' already"):
+        type("Another", (hn.Block,), {"name": "highway"})
+    assert hn.BLOCKS["highway"] is hn.Highway
+
+
+def test_the_settings_of_a_block_are_saved(tmp_path):
+    net = hn.DeepNet(4, 3, 6, 2, Residual(scale=0.1), np.random.default_rng(0))
+    net.save(tmp_path / "net.npz")
+    again = hn.DeepNet.load(tmp_path / "net.npz")
+    assert (again.block.name, again.block.scale) == ("residual", 0.1)
+    np.testing.assert_array_equal(again.parameters, net.parameters)
+
+
+def test_a_parameter_of_the_block_is_named_and_counted():
+    class Scaled(hn.Block):
+        name = "scaled, of a test"
+
+        def parameters(self, hidden):
+            return {"gain": (hidden, 1)}
+
+        def start(self, net, gate_bias):
+            net.gain[:] = 1
+
+        def forward(self, a):
+            np.multiply(a.gain, a.z, a.y)
+
+        def backward(self, a, dy):
+            a.d_gain[:] = (a.z * dy).sum(axis=1, keepdims=True)
+            np.multiply(a.gain, dy, a.dz)
+
+    try:
+        net = hn.DeepNet(4, 3, 6, 2, "scaled, of a test", np.random.default_rng(0), dtype=np.float64)
+    finally:
+        del hn.BLOCKS[Scaled.name]
+    assert net.gain.shape == net.grad.gain.shape == (2, 6, 1)
+    assert len(net.parameters) == 4 * 6 + 6 + 2 * 6 * 7 + 2 * 6 + 3 * 7
+    x = np.random.default_rng(1).normal(size=(5, 4))
+    expected = net.forward(x)
+    net.gain[:] *= 2
+    np.testing.assert_allclose(net.forward(x) - net.b_out, 4 * (expected - net.b_out))
