@@ -29,7 +29,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import layer_by_layer, training
-from experiments.ledger import Claim, above, below, compared, in_ratio, mean, mean_sd_n, of, print_claims, shown, text
+from experiments.ledger import Claim, above, below, compared, in_ratio, mean_sd_n, of, print_claims, shown, shown_in
 from experiments.search import drawn, log_uniform, over_seeds, ranked, search
 from experiments.trials import Experiment, run_and_exit
 
@@ -49,7 +49,6 @@ BUDGETS = {
 WIDTH = {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}  # about as many parameters a layer
 SEEDED = ("highway", "plain", "residual", "highway-carry")  # a search is seeded by a kind's place here
 MATCHED_WIDTH = 50
-DEPTHS = BUDGETS["default"]["layers"]  # that the claims speak of
 SEARCHED = [*WIDTH.items(), ("residual", MATCHED_WIDTH)]
 AS_SEARCHED = {("plain", MATCHED_WIDTH): 71, ("highway-carry", MATCHED_WIDTH): 41}  # whose setting they take
 RATES = {  # lr / (1 - momentum), log-uniform
@@ -164,11 +163,14 @@ def early_and_late(mean_T: list[float]) -> tuple[float, float]:
     return float(np.mean(mean_T[:third])), float(np.mean(mean_T[-third:]))
 
 
+def by_depth(r: dict, name: str, block: str, width: int) -> dict[int, list]:
+    wanted = {"block": block, "width": width}
+    return {n: of(r["trials"]["final"], name, layers=n, **wanted) for n in r["settings"]["layers"]}
+
+
 def accuracies(*nets: tuple[str, int]):
-    """Test accuracies of nets of this block and width, depth by depth."""
-    return lambda r: [
-        [of(r["trials"]["final"], "test_accuracy", block=b, width=w, layers=n) for n in DEPTHS] for b, w in nets
-    ]
+    """Test accuracies of nets of this block and width."""
+    return lambda r: [by_depth(r, "test_accuracy", *net) for net in nets]
 
 
 def losses(r: dict, *depths: int) -> list[list]:
@@ -180,21 +182,24 @@ def fading(r: dict, layers: int) -> list[float | None]:
     return [ratio(look["gradient"]) for look in of(r["trials"]["final"], "trained", block="highway", layers=layers)]
 
 
-def early_and_late_T(r: dict) -> list[list]:
-    """Mean T of the first and of the last third of the blocks of highway nets, depth by depth."""
-    gates = [of(r["trials"]["final"], "mean_T", block="highway", layers=n) for n in DEPTHS]
-    thirds = [[*zip(*map(early_and_late, seeds), strict=True)] for seeds in gates]
-    return [*zip(*thirds, strict=True)]
+def thirds(r: dict) -> list[dict]:
+    """Of each depth mean T of the first and of the last third of highway blocks, over seeds."""
+    gates = by_depth(r, "mean_T", "highway", MATCHED_WIDTH)
+    return [{n: tuple(zip(*map(early_and_late, seeds), strict=True)) for n, seeds in gates.items()}]
 
 
-def means(accuracies: list[list]) -> str:
+def ends(of_depths: dict) -> str:
+    return f"{min(of_depths)} to {max(of_depths)} layers"
+
+
+def means(accuracies: dict[int, list]) -> str:
     """Depth by depth; a seed that is lost counts as 0."""
-    return ", ".join(f"{mean([each or 0 for each in seeds]):.4f}" for seeds in accuracies)
+    return ", ".join(f"{np.mean([each or 0 for each in seeds]):.4f}" for seeds in accuracies.values())
 
 
-def as_good(margin: float, ours: list[list], theirs: list[list]) -> list[bool | None]:
+def as_good(margin: float, ours: dict[int, list], theirs: dict[int, list]) -> list[bool | None]:
     """At each depth: no worse than the other by more than the margin."""
-    return [compared(above, *each, -margin) for each in zip(ours, theirs, strict=True)]
+    return [compared(above, ours[n], theirs[n], -margin) for n in ours]
 
 
 CLAIMS = [
@@ -202,7 +207,7 @@ CLAIMS = [
         "paper, 2",
         f"a carry gate of its own is not needed: C = 1 - T loses at most {MARGIN} of accuracy",
         values=accuracies(("highway", 50), ("highway-carry", 50)),
-        ours=lambda highway, own: f"at 10 to 200 layers: {means(highway)}; with a C of its own {means(own)}",
+        ours=lambda highway, own: f"at {ends(own)}: {means(highway)}; with a C of its own {means(own)}",
         holds=partial(as_good, MARGIN),
     ),
     Claim(
@@ -210,21 +215,24 @@ CLAIMS = [
         "the general form y = H T + x C with a carry gate of its own (eq. 2), trains",
         values=accuracies(("highway-carry", 41), ("highway-carry", 50)),
         ours=lambda narrow, wide: (
-            f"test accuracy of width 50: {means(wide)}; of width 41 at 200 layers: {shown(narrow[-1])}"
+            f"test accuracy of width 50: {means(wide)}; "
+            f"of width 41 at {max(narrow)} layers: {shown(narrow[max(narrow)])}"
         ),
-        holds=lambda narrow, wide: [None not in seeds and above(seeds, LEARNED) for seeds in (*narrow, *wide)],
+        holds=lambda narrow, wide: [
+            None not in seeds and above(seeds, LEARNED) for seeds in (*narrow.values(), *wide.values())
+        ],
     ),
     Claim(
         "encyclopedia article",
         "early layers' gates are more open than later ones (first and last third), and above 0.5",
-        values=early_and_late_T,
-        ours=lambda *thirds: (
-            "mean T at 10 to 200 layers: "
-            + ", ".join(f"{mean(early):.2g}/{mean(late):.2g}" for early, late in zip(*thirds, strict=True))
+        values=thirds,
+        ours=lambda thirds: (
+            f"mean T at {ends(thirds)}: "
+            + ", ".join("/".join(f"{np.mean(T):.2g}" for T in pair) for pair in thirds.values())
         ),
-        holds=lambda early, late: [
-            *(above(first, 0, less=last) for first, last in zip(early, late, strict=True)),
-            *(above(first, OPEN) for first in early),
+        holds=lambda thirds: [
+            *(above(early, 0, less=late) for early, late in thirds.values()),
+            *(above(early, OPEN) for early, _ in thirds.values()),
         ],
     ),
     Claim(
@@ -244,7 +252,7 @@ CLAIMS = [
         "encyclopedia article",
         "... because the factors 1 - T compound: the gradient fades (to less than half over 100 and 200 layers)",
         values=lambda r: [fading(r, layers) for layers in (100, 200)],
-        ours=text("first layer's over last's: {}, {}", 2),
+        ours=shown_in("first layer's over last's: {}, {}", 2),
         holds=lambda *ratios: [below(each, 0.5) for each in ratios],
     ),
     Claim(
@@ -261,7 +269,7 @@ CLAIMS = [
         "encyclopedia article",
         f"residual is as effective with half the parameters (within {MARGIN} of accuracy)",
         values=accuracies(("residual", 50), ("highway", 50)),
-        ours=lambda residual, highway: f"width 50, 10 to 200 layers: {means(residual)}; highway {means(highway)}",
+        ours=lambda residual, highway: f"width 50, {ends(highway)}: {means(residual)}; highway {means(highway)}",
         holds=partial(as_good, MARGIN),
     ),
     Claim(

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from experiments.blocks import early_and_late
-from experiments.ledger import PUBLISHED, Claim, above, below, judge, of, shown, text, within
+from experiments.ledger import PUBLISHED, Claim, above, below, judge, of, shown, shown_in, within
 from experiments.trials import run_and_exit
 from plumbing.files import ROOT, InputError, check_writable, environment, read_json, write_json
 
@@ -64,7 +64,7 @@ HEADLINE = [
         f"at depth 30 highway learns ({HIGHWAY}), plain stays at chance ({PLAIN})",
         over=("run_seeds",),
         values=runs(("highway", "final_test_acc"), ("plain", "final_test_acc")),
-        ours=text("highway {}, plain {}"),
+        ours=shown_in("highway {}, plain {}"),
         holds=lambda highway, plain: [above(highway, 0.85), below(plain, 0.15)],
     ),
     Claim(
@@ -79,7 +79,7 @@ HEADLINE = [
         "plain's loss stays at log 10, within 0.01",
         over=("run_seeds",),
         values=runs(("plain", "final_train_loss")),
-        ours=text("{}", 4),
+        ours=shown_in("{}", 4),
         holds=lambda loss: [within(loss, math.log(10) - 0.01, math.log(10) + 0.01)],
     ),
     Claim(
@@ -110,7 +110,7 @@ HEADLINE = [
         "lower layers develop higher T, upper layers keep it low",
         over=("run_seeds",),
         values=thirds,
-        ours=text("mean T of the lower third {}, of the upper {}"),
+        ours=shown_in("mean T of the lower third {}, of the upper {}"),
         holds=lambda lower, upper: [above(np.subtract(lower, upper), 0)],
     ),
 ]

@@ -25,7 +25,7 @@ import numpy as np
 
 from experiments import fifty_layers, layer_by_layer, training
 from experiments.byte_dmd import Tape, price
-from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, shown, text
+from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, shown, shown_in
 from experiments.trials import Experiment, run_and_exit
 
 BYTES = 4  # of a number
@@ -286,7 +286,7 @@ CLAIMS = [
         "encyclopedia article",
         "effective depth differs by input (the sum of an image's mean T over layers, by more than 10 %)",
         values=lambda r: [of(r["trials"]["trained"], name) for name in ("effective_depth", "effective_depth_sd")],
-        ours=text("{} of them, sd over images {}"),
+        ours=shown_in("{} of them, sd over images {}"),
         holds=lambda depth, sd: [above(np.divide(sd, depth), 0.1)],
     ),
     Claim(

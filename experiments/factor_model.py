@@ -28,7 +28,7 @@ import numpy as np
 from scipy import stats
 
 import highway_networks as hn
-from experiments.ledger import Claim, above, mean_sd_n, of, print_claims, text
+from experiments.ledger import Claim, above, mean_sd_n, of, print_claims, shown_in
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
@@ -168,14 +168,14 @@ CLAIMS = [
         "encyclopedia article",
         "a factor model's mean gate says how complex the regime is: it is open in turbulent regimes",
         values=lambda r: [of(r["trials"], "auc_gate", world=world) for world in ("both", "non-linear")],
-        ours=text("AUC {}; non-linear only {}", 2),
+        ours=shown_in("AUC {}; non-linear only {}", 2),
         holds=lambda *auc: [above(each, 0.5) for each in auc],
     ),
     Claim(
         "encyclopedia article",
         "... for their complexity: more than where they are volatile only, than before training, and than the norm",
         values=lambda r: [*differences(r["trials"]).values()],
-        ours=text("AUC more by {}, {}, {}", 2),
+        ours=shown_in("AUC more by {}, {}, {}", 2),
         holds=lambda *more: [above(each, 0) for each in more],
     ),
 ]

@@ -19,7 +19,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import training
-from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, text
+from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, shown_in
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
@@ -118,7 +118,7 @@ CLAIMS = [
         "published program, open",
         "100 layers on all of MNIST under SGD with momentum train (above 0.95)",
         values=lambda r: [of(r["trials"]["hundred_layers"], "test_accuracy", optimizer=o) for o in ("sgd", "adam")],
-        ours=text("SGD {}, Adam {}", 4),
+        ours=shown_in("SGD {}, Adam {}", 4),
         holds=lambda sgd, _: [above(sgd, 0.95)],
     ),
 ]

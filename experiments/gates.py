@@ -22,7 +22,7 @@ import numpy as np
 
 from experiments import fifty_layers, layer_by_layer, training
 from experiments.layer_by_layer import rounded
-from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, text
+from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, shown_in
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {name: {"of_each": 1000} for name in ("quick", "default", "full")}  # images whose single pattern is measured
@@ -122,14 +122,14 @@ CLAIMS = [
         "paper, Figure 2",
         "most gate biases decreased in training",
         values=of_set("MNIST", "share_of_biases_decreased"),
-        ours=text("a share of {}"),
+        ours=shown_in("a share of {}"),
         holds=lambda share: [above(share, 0.5)],
     ),
     Claim(
         "paper, Figure 2",
         "on the harder task biases rise with depth, inversely to the mean gate (CIFAR-100)",
         values=of_set("fashion-mnist", "bias_depth_correlation", "bias_activity_correlation"),
-        ours=text("Fashion-MNIST: r = {} with depth, {} with mean T", 2),
+        ours=shown_in("Fashion-MNIST: r = {} with depth, {} with mean T", 2),
         holds=lambda with_depth, with_T: [above(with_depth, 0.3), below(with_T, -0.3)],
         note="Fashion-MNIST stands in for CIFAR-100",
     ),
@@ -137,21 +137,21 @@ CLAIMS = [
         "paper, Figure 2",
         "one image's gates are sparse, yet most gates are active on average",
         values=of_set("MNIST", "sparsity_single", "sparsity_mean", "share_open_in_1_of_100"),
-        ours=text("sparsity {}, of the mean {}; open for one image in 100: {}", 2),
+        ours=shown_in("sparsity {}, of the mean {}; open for one image in 100: {}", 2),
         holds=lambda single, mean, opened: [above(single, 0, less=mean), above(opened, 0.5)],
     ),
     Claim(
         "paper, Figure 2",
         "most change happens in the first 15 layers or so",
         values=of_set("MNIST", "change_share_first_15"),
-        ours=text("a share of {} in a share of 0.31 of the blocks"),
+        ours=shown_in("a share of {} in a share of 0.31 of the blocks"),
         holds=lambda share: [above(share, 0.5)],
     ),
     Claim(
         "paper, Figure 3",
         "classes differ in their gates within the first 15 layers",
         values=of_set("MNIST", "class_difference_share_first_15"),
-        ours=text("a share of {} of the differences"),
+        ours=shown_in("a share of {} of the differences"),
         holds=lambda share: [above(share, 0.5)],
     ),
 ]

@@ -60,7 +60,7 @@ def _shown(values, digits: int) -> str:
     return format_stat(mean_sd_n(there), digits) + lost
 
 
-def text(template: str, digits: int = 3) -> Callable[..., str]:
+def shown_in(template: str, digits: int = 3) -> Callable[..., str]:
     """A claim's `ours`: each of its samples, as shown() has it, in the template's braces."""
     return lambda *samples: template.format(*(shown(values, digits=digits) for values in samples))
 

@@ -19,7 +19,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import fifty_layers, layer_by_layer, training
-from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, text, within
+from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, shown_in, within
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
@@ -156,21 +156,21 @@ CLAIMS = [
             [middle_share(t) for t in mnist(r)],
             of(mnist(r), "error_all_idle"),
         ],
-        ours=text("of the first five {} matter; of 15 to 45 idle: {}; all idle ones closed together: error {}", 2),
+        ours=shown_in("of the first five {} matter; of 15 to 45 idle: {}; all idle ones closed together: error {}", 2),
         holds=lambda early, middle, _: [above(early, 0.5), above(middle, 0.9)],
     ),
     Claim(
         "paper, Figure 4",
         "about 60 % of the layers contribute nothing (45 to 75 %)",
         values=lambda r: [of(mnist(r), "idle_share")],
-        ours=text("a share of {}"),
+        ours=shown_in("a share of {}"),
         holds=lambda share: [within(share, 0.45, 0.75)],
     ),
     Claim(
         "paper, Figure 4",
         "on the harder task more layers matter",
         values=lambda r: [of(r["trials"], "idle_share", data=data) for data in ("fashion-mnist", "MNIST")],
-        ours=text("idle: Fashion-MNIST {}, MNIST {}", 2),
+        ours=shown_in("idle: Fashion-MNIST {}, MNIST {}", 2),
         holds=lambda harder, mnist: [below(harder, 0, less=mnist)],
         note="Fashion-MNIST stands in for CIFAR-100",
     ),

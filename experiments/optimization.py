@@ -22,7 +22,7 @@ from itertools import pairwise
 import numpy as np
 
 from experiments import training
-from experiments.ledger import Claim, above, below, compared, in_ratio, mean, mean_sd_n, of, print_claims, text
+from experiments.ledger import Claim, above, below, compared, in_ratio, mean, mean_sd_n, of, print_claims, shown_in
 from experiments.search import log_uniform, over_seeds, ranked, search
 from experiments.trials import Experiment, run_and_exit
 
@@ -145,7 +145,7 @@ CLAIMS = [
         "paper, Figure 1",
         "plain nets of 10 and 20 layers reach a loss below 1e-4",
         values=lambda r: finals(r, "loss", "plain", (10, 20)),
-        ours=text("{}, {}", 2),
+        ours=shown_in("{}, {}", 2),
         holds=lambda *losses: [below(each, 1e-4) for each in losses],
         note="in 20 epochs; the paper trains for up to 400",
     ),
@@ -153,21 +153,21 @@ CLAIMS = [
         "paper, Figure 1",
         "plain nets degrade beyond 20 layers (by more than a factor of 3)",
         values=lambda r: finals(r, "loss", "plain", (20, 50, 100)),
-        ours=text("loss at 20, 50, 100: {}, {}, {}", 2),
+        ours=shown_in("loss at 20, 50, 100: {}, {}, {}", 2),
         holds=lambda at_20, *deeper: [in_ratio(above, each, DEGRADED, less=at_20) for each in deeper],
     ),
     Claim(
         "paper, Figure 1",
         "plain nets of 10 and 20 layers train (a loss below 0.1), with settings searched for them",
         values=lambda r: finals(r, "loss", "plain", (10, 20)),
-        ours=text("{}, {}", 2),
+        ours=shown_in("{}, {}", 2),
         holds=lambda *losses: [below(each, 0.1) for each in losses],
     ),
     Claim(
         "paper, Figure 1",
         "highway nets of 50 and 100 layers do as well as of 10 and 20 (within a factor of 3)",
         values=lambda r: finals(r, "loss", "highway", LAYERS),
-        ours=text("loss at 10, 20, 50, 100: {}, {}, {}, {}", 2),
+        ours=shown_in("loss at 10, 20, 50, 100: {}, {}, {}, {}", 2),
         holds=lambda at_10, at_20, *deeper: [
             in_ratio(below, deep, DEGRADED, less=each) for deep in deeper for each in (at_10, at_20)
         ],

@@ -26,7 +26,7 @@ import highway_networks as hn
 from experiments import fifty_layers, layer_by_layer, training
 from experiments.factor_model import auc
 from experiments.layer_by_layer import rounded
-from experiments.ledger import Claim, above, mean_sd_n, of, print_claims, print_summary, text
+from experiments.ledger import Claim, above, mean_sd_n, of, print_claims, print_summary, shown_in
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
@@ -200,7 +200,7 @@ CLAIMS = [
         values=lambda r: [
             of(r["trials"], f"class_accuracy_from_{name}", data="MNIST") for name in ("gates", "random_gates")
         ],
-        ours=text("{} by T, {} by random gates", 4),
+        ours=shown_in("{} by T, {} by random gates", 4),
         holds=lambda T, random: [above(T, 0.01, less=random)],
     ),
 ]

@@ -19,7 +19,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import training
-from experiments.ledger import Claim, above, mean_sd_n, of, print_claims, print_summary, text
+from experiments.ledger import Claim, above, mean_sd_n, of, print_claims, print_summary, shown_in
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
@@ -103,14 +103,14 @@ CLAIMS = [
         "paper, 2.2",
         "SGD does not stall at 1000 layers (test accuracy above 0.9)",
         values=accuracies("best"),
-        ours=text("{}; all blocks skipped {}", 4),
+        ours=shown_in("{}; all blocks skipped {}", 4),
         holds=lambda accuracy, _: [above(accuracy, 0.9)],
     ),
     Claim(
         "blog",
         "1000 layers reach about 95 % at a gate bias of -20 (at least 94 %)",
         values=accuracies("shut"),
-        ours=text("{}; all blocks skipped {}", 4),
+        ours=shown_in("{}; all blocks skipped {}", 4),
         holds=lambda accuracy, _: [above(accuracy, 0.94)],
     ),
 ]

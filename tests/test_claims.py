@@ -279,11 +279,14 @@ def test_both_kinds_are_judged_by_one_measure(block, factor, degrades):
     assert judge(highway, record)[1] == ("in part" if degrades and block == "highway" else "reproduced")
 
 
+DEPTHS = blocks.BUDGETS["default"]["layers"]
+
+
 def blocks_record(**own):
     """All kinds train to 0.97 and a loss of 0.01 at every depth, and T is 0.2 early, 0.1 late; but for `own`."""
     nets = ("highway_50", "residual_50", "residual_71", "highway-carry_50", "highway-carry_41")
     trials = []
-    for net, n, seed in ((net, n, seed) for net in nets for n in blocks.DEPTHS for seed in range(3)):
+    for net, n, seed in ((net, n, seed) for net in nets for n in DEPTHS for seed in range(3)):
         block, width = net.split("_")
 
         def near(name, value, key=f"{net}_{n}", seed=seed):
@@ -293,7 +296,7 @@ def blocks_record(**own):
         t = {"block": block, "width": int(width), "layers": n, "loss": near("loss", 0.01)}
         t |= {"test_accuracy": near("accuracy", 0.97), "mean_T": [near("early", 0.2), 0.15, near("late", 0.1)]}
         trials.append(t | {"trained": {"gradient": [near("gradient", 0.6), 1.0]}})
-    return {"trials": {"final": trials}}
+    return {"settings": {"layers": DEPTHS}, "trials": {"final": trials}}
 
 
 NEEDLESS, TRAINS, OPENED, FADES, HALF, BETTER = (
@@ -318,10 +321,10 @@ NEEDLESS, TRAINS, OPENED, FADES, HALF, BETTER = (
         ({"accuracy_highway-carry_41_200": 0.5}, {TRAINS: "in part"}),
         ({"early_highway_50_10": 0.6}, {}),
         (
-            {f"{third}_highway_50_{n}": T for n in blocks.DEPTHS for third, T in (("early", 0.6), ("late", 0.1))},
+            {f"{third}_highway_50_{n}": T for n in DEPTHS for third, T in (("early", 0.6), ("late", 0.1))},
             {OPENED: True},
         ),
-        ({f"late_highway_50_{n}": 0.3 for n in blocks.DEPTHS}, {OPENED: "not reproduced"}),
+        ({f"late_highway_50_{n}": 0.3 for n in DEPTHS}, {OPENED: "not reproduced"}),
         ({"gradient_highway_50_200": 0.4}, {FADES: "in part"}),
         ({"gradient_highway_50_200": None, "gradient_highway_50_100": None}, {FADES: "not clear"}),
     ],
