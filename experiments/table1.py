@@ -55,7 +55,7 @@ BUDGETS = {
         ],
     },
 }  # fmt: skip
-IMAGES = {"quick": {"n_train": 600, "n_test": 200}}
+IMAGES = {"quick": {"n_train": 300, "n_test": 100}}
 CLOSE = 0.0005  # of accuracy: what is less below the paper's mean reaches it
 
 

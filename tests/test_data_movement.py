@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import experiments.extra_blocks  # noqa: F401  registers residual
 import highway_networks as hn
 from experiments import data_movement, layer_by_layer
 from experiments.byte_dmd import Tape, greater_later, price
@@ -85,6 +86,74 @@ def test_against_a_stack_that_is_moved(seed, n):
 def test_greater_ones_that_come_later(n):
     rank = np.random.default_rng(n).permutation(n)
     assert greater_later(rank).tolist() == [(rank[i + 1 :] > rank[i]).sum() for i in range(n)]
+
+
+RULES = {  # what an instruction computes: by the kind of its output, and of its last input where that decides
+    "product": lambda a, b: a * b,
+    "H": np.tanh,
+    "T": lambda z: 1 / (1 + np.exp(-z)),
+    "H - x": lambda H, x: H - x,
+    "T (H - x)": lambda T, difference: T * difference,
+    "state": lambda x, change: x + change,
+    "dH": lambda T, dy: T * dy,
+    "dT": lambda difference, dy: difference * dy,
+    "carried": lambda dy, dH: dy - dH,
+    "dz": lambda slope, d: slope * d,
+    ("slope", "H"): lambda H: 1 - H**2,
+    ("slope", "T"): lambda T: T * (1 - T),
+    ("dy", "target"): lambda y, target: y - target,
+    ("W", "dW"): lambda W, dW: W - dW,
+    ("b", "db"): lambda b, db: b - db,
+}
+
+
+def follow(tape, values):
+    """Computes every instruction of the tape, in its order, from the values of its arguments."""
+    kind_of = [tape.kinds[kind] for kind in np.concatenate(tape._kind_of)]
+    values = dict(enumerate(values))
+    for inputs, output in zip(np.concatenate(tape._inputs), np.concatenate(tape._outputs), strict=True):
+        inputs = [i for i in inputs.tolist() if i >= 0]
+        kind, last = kind_of[output], kind_of[inputs[-1]]
+        rule = RULES.get((kind, last)) or RULES.get(kind) or (lambda *terms: sum(terms))
+        values[int(output)] = rule(*(values[i] for i in inputs))
+    return values, kind_of
+
+
+@pytest.mark.parametrize("block", data_movement.KINDS)
+def test_the_tape_computes_what_the_registered_block_does(block):
+    """A step of the tape, followed value by value, is a step of a net of these blocks: its states and its gradient."""
+    depth, width, batch = 3, 4, 2
+    rng = np.random.default_rng(0)
+    net = hn.DeepNet(5, width, width, depth, block, rng, dtype=np.float64)
+    net.parameters[:] += rng.normal(0, 0.5, net.parameters.shape)
+    net.W_out[:], net.b_out[:] = np.eye(width), 0  # the logits are the last state
+    images, target = rng.normal(size=(batch, 5)), rng.normal(size=(batch, width))
+    W = np.concatenate([net.W_H, net.W_T] if block == "highway" else [net.W_H], axis=1)
+    b = np.concatenate([net.b_H, net.b_T] if block == "highway" else [net.b_H], axis=1)
+    first = layer_by_layer.first(net, images).T
+
+    tape, _ = data_movement.step(block, depth, width, batch)
+    values, kinds = follow(tape, np.concatenate([each.ravel() for each in (W, b, first, target.T)]))
+    last_state = net.forward(images)
+    net.backward(last_state - target)
+
+    def of(kind, layer):
+        """Of what the tape has of this kind, from the first layer's to the last's, that of one."""
+        every = [values[i] for i in range(len(kinds)) if kinds[i] == kind]
+        return np.array(every).reshape(depth, -1)[layer]
+
+    H = "H" if block == "plain" else "state"
+    np.testing.assert_allclose(of(H, -1).reshape(width, batch), last_state.T, rtol=1e-12)
+    gradient = [net.grad.W_H, net.grad.W_T] if block == "highway" else [net.grad.W_H]
+    for layer in range(depth):
+        dW = of("dW", depth - 1 - layer).reshape(-1, width)
+        np.testing.assert_allclose(dW, np.concatenate([each[layer] for each in gradient]), rtol=1e-10)
+    every_dy = np.array([values[i] for i in range(len(kinds)) if kinds[i] == "dy"])
+    dz = (1 - first**2) * every_dy[-first.size :].reshape(first.shape)
+    np.testing.assert_allclose(dz @ images, net.grad.W_in, rtol=1e-10)
+    updated = [values[i] for i in range(W.size, len(kinds)) if kinds[i] == "W"]  # the last layer's first
+    expected = (W - np.concatenate(gradient, axis=1))[::-1]
+    np.testing.assert_allclose(np.reshape(updated, expected.shape), expected, rtol=1e-10)
 
 
 @pytest.mark.parametrize("block", data_movement.KINDS)
