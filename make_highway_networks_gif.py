@@ -14,21 +14,10 @@ import sys
 import imageio.v3 as imageio
 import matplotlib.pyplot as plt
 
-from visualize_highway_networks import (
-    COLOR,
-    HERE,
-    MARKER,
-    RecordError,
-    chance_line,
-    file_name,
-    gate_axes,
-    gates_by_epoch,
-    label,
-    load_record,
-    run_program,
-    titled,
-    write_whole,
-)
+from figures.headline import gate_axes, gates_by_epoch
+from figures.style import COLOR, MARKER, chance_line, label, titled
+from plumbing.records import RecordError, load_record
+from visualize_highway_networks import HERE, file_name, run_program, write_whole
 
 SECONDS_A_FRAME, SECONDS_LAST_FRAME = 0.6, 3.0
 
