@@ -8,15 +8,8 @@ the published program) writes them, and results/*.json, what experiments and ben
 from __future__ import annotations
 
 import argparse
-import contextlib
-import glob
-import os
-import signal
-import sys
-import time
+from functools import partial
 from pathlib import Path
-
-import matplotlib.pyplot as plt
 
 from figures import (
     benchmark,
@@ -33,12 +26,12 @@ from figures import (
     table1,
     thousand_layers,
 )
-from figures.style import png
-from plumbing.records import RecordError, load_record, load_results
+from figures.style import drawing, png
+from plumbing.commands import path_name, run_command, run_program
+from plumbing.files import ROOT, read_json
+from plumbing.records import load_record, load_results
 
-HERE = Path(__file__).resolve().parent
-
-PICTURES = {  # file name in viz/: (which JSON, how to draw it, what it needs beside the histories)
+PICTURES = {  # file name in viz/: (its JSON, how it is drawn, what of a net's gates it needs)
     "learning_curves": (("run",), headline.learning_curves, None),
     "plain_loss_collapse": (("run",), headline.plain_loss_collapse, None),
     "T_gate_evolution": (("run",), headline.T_gate_evolution, "layer_T_history"),
@@ -58,40 +51,18 @@ PICTURES = {  # file name in viz/: (which JSON, how to draw it, what it needs be
     "gradient_flow": (("blocks",), blocks.gradient_flow, None),
     "data_movement": (("data_movement",), data_movement.data_movement, None),
     "factor_model": (("factor_model",), factor_model.factor_model, None),
-    "conv_curves": (("table1",), table1.conv_curves, None),
+    "conv_curves": (("table1", "published"), table1.conv_curves, None),
     "conv_filters": (("table1",), table1.conv_filters, None),
     "conv_gates": (("table1",), table1.conv_gates, None),
     "conv_wrong": (("table1",), table1.conv_wrong, None),
 }
-RUNS = {"run": "run.json", "sweep": "run_sweep.json", "seeds": "run_seeds.json"}  # the rest lies in results/
-
-# ---- The command line ------------------------------------------------------------------------------------------------
+RUNS = {"run": "run.json", "sweep": "run_sweep.json", "seeds": "run_seeds.json"}
 
 
-def write_whole(files: dict[Path, bytes]) -> None:
-    """All of them or none, each the old file or the new one, never a part; as highway_networks.py does it, which this
-    program does not know: through temporary files beside them, and clearing away those of processes killed before."""
-    temporaries = {path: path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp") for path in files}
-    try:
-        for path, temporary in temporaries.items():
-            if path.exists() and not path.is_file():
-                raise RecordError(f"{path} is a folder or a device; the name of a file is needed")
-            for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-                with contextlib.suppress(OSError):  # another process clears it away as well
-                    if leftover.stat().st_mtime < time.time() - 60:
-                        leftover.unlink()
-            with temporary.open("xb") as file:
-                file.write(files[path])
-                file.flush()
-                os.fsync(file.fileno())
-        for path, temporary in temporaries.items():
-            temporary.replace(path)
-    except OSError as error:
-        raise RecordError(f"{path} cannot be written: {error.strerror}") from error
-    finally:
-        for temporary in temporaries.values():
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
+def load_source(source: str, path: Path) -> dict:
+    if source == "published":
+        return read_json(path)
+    return load_record(path) if source in RUNS else load_results(path)
 
 
 def draw_picture(name: str, paths: dict, records: dict) -> bytes | None:
@@ -104,64 +75,38 @@ def draw_picture(name: str, paths: dict, records: dict) -> bytes | None:
     if needs and not records[sources[0]]["runs"][0]["highway"].get(needs):
         print(f"left out {name}: {paths[sources[0]]} has no {needs}", flush=True)
         return None
-    try:
+    with drawing(" or ".join(str(paths[source]) for source in sources), f"{name} is"):
         return png(draw(*(records[source] for source in sources)))
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        where = " or ".join(str(paths[source]) for source in sources)
-        raise RecordError(f"{where} lacks what {name} is drawn from: {error!r}") from error
-    finally:
-        plt.close("all")
 
 
-def file_name(text: str) -> Path:
-    """An argparse type: not empty, as when a shell's variable is not set."""
-    if not text:
-        raise argparse.ArgumentTypeError("'' is not the name of a file or folder")
-    return Path(text)
+def draw_pictures(args, save) -> int:
+    """Draws what is wanted, then writes all of it; 1 when there is nothing to write."""
+    wanted = [args.only] if args.only else list(PICTURES)
+    runs = {name: Path(getattr(args, name) or ROOT / file) for name, file in RUNS.items()}
+    places = runs | {"published": ROOT / "data" / "published.json"}
+    sources = dict.fromkeys(source for name in wanted for source in PICTURES[name][0])
+    paths = {source: places.get(source, Path(args.results) / f"{source}.json") for source in sources}
+    asked = {source for source in sources if args.only or getattr(args, source, None)}  # must exist
+    records = {s: load_source(s, path) for s, path in paths.items() if s in asked or path.exists()}
+    pictures = {name: draw_picture(name, paths, records) for name in wanted}
+    files = {Path(args.out) / f"{name}.png": picture for name, picture in pictures.items() if picture}
+    if not files:
+        return 1
+    Path(args.out).mkdir(parents=True, exist_ok=True)
+    save(files)
+    print("".join(f"drew {path}\n" for path in files), end="", flush=True)
+    return 0
 
 
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(description="Draw the pictures in viz/ from JSON alone.")
     for name, file in RUNS.items():
-        parser.add_argument(f"--{name}", metavar="FILE", type=file_name, default=HERE / file, help=f"instead of {file}")
-    parser.add_argument(
-        "--results", metavar="DIR", type=file_name, default=HERE / "results", help="instead of results/"
-    )
+        parser.add_argument(f"--{name}", metavar="FILE", type=path_name, help=f"instead of {file}")
+    where = {"metavar": "DIR", "type": path_name}
+    parser.add_argument("--results", **where, default=ROOT / "results", help="instead of results/")
     parser.add_argument("--only", choices=PICTURES, metavar="NAME", help=f"one of {', '.join(PICTURES)}")
-    parser.add_argument("--out", metavar="DIR", type=file_name, default=HERE / "viz", help="instead of viz/")
-    args = parser.parse_args(argv)
-    wanted = [args.only] if args.only else list(PICTURES)
-    try:
-        sources = dict.fromkeys(source for name in wanted for source in PICTURES[name][0])
-        paths = {s: getattr(args, s) if s in RUNS else args.results / f"{s}.json" for s in sources}
-        asked = {s for s in sources if args.only or (s in RUNS and paths[s] != parser.get_default(s))}  # must exist
-        records = {
-            s: (load_record if s in RUNS else load_results)(path)
-            for s, path in paths.items()
-            if s in asked or path.exists()
-        }
-        pictures = {name: draw_picture(name, paths, records) for name in wanted}
-        pictures = {args.out / f"{name}.png": picture for name, picture in pictures.items() if picture}
-        args.out.mkdir(parents=True, exist_ok=True)
-        write_whole(pictures)
-        print("".join(f"drew {path}\n" for path in pictures), end="", flush=True)
-    except BrokenPipeError:  # whoever read our output stopped reading
-        os._exit(1)
-    except (OSError, RecordError) as error:
-        parser.exit(2, f"{parser.prog}: error: {' '.join(str(error).split())}\n")
-    except KeyboardInterrupt:
-        print("interrupted: nothing was written", file=sys.stderr)
-        return 130
-    return 0 if pictures else 1
-
-
-def run_program(main) -> None:
-    """No program ends because its output was closed from the start, or cannot show a name."""
-    sys.stdout, sys.stderr = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
-    sys.stdout.reconfigure(errors="backslashreplace")
-    status = main()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is done: too late to be interrupted
-    sys.exit(status)
+    parser.add_argument("--out", **where, default=ROOT / "viz", help="instead of viz/")
+    return run_command(parser.prog, partial(draw_pictures, parser.parse_args(argv)))
 
 
 if __name__ == "__main__":

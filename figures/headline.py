@@ -18,6 +18,7 @@ from figures.style import (
     mean_sd,
     n_classes,
     note,
+    seed_of,
     titled,
     uniform_loss_line,
 )
@@ -100,7 +101,7 @@ def depth_sweep(record):
     uniform_loss_line(axes[1], record)
     axes[1].set(ylabel="final training loss", ylim=(-0.15, math.log(n_classes(record)) * 1.2))
     several = record.get("seeds") or [record.get("seed")]
-    which = f"width {record.get('hidden')}, seed {', '.join(map(str, several))}"
+    which = f"width {record['hidden']:d}, seed {', '.join(f'{seed:d}' for seed in several)}"
     fig.suptitle(f"Highway is flat in depth, plain crashes: {data_set(record)}, {which}")
     return fig
 
@@ -153,7 +154,7 @@ def seeds(record):
         for pair in runs:
             history = pair[block]["history"]
             left.plot(history["epoch"], history["test_acc"], color=COLOR[block], lw=1.2, alpha=0.55)
-        final = {str(pair.get("seed")): pair[block]["final_test_acc"] for pair in runs}
+        final = {f"{seed_of(pair, record):d}": pair[block]["final_test_acc"] for pair in runs}
         final = {seed: value for seed, value in final.items() if value is not None}
         left.plot([], [], color=COLOR[block], lw=2.2, label=f"{block}, {len(final)} of {len(runs)} seeds")
         right.scatter(list(final), list(final.values()), color=COLOR[block], marker=MARKER[block], s=45)
@@ -166,6 +167,6 @@ def seeds(record):
     left.xaxis.set_major_locator(MaxNLocator(integer=True))
     left.legend(loc="center right")
     right.set(xlabel="seed", title="after the last epoch")
-    depth, width = runs[0]["depth"], record.get("hidden")
-    fig.suptitle(f"No seed is lucky: {data_set(record)}, depth {depth}, width {width}")
+    depth, width = runs[0]["depth"], record["hidden"]
+    fig.suptitle(f"No seed is lucky: {data_set(record)}, depth {depth:d}, width {width:d}")
     return fig

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
 
@@ -9,6 +10,8 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+
+from plumbing.files import InputError
 
 COLOR = {"highway": "#0072B2", "plain": "#D55E00"}  # Okabe & Ito: apart for every kind of colour vision
 MARKER = {"highway": "o", "plain": "s"}
@@ -30,7 +33,10 @@ plt.rcParams.update(
 
 
 def n_classes(record: dict) -> int:
-    return record.get("n_classes") or 10  # the published program, which does not say, trains on MNIST only
+    n = record.get("n_classes") or 10  # the published program, which does not say, trains on MNIST only
+    if n < 2:
+        raise ValueError(f"n_classes is {n}")
+    return n
 
 
 def initial_gate(record: dict) -> float | None:
@@ -51,8 +57,11 @@ def data_set(record: dict) -> str:
 
 def titled(record: dict) -> str:
     pair = record["runs"][0]
-    seed = pair.get("seed", record.get("seed"))
-    return f"{data_set(record)}, depth {pair['depth']}, width {record.get('hidden')}, seed {seed}"
+    return f"{data_set(record)}, depth {pair['depth']:d}, width {record['hidden']:d}, seed {seed_of(pair, record):d}"
+
+
+def seed_of(pair: dict, record: dict) -> int:
+    return pair.get("seed", record.get("seed"))  # in a pair of the published program there is none
 
 
 def note(ax, text, at, offset, color, **style):
@@ -103,6 +112,17 @@ def heat_map(fig, ax, rows, title, colors="viridis", limits=(None, None), bar=Tr
     ax.grid(visible=False)
     if bar:
         fig.colorbar(image, ax=ax, pad=0.02)
+
+
+@contextlib.contextmanager
+def drawing(where, what):
+    """Says in one line what the JSON lacks; leaves no figure open."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        raise InputError(f"{where} lacks what {what} drawn from: {error!r}") from error
+    finally:
+        plt.close("all")
 
 
 def png(fig) -> bytes:

@@ -8,11 +8,8 @@ import matplotlib.pyplot as plt
 
 from figures.style import COLOR, KINDS, initial_gate, level, mean_sd, of_trials
 
-TABLE_1 = {16: (99.40, 0.03), 32: (99.54, 0.02)}  # the paper's mean and standard deviation of five runs, by width
-AUTHORS_LOG = {32: 99.54}  # where the log that they released ends, after 300 epochs
 
-
-def conv_curves(record):
+def conv_curves(record, published):
     """Table 1: test error of the convolutional nets, epoch by epoch, against the paper's band."""
     runs = [t for t in record["trials"]["final"] if not t["diverged"]]
     widths = sorted({t["width"] for t in runs})
@@ -22,13 +19,14 @@ def conv_curves(record):
         ("residual", "short"): (KINDS["residual"], "-"), ("highway", "paper"): ("0.35", "--"),
     }  # fmt: skip
     for ax, width in zip(axes[0], widths, strict=True):
-        if width in TABLE_1:
-            mean, sd = TABLE_1[width]
-            text = f"the paper's {mean:.2f} ± {sd:.2f}, 300 epochs"
+        if paper := published["table_1"].get(str(width)):
+            mean, sd = 100 * paper["mean"], 100 * paper["sd"]
+            text = f"the paper's {mean:.2f} ± {sd:.2f}, {paper['epochs']} epochs"
             ax.axhspan(100 - mean - sd, 100 - mean + sd, color="#F0E442", alpha=0.8, label=text)
-        if width in AUTHORS_LOG:
-            log = f"the authors' log ends at {AUTHORS_LOG[width]:.2f}"
-            ax.plot([300], [100 - AUTHORS_LOG[width]], "k*", ms=11, zorder=3, label=log)
+        if log := published["authors_log"].get(str(width)):
+            accuracy = 100 * log["test_accuracy"]
+            text = f"the authors' log ends at {accuracy:.2f}"
+            ax.plot([log["epochs"]], [100 - accuracy], "k*", ms=11, zorder=3, label=text)
         for (block, protocol), (color, style) in styles.items():
             same = [t for t in runs if (t["width"], t["block"], t["protocol"]) == (width, block, protocol)]
             finals = [100 * t["final_test_acc"] for t in same]
