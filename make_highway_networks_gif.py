@@ -8,27 +8,17 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
-import sys
+from functools import partial
+from pathlib import Path
 
 import imageio.v3 as imageio
 import matplotlib.pyplot as plt
 
-from visualize_highway_networks import (
-    COLOR,
-    HERE,
-    MARKER,
-    RecordError,
-    chance_line,
-    file_name,
-    gate_axes,
-    gates_by_epoch,
-    label,
-    load_record,
-    run_program,
-    titled,
-    write_whole,
-)
+from figures.headline import gate_axes, gates_by_epoch
+from figures.style import COLOR, MARKER, chance_line, drawing, label, titled
+from plumbing.commands import path_name, run_command, run_program
+from plumbing.files import ROOT, InputError
+from plumbing.records import load_record
 
 SECONDS_A_FRAME, SECONDS_LAST_FRAME = 0.6, 3.0
 
@@ -57,42 +47,28 @@ def draw_frame(record: dict, k: int):
     return imageio.imread(buffer.getvalue(), extension=".png")[:, :, :3]
 
 
+def draw_gif(run: Path, out: Path, save) -> None:
+    if out.suffix != ".gif":
+        raise InputError(f"--out {out} does not end in .gif")
+    record = load_record(run)
+    n_frames = len(gates_by_epoch(record))
+    if n_frames == 0:
+        raise InputError(f"{run} has no layer_T_history in its first highway run: nothing moves")
+    with drawing(run, "the frames are"):
+        frames = [draw_frame(record, k) for k in range(n_frames)]
+    *first, last = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
+    duration = [*first, last] if first else last  # a single frame must not have a list
+    save({out: imageio.imwrite("<bytes>", frames, extension=".gif", duration=duration, loop=0)})
+    print(f"drew {out}: {n_frames} frames", flush=True)
+
+
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(description="Draw highway_networks.gif from the JSON of highway_networks.py.")
-    parser.add_argument("--run", metavar="FILE", type=file_name, default=HERE / "run.json", help="instead of run.json")
-    parser.add_argument(
-        "--out",
-        metavar="FILE",
-        type=file_name,
-        default=HERE / "highway_networks.gif",
-        help="instead of highway_networks.gif",
-    )
+    for name, file in (("--run", "run.json"), ("--out", "highway_networks.gif")):
+        default, text = str(ROOT / file), f"instead of {file}"
+        parser.add_argument(name, metavar="FILE", type=path_name, default=default, help=text)
     args = parser.parse_args(argv)
-    try:
-        if args.out.suffix != ".gif":
-            raise RecordError(f"--out {args.out} does not end in .gif")
-        record = load_record(args.run)
-        n_frames = len(gates_by_epoch(record))
-        if n_frames == 0:
-            raise RecordError(f"{args.run} has no layer_T_history in its first highway run: nothing moves")
-        try:
-            frames = [draw_frame(record, k) for k in range(n_frames)]
-        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-            raise RecordError(f"{args.run} lacks what the frames are drawn from: {error!r}") from error
-        finally:
-            plt.close("all")
-        *first, last = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
-        duration = [*first, last] if first else last  # a single frame must not have a list
-        write_whole({args.out: imageio.imwrite("<bytes>", frames, extension=".gif", duration=duration, loop=0)})
-        print(f"drew {args.out}: {n_frames} frames", flush=True)
-    except BrokenPipeError:  # whoever read our output stopped reading
-        os._exit(1)
-    except (OSError, RecordError) as error:
-        parser.exit(2, f"{parser.prog}: error: {' '.join(str(error).split())}\n")
-    except KeyboardInterrupt:
-        print("interrupted: nothing was written", file=sys.stderr)
-        return 130
-    return 0
+    return run_command(parser.prog, partial(draw_gif, Path(args.run), Path(args.out)))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import pytest
 from conftest import ROOT, one_line_error, run
 
 import visualize_highway_networks as viz
+from figures import benchmark, style
 
 
 def small_run(block, epochs=3, layers=4, level=0.9):
@@ -144,7 +145,7 @@ def test_pictures_move_with_the_numbers(draw, tmp_path):
         for key in path:
             target = target[key]
         target[last] = [0.3 for _ in target[last]] if isinstance(target[last], list) else 0.3
-        pictures = [viz.png(viz.PICTURES[name][1](each)) for each in (record, record, changed)]
+        pictures = [style.png(viz.PICTURES[name][1](each)) for each in (record, record, changed)]
         assert pictures[0] == pictures[1] != pictures[2]
 
 
@@ -167,7 +168,7 @@ def test_what_cannot_be_drawn_is_left_out_by_name(draw):
 
 def benchmark_results(ms=2.0):
     names = ("this project", "JAX jit + scan", "matrix products alone")
-    steps = {f"step, {block}": {name: {"median_ms": ms + i} for i, name in enumerate(names)} for block in viz.COLOR}
+    steps = {f"step, {block}": {name: {"median_ms": ms + i} for i, name in enumerate(names)} for block in style.COLOR}
     axes = {"depth": (10, 30), "width": (25, 50), "batch": (32, 128)}
     growth = [{"axis": axis, axis: n, "ours_over_jax": 0.1 * ms} for axis, values in axes.items() for n in values]
     envelope = {"summary": {}, "settings": {"depth": 30, "width": 50, "batch": 128}}
@@ -181,7 +182,7 @@ def test_the_benchmark_picture(draw, tmp_path):
     process, drawn = draw("--only", "benchmark")
     assert process.returncode == 0, process.stderr
     assert drawn == ["benchmark.png"]
-    pictures = [viz.png(viz.benchmark(*benchmark_results(ms).values())) for ms in (2.0, 2.0, 3.0)]
+    pictures = [style.png(benchmark.benchmark(*benchmark_results(ms).values())) for ms in (2.0, 2.0, 3.0)]
     assert pictures[0] == pictures[1] != pictures[2]
     for text, message in (
         ("{}", "is not a results file"),
@@ -256,7 +257,7 @@ def test_a_single_epoch_and_gates_that_are_shut(draw, tmp_path):
     record = ours([(0, 4)])
     run = record["runs"][0]["highway"]
     run["layer_T_history"], run["final_T_per_layer"] = [[1, [0.0] * 4]], [0.0] * 4
-    for block in viz.COLOR:
+    for block in style.COLOR:
         history = record["runs"][0][block]["history"]
         record["runs"][0][block]["history"] = {name: values[:1] for name, values in history.items()}
     for process, _ in (

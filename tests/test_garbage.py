@@ -24,6 +24,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
+from plumbing import records
 from plumbing.files import InputError
 
 FLAG_EXAMPLES, IDX_EXAMPLES, JSON_EXAMPLES, TEXT_EXAMPLES = 1000, 1000, 400, 1000
@@ -245,11 +246,11 @@ def test_garbage_in_a_json_file(canvas, name, value, seed):
 
 
 @thrown(TEXT_EXAMPLES)
-@given(st.sampled_from([viz.load_record, viz.load_results]), st.text(max_size=40) | JSON.map(json.dumps))
+@given(st.sampled_from([records.load_record, records.load_results]), st.text(max_size=40) | JSON.map(json.dumps))
 def test_garbage_instead_of_a_json_file(canvas, load, text):
     path = canvas / "garbage.json"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    with pytest.raises(viz.RecordError, match=r"garbage\.json") as error:
+    with pytest.raises(records.RecordError, match=r"garbage\.json") as error:
         load(path)
     assert "\n" not in str(error.value)
 
@@ -262,8 +263,8 @@ def test_a_json_file_truncated_at_any_byte(canvas, name):
     cuts = [small[:length] for length in range(len(small))] if name == "run.json" else []
     for text in [*cuts, *(whole[:length] for length in range(0, len(whole), 499))]:
         (canvas / "torn.json").write_text(text)
-        with pytest.raises(viz.RecordError, match=r"torn\.json cannot be read as JSON"):
-            viz.load_record(canvas / "torn.json")
+        with pytest.raises(records.RecordError, match=r"torn\.json cannot be read as JSON"):
+            records.load_record(canvas / "torn.json")
 
 
 @pytest.mark.parametrize(
@@ -272,12 +273,12 @@ def test_a_json_file_truncated_at_any_byte(canvas, name):
 def test_json_that_is_hard_to_read(canvas, text):
     path = canvas / "hard.json"
     path.write_text(text, encoding="utf-8")
-    for load in (viz.load_record, viz.load_results):
-        with pytest.raises(viz.RecordError, match=r"hard\.json"):
+    for load in (records.load_record, records.load_results):
+        with pytest.raises(records.RecordError, match=r"hard\.json"):
             load(path)
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(viz.RecordError, match=r"hard\.json cannot be read as JSON"):
-        viz.load_record(path)
+    with pytest.raises(records.RecordError, match=r"hard\.json cannot be read as JSON"):
+        records.load_record(path)
 
 
 @pytest.mark.parametrize("main", [viz.main, gif.main])

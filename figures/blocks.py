@@ -1,0 +1,64 @@
+"""Four kinds of block: results/blocks.json."""
+
+from __future__ import annotations
+
+import math
+
+import matplotlib.pyplot as plt
+
+from figures.style import KIND_MARKER, KINDS, of_trials
+
+
+def blocks(record):
+    """What a gate buys: loss and test error against depth of four kinds of block."""
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8))
+    depths, final = record["settings"]["layers"], record["trials"]["final"]
+    for ax, measure in zip(axes, (lambda t: t["loss"], lambda t: 1 - t["test_accuracy"]), strict=True):
+        for block, color in KINDS.items():
+            widths = sorted({t["width"] for t in final if t["block"] == block}, key=lambda width: width == 50)
+            for width, style in zip(widths, ("-", ":"), strict=False):
+                runs = {n: of_trials(record, "final", block=block, layers=n, width=width) for n in depths}
+                values = {n: sorted(math.inf if t["diverged"] else measure(t) for t in runs[n]) for n in depths}
+                for n in depths:
+                    there = [value for value in values[n] if value < math.inf]
+                    ax.plot([n] * len(there), there, ".", ms=5, alpha=0.5, color=color)
+                    lost = len(values[n]) - len(there)
+                    ax.plot([n] * lost, [0.98] * lost, "x", ms=8, color=color, transform=ax.get_xaxis_transform())
+                medians = [(n, values[n][len(values[n]) // 2]) for n in depths]
+                medians = [(n, median) for n, median in medians if median < math.inf]
+                text = f"{block}, {record['summary'][f'parameters_per_layer_{block}']} parameters a layer"
+                marker = {"marker": KIND_MARKER[block], "ms": 6, "lw": 2, "label": text if style == "-" else None}
+                ax.plot(*zip(*medians, strict=True), style, color=color, **marker)
+        ax.set(xscale="log", yscale="log", xlabel="layers", xticks=depths, xticklabels=depths)
+        ax.minorticks_off()
+    axes[0].set(ylabel="training loss")
+    axes[1].set(ylabel="test error", yticks=(0.02, 0.05, 0.1, 0.2, 0.5, 1), yticklabels=(0.02, 0.05, 0.1, 0.2, 0.5, 1))
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=10.5)
+    axes[0].set_title("dotted: all of width 50", fontsize=10.5)
+    epochs, n_seeds = record["settings"]["epochs"], record["settings"]["seeds"]
+    axes[1].set_title(f"{epochs} epochs, median of {n_seeds} seeds, dots: seeds, x: diverged", fontsize=10.5)
+    return fig
+
+
+def gradient_flow(record):
+    """How the gradient comes back through the layers of each kind of block, before and after training."""
+    depths = record["settings"]["layers"]
+    shown = [n for n in depths if n in (20, 100, 200)] or depths
+    fig, axes = plt.subplots(3, len(shown), figsize=(10, 9), sharex="col", sharey="row", squeeze=False)
+    for column, n in zip(axes.T, shown, strict=True):
+        for block, color in KINDS.items():
+            for t in [t for t in of_trials(record, "final", block=block, layers=n) if "trained" in t][:1]:
+                for ax, when in zip(column, ("at_start", "trained"), strict=False):
+                    norms = [math.nan if each is None else each for each in t[when]["gradient"]]
+                    ax.plot(range(1, len(norms) + 1), norms, color=color, lw=1.8, label=block)
+                if "mean_T" in t:
+                    column[2].plot(range(2, len(t["mean_T"]) + 2), t["mean_T"], color=color, lw=1.8)
+        column[0].set_title(f"{n} layers", fontsize=11)
+        column[2].set_xlabel("layer")
+    for ax, text in zip(
+        axes[:, 0], ("|dL/dx| at the start", "|dL/dx| after training", "mean T after training"), strict=True
+    ):
+        ax.set(yscale="log", ylabel=text)
+    handles = {text: line for ax in axes[0] for line, text in zip(*ax.get_legend_handles_labels(), strict=True)}
+    fig.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=4, title="one seed of each")
+    return fig

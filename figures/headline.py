@@ -1,0 +1,172 @@
+"""The pictures of run.json, run_sweep.json and run_seeds.json: highway beside plain, and highway's gates."""
+
+from __future__ import annotations
+
+import math
+
+import matplotlib
+import matplotlib.pyplot as plt
+from matplotlib.ticker import MaxNLocator
+
+from figures.style import (
+    COLOR,
+    MARKER,
+    chance_line,
+    data_set,
+    initial_gate,
+    label,
+    mean_sd,
+    n_classes,
+    note,
+    seed_of,
+    titled,
+    uniform_loss_line,
+)
+
+
+def gates_by_epoch(record: dict) -> list[tuple[int, list[float]]]:
+    """[(epoch, mean T of each layer)] of the first pair's highway net."""
+    return [(epoch, gates) for epoch, gates in record["runs"][0]["highway"].get("layer_T_history") or []]
+
+
+def curve(ax, pair, name, block, decimals):
+    """One history with the number that it ends at."""
+    x, y = pair[block]["history"]["epoch"], pair[block]["history"][name]
+    ax.plot(x, y, color=COLOR[block], marker=MARKER[block], ms=5, lw=2.2, label=label(pair[block], block))
+    if y:
+        note(ax, f"{y[-1]:.{decimals}f}", (x[-1], y[-1]), (0, 8), COLOR[block], weight="bold", fontsize=12)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel("epoch")
+
+
+def learning_curves(record):
+    """Highway climbs, plain hugs the chance line: test accuracy and training loss of one pair."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3))
+    pair = record["runs"][0]
+    for block in COLOR:
+        curve(left, pair, "test_acc", block, 3)
+        curve(right, pair, "train_loss", block, 3)
+    chance_line(left, record)
+    left.set(ylabel="test accuracy", ylim=(0, 1.05))
+    left.legend(loc="center right")
+    right.set(ylabel="training loss (cross-entropy)", ylim=(0, None))
+    fig.suptitle(f"The gates are the only difference: {titled(record)}")
+    return fig
+
+
+def plain_loss_collapse(record):
+    """The plain net's loss stays at log(classes) while its gradient never vanishes: it goes nowhere."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3))
+    pair = record["runs"][0]
+    for block in COLOR:
+        curve(left, pair, "train_loss", block, 3)
+        curve(right, pair, "grad_norm", block, 2)
+    uniform_loss_line(left, record)
+    left.set(ylabel="training loss (cross-entropy)", ylim=(0, math.log(n_classes(record)) * 1.2))
+    left.legend(loc="center right")
+    right.set(ylabel="gradient norm before clipping, mean", yscale="log")
+    fig.suptitle(f"The plain net's loss does not move: {titled(record)}")
+    return fig
+
+
+def by_depth(record, block, name):
+    """[(depth, mean, standard deviation or 0)] over the pairs of a depth that did not diverge."""
+    values = {}
+    for pair in record["runs"]:
+        if pair[block][name] is not None:
+            values.setdefault(pair["depth"], []).append(pair[block][name])
+    return [(depth, *mean_sd(values[depth])) for depth in sorted(values)]
+
+
+def depth_sweep(record):
+    """Highway is flat in depth, plain crashes."""
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.3))
+    numbers_at = {
+        "final_test_acc": ((0, 9), (-7, -13)),
+        "final_train_loss": ((0, -19), (-7, 6)),
+    }  # of highway, of plain
+    for ax, (name, offsets) in zip(axes, numbers_at.items(), strict=True):
+        for block, offset in zip(COLOR, offsets, strict=True):
+            points = by_depth(record, block, name)
+            style = {"color": COLOR[block], "marker": MARKER[block], "ms": 7, "lw": 2.2, "capsize": 3}
+            depths, means, sds = zip(*points, strict=True) if points else ([], [], [])
+            ax.errorbar(depths, means, sds if any(sds) else None, **style, label=block)
+            for depth, mean, _ in points:
+                note(ax, f"{mean:.2f}", (depth, mean), offset, COLOR[block], ha="right" if offset[0] else "center")
+        depths = sorted({pair["depth"] for pair in record["runs"]})
+        ax.set(xlabel="depth (hidden blocks)", xticks=depths, xlim=(depths[0] - 6, depths[-1] + 3))
+    chance_line(axes[0], record)
+    axes[0].set(ylabel="final test accuracy", ylim=(-0.06, 1.08))
+    axes[0].legend(loc="center right")
+    uniform_loss_line(axes[1], record)
+    axes[1].set(ylabel="final training loss", ylim=(-0.15, math.log(n_classes(record)) * 1.2))
+    several = record.get("seeds") or [record.get("seed")]
+    which = f"width {record['hidden']:d}, seed {', '.join(f'{seed:d}' for seed in several)}"
+    fig.suptitle(f"Highway is flat in depth, plain crashes: {data_set(record)}, {which}")
+    return fig
+
+
+def gate_axes(ax, record, n_layers):
+    """The axes of a picture of mean T by layer, with the line that training started from where the record knows it."""
+    start = initial_gate(record)
+    if start is not None:
+        text = f"at the start: sigmoid({record['gate_bias']:g}) = {start:.3f}"
+        ax.axhline(start, color="k", lw=1.4, ls="--", label=text)
+        ax.legend(loc="upper left")
+    ax.set(xlabel="layer (1 is nearest to the image)", ylabel="mean transform gate T", xlim=(0.3, n_layers + 0.7))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    ax.set_ylim(0, ax.get_ylim()[1] * 1.1 or 1)  # 1 where all gates are shut
+
+
+def T_gate_evolution(record):
+    """How far each layer's gates stand open, epoch by epoch."""
+    fig, ax = plt.subplots(figsize=(10, 4.5))
+    rows = gates_by_epoch(record)
+    colors = plt.get_cmap("viridis")
+    epochs = [epoch for epoch, _ in rows]
+    norm = matplotlib.colors.Normalize(min(epochs), max(epochs))
+    for epoch, gates in rows:
+        ax.plot(range(1, len(gates) + 1), gates, color=colors(norm(epoch)), lw=1.8, marker=".", ms=6)
+    fig.colorbar(matplotlib.cm.ScalarMappable(norm, colors), ax=ax, label="epoch", ticks=MaxNLocator(integer=True))
+    gate_axes(ax, record, len(rows[0][1]))
+    ax.set_title(f"Mean T by layer, epoch by epoch: {titled(record)}")
+    return fig
+
+
+def T_gate_final(record):
+    """The trained net's mean gate of each layer, against what it started from."""
+    fig, ax = plt.subplots(figsize=(10, 4.5))
+    gates = record["runs"][0]["highway"]["final_T_per_layer"]
+    ax.bar(range(1, len(gates) + 1), gates, color=COLOR["highway"], width=0.8)
+    for layer in (gates.index(min(gates)), gates.index(max(gates))):
+        note(ax, f"{gates[layer]:.2f}", (layer + 1, gates[layer]), (0, 4), COLOR["highway"], weight="bold")
+    gate_axes(ax, record, len(gates))
+    ax.grid(axis="x", visible=False)
+    ax.set_title(f"Mean T after training; 1 - T is carried: {titled(record)}")
+    return fig
+
+
+def seeds(record):
+    """Every seed: highway learns, plain does not; the means with their standard deviations."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3), sharey=True, width_ratios=(1.4, 1))
+    runs = record["runs"]
+    for block, offset in (("highway", -0.11), ("plain", 0.06)):
+        for pair in runs:
+            history = pair[block]["history"]
+            left.plot(history["epoch"], history["test_acc"], color=COLOR[block], lw=1.2, alpha=0.55)
+        final = {f"{seed_of(pair, record):d}": pair[block]["final_test_acc"] for pair in runs}
+        final = {seed: value for seed, value in final.items() if value is not None}
+        left.plot([], [], color=COLOR[block], lw=2.2, label=f"{block}, {len(final)} of {len(runs)} seeds")
+        right.scatter(list(final), list(final.values()), color=COLOR[block], marker=MARKER[block], s=45)
+        if final:
+            mean, sd = mean_sd(list(final.values()))
+            style = {"color": COLOR[block], "weight": "bold", "ha": "center", "transform": right.get_yaxis_transform()}
+            right.text(0.5, mean + offset, f"{block} {mean:.3f} ± {sd:.3f}", **style)
+    chance_line(left, record)
+    left.set(xlabel="epoch", ylabel="test accuracy", ylim=(0, 1))
+    left.xaxis.set_major_locator(MaxNLocator(integer=True))
+    left.legend(loc="center right")
+    right.set(xlabel="seed", title="after the last epoch")
+    depth, width = runs[0]["depth"], record["hidden"]
+    fig.suptitle(f"No seed is lucky: {data_set(record)}, depth {depth:d}, width {width:d}")
+    return fig

@@ -1,0 +1,132 @@
+"""Style: what the pictures share: colours, markers, fonts, lines and notes."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import math
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+from plumbing.files import InputError
+
+COLOR = {"highway": "#0072B2", "plain": "#D55E00"}  # Okabe & Ito: apart for every kind of colour vision
+MARKER = {"highway": "o", "plain": "s"}
+KINDS = COLOR | {"residual": "#009E73", "highway-carry": "#CC79A7"}
+KIND_MARKER = MARKER | {"residual": "^", "highway-carry": "D"}
+
+plt.rcParams.update(
+    {
+        "font.size": 12,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.alpha": 0.25,
+        "legend.frameon": False,
+        "figure.constrained_layout.use": True,
+        "savefig.dpi": 130,
+    }
+)
+
+
+def n_classes(record: dict) -> int:
+    n = record.get("n_classes") or 10  # the published program, which does not say, trains on MNIST only
+    if n < 2:
+        raise ValueError(f"n_classes is {n}")
+    return n
+
+
+def initial_gate(record: dict) -> float | None:
+    """sigmoid(b_T) at the start, when the record says what b_T was."""
+    bias = record.get("gate_bias")
+    return None if bias is None else (1 + math.tanh(bias / 2)) / 2
+
+
+def label(run: dict, block: str) -> str:
+    return f"{block} (diverged)" if run.get("diverged") else block
+
+
+def data_set(record: dict) -> str:
+    """Its name, as far as a title has room; a dollar would begin a formula."""
+    name = "".join(letter if letter.isprintable() else "?" for letter in record.get("data_set", "MNIST"))
+    return (name if len(name) <= 40 else f"{name[:39]}…").replace("$", r"\$")
+
+
+def titled(record: dict) -> str:
+    pair = record["runs"][0]
+    return f"{data_set(record)}, depth {pair['depth']:d}, width {record['hidden']:d}, seed {seed_of(pair, record):d}"
+
+
+def seed_of(pair: dict, record: dict) -> int:
+    return pair.get("seed", record.get("seed"))  # in a pair of the published program there is none
+
+
+def note(ax, text, at, offset, color, **style):
+    """Text beside the point `at`, `offset` points away."""
+    style = {"ha": "center", "fontsize": 10} | style
+    ax.annotate(text, at, offset, textcoords="offset points", color=color, **style)
+
+
+def level(ax, y, text):
+    """A dotted line across the axes, named at its left end."""
+    ax.axhline(y, color="0.35", lw=1.2, ls=":")
+    note(ax, text, (0, y), (4, -15), "0.35", xycoords=("axes fraction", "data"), ha="left")
+
+
+def chance_line(ax, record):
+    level(ax, 1 / n_classes(record), f"chance {1 / n_classes(record):.2g}")
+
+
+def uniform_loss_line(ax, record):
+    loss = math.log(n_classes(record))
+    level(ax, loss, f"log {n_classes(record)} = {loss:.3f}")
+
+
+def mean_sd(values):
+    mean = sum(values) / len(values)
+    return mean, math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1)) if len(values) > 1 else 0.0
+
+
+def of_trials(record, group, **wanted):
+    """The trials of a group (None: all) that have these settings."""
+    trials = record["trials"] if group is None else record["trials"][group]
+    return [t for t in trials if all(t.get(name) == value for name, value in wanted.items())]
+
+
+def by_data(record):
+    """[(name, color, its trials)] of MNIST and, if it was measured, the harder data set."""
+    names = list(dict.fromkeys(t["data"] for t in record["trials"]))
+    colors = (COLOR["highway"], COLOR["plain"])
+    return [(name, color, of_trials(record, None, data=name)) for name, color in zip(names, colors, strict=False)]
+
+
+def heat_map(fig, ax, rows, title, colors="viridis", limits=(None, None), bar=True):
+    """Layers from top to bottom, the units of a layer from left to right."""
+    extent = (0.5, len(rows[0]) + 0.5, len(rows) + 0.5, 0.5)  # both counted from 1
+    style = {"aspect": "auto", "interpolation": "nearest", "extent": extent}
+    image = ax.imshow(rows, cmap=colors, vmin=limits[0], vmax=limits[1], **style)
+    ax.set_title(title, fontsize=11)
+    ax.grid(visible=False)
+    if bar:
+        fig.colorbar(image, ax=ax, pad=0.02)
+
+
+@contextlib.contextmanager
+def drawing(where, what):
+    """Says in one line what the JSON lacks; leaves no figure open."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        raise InputError(f"{where} lacks what {what} drawn from: {error!r}") from error
+    finally:
+        plt.close("all")
+
+
+def png(fig) -> bytes:
+    buffer = io.BytesIO()
+    fig.savefig(buffer, format="png", metadata={"Software": None})  # the same JSON, the same bytes
+    plt.close(fig)
+    return buffer.getvalue()

@@ -1,0 +1,121 @@
+"""The paper's Table 1, the convolutional nets: results/table1.json."""
+
+from __future__ import annotations
+
+import math
+
+import matplotlib.pyplot as plt
+
+from figures.style import COLOR, KINDS, initial_gate, level, mean_sd, of_trials
+
+
+def conv_curves(record, published):
+    """Table 1: test error of the convolutional nets, epoch by epoch, against the paper's band."""
+    runs = [t for t in record["trials"]["final"] if not t["diverged"]]
+    widths = sorted({t["width"] for t in runs})
+    fig, axes = plt.subplots(1, len(widths), figsize=(10, 5), sharey=True, squeeze=False)
+    styles = {  # of what the default budget trains
+        ("highway", "short"): (KINDS["highway"], "-"), ("plain", "short"): (KINDS["plain"], "-"),
+        ("residual", "short"): (KINDS["residual"], "-"), ("highway", "paper"): ("0.35", "--"),
+    }  # fmt: skip
+    for ax, width in zip(axes[0], widths, strict=True):
+        if paper := published["table_1"].get(str(width)):
+            mean, sd = 100 * paper["mean"], 100 * paper["sd"]
+            text = f"the paper's {mean:.2f} ± {sd:.2f}, {paper['epochs']} epochs"
+            ax.axhspan(100 - mean - sd, 100 - mean + sd, color="#F0E442", alpha=0.8, label=text)
+        if log := published["authors_log"].get(str(width)):
+            accuracy = 100 * log["test_accuracy"]
+            text = f"the authors' log ends at {accuracy:.2f}"
+            ax.plot([log["epochs"]], [100 - accuracy], "k*", ms=11, zorder=3, label=text)
+        for (block, protocol), (color, style) in styles.items():
+            same = [t for t in runs if (t["width"], t["block"], t["protocol"]) == (width, block, protocol)]
+            finals = [100 * t["final_test_acc"] for t in same]
+            for i, t in enumerate(same):
+                mean, sd = mean_sd(finals)
+                ours = f"{mean:.2f}" + (f" ± {sd:.2f}, {len(same)} seeds" if len(same) > 1 else ", 1 seed")
+                what = f"{block}, {'as the authors train' if protocol == 'paper' else 'shifts'}: {ours}"
+                errors = [100 * (1 - value) for value in t["history"]["test_acc"]]
+                ax.plot(t["history"]["epoch"], errors, style, color=color, lw=1.6, label=None if i else what)
+        epochs = 1, 2, 5, 10, 20, 50, 100, 300
+        ax.set(title=f"{width} maps a layer", xlabel="epoch", xscale="log", xlim=(0.9, 330))
+        ax.set_xticks(epochs, epochs)
+        ax.minorticks_off()
+        style = {"loc": "upper right", "bbox_to_anchor": (1.01, 0.91), "title_fontsize": 9}
+        ax.legend(fontsize=9, title="test accuracy, %, of the last epoch", **style)
+    ticks = 0.4, 0.5, 0.6, 0.8, 1, 2, 5, 10, 20, 50, 90
+    axes[0, 0].set(yscale="log", ylim=(0.38, 130), ylabel="test error, %")
+    axes[0, 0].set_yticks(ticks, ticks)
+    axes[0, 0].minorticks_off()
+    return fig
+
+
+def looked_into(record):
+    """Seed 0 of the highway nets that were trained in the short way, the narrowest first."""
+    nets = [t for t in of_trials(record, "final", block="highway", protocol="short", seed=0) if "filters" in t]
+    if not nets:
+        raise ValueError("no highway net of seed 0 has filters: it diverged, or was not trained")
+    return sorted(nets, key=lambda t: t["width"])
+
+
+def conv_filters(record):
+    """The first layer's filters: blue where a dark stroke adds, red where it takes away."""
+    nets = looked_into(record)
+    rows = [-(-len(t["filters"]) // 16) for t in nets]
+    fig = plt.figure(figsize=(10, 0.66 * sum(rows) + 0.36 * len(nets)))
+    for part, t, n in zip(
+        fig.subfigures(len(nets), 1, height_ratios=rows, squeeze=False)[:, 0], nets, rows, strict=True
+    ):
+        part.suptitle(f"{t['width']} maps: the 5 x 5 filters of the first layer, seed 0", fontsize=11)
+        for ax in (axes := part.subplots(n, 16, squeeze=False)).flat:
+            ax.set_axis_off()
+        for ax, f in zip(axes.flat, t["filters"], strict=False):
+            most = max(abs(weight) for row in f for weight in row)
+            ax.imshow(f, cmap="RdBu", vmin=-most, vmax=most)
+    return fig
+
+
+def conv_gates(record):
+    """Where the gates of the trained convolutional nets stand open: layer by layer, and position by position."""
+    nets = looked_into(record)
+    fig = plt.figure(figsize=(10, 3.2 + 1.9 * len(nets)))
+    top, *parts = fig.subfigures(len(nets) + 1, 1, height_ratios=[3.2] + [1.9] * len(nets))
+    ax, start = top.subplots(), initial_gate(nets[0])
+    for t, color in zip(nets, (COLOR["highway"], "#56B4E9"), strict=False):
+        same = of_trials(record, "final", block="highway", protocol="short", width=t["width"], diverged=False)
+        for i, run in enumerate(same):
+            T = run["final_T_per_layer"]
+            text = None if i else f"{t['width']} maps, {len(same)} seeds"
+            ax.plot(range(2, len(T) + 2), T, "o-", color=color, lw=1.3, ms=4, alpha=0.8, label=text)
+    level(ax, start, "at the start")
+    ax.set(xlabel="layer of ten", ylabel="mean T", ylim=(0, None))
+    ax.legend(fontsize=10)
+    limits = [f([v for t in nets for T in t["final_T_per_position"] for r in T for v in r]) for f in (min, max)]
+    for part, t in zip(parts, nets, strict=True):
+        part.suptitle(f"{t['width']} maps, seed 0: mean T at each position of each layer", fontsize=11)
+        axes = part.subplots(1, len(t["final_T_per_position"]))
+        for i, (ax, T) in enumerate(zip(axes, t["final_T_per_position"], strict=True)):
+            image = ax.imshow(T, cmap="viridis", vmin=limits[0], vmax=limits[1])
+            ax.set_title(f"layer {i + 2}", fontsize=9)
+            ax.set_axis_off()
+        part.colorbar(image, ax=axes, pad=0.01)
+    return fig
+
+
+def conv_wrong(record, most=60):
+    """The test images that the widest net gets wrong."""
+    t = looked_into(record)[-1]
+    shown, columns = t["wrong"][:most], 12
+    rows = max(-(-len(shown) // columns), 1)
+    fig, axes = plt.subplots(rows, columns, figsize=(10, 1.08 * rows + 0.6), squeeze=False)
+    for ax in axes.flat:
+        ax.set_axis_off()
+    for ax, each in zip(axes.flat, shown, strict=False):
+        grey = bytes.fromhex(each["pixels"])
+        side = math.isqrt(len(grey))
+        ax.imshow([[*grey[i * side : (i + 1) * side]] for i in range(side)], cmap="gray_r")
+        ax.set_title(f"{each['label']}, not {each['answer']}", fontsize=9, pad=2)
+    all_of_them = f"all {len(shown)}" if len(shown) == len(t["wrong"]) else f"the first {most} of {len(t['wrong'])}"
+    images = f"{t['n_test']:,}".replace(",", " ")
+    text = f"{t['width']} maps, seed 0: {all_of_them} errors on {images} test images (the label, and the answer)"
+    fig.suptitle(text, fontsize=12)
+    return fig

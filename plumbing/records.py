@@ -1,0 +1,50 @@
+"""Records: the one check of JSON that is read again: run*.json, ours or the published program's, and results/*.json."""
+
+from plumbing.files import InputError, read_json
+
+
+def load_record(path) -> dict:
+    """What run*.json holds: at least one pair of runs with whole histories."""
+    record = _load(path, {"runs"}, "it is not what highway_networks.py writes")
+    for i, pair in enumerate((isinstance(record["runs"], list) and record["runs"]) or [None]):
+        for block in ("highway", "plain"):
+            _check_run(pair.get(block) if isinstance(pair, dict) else None, f"{path}: runs[{i}].{block}")
+        if not _numbers([pair.get("depth")]):
+            raise InputError(f"{path}: runs[{i}].depth is not a number")
+    return record
+
+
+def load_results(path) -> dict:
+    """What results/*.json holds; whether its trials are what a reader needs, the reader finds out."""
+    return _load(path, {"settings", "summary", "trials"}, "it is not a results file of this project")
+
+
+def _load(path, names, otherwise):
+    """An object with these names, and with numbers that can be drawn."""
+    parts = [record := read_json(path)]
+    if not isinstance(record, dict) or not names <= record.keys():
+        raise InputError(f"{path} has no {' and '.join(sorted(names))}: {otherwise}")
+    for part in parts:  # and the parts of each
+        parts += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    if not all(abs(part) <= 1e100 for part in parts if isinstance(part, (int, float))):
+        raise InputError(f"{path} has a number that is not finite, or beyond 1e100")
+    return record
+
+
+def _check_run(run, where):
+    history = run.get("history") if isinstance(run, dict) else None
+    if not isinstance(history, dict):
+        raise InputError(f"{where} has no history")
+    for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm"):
+        if not _numbers(history.get(name)) or len(history[name]) != len(history["epoch"]):
+            raise InputError(f"{where}.history.{name} is not a list of numbers, one for each epoch")
+    if not run.get("diverged") and not _numbers([run.get("final_test_acc"), run.get("final_train_loss")]):
+        raise InputError(f"{where} has no final numbers, and does not say that it diverged")
+    rows, last = run.get("layer_T_history") or [], run.get("final_T_per_layer") or []
+    for row in [*rows, [0, last]] if isinstance(rows, list) else [rows]:
+        if not isinstance(row, list) or len(row) != 2 or not _numbers(row[:1]) or not _numbers(row[1]):
+            raise InputError(f"{where}: the mean gates are not [epoch, a number for each layer]")
+
+
+def _numbers(values):
+    return isinstance(values, list) and all(type(value) in (int, float) for value in values)
