@@ -20,7 +20,7 @@ experiment `fifty_layers`:
 from __future__ import annotations
 
 import numpy as np
-from scipy.cluster.vq import kmeans2, vq
+from scipy.cluster.vq import kmeans, kmeans2, vq
 
 import highway_networks as hn
 from experiments import fifty_layers, layer_by_layer, training
@@ -159,7 +159,8 @@ def alike(patterns: np.ndarray, y: np.ndarray, pairs: int, rng: np.random.Genera
 
 def k_means(rows: np.ndarray, k: int, restarts: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """The best of several k-means++ starts: the labels, and each row's distance to its centre, (N,) both."""
-    runs = [vq(rows, kmeans2(rows, k, iter=100, minit="++", seed=rng)[0]) for _ in range(restarts)]
+    starts = [kmeans2(rows, k, iter=1, minit="++", seed=rng)[0] for _ in range(restarts)]
+    runs = [vq(rows, kmeans(rows, start, thresh=0)[0]) for start in starts]  # kmeans() stops where nothing moves
     return min(runs, key=lambda run: np.square(run[1], dtype=np.float64).sum())
 
 

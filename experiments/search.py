@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from experiments import training
-from experiments.training import selection_loss
 from experiments.trials import Experiment
 
 
@@ -44,7 +43,7 @@ def _compare(e: Experiment, groups: list[list[dict]]) -> tuple[list[dict], list[
     results = training.run(e, [t for group in groups for t in group])
     rows, ranked = iter(results), []
     for group in groups:
-        pairs = [(t, selection_loss(next(rows))) for t in group]
+        pairs = [(t, training.selection_loss(next(rows))) for t in group]
         ranked.append([t for t, _ in sorted(pairs, key=lambda pair: pair[1])])
     return results, ranked
 
@@ -56,4 +55,4 @@ def over_seeds(settings: list[dict], s: dict) -> list[dict]:
 
 def ranked(results: list[dict], **kind) -> list[dict]:
     """Those with these settings, the best first."""
-    return sorted((t for t in results if kind.items() <= t.items()), key=selection_loss)
+    return sorted((t for t in results if kind.items() <= t.items()), key=training.selection_loss)

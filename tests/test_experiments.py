@@ -381,6 +381,12 @@ def test_what_diverged_has_no_numbers_even_if_its_logits_are_finite():
     assert set(training.measure(training.make(t), t, "epoch 1, step 2: loss nan").values()) == {None}
 
 
+def test_the_images_are_read_before_the_processes_are_forked():
+    training.images.cache_clear()
+    e = SimpleNamespace(run=lambda function, trials: training.images.cache_info().currsize)
+    assert training.run(e, [setting(), setting(seed=1), setting(n_test=200)]) == 2
+
+
 def test_the_rate_decays_by_its_factor_in_an_epoch():
     t = setting(rate=2.0, momentum=0.9, decay=0.5)
     net = training.make(t)
