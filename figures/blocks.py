@@ -11,7 +11,7 @@ from figures.style import KIND_MARKER, KINDS, of_trials
 
 def blocks(record):
     """What a gate buys: loss and test error against depth of four kinds of block."""
-    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8))
+    fig, axes = plt.subplots(1, 2, figsize=(10, 5.4))
     depths, final = record["settings"]["layers"], record["trials"]["final"]
     for ax, measure in zip(axes, (lambda t: t["loss"], lambda t: 1 - t["test_accuracy"]), strict=True):
         for block, color in KINDS.items():
@@ -29,14 +29,19 @@ def blocks(record):
                 text = f"{block}, {record['summary'][f'parameters_per_layer_{block}']} parameters a layer"
                 marker = {"marker": KIND_MARKER[block], "ms": 6, "lw": 2, "label": text if style == "-" else None}
                 ax.plot(*zip(*medians, strict=True), style, color=color, **marker)
-        ax.set(xscale="log", yscale="log", xlabel="layers", xticks=depths, xticklabels=depths)
+        ax.set(xscale="log", yscale="log", xticks=depths, xticklabels=depths)
         ax.minorticks_off()
     axes[0].set(ylabel="training loss")
     axes[1].set(ylabel="test error", yticks=(0.02, 0.05, 0.1, 0.2, 0.5, 1), yticklabels=(0.02, 0.05, 0.1, 0.2, 0.5, 1))
+    n_seeds = record["settings"]["seeds"]
+    keys = {
+        f"median of {n_seeds} seeds": {"ls": "-"}, "the same, all of width 50": {"ls": ":"},
+        "a seed": {"marker": ".", "ls": ""}, "a seed that diverged": {"marker": "x", "ls": "", "ms": 8},
+    }  # fmt: skip
+    for text, style in keys.items():
+        axes[0].plot([], [], color="0.35", lw=2, label=text, **style)
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=10.5)
-    axes[0].set_title("dotted: all of width 50", fontsize=10.5)
-    epochs, n_seeds = record["settings"]["epochs"], record["settings"]["seeds"]
-    axes[1].set_title(f"{epochs} epochs, median of {n_seeds} seeds, dots: seeds, x: diverged", fontsize=10.5)
+    fig.supxlabel(f"layers ({record['settings']['epochs']} epochs)", fontsize=12)
     return fig
 
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
-from matplotlib.ticker import NullLocator
 
-from figures.style import KIND_MARKER, KINDS, of_trials
+from figures.style import KIND_MARKER, KINDS, note, of_trials
 
 
 def of_sweep(record, block, name):
@@ -18,44 +17,59 @@ def of_sweep(record, block, name):
 
 def data_movement(record):
     """What it costs to move the data of a training step, by its size; what is read; what skipping shut blocks saves."""
+    fig = plt.figure(figsize=(10, 8.2))
+    top, below = fig.subfigures(2, 1)
+    draw_sizes(top, record)
+    left, right = below.subplots(1, 2, width_ratios=(1, 1.35))
+    draw_shares(left, record["summary"])
+    draw_policies(right, record["trials"]["trained"])
+    return fig
+
+
+def draw_sizes(fig, record):
     base = record["settings"]["base"]
-    fig = plt.figure(figsize=(10, 7.6))
-    axes = fig.subplots(2, 3)
-    for ax, name in zip(axes[0], ("depth", "width", "batch"), strict=True):
-        own = {block: of_sweep(record, block, name) for block in ("plain", "residual", "highway")}
-        for block, trials in own.items():
+    axes = fig.subplots(1, 3, sharey=True)
+    for ax, name in zip(axes, ("depth", "width", "batch"), strict=True):
+        for block in ("highway", "residual", "plain"):
+            trials = of_sweep(record, block, name)
             costs = [t["cost"] / t["n_parameters"] / t["batch"] for t in trials]
             sizes = [t["size"][name] for t in trials]
             ax.plot(sizes, costs, marker=KIND_MARKER[block], color=KINDS[block], lw=1.8, ms=5, label=block)
-        ax.set(xscale="log", yscale="log", xlabel=name, xticks=sizes, xticklabels=sizes)
-        ax.yaxis.set_major_formatter("{x:.0f}")
-        ax.yaxis.set_minor_formatter("{x:.0f}")
-        ax.tick_params(axis="y", which="both", labelsize=9)
-        ax.xaxis.set_minor_locator(NullLocator())
-    axes[0, 0].set_ylabel("cost of a step, for one\nparameter and example")
-    axes[0, 0].legend(fontsize=10)
-    text = ", ".join(f"{name} {value}" for name, value in base.items())
-    axes[0, 1].set_title(f"as many parameters in each; where it does not vary: {text}", fontsize=11)
-    summary, left = record["summary"], 0
-    groups = [name for name in summary if name.startswith("share_of_")]
-    colors = ("#0072B2", "#56B4E9", "#009E73", "#CC79A7", "#D55E00", "0.6")
-    for name, color in zip(groups, colors, strict=True):
-        text = f"{name.removeprefix('share_of_').removesuffix('_highway').replace('_', ' ')} {summary[name]:.0%}"
-        axes[1, 0].barh([0], [summary[name]], left=left, color=color, label=text)
-        left += summary[name]
-    axes[1, 0].set(yticks=[], xlim=(0, 1), ylim=(-0.5, 2.9), xlabel="share of the cost, highway", title="what is read")
-    axes[1, 0].legend(fontsize=9.5, loc="upper left")
-    for ax in axes[1, 1:]:
-        ax.remove()
-    ax = fig.add_subplot(axes[1, 1].get_subplotspec().get_gridspec()[1, 1:])
-    names = {"known": "blocks, if known beforehand", "computed": "blocks, T computed", "unit": "units, T computed"}
-    for (policy, text), color in zip(names.items(), ("#0072B2", "#009E73", "#D55E00"), strict=True):
-        for i, t in enumerate(record["trials"]["trained"]):
+        others = ", ".join(f"{other} {value}" for other, value in base.items() if other != name)
+        ax.set_title(others, fontsize=11)
+        ax.set(xscale="log", xlabel=name, xticks=sizes, xticklabels=sizes)
+        ax.minorticks_off()
+    axes[0].set(ylabel="cost of a training step,\nby parameter and example", ylim=(0, None))
+    axes[0].legend(loc="lower right")
+    text = "ByteDMD: to read a byte at depth d of a stack costs ⌈√d⌉; the three have as many parameters"
+    fig.suptitle(text, fontsize=12)
+
+
+def draw_shares(ax, summary):
+    names = [name for name in summary if name.startswith("share_of_")][::-1]
+    for i, name in enumerate(names):
+        ax.barh(i, summary[name], color=KINDS["highway"])
+        note(ax, f"{summary[name]:.0%}", (summary[name], i), (4, -4), KINDS["highway"], ha="left")
+    texts = [name.removeprefix("share_of_").removesuffix("_highway").replace("_", " ") for name in names]
+    ax.set(yticks=range(len(names)), yticklabels=texts, xlim=(0, 1.2 * max(summary[name] for name in names)))
+    ax.set_xlabel("share of a training step's cost")
+    ax.set_title("what a highway net reads", fontsize=11)
+    ax.grid(axis="y", visible=False)
+
+
+def draw_policies(ax, trials):
+    policies = {
+        "known": ("#0072B2", "o", "blocks, if known beforehand"),
+        "computed": ("#009E73", "^", "blocks, T computed"),
+        "unit": ("#D55E00", "s", "units, T computed"),
+    }
+    for policy, (color, marker, text) in policies.items():
+        for i, t in enumerate(trials):
             own = [p for p in t["policies"] if p["policy"] == policy]
             points = [(0, t["test_accuracy"]), *((1 - p["cost_over_whole"], p["test_accuracy"]) for p in own)]
-            ax.plot(*zip(*points, strict=True), "o-", color=color, lw=1.2, ms=3.5, label=None if i else text)
-    ax.set(
-        xlabel="share of the cost that is saved", ylabel="test accuracy", title="skipping what is shut, a line a net"
-    )
-    ax.legend(fontsize=10, loc="lower left")
-    return fig
+            style = {"color": color, "marker": marker, "lw": 1.2, "ms": 4, "label": None if i else text}
+            ax.plot(*zip(*points, strict=True), **style)
+    ax.set(xlabel="share of an inference's cost that is saved", ylabel="test accuracy")
+    thresholds = ", ".join(f"{threshold:g}" for threshold in trials[0]["thresholds"])
+    ax.set_title(f"skipping what has T below {thresholds}", fontsize=11)
+    ax.legend(fontsize=10, loc="lower right")

@@ -10,17 +10,18 @@ from figures.style import COLOR, of_trials, uniform_loss_line
 
 def full_mnist(record):
     """Left, the 100-layer net under SGD and under Adam; right, the blog's twenty layers."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3))
-    for optimizer, color, style in (("sgd", "#0072B2", "-"), ("adam", "#009E73", "--")):
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8))
+    for optimizer, name, color, style in (("sgd", "SGD", "#0072B2", "-"), ("adam", "Adam", "#009E73", "--")):
         runs = of_trials(record, "hundred_layers", optimizer=optimizer)
+        accuracies = ", ".join("diverged" if t["diverged"] else f"{t['test_accuracy']:.3f}" for t in runs)
         for i, t in enumerate(runs):
-            accuracy = record["summary"][f"test_accuracy_highway_100_{optimizer}"]
-            text = f"{optimizer}: test {accuracy['mean']:.4f}" if i == 0 and accuracy["mean"] is not None else None
+            text = None if i else f"{name}: {accuracies}"
             left.plot(range(1, len(t["losses"]) + 1), t["losses"], style, color=color, lw=1.5, label=text)
     left.set(yscale="log", xlabel="epoch", ylabel="training loss, mean over the epoch")
     left.xaxis.set_major_locator(MaxNLocator(integer=True))
     left.set_title(f"{runs[0]['layers']} highway layers, {runs[0]['n_train']} images", fontsize=11)
-    left.legend()
+    left.set_ylim(top=1000 * left.get_ylim()[1])  # room for the numbers
+    left.legend(title="test accuracy of each seed", loc="upper center")
     for block in COLOR:
         for i, t in enumerate(of_trials(record, "blog", block=block)):
             steps = [t["steps"] * (k + 1) / len(t["losses"]) for k in range(len(t["losses"]))]

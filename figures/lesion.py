@@ -4,27 +4,38 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 
-from figures.style import by_data, level
+from figures.style import by_data
+
+IDLE = 0.1  # points
 
 
 def lesion(record):
-    """Figure 4: the training error with one block closed, with all above closed, with random sets closed."""
-    fig, (top, left, right) = plt.subplots(3, 1, figsize=(10, 10.5), height_ratios=(1.3, 1, 1))
-    for name, color, trials in by_data(record):
+    """Figure 4: the training error with one block closed, with the last ones closed, with random ones closed."""
+    fig = plt.figure(figsize=(10, 8.2))
+    (one, last, some) = fig.subplot_mosaic([["one", "one"], ["last", "some"]], height_ratios=(1.15, 1)).values()
+    for k, (name, style, trials) in enumerate(by_data(record)):
         share = sum(t["idle_share"] for t in trials) / len(trials)
         for i, t in enumerate(trials):
-            blocks, style = range(1, len(t["errors"]) + 1), {"color": color, "lw": 1.3}
-            text = f"{name}: {share:.0%} of the blocks idle" if i == 0 else None
-            top.plot(blocks, [100 * (each - t["error"]) for each in t["errors"]], marker=".", label=text, **style)
-            left.plot(range(len(t["errors_above"])), t["errors_above"], marker=".", **style)
-            right.plot(t["set_sizes"], t["errors_sets"], "o", ms=4, alpha=0.6, color=color)
-    level(top, 0.1, "below: idle")
-    top.set_yscale("symlog", linthresh=0.1)
-    top.set(xlabel="block whose gates are closed", ylabel="training error added, points")
-    top.set_title("one block closed, a line a seed", fontsize=11)
-    top.legend(loc="upper center")
-    left.set(xlabel="blocks left open, from the image on", ylabel="training error", yscale="log")
-    left.set_title("all blocks above closed", fontsize=11)
-    right.set(xlabel="blocks closed, at random", ylabel="training error", yscale="log", xlim=(0, None))
-    right.set_title("random sets of blocks closed", fontsize=11)
+            added = [100 * (error - t["error"]) for error in t["errors"]]
+            text = None if i else f"{name}: {share:.0%} of the blocks are idle"
+            one.plot(range(1, len(added) + 1), added, marker=".", **style, label=text)
+            last.plot(range(len(t["errors_above"])), [100 * error for error in t["errors_above"]], **style)
+            sizes = [0, *(size + 0.8 * k - 0.4 for size in t["set_sizes"])]
+            errors = [100 * error for error in (t["error"], *t["errors_sets"])]
+            some.plot(sizes, errors, "os"[k], ms=4.5, alpha=0.6, color=style["color"])
+    one.axhspan(-IDLE, IDLE, color="0.93", lw=0)
+    one.text(
+        0.995, 0.02, f"grey: idle, adds less than {IDLE:g} points", ha="right", transform=one.transAxes, fontsize=10
+    )
+    one.set_yscale("symlog", linthresh=IDLE)
+    one.set_yticks((-IDLE, 0, IDLE, 1), (f"-{IDLE:g}", "0", f"{IDLE:g}", "1"))
+    one.set(xlabel="the one block that is closed (a line for each seed)")
+    one.set_ylabel(f"added to the training error, points\n(linear to {IDLE:g}, logarithmic beyond)")
+    for ax, text in (
+        (last, "n: the first n blocks are open, the rest closed"),
+        (some, "n: so many blocks, drawn at random, are closed"),
+    ):
+        ax.set(yscale="log", xlabel=text, ylabel="training error, %", ylim=(0.008, 130))
+        ax.set_yticks((0.01, 0.1, 1, 10, 100), ("0.01", "0.1", "1", "10", "100"))
+    fig.legend(*one.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig

@@ -97,21 +97,18 @@ def of_trials(record, group, **wanted):
 
 
 def by_data(record):
-    """[(name, color, its trials)] of MNIST and, if it was measured, the harder data set."""
+    """[(name, style of its lines, its trials)] of MNIST and, if it was measured, the harder data set."""
     names = list(dict.fromkeys(t["data"] for t in record["trials"]))
-    colors = (COLOR["highway"], COLOR["plain"])
-    return [(name, color, of_trials(record, None, data=name)) for name, color in zip(names, colors, strict=False)]
+    styles = ({"color": "#0072B2", "lw": 1.4}, {"color": "#E69F00", "lw": 1.4, "ls": (0, (4, 1.5))})
+    return [(name, style, of_trials(record, None, data=name)) for name, style in zip(names, styles, strict=False)]
 
 
-def heat_map(fig, ax, rows, title, colors="viridis", limits=(None, None), bar=True):
-    """Layers from top to bottom, the units of a layer from left to right."""
+def heat_map(ax, rows, colors, limits):
+    """Blocks from top to bottom, the units of a block from left to right."""
     extent = (0.5, len(rows[0]) + 0.5, len(rows) + 0.5, 0.5)  # both counted from 1
-    style = {"aspect": "auto", "interpolation": "nearest", "extent": extent}
-    image = ax.imshow(rows, cmap=colors, vmin=limits[0], vmax=limits[1], **style)
-    ax.set_title(title, fontsize=11)
     ax.grid(visible=False)
-    if bar:
-        fig.colorbar(image, ax=ax, pad=0.02)
+    style = {"aspect": "auto", "interpolation": "nearest", "extent": extent}
+    return ax.imshow(rows, cmap=colors, vmin=limits[0], vmax=limits[1], **style)
 
 
 @contextlib.contextmanager

@@ -61,16 +61,18 @@ def conv_filters(record):
     """The first layer's filters: blue where a dark stroke adds, red where it takes away."""
     nets = looked_into(record)
     rows = [-(-len(t["filters"]) // 16) for t in nets]
-    fig = plt.figure(figsize=(10, 0.66 * sum(rows) + 0.36 * len(nets)))
-    for part, t, n in zip(
-        fig.subfigures(len(nets), 1, height_ratios=rows, squeeze=False)[:, 0], nets, rows, strict=True
-    ):
+    fig = plt.figure(figsize=(10, 0.86 * sum(rows) + 0.36 * len(nets) + 0.7))
+    *parts, last = fig.subfigures(len(nets) + 1, 1, height_ratios=[0.86 * n + 0.36 for n in rows] + [0.7])
+    for part, t, n in zip(parts, nets, rows, strict=True):
         part.suptitle(f"{t['width']} maps: the 5 x 5 filters of the first layer, seed 0", fontsize=11)
         for ax in (axes := part.subplots(n, 16, squeeze=False)).flat:
             ax.set_axis_off()
         for ax, f in zip(axes.flat, t["filters"], strict=False):
             most = max(abs(weight) for row in f for weight in row)
-            ax.imshow(f, cmap="RdBu", vmin=-most, vmax=most)
+            image = ax.imshow([[weight / most for weight in row] for row in f], cmap="RdBu", vmin=-1, vmax=1)
+            ax.set_title(f"{most:.2f}", fontsize=9, pad=2)
+    bar = last.colorbar(image, cax=last.subplots(), orientation="horizontal", ticks=(-1, 0, 1))
+    bar.set_label("weight, as a part of the filter's largest (the number above it)", fontsize=11)
     return fig
 
 

@@ -6,49 +6,60 @@ import math
 
 import matplotlib.pyplot as plt
 
-from figures.style import note
+from figures.style import COLOR, mean_sd, note
+
+LINES = (
+    ("test_accuracy", COLOR["highway"], "o-", "*", "with its blocks"),
+    ("skipped_accuracy", COLOR["plain"], "s--", "P", "all skipped"),
+)
 
 
 def thousand_layers(record):
     """Which net of a thousand layers is one: accuracy with and without its blocks, and how far its gates stand open."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5), width_ratios=(1.4, 1))
-    trials = sorted(record["trials"]["by_bias"], key=lambda t: t["gate_bias"])
-    x, biases = range(len(trials)), [f"{t['gate_bias']:g}" for t in trials]
-    for name, color, style, text in (
-        ("test_accuracy", "#0072B2", "o-", "the net"),
-        ("skipped_accuracy", "#D55E00", "s--", "the same net, all blocks skipped"),
-    ):
-        left.plot(x, [math.nan if t[name] is None else t[name] for t in trials], style, color=color, lw=2, label=text)
-    summary, settings = record["summary"], record["settings"]
-    hidden, bias = summary["test_accuracy_one_hidden_layer"], f"{summary['gate_bias_best']:g}"
-    left.axhline(hidden, color="0.35", ls=":", lw=1.5, label=f"one hidden layer {hidden:.3f}")
-    longer = ("test_accuracy_best", "#0072B2", "*"), ("skipped_accuracy_best", "#D55E00", "P")
-    for name, color, marker in longer:
-        text = f"{settings['longer']} epochs" + (", all blocks skipped" if name.startswith("skipped") else "")
-        if bias in biases and summary[name]["mean"] is not None:
-            left.plot(
-                [biases.index(bias)], [summary[name]["mean"]], marker, ms=11, color=color,
-                label=f"{text} {summary[name]['mean']:.3f}",
-            )  # fmt: skip
-    matched = summary["test_accuracy_one_hidden_layer_longer"]["mean"]
-    if matched is not None:
-        left.axhline(
-            matched, color="0.35", ls="--", lw=1.5, label=f"{settings['longer']} epochs, one hidden layer {matched:.3f}"
-        )
-    seen = [t[name] for t in trials for name in ("test_accuracy", "skipped_accuracy") if (t[name] or 0) > 0.7]
-    low, high = min(seen, default=0) - 0.02, max([*seen, summary["test_accuracy_best"]["mean"] or 0]) + 0.01
-    for i, t in enumerate(trials):
-        if (t["test_accuracy"] or 0) < low:
-            note(left, f"fails\n{t['test_accuracy'] or 0:.2f}", (i, low), (0, 4), "#0072B2")
-    left.set(xticks=x, xticklabels=biases, xlabel="initial gate bias", ylabel="test accuracy", ylim=(low, high))
-    left.legend(fontsize=8.5, loc="lower left")
-    left.set_title(f"{settings['layers']} layers, {settings['epochs']} epoch", fontsize=11)
-    right.plot(x, [t["sum_of_mean_T"] for t in trials], "o-", color="#0072B2", lw=2)
-    for i, t in enumerate(trials):
-        note(right, f"{t['sum_of_mean_T']:.2g}", (i, t["sum_of_mean_T"]), (0, 8), "#0072B2")
-    right.axhline(1, color="0.35", ls=":")
-    right.set(yscale="log", xticks=x, xticklabels=biases, xlabel="initial gate bias")
-    right.set(ylabel="sum over layers of mean T")
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1.3, 1))
+    trials, settings = record["trials"], record["settings"]
+    draw_accuracies(left, trials, settings)
+    left.set_title(f"a net of {settings['layers']} layers, with its blocks and without", fontsize=11)
+    known = [t for t in trials["by_bias"] if t["sum_of_mean_T"] is not None]
+    biases = sorted((t["gate_bias"] for t in trials["by_bias"]), reverse=True)
+    x, y = [t["gate_bias"] for t in known], [t["sum_of_mean_T"] for t in known]
+    right.plot(x, y, "o-", color=COLOR["highway"], lw=2)
+    for at in zip(x, y, strict=True):
+        note(right, f"{at[1]:.2g}", at, (3, 6), COLOR["highway"], ha="left")
+    right.axhline(1, color="0.35", ls=":", lw=1.5)
+    right.set(yscale="log", ylabel="sum over the layers of mean T")
     right.set_title("layers' worth of transforming", fontsize=11)
-    right.margins(y=0.15)
+    right.margins(y=0.12)
+    for ax in (left, right):
+        ax.tick_params(axis="x", labelsize=10)
+        ax.set(xlabel="initial gate bias", xticks=biases, xticklabels=[f"{b:g}" for b in biases])
+        ax.set_xlim(biases[0] + 0.8, biases[-1] - 0.8)  # the more negative, the further to the right
     return fig
+
+
+def draw_accuracies(ax, trials, settings):
+    by_bias = sorted(trials["by_bias"], key=lambda t: -t["gate_bias"])
+    seen = [t[name] for group in trials.values() for t in group for name, *_ in LINES if (t[name] or 0) > 0.7]
+    epochs = [f"{n} epoch{'s' if n > 1 else ''}" for n in (settings["epochs"], settings["longer"])]
+    low, high = min(seen, default=0) - 0.02, max(seen, default=1) + 0.01
+    for name, color, line, marker, text in LINES:
+        x, y = [t["gate_bias"] for t in by_bias], [math.nan if t[name] is None else t[name] for t in by_bias]
+        ax.plot(x, y, line, color=color, lw=2, label=f"{text}, {epochs[0]}")
+        ax.plot([], [], marker, ms=11, color=color, label=f"{text}, {epochs[1]}, mean of {settings['seeds']}")
+        for group in (trials["best"], trials["shut"]):
+            if longer := [t[name] for t in group if t[name] is not None]:
+                at = group[0]["gate_bias"], mean_sd(longer)[0]
+                ax.plot(*at, marker, ms=11, color=color)
+                note(ax, f"{at[1]:.3f}", at, (-8, 3), color, ha="right", weight="bold")
+    for t in by_bias:
+        if (t["test_accuracy"] or 0) < low:
+            text = f"fails: {t['test_accuracy'] or 0:.2f}"
+            note(ax, text, (t["gate_bias"], low), (0, 4), COLOR["highway"], rotation=90)
+    for group, style, after in zip(("one_hidden_layer", "one_hidden_layer_longer"), (":", "--"), epochs, strict=True):
+        values = [t["test_accuracy"] for t in trials[group] if t["test_accuracy"] is not None]
+        if values:
+            ax.axhline(mean_sd(values)[0], color="0.35", ls=style, lw=1.5)
+            text = f"one hidden layer, {after}: {mean_sd(values)[0]:.3f}"
+            note(ax, text, (0.72, mean_sd(values)[0]), (0, -13), "0.35", xycoords=("axes fraction", "data"))
+    ax.set(ylabel="test accuracy", ylim=(low, high))
+    ax.legend(fontsize=10, loc="lower right")

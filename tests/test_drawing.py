@@ -1,13 +1,17 @@
 """The pictures and the GIF, from small JSON: ours, and what the published program writes."""
 
+import ast
 import copy
 import json
 import os
+import subprocess
+import sys
 
 import imageio.v3 as imageio
 import pytest
 from conftest import ROOT, one_line_error, run
 
+import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
 from figures import benchmark, style
 
@@ -80,11 +84,16 @@ def diverged():
     return record
 
 
-@pytest.fixture
-def draw(tmp_path):
-    """Draws from the records given by name; the process, and what lies in the output folder."""
+PROGRAMS = {"visualize_highway_networks.py": viz, "make_highway_networks_gif.py": gif}
 
-    def call(*words, script="visualize_highway_networks.py", **records):
+
+@pytest.fixture
+def draw(tmp_path, capsys):
+    """Draws from the records given by name, in this process unless told otherwise; how it ended, and what lies in the
+    output folder.
+    """
+
+    def call(*words, script="visualize_highway_networks.py", in_process=True, **records):
         flags = []
         for name in ("run", "sweep", "seeds"):
             if name in records:
@@ -94,7 +103,12 @@ def draw(tmp_path):
         if script.startswith("visualize"):
             flags += ["--results", tmp_path / "results"]
         out = tmp_path / "out" if script.startswith("visualize") else tmp_path / "out.gif"
-        process = run(script, *flags, "--out", out, *words)
+        flags += ["--out", out, *words]
+        if in_process:
+            status = PROGRAMS[script].main([str(flag) for flag in flags])
+            process = subprocess.CompletedProcess(flags, status, *capsys.readouterr())
+        else:
+            process = run(script, *flags)
         return process, sorted(os.listdir(tmp_path / "out")) if (tmp_path / "out").is_dir() else None
 
     return call
@@ -109,7 +123,8 @@ def test_every_picture(draw, tmp_path, kind):
     sweep = (
         published((2, 4, 8)) if kind == "published" else ours([(s, d) for s in (0, 1) for d in (2, 4)], seeds=[0, 1])
     )
-    process, drawn = draw(run=one, sweep=sweep, seeds=one if kind != "ours" else ours([(s, 4) for s in range(3)]))
+    records = {"run": one, "sweep": sweep, "seeds": one if kind != "ours" else ours([(s, 4) for s in range(3)])}
+    process, drawn = draw(**records, in_process=kind == "ours")
     assert process.returncode == 0, process.stderr
     assert drawn == ALL
     for name in drawn:
@@ -216,7 +231,7 @@ BAD = {
     "torn": (json.dumps(GOOD)[:200], "cannot be read as JSON"),
     "a list": ([1, 2], "has no runs"),
     "another program's": ({"loss": [1, 2]}, "has no runs"),
-    "no runs": (put(GOOD, [], "runs"), "has no runs"),
+    "no runs": (put(GOOD, [], "runs"), "runs[0].highway has no history"),
     "no plain net": (without(GOOD, "runs", 0, "plain"), "runs[0].plain has no history"),
     "no history": (without(GOOD, "runs", 0, "highway", "history"), "runs[0].highway has no history"),
     "no test_acc": (
@@ -224,15 +239,20 @@ BAD = {
         "history.test_acc is not a list of numbers",
     ),
     "text": (put(GOOD, ["a", "b", "c"], "runs", 0, "plain", "history", "test_acc"), "is not a list of numbers"),
-    "lengths": (put(GOOD, [1], "runs", 0, "plain", "history", "train_loss"), "different lengths"),
-    "NaN": (put(GOOD, [1, float("nan"), 2], "runs", 0, "plain", "history", "train_loss"), "is not a list of numbers"),
+    "lengths": (put(GOOD, [1], "runs", 0, "plain", "history", "train_loss"), "one for each epoch"),
+    "NaN": (
+        put(GOOD, [1, float("nan"), 2], "runs", 0, "plain", "history", "train_loss"),
+        "a number that is not finite",
+    ),
+    "huge": (put(GOOD, [1, 10**400, 2], "runs", 0, "plain", "history", "train_loss"), "beyond 1e100"),
     "null": (put(GOOD, None, "runs", 0, "plain", "final_test_acc"), "does not say that it diverged"),
     "no depth": (without(GOOD, "runs", 0, "depth"), "runs[0].depth is not a number"),
+    "one class": (put(GOOD, 1, "n_classes"), "n_classes is 1"),
     "gates": (put(GOOD, [[1, "x"]], "runs", 0, "highway", "layer_T_history"), "mean gates"),
 }
 
 
-@pytest.mark.parametrize("script", ["visualize_highway_networks.py", "make_highway_networks_gif.py"])
+@pytest.mark.parametrize("script", PROGRAMS)
 @pytest.mark.parametrize("fault", BAD)
 def test_a_bad_record_is_one_line(draw, fault, script):
     record, message = BAD[fault]
@@ -295,8 +315,14 @@ def test_the_gif_refuses_a_folder_and_a_record_without_gates(draw, tmp_path):
     assert "nothing moves" in one_line_error(process)
 
 
-@pytest.mark.parametrize("script", ["visualize_highway_networks.py", "make_highway_networks_gif.py"])
-def test_drawing_knows_json_only(script):
-    source = (ROOT / script).read_text()
-    assert "import highway_networks" not in source
-    assert "from highway_networks" not in source
+KNOWN = {"numpy", "matplotlib", "imageio", "plumbing", "figures"} | sys.stdlib_module_names
+
+
+DRAWING = [*PROGRAMS, *sorted(f"figures/{path.name}" for path in (ROOT / "figures").glob("*.py"))]
+
+
+@pytest.mark.parametrize("path", DRAWING)
+def test_drawing_knows_json_only(path):
+    imports = [n for n in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(n, (ast.Import, ast.ImportFrom))]
+    names = {getattr(node, "module", None) or node.names[0].name for node in imports}
+    assert {name.split(".")[0] for name in names} <= KNOWN

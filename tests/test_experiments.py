@@ -126,8 +126,12 @@ def numbers_of(folder, name) -> str:
     return json.dumps(clean(json.loads((folder / f"{name}.json").read_text())))
 
 
-def draw(picture, results):
-    assert viz.main(["--only", picture, "--results", str(results), "--out", str(results / "viz")]) == 0
+def draw(name, results) -> list[str]:
+    """Draws the pictures of an experiment; their names."""
+    pictures = [picture for picture, (sources, *_) in viz.PICTURES.items() if name in sources]
+    for picture in pictures:
+        assert viz.main(["--only", picture, "--results", str(results), "--out", str(results / "viz")]) == 0
+    return pictures
 
 
 @pytest.mark.parametrize("name", SUMMARIES)
@@ -159,11 +163,9 @@ def test_quick(tmp_path, finished, name):
     claims = getattr(importlib.import_module(f"experiments.{name}"), "CLAIMS", [])
     assert all(claim.says in printed for claim in claims if claim.values and not claim.over)
     assert ("not measured" in printed) == (name in ("blocks", "gates", "lesion", "table1"))
-    pictures = [picture for picture, (sources, *_) in viz.PICTURES.items() if sources == (name,)]
+    pictures = draw(name, tmp_path)
     assert pictures or name == "fifty_layers"
-    for picture in pictures:
-        draw(picture, tmp_path)
-        assert (tmp_path / "viz" / f"{picture}.png").stat().st_size > 5_000
+    assert all((tmp_path / "viz" / f"{picture}.png").stat().st_size > 5_000 for picture in pictures)
 
     kept, before = (tmp_path / f"{name}.jsonl").read_bytes(), numbers_of(tmp_path, name)
     experiment_here(name, tmp_path)  # nothing is run twice
@@ -230,8 +232,7 @@ def test_a_harder_data_set_beside_mnist(tmp_path, finished):
         assert [(t["data"], t["data_dir"], t["seed"]) for t in final] == [
             (*data, seed) for data in (("MNIST", None), ("harder", str(harder))) for seed in (1, 2)
         ]
-        if name in viz.PICTURES:
-            draw(name, results)
+        assert draw(name, results) or name == "fifty_layers"
     assert sorted(path.name for path in results.glob("*.npz")) == [
         f"fifty_layers_{name}_{seed}.npz" for name in ("harder", "mnist") for seed in (1, 2)
     ]

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import random
+import shutil
 
 import matplotlib
 import numpy as np
@@ -18,16 +19,16 @@ from conftest import ROOT, idx_bytes, write_data_set
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_cli import SMALL
-from test_drawing import benchmark_results, ours, published
+from test_drawing import ours, published
 
 import conv_highway_networks as cn
 import highway_networks as hn
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
-from plumbing import records
 from plumbing.files import InputError
+from plumbing.records import load_record, load_results
 
-FLAG_EXAMPLES, IDX_EXAMPLES, JSON_EXAMPLES, TEXT_EXAMPLES = 1000, 1000, 400, 1000
+FLAG_EXAMPLES, IDX_EXAMPLES, JSON_EXAMPLES, TEXT_EXAMPLES = 1000, 1000, 200, 1000
 
 
 def thrown(n):
@@ -217,7 +218,7 @@ def draw(folder, name, source, text) -> None:
         out = folder / "out.gif"
         status, error = outcome(gif.main, ("--run", path, "--out", out))
     else:
-        where = ("--results", folder) if source.startswith("benchmark") else (f"--{source}", path)
+        where = (f"--{source}", path) if source in viz.RUNS else ("--results", folder)
         out = folder / "viz" / f"{name}.png"
         status, error = outcome(viz.main, ("--only", name, *where, "--out", folder / "viz"))
     if status == 2:
@@ -231,26 +232,35 @@ def draw(folder, name, source, text) -> None:
     assert after == before
 
 
+SOURCE = {"gif": "run"} | {name: sources[0] for name, (sources, *_) in viz.PICTURES.items()}
+OF_RUNS = [name for name, source in SOURCE.items() if source in viz.RUNS]
+OF_RESULTS = [name for name in SOURCE if name not in OF_RUNS]
+EVERY_NAME = st.sampled_from([*OF_RUNS, *OF_RUNS, "results"]).flatmap(  # which take longer to draw
+    lambda name: st.sampled_from(OF_RESULTS) if name == "results" else st.just(name)
+)
+
+
 @pytest.mark.filterwarnings("ignore:Glyph")  # a name in letters that the font has not
 @thrown(JSON_EXAMPLES)
-@given(st.sampled_from([*viz.PICTURES, "gif"]), JSON, st.integers(0, 10**6))
+@given(EVERY_NAME, JSON, st.integers(0, 10**6))
 def test_garbage_in_a_json_file(canvas, name, value, seed):
-    source = "run" if name == "gif" else viz.PICTURES[name][0][0]
-    if source.startswith("benchmark"):
-        records = benchmark_results()
-        (canvas / "benchmark_scaling.json").write_text(json.dumps(records["benchmark_scaling"]))
-        record = records["benchmark_step"]
-    else:
+    source = SOURCE[name]
+    if source in viz.RUNS:
         record = published((3, 4)) if seed % 2 else ours([(0, 4), (1, 4)], seeds=[0, 1])
+    else:
+        record = json.loads((ROOT / "results" / f"{source}.json").read_text())
+        for other in viz.PICTURES[name][0][1:]:
+            if (ROOT / "results" / f"{other}.json").exists():
+                shutil.copy(ROOT / "results" / f"{other}.json", canvas)
     draw(canvas, name, source, json.dumps(spoil(record, value, seed)))
 
 
 @thrown(TEXT_EXAMPLES)
-@given(st.sampled_from([records.load_record, records.load_results]), st.text(max_size=40) | JSON.map(json.dumps))
+@given(st.sampled_from([load_record, load_results]), st.text(max_size=40) | JSON.map(json.dumps))
 def test_garbage_instead_of_a_json_file(canvas, load, text):
     path = canvas / "garbage.json"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    with pytest.raises(records.RecordError, match=r"garbage\.json") as error:
+    with pytest.raises(InputError, match=r"garbage\.json") as error:
         load(path)
     assert "\n" not in str(error.value)
 
@@ -263,8 +273,8 @@ def test_a_json_file_truncated_at_any_byte(canvas, name):
     cuts = [small[:length] for length in range(len(small))] if name == "run.json" else []
     for text in [*cuts, *(whole[:length] for length in range(0, len(whole), 499))]:
         (canvas / "torn.json").write_text(text)
-        with pytest.raises(records.RecordError, match=r"torn\.json cannot be read as JSON"):
-            records.load_record(canvas / "torn.json")
+        with pytest.raises(InputError, match=r"torn\.json cannot be read as JSON"):
+            load_record(canvas / "torn.json")
 
 
 @pytest.mark.parametrize(
@@ -273,12 +283,12 @@ def test_a_json_file_truncated_at_any_byte(canvas, name):
 def test_json_that_is_hard_to_read(canvas, text):
     path = canvas / "hard.json"
     path.write_text(text, encoding="utf-8")
-    for load in (records.load_record, records.load_results):
-        with pytest.raises(records.RecordError, match=r"hard\.json"):
+    for load in (load_record, load_results):
+        with pytest.raises(InputError, match=r"hard\.json"):
             load(path)
     path.write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(records.RecordError, match=r"hard\.json cannot be read as JSON"):
-        records.load_record(path)
+    with pytest.raises(InputError, match=r"hard\.json cannot be read as JSON"):
+        load_record(path)
 
 
 @pytest.mark.parametrize("main", [viz.main, gif.main])
