@@ -670,7 +670,7 @@ def run_one(block: str | Block, s: Settings, data: Dataset, verbose: bool = Fals
         sizes = data.x_train.shape[1], data.n_classes, s.hidden, s.depth
         net = DeepNet(*sizes, block, np.random.default_rng(s.seed), gate_bias=s.gate_bias, dtype=s.dtype)
         label, rng = f"{net.block.name}, depth {s.depth}, seed {s.seed}", np.random.default_rng([s.seed, 1])
-        report = partial(print, f"{label}  epoch", flush=True) if verbose else len
+        report = partial(print, f"{label}  epoch", flush=True) if verbose else lambda text: None
         result = train(net, data, s, rng, lambda row: report(line.format_map(row)))
     names = ("depth", "hidden", "epochs", "batch_size", "lr", "seed") + ("gate_bias",) * (net.block.gates > 0)
     own = {"label": label, "block": net.block.name, **{name: getattr(s, name) for name in names}}

@@ -60,7 +60,7 @@ def test_a_block_that_nobody_defined_is_named_in_one_line(tmp_path):
 
 
 def test_two_blocks_of_one_name_are_refused():
-    with pytest.raises(ValueError, match="highway_networks.Highway is the block 'highway' already"):
+    with pytest.raises(ValueError, match=r"highway_networks\.Highway is the block 'highway' already"):
         type("Another", (hn.Block,), {"name": "highway"})
     assert hn.BLOCKS["highway"] is hn.Highway
 
