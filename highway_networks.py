@@ -12,8 +12,7 @@ and the gradient finds a way through a hundred of them (eq. 9):
     dH = T dy        dT = (H - x) dy        dx = (1 - T) dy + W_H' dz_H + W_T' dz_T
 
 where z_H and z_T are the arguments of tanh and sigmoid.  This file trains a highway net and a plain net that differ
-in nothing else on MNIST, and writes what happened to JSON.  From top to bottom: the data, the blocks with their
-hand-written passes, the net, the loss, the optimisers, the training of one net, the command line.
+in nothing else on MNIST.  From top to bottom: the data, blocks, net, loss, optimiser, training, the command line.
 
     python highway_networks.py --seed 0                       one pair of depth 30        -> run.json
     python highway_networks.py --depths 5,10,20,30,50         a pair for each depth       -> run_sweep.json
@@ -39,20 +38,10 @@ from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, sq
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+from plumbing import files
 from plumbing.arrays import cached, views_into, zeros
 from plumbing.commands import list_of, number, path_name, run_command, run_program
-from plumbing.files import (
-    ROOT,
-    InputError,
-    check_writable,
-    download,
-    environment,
-    json_bytes,
-    read_arrays,
-    read_json,
-    read_plain_or_gz,
-    write_arrays,
-)
+from plumbing.files import ROOT, InputError
 from plumbing.processes import MOST_JOBS, all_cores, in_processes
 
 tqdm.monitor_interval = 0  # no thread of its own beside the processes that are forked
@@ -62,7 +51,7 @@ tqdm.monitor_interval = 0  # no thread of its own beside the processes that are 
 BUNDLED = ROOT / "data" / "mnist"
 CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
 PATIENCE = 30  # seconds without a byte before the next mirror is tried
-_, MIRRORS, SHA256, GZ_MD5 = read_json(ROOT / "data" / "mnist.json").values()  # SHA-256 of what is in the .gz files
+_, MIRRORS, SHA256, GZ_MD5 = files.read_json(ROOT / "data" / "mnist.json").values()  # SHA256 is that of the content
 
 
 class Dataset(NamedTuple):
@@ -79,17 +68,15 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
     """MNIST, or any data set in its idx layout, verified; raises InputError with the reason when it cannot be had.
 
     Looks in `data_dir` or $MNIST_DIR if one is given; else in data/mnist beside this file; else in
-    ~/.cache/hinton-mnist; else downloads there.  Only a folder that was asked for may hold another data set.
-    """
-    chosen = data_dir or os.environ.get("MNIST_DIR")
-    if chosen:
+    ~/.cache/hinton-mnist; else downloads there.  Only a folder that was asked for may hold another data set."""
+    if chosen := data_dir or os.environ.get("MNIST_DIR"):
         return _read_folder(Path(os.path.expanduser(chosen)))
     if any(BUNDLED.glob("*ubyte*")):
         return _read_folder(BUNDLED, must_be_mnist=True)
     try:
         return _read_folder(CACHE, must_be_mnist=True)
     except InputError:
-        download("MNIST", CACHE, {f"{name}.gz": md5 for name, md5 in GZ_MD5.items()}, MIRRORS, PATIENCE)
+        files.download("MNIST", CACHE, {f"{name}.gz": md5 for name, md5 in GZ_MD5.items()}, MIRRORS, PATIENCE)
         return _read_folder(CACHE, must_be_mnist=True)
 
 
@@ -97,7 +84,7 @@ def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; one with the four files of a data set is needed")
     with ThreadPoolExecutor() as pool:
-        contents = list(pool.map(lambda name: read_plain_or_gz(folder / name), SHA256))
+        contents = list(pool.map(lambda name: files.read_plain_or_gz(folder / name), SHA256))
     for (name, sha256), (path, _, digest) in zip(SHA256.items(), contents, strict=True):
         twin = next((other for other in SHA256 if SHA256[other] == digest), name)
         if twin != name:
@@ -158,8 +145,7 @@ class Block:
     a.dz and returns what is carried to dL/dx past the product W' dz, or None.  `a` holds one layer's arrays, all of
     them (features, batch): a.x, a.y, a.z, and what `kept` and `shared` name.  a.activate(z, H) writes H(z), and
     a.slope(H, dH_dz) writes H'(z) from H.  With gates=1, z is z_H over z_T, with gates=2 z_H over z_T over z_C.
-    docs/your_own_block.md writes a block step by step.
-    """
+    docs/your_own_block.md writes a block step by step."""
 
     name, gates = "", 0
     kept: tuple[str, ...] = ()  # each layer's arrays from forward() to backward(); "H_P" is a.H over a.P, a.H_P is both
@@ -204,8 +190,7 @@ class Highway(Block):
     def backward(self, a, dy):
         """eq. 9:  dH = T dy,  dz_H = H' dH;  dT = (H - x) dy,  dz_T = T (1 - T) dT = P (1 - T) dy = P (dy - dH).
 
-        So dy - dH, which is carried to dx, is also the factor of P.  In memory H lies over P, and dH over dy.
-        """
+        So dy - dH, which is carried to dx, is also the factor of P.  In memory H lies over P, and dH over dy."""
         divide(dy, a.q, a.dH)  # dH = T dy
         subtract(dy, a.dH, dy)  # dy becomes dy - dH = (1 - T) dy
         a.slope(a.H, a.H)  # H becomes H'
@@ -273,8 +258,7 @@ class DeepNet:
     derivatives: all is analytic but ReLU at 0.  `about`, a dict that JSON can hold, is yours; save() keeps it.
 
     Raises ValueError for an unknown block, activation, init or dtype, sizes that are not positive (depth may be 0) and
-    a gate bias that is not finite; so do forward(), predict() and gates() for an x of another shape, or not finite.
-    """
+    a gate bias that is not finite; so do forward(), predict() and gates() for an x of another shape, or not finite."""
 
     def __init__(
         self, d_in, d_out, hidden, depth, block, rng,
@@ -337,18 +321,16 @@ class DeepNet:
         self._name_views()
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the net, and `about` beside it, to one .npz file, whole or not at all.
-
-        Raises InputError when it cannot be written, and TypeError or ValueError for an `about` that is not JSON.
-        """
+        """Writes the net and its `about` to one .npz file, whole or not at all.  Raises InputError when it cannot be
+        written, and TypeError or ValueError for an `about` that is not JSON."""
         own = {"block": self.block.name, **({"of_block": vars(self.block)} if vars(self.block) else {})}
-        write_arrays(path, {"net": self._settings() | own, "about": self.about}, parameters=self.parameters)
+        files.write_arrays(path, {"net": self._settings() | own, "about": self.about}, parameters=self.parameters)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> DeepNet:
         """The net that save() wrote, to the last bit; raises InputError for anything else.  Executes nothing of it."""
         try:
-            head, arrays = read_arrays(path)
+            head, arrays = files.read_arrays(path)
             parameters, own = arrays["parameters"], dict(head["net"])
             own["block"] = type(block_of(own["block"]))(**own.pop("of_block", {}))
             size = sum(map(math.prod, cls._shapes(SimpleNamespace(**own)).values()))
@@ -429,8 +411,7 @@ class DeepNet:
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
 
         Uses up what forward() kept: raises RuntimeError when called twice, or before forward(), and ValueError for a
-        d_logits of another shape.  The parameters must still be those of forward().
-        """
+        d_logits of another shape.  The parameters must still be those of forward()."""
         work, self._saved = self._saved, None
         if work is None:
             raise RuntimeError("backward() needs a forward() of its own before it")
@@ -448,16 +429,13 @@ class DeepNet:
         return self._gradient
 
 
-class Layer:
-    """The arrays of one layer, by name; the attributes of a SimpleNamespace would be slower."""
-
-
 class Workspace:
     """The work arrays of a net for batches of n rows, made once: the loops over layers allocate nothing.
 
     Inside the net an activation is (features, batch), so that the H half and the T half of a product are contiguous.
-    With `keep` every layer has arrays of its own, as backward() needs; without, all layers share one layer's.
-    """
+    With `keep` every layer has arrays of its own, as backward() needs; without, all layers share one layer's."""
+
+    Layer = type("Layer", (), {})  # one layer's arrays by name; the attributes of a SimpleNamespace would be slower
 
     def __init__(self, net: DeepNet, n: int, keep: bool):
         h, rows, block = net.hidden, net._blocks.shape[1], net.block
@@ -485,7 +463,7 @@ class Workspace:
         self.layers = []
         for layer, (W, dW) in enumerate(zip(net._blocks, net.grad._blocks, strict=True)):
             x_1, y = self.states[layer % n_states], self.states[(layer + 1) % n_states][:-1]
-            a = Layer()
+            a = self.Layer()
             vars(a).update(of_all, W=W, W_t=W.T, dW=dW, x_1=x_1, x_1_t=x_1.T, x=x_1[:-1], y=y)
             for name in block.kept:
                 stack, parts = own[name][layer % slots], name.split("_")
@@ -502,8 +480,7 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     """logits (N, classes), labels y (N,) -> the mean over N of -log softmax(logits)[y], and its gradient (N, classes).
 
     Exact however small the loss: a log1p of the sum of e^(logit_j - logit_y) over the other classes j; the gradient of
-    the right class is minus the sum of the others.  Raises ValueError for labels that are no numbers of classes.
-    """
+    the right class is minus the sum of the others.  Raises ValueError for labels that are no numbers of classes."""
     (n, n_classes), y = logits.shape, np.asarray(y)
     if y.shape != (n,) or y.dtype.kind not in "iu" or np.maximum.reduce(y.astype(np.uintp)) >= n_classes:
         raise ValueError(f"y must hold {n} whole numbers from 0 to {n_classes - 1}, not {y}")
@@ -524,7 +501,7 @@ CHUNK = 65536  # parameters a time: all of the update's lines find them in the c
 
 
 class Optimizer:
-    """What Adam and SGD share: one flat parameter vector, a gradient clipped to a global L2 norm of `clip`, a rate lr
+    """What optimisers share: one flat parameter vector, a gradient clipped to a global L2 norm of `clip`, a rate lr
     that every step makes `decay` times what it was.  Raises ValueError unless lr and clip are positive."""
 
     def __init__(self, parameters, lr, clip, decay, n_states):
@@ -587,22 +564,6 @@ class Adam(Optimizer):
             subtract(p, s, p)
 
 
-class SGD(Optimizer):
-    """Gradient descent with momentum: v = momentum v + lr g, parameters -= v."""
-
-    def __init__(self, parameters, lr=0.1, momentum=0.9, decay=1.0, clip=math.inf):
-        super().__init__(parameters, lr, clip, decay, n_states=1)
-        self.momentum, [self.v] = momentum, self.states
-
-    def _update(self, gradient, scale):
-        momentum, lr = self._scalars(self.momentum, self.lr * (scale or 1))
-        for p, g, s, v in self._parts(gradient):
-            multiply(v, momentum, v)
-            multiply(g, lr, s)
-            add(v, s, v)
-            subtract(p, v, p)
-
-
 # ---- Training one net ------------------------------------------------------------------------------------------------
 
 
@@ -633,8 +594,7 @@ def train_epoch(net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=s
 
     `loss(logits, y)` gives the loss and its gradient.  Returns the means over the batches of loss, accuracy (None where
     y holds no labels) and gradient norm, each from before the batch's update (and the clip).  Raises FloatingPointError
-    at the first loss or gradient that is not finite, ValueError for no whole batch.
-    """
+    at the first loss or gradient that is not finite, ValueError for no whole batch."""
     steps = len(order) // batch_size
     if steps == 0:
         raise ValueError(f"a batch of {batch_size} is more than the {len(order)} examples that there are")
@@ -652,11 +612,10 @@ def train_epoch(net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=s
 
 
 @np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
-def train_epochs(net, optimizer, x, y, orders, batch_size: int, loss=softmax_cross_entropy, report=lambda row: None):
-    """train_epoch() in each of the orders -> the rows of all whole epochs, and where the run diverged or None.
+def train_epochs(net, optimizer, x, y, orders, batch_size, *, loss=softmax_cross_entropy, report=lambda row: None):
+    """train_epoch() in each of the orders -> the rows of all whole epochs, and where the run diverged, or None.
 
-    report(row), called after each, may add to its row, or raise a FloatingPointError of its own.
-    """
+    Calls report(row) with "epoch", from 1 on, in it; what that adds is kept, its FloatingPointError diverges, too."""
     rows = []
     for epoch, order in enumerate(orders, 1):
         try:
@@ -680,8 +639,7 @@ def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
 def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator, report=lambda row: None) -> dict:
     """Trains net on all of `data`, shuffled anew each epoch, with clipped Adam; calls report(row) after each.
 
-    Returns the run's history; that of a run that diverges ends with its last whole epoch, "diverged_at" says where.
-    """
+    Returns the run's history; that of a run that diverges ends with its last whole epoch, "diverged_at" says where."""
     dtype, gates = net.dtype.type, []
     x_train, x_test = scale_pixels(data.x_train, dtype), scale_pixels(data.x_test, dtype)
 
@@ -694,34 +652,28 @@ def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator
     optimizer = Adam(net.parameters, s.lr, s.clip)
     orders = (shuffle.permutation(len(x_train)) for _ in range(s.epochs))
     rows, diverged = train_epochs(net, optimizer, x_train, data.y_train, orders, s.batch_size, report=measure)
-    names = ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")
-    history = {name: [row[name] for row in rows] for name in names}
+    history = {k: [row[k] for row in rows] for k in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")}
     result = {"diverged": diverged is not None, "diverged_at": diverged, "history": history}
-    result |= {
-        f"final_{key}": None if diverged else history[key][-1] for key in ("train_acc", "test_acc", "train_loss")
-    }
+    result |= {f"final_{k}": None if diverged else history[k][-1] for k in ("train_acc", "test_acc", "train_loss")}
     if net.block.gates:
         result["layer_T_history"] = gates
         result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
     return result
 
 
-def run_one(block: str, s: Settings, data: Dataset, verbose: bool = False) -> dict:
+def run_one(block: str | Block, s: Settings, data: Dataset, verbose: bool = False) -> dict:
     """One net from its seed to its RUN, on one BLAS thread (a second slows matrices this small down)."""
     start = time.perf_counter()
-    label = f"{block}, depth {s.depth}, seed {s.seed}"
-    line = "{epoch:3d}  loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}  |gradient| {grad_norm:.3g}"
-
-    def report(row):
-        if verbose:
-            print(f"{label}  epoch", line.format_map(row), flush=True)
-
     with threadpool_limits(1):
         sizes = data.x_train.shape[1], data.n_classes, s.hidden, s.depth
         net = DeepNet(*sizes, block, np.random.default_rng(s.seed), gate_bias=s.gate_bias, dtype=s.dtype)
-        result = train(net, data, s, np.random.default_rng([s.seed, 1]), report)
+        label = f"{net.block.name}, depth {s.depth}, seed {s.seed}"
+        text = "loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}  |gradient| {grad_norm:.3g}"
+        line, show = f"{label}  epoch {{epoch:3d}}  {text}", print if verbose else lambda *words, flush: None
+        rng = np.random.default_rng([s.seed, 1])
+        result = train(net, data, s, rng, lambda row: show(line.format_map(row), flush=True))
     names = ("depth", "hidden", "epochs", "batch_size", "lr", "seed") + ("gate_bias",) * (net.block.gates > 0)
-    own = {"label": label, "block": block, **{name: getattr(s, name) for name in names}}
+    own = {"label": label, "block": net.block.name, **{name: getattr(s, name) for name in names}}
     return {**own, "n_parameters": len(net.parameters), **result, "wallclock_sec": time.perf_counter() - start}
 
 
@@ -765,8 +717,7 @@ def plan(args, data: Dataset) -> list[Settings]:
     if args.batch_size > args.n_train:
         raise InputError(f"--batch {args.batch_size} is more than the {args.n_train} training images of --n-train")
     common = Settings(**{name: getattr(args, name) for name in asdict(Settings()) if name != "clip"})
-    seeds, depths = args.seeds or [args.seed], args.depths or [args.depth]
-    return [replace(common, seed=seed, depth=depth) for seed in seeds for depth in depths]
+    return [replace(common, seed=i, depth=n) for i in args.seeds or [args.seed] for n in args.depths or [args.depth]]
 
 
 def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> list[dict]:
@@ -816,13 +767,12 @@ def main(argv=None) -> int:
 
 
 def train_pairs(args, save) -> None:
-    """What the command line does; save({path: bytes}) writes the JSON.  Several depths or seeds stand there in `depths`
-    and `seeds`; `depth` and `seed` are null then."""
+    """What the command line does; save({path: bytes}) writes the JSON."""
     start, several = time.perf_counter(), {"depths": args.depths, "seeds": args.seeds}
     name = "run_quick" if args.quick else "run_sweep" if args.depths else "run_seeds" if args.seeds else "run"
     path = Path(os.path.realpath(args.out)) if args.out else ROOT / f"{name}.json"
     if not args.no_save:
-        check_writable(path)
+        files.check_writable(path)
     data = load_mnist(args.data_dir)
     pairs = plan(args, data)
     if not args.quiet:
@@ -836,7 +786,7 @@ def train_pairs(args, save) -> None:
     record |= {"activation": "tanh", "optimizer": "adam", "data_set": data.name, "n_classes": data.n_classes}
     try:
         if not args.no_save:
-            save({path: json_bytes(record | {"env": environment(), "runs": runs})})
+            save({path: files.json_bytes(record | {"env": files.environment(), "runs": runs})})
     finally:
         print(table(runs), flush=True)  # whatever happens to the disk
     if not args.no_save:

@@ -64,7 +64,7 @@ def blog(t: dict) -> dict:
         getattr(net, name)[:] = truncated_normal(rng, getattr(net, name).shape)
     for bias in (net.b_in, net.b_H, net.b_out):
         bias[:] = 0.1
-    optimizer = hn.SGD(net.parameters, BLOG_RATE * BLOG_BATCH, momentum=0.0)  # the loss is summed over the batch
+    optimizer = training.SGD(net.parameters, BLOG_RATE * BLOG_BATCH, momentum=0.0)  # the loss is summed over the batch
     per_epoch = len(x) // BLOG_BATCH * BLOG_BATCH  # what is less than a batch is left out
     epochs = math.ceil(t["steps"] * BLOG_BATCH / per_epoch)
     order = np.concatenate([rng.permutation(len(x))[:per_epoch] for _ in range(epochs)])

@@ -48,10 +48,26 @@ def make(t: dict) -> hn.DeepNet:
     return hn.DeepNet(784, 10, width, t["layers"] - 1, block, rng, **own)
 
 
-def sgd(net: hn.DeepNet, t: dict, steps: int) -> hn.SGD:
+class SGD(hn.Optimizer):
+    """Gradient descent with momentum: v = momentum v + lr g, parameters -= v."""
+
+    def __init__(self, parameters, lr=0.1, momentum=0.9, decay=1.0, clip=math.inf):
+        super().__init__(parameters, lr, clip, decay, n_states=1)
+        self.momentum, [self.v] = momentum, self.states
+
+    def _update(self, gradient, scale):
+        momentum, lr = self._scalars(self.momentum, self.lr * (scale or 1))
+        for p, g, s, v in self._parts(gradient):
+            np.multiply(v, momentum, v)
+            np.multiply(g, lr, s)
+            np.add(v, s, v)
+            np.subtract(p, v, p)
+
+
+def sgd(net: hn.DeepNet, t: dict, steps: int) -> SGD:
     """`rate` = lr / (1 - momentum), the effective step; `decay` is that of an epoch."""
     lr = t["rate"] * (1 - t["momentum"])
-    return hn.SGD(net.parameters, lr, t["momentum"], decay=t["decay"] ** (1 / steps), clip=t["clip"])
+    return SGD(net.parameters, lr, t["momentum"], decay=t["decay"] ** (1 / steps), clip=t["clip"])
 
 
 def train(t: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:

@@ -394,8 +394,8 @@ def test_the_rate_decays_by_its_factor_in_an_epoch():
 
 
 def test_the_blogs_descent_is_on_the_summed_loss(monkeypatch):
-    made, original = [], hn.SGD
-    monkeypatch.setattr(hn, "SGD", lambda *words, **more: made.append(original(*words, **more)) or made[-1])
+    made, original = [], training.SGD
+    monkeypatch.setattr(training, "SGD", lambda *words, **more: made.append(original(*words, **more)) or made[-1])
     full_mnist.blog(setting(layers=20, activation="relu", steps=3))
     assert [(o.lr, o.momentum, o.clip) for o in made] == [(0.01 * 50, 0.0, math.inf)]
 

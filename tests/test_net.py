@@ -13,6 +13,7 @@ from test_gradients import SHAPES, random_net
 import highway_networks as hn
 import straightforward
 from experiments.extra_blocks import Residual
+from experiments.training import SGD
 from plumbing.files import InputError
 
 
@@ -367,7 +368,7 @@ def test_pixels_that_overflow_the_dtype_of_the_net_are_refused():
             method(np.full((5, 4), 1e300))
 
 
-@pytest.mark.parametrize("kind", [hn.Adam, hn.SGD])
+@pytest.mark.parametrize("kind", [hn.Adam, SGD])
 @pytest.mark.parametrize("wrong", [{"lr": np.nan}, {"lr": 0}, {"clip": -1.0}, {"clip": np.nan}])
 def test_an_optimiser_that_would_go_astray_is_refused(kind, wrong):
     with pytest.raises(ValueError, match="must be positive"):
@@ -419,7 +420,7 @@ def test_labels_of_any_whole_type():
         assert type(d_logits) is np.ndarray
 
 
-@pytest.mark.parametrize("kind", [hn.Adam, hn.SGD])
+@pytest.mark.parametrize("kind", [hn.Adam, SGD])
 @pytest.mark.parametrize("shape", [(1,), (9,), (11,), (10, 1)])
 def test_a_gradient_of_another_shape_is_refused(kind, shape):
     parameters = np.ones(10)
@@ -550,7 +551,7 @@ def test_sgd_is_the_textbook_momentum_with_a_decaying_rate(clip, size):
     for t, g in enumerate(gradients):
         v = 0.8 * v + 0.3 * 0.9**t * g * min(1, clip / np.linalg.norm(g))
         expected = expected - v
-    optimizer = hn.SGD(p, lr=0.3, momentum=0.8, decay=0.9, clip=clip)
+    optimizer = SGD(p, lr=0.3, momentum=0.8, decay=0.9, clip=clip)
     norms = [optimizer.step(g) for g in gradients]
     np.testing.assert_allclose(p, expected, rtol=1e-11)
     np.testing.assert_allclose(norms, np.linalg.norm(gradients, axis=1))
@@ -559,7 +560,7 @@ def test_sgd_is_the_textbook_momentum_with_a_decaying_rate(clip, size):
     assert max(norms) > 2
 
 
-@pytest.mark.parametrize("kind", [hn.Adam, hn.SGD])
+@pytest.mark.parametrize("kind", [hn.Adam, SGD])
 def test_clip_survives_the_overflow_of_a_float32_norm(kind):
     p = np.zeros(100, np.float32)
     optimizer = kind(p, lr=1.0, clip=5.0)
@@ -568,7 +569,7 @@ def test_clip_survives_the_overflow_of_a_float32_norm(kind):
     np.testing.assert_allclose(optimizer.states[0], 0.5, rtol=1e-5)
 
 
-@pytest.mark.parametrize("kind", [hn.Adam, hn.SGD])
+@pytest.mark.parametrize("kind", [hn.Adam, SGD])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_gradient_that_is_not_finite_changes_nothing(kind, bad):
     p = np.ones(5)
