@@ -1,7 +1,5 @@
 """The paper's Figures 2 and 3: results/gates.json."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
@@ -20,26 +18,18 @@ def gates_figure_2(record):
     most = max(abs(bias - start) for t in nets for row in t["maps"]["bias"] for bias in row) / 2  # or most are white
     highest = max(T for t in nets for row in t["maps"]["mean_T"] for T in row)
     columns = (
-        (f"gate bias ({start:g} at first)", lambda maps: maps["bias"], "PuOr_r", (start - most, start + most)),
-        ("mean T, all training images", lambda maps: maps["mean_T"], "viridis", (0, highest)),
-        ("T of one image", lambda maps: maps["one"]["T"], "viridis", (0, 1)),
-        ("that image's block outputs", lambda maps: maps["one"]["outputs"], "RdBu_r", (-1, 1)),
+        (f"gate bias ({start:g} at first)", lambda maps: maps["bias"], "PuOr_r", (start - most, start + most), "both"),
+        ("mean T, all training images", lambda maps: maps["mean_T"], "viridis", (0, highest), "neither"),
+        ("T of one image", lambda maps: maps["one"]["T"], "viridis", (0, 1), "neither"),
+        ("that image's block outputs", lambda maps: maps["one"]["outputs"], "RdBu_r", (-1, 1), "neither"),
     )
-    for column, (text, part, colors, limits) in zip(axes.T, columns, strict=True):
+    for column, (text, part, colors, limits, extend) in zip(axes.T, columns, strict=True):
         for ax, t in zip(column, nets, strict=True):
             image = heat_map(ax, part(t["maps"]), colors, limits)
         column[0].set_title(text, fontsize=11)
         column[-1].set_xlabel("unit")
-        extend = "both" if limits[0] == start - most else "neither"
-        top.colorbar(
-            image,
-            ax=column,
-            location="bottom",
-            aspect=16,
-            pad=0.02,
-            extend=extend,
-            ticks=MaxNLocator(2, steps=[1, 5, 10]),
-        )
+        place = {"ax": column, "location": "bottom", "aspect": 16, "pad": 0.02}
+        top.colorbar(image, **place, extend=extend, ticks=MaxNLocator(2, steps=[1, 5, 10]))
     for ax, t in zip(axes[:, 0], nets, strict=True):
         ax.set_ylabel(f"{t['data']}\nblock, from the image on")
     left, right = below.subplots(1, 2)
@@ -54,7 +44,7 @@ def gates_figure_2(record):
 
 def gates_figure_3(record):
     """Figure 3: where the mean gates of a class differ from the mean over all images."""
-    net = next(t for t in record["trials"] if "maps" in t)
+    net, *_ = (t for t in record["trials"] if "maps" in t)
     classes = net["maps"]["class_minus_mean"]
     fig = plt.figure(figsize=(10, 8.3))
     top, below = fig.subfigures(2, 1, height_ratios=(5.4, 2.9))

@@ -1,7 +1,5 @@
 """The paper's Figure 1: results/optimization.json."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
@@ -13,7 +11,7 @@ def optimization(record):
     fig, axes = plt.subplots(1, 3, figsize=(10, 4.8), width_ratios=(1.1, 1.1, 1))
     axes[1].sharey(axes[0])
     depths = sorted({t["layers"] for t in record["trials"]["final"]})
-    for ax, block in zip(axes, ("highway", "plain"), strict=False):
+    for ax, block in zip(axes, COLOR, strict=False):
         draw_curves(ax, record, block, depths)
     axes[0].set_ylabel("training loss, mean over the epoch")
     axes[1].tick_params(labelleft=False)
@@ -26,10 +24,8 @@ def optimization(record):
 
 def draw_curves(ax, record, block, depths):
     for i, depth in enumerate(depths):
-        color, own = (
-            plt.get_cmap("viridis")(0.88 * i / max(len(depths) - 1, 1)),
-            of_trials(record, "final", block=block, layers=depth),
-        )
+        color = plt.get_cmap("viridis")(0.88 * i / max(len(depths) - 1, 1))
+        own = of_trials(record, "final", block=block, layers=depth)
         ends = [t["loss"] for t in own if not t["diverged"]]
         for k, t in enumerate(own):
             text = None if k else f"{depth}: {mean_sd(ends)[0]:.2g}" if ends else f"{depth}: diverged"
@@ -47,9 +43,8 @@ def draw_search(ax, record, depths):
         ax.plot(*zip(*rows, strict=True), color=COLOR[block], marker=MARKER[block], ms=8, lw=2, label=block)
         for at in rows:
             note(ax, f"{at[1]:.2g}", at, (0, 9 if above else -17), COLOR[block])
-    ax.set_title(
-        f"search: best {settings['top']} of {settings['trials']}, {settings['search_epochs']} epochs", fontsize=11
-    )
+    text = f"search: best {settings['top']} of {settings['trials']}, {settings['search_epochs']} epochs"
+    ax.set_title(text, fontsize=11)
     ax.set(yscale="log", xscale="log", xlabel="layers", xticks=depths, xticklabels=depths)
     ax.set(ylabel="training loss", xlim=(0.8 * depths[0], 1.25 * depths[-1]))
     ax.minorticks_off()
