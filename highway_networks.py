@@ -51,7 +51,7 @@ tqdm.monitor_interval = 0  # no thread of its own beside the processes that are 
 BUNDLED = ROOT / "data" / "mnist"
 CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
 PATIENCE = 30  # seconds without a byte before the next mirror is tried
-_, MIRRORS, SHA256, GZ_MD5 = files.read_json(ROOT / "data" / "mnist.json").values()  # SHA256 is that of the content
+MIRRORS, SHA256, GZ_MD5 = map(files.read_json(ROOT / "data" / "mnist.json").get, ("mirrors", "sha256", "md5_of_gz"))
 
 
 class Dataset(NamedTuple):
@@ -141,20 +141,22 @@ BLOCKS: dict[str, type[Block]] = {}  # the kinds by name: every subclass of Bloc
 class Block:
     """One kind of block, y = f(x): its element-wise part, forward above backward; DeepNet makes the matrix products.
 
-    forward(a) finds z = W [x; 1] in a.z and writes a.y.  backward(a, dy) may overwrite dy = dL/dy; it writes dL/dz into
-    a.dz and returns what is carried to dL/dx past the product W' dz, or None.  `a` holds one layer's arrays, all of
-    them (features, batch): a.x, a.y, a.z, and what `kept` and `shared` name.  a.activate(z, H) writes H(z), and
-    a.slope(H, dH_dz) writes H'(z) from H.  With gates=1, z is z_H over z_T, with gates=2 z_H over z_T over z_C.
-    docs/your_own_block.md writes a block step by step."""
+    forward(a) finds z = W [x; 1] in a.z and writes a.y.  backward(a, dy) may overwrite dy = dL/dy, which is a.dy where
+    the block carries; it writes dL/dz into a.dz and returns what is carried to dL/dx past W' dz, or None.  `a` holds
+    one layer's arrays, (features, batch) each: a.x, a.y, a.z, and what `kept` and `shared` name.  a.activate(z, H)
+    writes H(z), a.slope(H, dH_dz) writes H'(z) from H.  With gates=1, z is z_H over z_T, and transform_gate(a) gives T;
+    with gates=2 z is z_H over z_T over z_C.  docs/your_own_block.md writes a block step by step."""
 
     name, gates = "", 0
     kept: tuple[str, ...] = ()  # each layer's arrays from forward() to backward(); "H_P" is a.H over a.P, a.H_P is both
     shared: tuple[str, ...] = ()  # scratch arrays, the same for all layers
 
     def __init_subclass__(cls):
-        if BLOCKS.get(cls.name, cls).__module__ != cls.__module__:
-            raise ValueError(f"{BLOCKS[cls.name].__module__} has a block {cls.name!r} already")
-        BLOCKS[cls.name] = cls
+        if "name" in vars(cls):  # another class of the same place is the same again, loaded anew
+            there = BLOCKS.setdefault(cls.name, cls)
+            if (there.__module__, there.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise ValueError(f"{there.__module__}.{there.__qualname__} is the block {cls.name!r} already")
+            BLOCKS[cls.name] = cls
 
     def parameters(self, hidden: int) -> dict[str, tuple[int, ...]]:
         """Shapes of what one layer has beside W and b: {"alpha": ()} is net.alpha (depth,), and a.alpha, a.d_alpha."""
@@ -162,10 +164,6 @@ class Block:
 
     def start(self, net: DeepNet, gate_bias: float) -> None:
         """Sets what the block needs at its start: by now all W are drawn, all else is 0."""
-
-    def transform_gate(self, a) -> np.ndarray:
-        """T (hidden, batch) of the last forward(a)."""
-        raise ValueError(f"a {self.name} net has no transform gates")
 
 
 class Highway(Block):
@@ -214,11 +212,11 @@ class Plain(Block):
         multiply(a.dz, dy, a.dz)  # dz = H' dy; nothing is carried
 
 
-def block_of(block: str | Block) -> Block:
-    """The block of this name, or the block itself; raises ValueError for a name that is not registered."""
-    if isinstance(block, str) and block not in BLOCKS:
-        raise ValueError(f"{block!r} is not one of {', '.join(BLOCKS)}; import the module that defines it")
-    return BLOCKS[block]() if isinstance(block, str) else block
+def block_of(block: str | Block, **settings) -> Block:
+    """The block of this name, with these settings, or the block itself; raises ValueError for one that is unknown."""
+    if not isinstance(block, Block) and block not in [*BLOCKS]:
+        raise ValueError(f"block {block!r} is not one of {', '.join(BLOCKS)}; import the module that defines it")
+    return block if isinstance(block, Block) else BLOCKS[block](**settings)
 
 
 # ---- The net ---------------------------------------------------------------------------------------------------------
@@ -281,9 +279,11 @@ class DeepNet:
         for name in ("W_in", *(f"W_{letter}" for letter in self._stacked), "W_out"):
             W = vars(self)[name]
             fan_out, fan_in = W.shape[-2:]
-            variance = 2 / fan_in if init == "he" and name in ("W_in", "W_H") else 2 / (fan_in + fan_out)
-            limit, deviation = 1 / math.sqrt(fan_in), math.sqrt(variance)
-            W[:] = rng.uniform(-limit, limit, W.shape) if init == "uniform" else rng.normal(0, deviation, W.shape)
+            if init == "uniform":
+                W[:] = rng.uniform(-1 / math.sqrt(fan_in), 1 / math.sqrt(fan_in), W.shape)
+            else:
+                variance = 2 / fan_in if init == "he" and name in ("W_in", "W_H") else 2 / (fan_in + fan_out)
+                W[:] = rng.normal(0, math.sqrt(variance), W.shape)
         self.block.start(self, gate_bias)
 
     parameters = property(lambda self: self._parameters, doc="(n_parameters,); write into it: parameters[:] = ...")
@@ -323,8 +323,8 @@ class DeepNet:
     def save(self, path: str | os.PathLike) -> None:
         """Writes the net and its `about` to one .npz file, whole or not at all.  Raises InputError when it cannot be
         written, and TypeError or ValueError for an `about` that is not JSON."""
-        own = {"block": self.block.name, **({"of_block": vars(self.block)} if vars(self.block) else {})}
-        files.write_arrays(path, {"net": self._settings() | own, "about": self.about}, parameters=self.parameters)
+        net = self._settings() | {"block": self.block.name, "block_settings": vars(self.block)}
+        files.write_arrays(path, {"net": net, "about": self.about}, parameters=self.parameters)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> DeepNet:
@@ -332,7 +332,7 @@ class DeepNet:
         try:
             head, arrays = files.read_arrays(path)
             parameters, own = arrays["parameters"], dict(head["net"])
-            own["block"] = type(block_of(own["block"]))(**own.pop("of_block", {}))
+            own["block"] = block_of(own["block"], **own.pop("block_settings", {}))
             size = sum(map(math.prod, cls._shapes(SimpleNamespace(**own)).values()))
             if parameters.shape != (size,) or not np.isfinite(parameters).all():
                 raise ValueError(f"{size} finite parameters are needed, not {parameters.shape}")
@@ -347,8 +347,7 @@ class DeepNet:
         self._saved = None
         work = self.workspace(self._checked(x), "train")
         copyto(work.x, x)  # the caller's may change before backward()
-        logits = self._run(work.x, work)
-        self._saved = work
+        logits, self._saved = self._run(work.x, work), work
         return logits
 
     def predict(self, x: np.ndarray) -> np.ndarray:
@@ -360,6 +359,8 @@ class DeepNet:
 
     def gates(self, x: np.ndarray) -> np.ndarray:
         """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a net without."""
+        if not self.block.gates:
+            raise ValueError(f"a {self.block.name} net has no transform gates")
         gates = np.empty((self.depth, self._checked(x), self.hidden), self.dtype)
         for rows, _, work in self._in_slices(x, "gates"):
             for layer, a in enumerate(work.layers):
@@ -399,7 +400,7 @@ class DeepNet:
         self.block.forward(a)
 
     def block_backward(self, a, dy: np.ndarray) -> np.ndarray:
-        """dL/dy -> dL/dx, both (hidden, N), of what block_forward(a) did last; dL/dW and dL/db go to net.grad."""
+        """dL/dy, which lies in a.dy or a.dx, -> dL/dx, as block_forward(a) was; dL/dW and dL/db go to net.grad."""
         carried = self.block.backward(a, dy)
         dot(a.W_t, a.dz, a.dx_1)  # (hidden + 1, rows) (rows, N): W_H' dz_H + W_T' dz_T
         dx = a.dx if carried is None else add(a.dx, carried, a.dy)  # eq. 9
@@ -412,7 +413,7 @@ class DeepNet:
 
         Uses up what forward() kept: raises RuntimeError when called twice, or before forward(), and ValueError for a
         d_logits of another shape.  The parameters must still be those of forward()."""
-        work, self._saved = self._saved, None
+        (work, self._saved), d_logits = (self._saved, None), np.asarray(d_logits, self.dtype)
         if work is None:
             raise RuntimeError("backward() needs a forward() of its own before it")
         if d_logits.shape != (len(work.z_in), self.d_out):
@@ -421,8 +422,7 @@ class DeepNet:
         dy = dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
         for a in reversed(work.layers):
             dy = self.block_backward(a, dy)
-        dz_in = work.dz_in
-        self.slope(work.states[0, :-1], dz_in)
+        self.slope(work.states[0, :-1], dz_in := work.dz_in)
         multiply(dz_in, dy, dz_in)
         dot(dz_in, work.x, self.grad.W_in)  # (hidden, N) (N, d_in)
         dz_in.sum(axis=1, out=self.grad.b_in)
@@ -467,7 +467,8 @@ class Workspace:
             vars(a).update(of_all, W=W, W_t=W.T, dW=dW, x_1=x_1, x_1_t=x_1.T, x=x_1[:-1], y=y)
             for name in block.kept:
                 stack, parts = own[name][layer % slots], name.split("_")
-                vars(a).update({name: stack}, **dict(zip(parts, np.split(stack, len(parts)), strict=True)))
+                vars(a).update({name: stack})
+                vars(a).update(zip(parts, np.split(stack, len(parts)), strict=True))
             for name in block.parameters(h):
                 vars(a).update({name: vars(net)[name][layer, ...], f"d_{name}": vars(net.grad)[name][layer, ...]})
             self.layers.append(a)
@@ -491,10 +492,9 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     np.exp(s, s)
     s[rows, y] = 0
     rest = np.add.reduce(s, axis=1) + np.expm1(-top)  # sum_j e^(s_j) - 1
-    loss = np.add.reduce(top + np.log1p(rest)) / n
     s /= (n + n * rest)[:, None]
     s[rows, y] = -np.add.reduce(s, axis=1)
-    return loss, s
+    return np.add.reduce(top + np.log1p(rest)) / n, s
 
 
 CHUNK = 65536  # parameters a time: all of the update's lines find them in the cache
@@ -598,16 +598,17 @@ def train_epoch(net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=s
     steps = len(order) // batch_size
     if steps == 0:
         raise ValueError(f"a batch of {batch_size} is more than the {len(order)} examples that there are")
-    losses, norms, right, labels = np.empty(steps), np.empty(steps), 0, y.dtype.kind in "iu"
+    losses, norms = np.empty((2, steps))
+    right, labelled = 0, y.dtype.kind in "iu"
     for step in range(steps):
         batch = order[step * batch_size : (step + 1) * batch_size]
         logits = net.forward(x.take(batch, axis=0))
         losses[step], d_logits = loss(logits, y[batch])
-        right += np.count_nonzero(logits.argmax(axis=1) == y[batch]) if labels else 0
+        right += np.count_nonzero(logits.argmax(axis=1) == y[batch]) if labelled else 0
         norms[step] = optimizer.step(net.backward(d_logits))
         if not math.isfinite(losses[step] + norms[step]):
             raise FloatingPointError(f"step {step + 1}: loss {losses[step]}, gradient norm {norms[step]}")
-    train_acc = right / (steps * batch_size) if labels else None
+    train_acc = right / (steps * batch_size) if labelled else None
     return {"train_loss": float(losses.mean()), "train_acc": train_acc, "grad_norm": float(norms.mean())}
 
 
@@ -664,14 +665,13 @@ def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator
 def run_one(block: str | Block, s: Settings, data: Dataset, verbose: bool = False) -> dict:
     """One net from its seed to its RUN, on one BLAS thread (a second slows matrices this small down)."""
     start = time.perf_counter()
+    line = "{epoch:3d}  loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}  |gradient| {grad_norm:.3g}"
     with threadpool_limits(1):
         sizes = data.x_train.shape[1], data.n_classes, s.hidden, s.depth
         net = DeepNet(*sizes, block, np.random.default_rng(s.seed), gate_bias=s.gate_bias, dtype=s.dtype)
-        label = f"{net.block.name}, depth {s.depth}, seed {s.seed}"
-        text = "loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}  |gradient| {grad_norm:.3g}"
-        line, show = f"{label}  epoch {{epoch:3d}}  {text}", print if verbose else lambda *words, flush: None
-        rng = np.random.default_rng([s.seed, 1])
-        result = train(net, data, s, rng, lambda row: show(line.format_map(row), flush=True))
+        label, rng = f"{net.block.name}, depth {s.depth}, seed {s.seed}", np.random.default_rng([s.seed, 1])
+        report = partial(print, f"{label}  epoch", flush=True) if verbose else lambda text: None
+        result = train(net, data, s, rng, lambda row: report(line.format_map(row)))
     names = ("depth", "hidden", "epochs", "batch_size", "lr", "seed") + ("gate_bias",) * (net.block.gates > 0)
     own = {"label": label, "block": net.block.name, **{name: getattr(s, name) for name in names}}
     return {**own, "n_parameters": len(net.parameters), **result, "wallclock_sec": time.perf_counter() - start}
@@ -753,8 +753,7 @@ def table(runs: list[dict]) -> str:
         cells = [f"{'DIVERGED':>17} {'-':>11}" if None in end else "{:17.3f} {:11.4g}".format(*end) for end in ends]
         lines.append(f"{pair['depth']:5d} {pair['seed']:6d}  {''.join(cells)}")
     for depth, block in dict.fromkeys((pair["depth"], block) for pair in runs for block in PAIR):
-        same = [pair[block] for pair in runs if pair["depth"] == depth]
-        accuracies = [run["final_test_acc"] for run in same if not run["diverged"]]
+        accuracies = [p[block]["final_test_acc"] for p in runs if p["depth"] == depth and not p[block]["diverged"]]
         if len(accuracies) > 1:
             mean, sd = np.mean(accuracies), np.std(accuracies, ddof=1)
             lines.append(f"depth {depth}, {block}: test accuracy {mean:.3f} ± {sd:.3f} over {len(accuracies)} seeds")
@@ -768,7 +767,7 @@ def main(argv=None) -> int:
 
 def train_pairs(args, save) -> None:
     """What the command line does; save({path: bytes}) writes the JSON."""
-    start, several = time.perf_counter(), {"depths": args.depths, "seeds": args.seeds}
+    start = time.perf_counter()
     name = "run_quick" if args.quick else "run_sweep" if args.depths else "run_seeds" if args.seeds else "run"
     path = Path(os.path.realpath(args.out)) if args.out else ROOT / f"{name}.json"
     if not args.no_save:
@@ -778,11 +777,11 @@ def train_pairs(args, save) -> None:
     if not args.quiet:
         print(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images", flush=True)
     runs = run_pairs(pairs, data, args.jobs, args.quiet)
-    for run in (pair[block] for pair in runs for block in PAIR):
-        if run["diverged"]:
-            print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
-    record = asdict(pairs[0]) | {name[:-1]: None for name, values in several.items() if len(values) > 1}
-    record |= {name: values for name, values in several.items() if values}
+    for run in (pair[block] for pair in runs for block in PAIR if pair[block]["diverged"]):
+        print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
+    record = asdict(pairs[0])
+    for one, values in (("depth", args.depths), ("seed", args.seeds)):  # several stand in "depths", and "depth" is null
+        record |= ({f"{one}s": values} if values else {}) | ({one: None} if len(values) > 1 else {})
     record |= {"activation": "tanh", "optimizer": "adam", "data_set": data.name, "n_classes": data.n_classes}
     try:
         if not args.no_save:

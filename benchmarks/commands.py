@@ -32,7 +32,7 @@ START_UP = {  # each in a fresh interpreter, which is then subtracted
     "import numpy": "import numpy",
     "import highway_networks": "import highway_networks",
     "and load MNIST": "import highway_networks as hn; hn.load_mnist()",
-    "and start workers": "import highway_networks as hn; hn.load_mnist(); list(in_processes(id, [(1,), (2,)], 2))",
+    "and start workers": "import highway_networks as hn; hn.load_mnist(); list(hn.in_processes(id, [(1,), (2,)], 2))",
 }
 
 

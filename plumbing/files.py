@@ -90,10 +90,8 @@ def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, .
 
 
 def write_whole(files: dict[Path, bytes]) -> None:
-    """Writes all of the files or none, each the old file or the new one, never a part.
-
-    Raises InputError when one cannot be written.
-    """
+    """Writes the files, each whole: all lie beside their targets before the first is renamed.  Raises InputError when
+    one cannot be written."""
     with written_beside(files) as temporaries:
         for path, temporary in temporaries.items():
             temporary.replace(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import multiprocessing.connection
+import multiprocessing.resource_tracker
 import os
 import signal
 import sys
@@ -12,7 +13,10 @@ import threading
 import traceback
 from itertools import islice
 
-MOST_JOBS = 30 if sys.platform == "win32" else math.inf  # Windows waits for 63 things at most; a process is two
+MOST_JOBS = 30 if sys.platform == "win32" else math.inf  # Windows waits for 63 handles at most; a process has two
+
+
+READY = "ready"  # what a process says first
 
 
 class WorkerDied(RuntimeError):
@@ -25,22 +29,24 @@ def all_cores() -> int:
 
 
 def in_processes(function, tasks, jobs: int):
-    """Yields function(*task) as the tasks finish, each in a process of its own, `jobs` at a time; for a single job all
-    in this one.
+    """Yields function(*task) as the tasks finish, each in a process of its own, `jobs` at a time; with jobs=1 all in
+    this one.
 
     Raises WorkerDied when a process dies, and what a task raises.  Whatever ends this early ends the processes, too, at
-    once.  A process has a pipe that nobody else holds: when it dies the pipe ends, and nobody waits for the rest of
-    what it was sending.  (Libraries share queues and threads between workers, and can hang there: docs/guarantees.md.)
+    once.  A process alone holds its end of its pipe: when it dies the pipe ends, and nobody waits for the rest of what
+    it was sending.  (Libraries share queues and threads between workers, and can hang there: docs/guarantees.md.)
     """
     if jobs == 1:
         yield from (function(*task) for task in tasks)
         return
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")  # forked: ready in 10 ms
     todo, running = iter(tasks), {}
+    if context.get_start_method() == "spawn" and sys.platform != "win32":
+        multiprocessing.resource_tracker.ensure_running()  # which unblocks SIGINT when it starts: before any other
     try:
         while True:
             for task in islice(todo, jobs - len(running)):
-                with interrupts_deferred():  # or there would be a process that nobody knows of
+                with interrupts_deferred():  # or Ctrl-C might leave a process that is not in `running`
                     pipe, its_end = context.Pipe()
                     process = context.Process(target=_run, args=(its_end,), daemon=True)
                     process.start()
@@ -48,14 +54,15 @@ def in_processes(function, tasks, jobs: int):
                     running[pipe] = process, task
             if not running:
                 return
-            pipe, answer = _hear(running)
+            pipe, answer = _next_message(running)
             process, task = running[pipe]
             if answer == READY:  # only now: to send much to a process that dies at its start may wait for ever
-                with contextlib.suppress(ConnectionError):  # it died just now: _hear() will tell
+                with contextlib.suppress(ConnectionError):  # it died just now: _next_message() will tell
                     pipe.send((function, task))
                 continue
             with interrupts_deferred():  # an exception that is raised while an object is finalised is lost
-                process.join()
+                process.join(10)
+                process.kill()  # should it have answered, and not ended
                 del running[pipe], pipe, process
             result, error, trace = answer
             if error is not None:
@@ -69,9 +76,9 @@ def in_processes(function, tasks, jobs: int):
                 process.join()
 
 
-def _hear(running: dict):
+def _next_message(running: dict):
     """The next pipe that has something to say, and what it says; raises WorkerDied where its process died instead."""
-    pipes = {process.sentinel: pipe for pipe, (process, _) in running.items()}  # the pipe of a dead process may be open
+    pipes = {process.sentinel: pipe for pipe, (process, _) in running.items()}  # open for ever on Windows
     ready = multiprocessing.connection.wait([*running, *pipes])[0]
     pipe = pipes.get(ready, ready)
     try:
@@ -80,9 +87,6 @@ def _hear(running: dict):
     except (EOFError, OSError):
         pass
     raise WorkerDied
-
-
-READY = "ready"
 
 
 def _run(pipe) -> None:
@@ -109,14 +113,13 @@ def interrupts_deferred():
         return
     pressed = []
     before = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
-    mask = getattr(signal, "pthread_sigmask", None)  # inherited by the processes that the block starts
-    if mask:
-        mask(signal.SIG_BLOCK, {signal.SIGINT})
+    mask = getattr(signal, "pthread_sigmask", None)  # processes that the block starts inherit it
+    masked = mask and mask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
         if mask:
-            mask(signal.SIG_UNBLOCK, {signal.SIGINT})
+            mask(signal.SIG_SETMASK, masked)
         signal.signal(signal.SIGINT, before)
     if pressed:
         signal.raise_signal(signal.SIGINT)

@@ -9,8 +9,13 @@ def load_record(path) -> dict:
     for i, pair in enumerate((isinstance(record["runs"], list) and record["runs"]) or [None]):
         for block in ("highway", "plain"):
             _check_run(pair.get(block) if isinstance(pair, dict) else None, f"{path}: runs[{i}].{block}")
-        if not _numbers([pair.get("depth")]):
-            raise InputError(f"{path}: runs[{i}].depth is not a number")
+        if not _numbers([pair.get("depth")]) or pair["depth"] < 1:
+            raise InputError(f"{path}: runs[{i}].depth is not a number of at least 1")
+        if type(pair.get("seed", 0)) is not int:
+            raise InputError(f"{path}: runs[{i}].seed is not a whole number")
+    for name, least in (("hidden", 1), ("gate_bias", -1e4), ("n_classes", 2)):
+        if record.get(name) is not None and (not _numbers([record[name]]) or record[name] < least):
+            raise InputError(f"{path}: {name} is not a number of at least {least:g}")
     return record
 
 
@@ -38,12 +43,16 @@ def _check_run(run, where):
     for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm"):
         if not _numbers(history.get(name)) or len(history[name]) != len(history["epoch"]):
             raise InputError(f"{where}.history.{name} is not a list of numbers, one for each epoch")
+    if not run.get("diverged") and not history["epoch"]:
+        raise InputError(f"{where}.history has no epoch, and the run does not say that it diverged")
     if not run.get("diverged") and not _numbers([run.get("final_test_acc"), run.get("final_train_loss")]):
         raise InputError(f"{where} has no final numbers, and does not say that it diverged")
     rows, last = run.get("layer_T_history") or [], run.get("final_T_per_layer") or []
     for row in [*rows, [0, last]] if isinstance(rows, list) else [rows]:
         if not isinstance(row, list) or len(row) != 2 or not _numbers(row[:1]) or not _numbers(row[1]):
             raise InputError(f"{where}: the mean gates are not [epoch, a number for each layer]")
+    if len({len(row[1]) for row in rows} | ({len(last)} if last else set())) > 1:
+        raise InputError(f"{where}: the mean gates are not of as many layers in every epoch")
 
 
 def _numbers(values):

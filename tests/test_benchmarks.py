@@ -10,7 +10,7 @@ from conftest import ROOT
 
 import highway_networks as hn
 import straightforward
-from benchmarks import conv_step, rivals, step
+from benchmarks import commands, conv_step, rivals, step
 
 SIZES = (784, 10, 12, 4)
 
@@ -129,3 +129,10 @@ def test_a_convolutional_rival_that_computes_something_else_is_refused(monkeypat
     monkeypatch.setattr(conv_step, "RIVALS", (conv_step.Ours, other))
     with pytest.raises(AssertionError, match="another computes another net"):
         conv_step.made(4)
+
+
+@pytest.mark.parametrize("code", commands.START_UP.values())
+def test_what_the_start_up_is_timed_by_runs(code):
+    words = [sys.executable, "-c", code]
+    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert process.returncode == 0, process.stderr

@@ -247,7 +247,14 @@ BAD = {
     "huge": (put(GOOD, [1, 10**400, 2], "runs", 0, "plain", "history", "train_loss"), "beyond 1e100"),
     "null": (put(GOOD, None, "runs", 0, "plain", "final_test_acc"), "does not say that it diverged"),
     "no depth": (without(GOOD, "runs", 0, "depth"), "runs[0].depth is not a number"),
-    "one class": (put(GOOD, 1, "n_classes"), "n_classes is 1"),
+    "a depth below 1": (put(GOOD, -3, "runs", 0, "depth"), "depth is not a number of at least 1"),
+    "one class": (put(GOOD, 1, "n_classes"), "n_classes is not a number of at least 2"),
+    "a bias in words": (put(GOOD, "a", "gate_bias"), "gate_bias is not a number"),
+    "a seed in words": (put(GOOD, "a", "runs", 0, "seed"), "seed is not a whole number"),
+    "uneven gates": (
+        put(GOOD, [[1, [0.1]], [2, [0.1, 0.2]]], "runs", 0, "highway", "layer_T_history"),
+        "as many layers",
+    ),
     "gates": (put(GOOD, [[1, "x"]], "runs", 0, "highway", "layer_T_history"), "mean gates"),
 }
 

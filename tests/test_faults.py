@@ -26,6 +26,7 @@ from plumbing.processes import in_processes
 
 COMMAND_KILLS, WRITER_KILLS, WORKER_KILLS, INTERRUPTIONS = 100, 100, 20, 50
 
+pytestmark = pytest.mark.xdist_group("kills")  # one after another, on one core
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 linux = pytest.mark.skipif(
     sys.platform != "linux", reason="changes the limits of a process under way, or looks into it"

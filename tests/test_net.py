@@ -491,8 +491,11 @@ def test_what_the_net_refuses():
     for x in (np.zeros(4), np.zeros((2, 5)), np.zeros((0, 4))):
         with pytest.raises(ValueError, match=r"\(N, 4\)"):
             net.forward(x)
-    with pytest.raises(ValueError, match="no transform gates"):
-        net.gates(np.zeros((2, 4)))
+    for depth in (2, 0):
+        with pytest.raises(ValueError, match="no transform gates"):
+            hn.DeepNet(4, 3, 6, depth, "plain", rng).gates(np.zeros((2, 4)))
+    net.forward(np.zeros((2, 4)))
+    assert net.backward([[0.0] * 3] * 2).shape == net.parameters.shape  # a list will do
 
 
 # ---- loss and optimiser

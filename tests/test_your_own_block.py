@@ -12,6 +12,7 @@ from conftest import ROOT
 
 import highway_networks as hn
 from experiments.extra_blocks import Residual
+from plumbing.files import InputError
 
 PAGE = (ROOT / "docs" / "your_own_block.md").read_text(encoding="utf-8")
 BLOCK, TRAINING = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -53,11 +54,13 @@ def test_it_trains_at_depth_30(tmp_path):
 
 def test_a_block_that_nobody_defined_is_named_in_one_line(tmp_path):
     process = run(tmp_path, "-c", TRAINING.replace("import rezero\n", ""))
-    assert process.stderr.splitlines()[-1].startswith("ValueError: 'rezero' is not one of highway, plain; import the ")
+    assert process.stderr.splitlines()[-1].startswith(
+        "ValueError: block 'rezero' is not one of highway, plain; import the "
+    )
 
 
 def test_two_blocks_of_one_name_are_refused():
-    with pytest.raises(ValueError, match="highway_networks has a block 'highway' already"):
+    with pytest.raises(ValueError, match=r"highway_networks\.Highway is the block 'highway' already"):
         type("Another", (hn.Block,), {"name": "highway"})
     assert hn.BLOCKS["highway"] is hn.Highway
 
@@ -68,6 +71,34 @@ def test_the_settings_of_a_block_are_saved(tmp_path):
     again = hn.DeepNet.load(tmp_path / "net.npz")
     assert (again.block.name, again.block.scale) == ("residual", 0.1)
     np.testing.assert_array_equal(again.parameters, net.parameters)
+
+
+def test_a_block_with_a_required_setting_is_loaded_again(tmp_path):
+    class Slow(Residual):
+        name = "slow, of a test"
+
+        def __init__(self, scale):
+            super().__init__(scale)
+
+    try:
+        net = hn.DeepNet(4, 3, 6, 2, Slow(0.5), np.random.default_rng(0))
+        net.save(tmp_path / "net.npz")
+        assert hn.DeepNet.load(tmp_path / "net.npz").block.scale == 0.5
+    finally:
+        del hn.BLOCKS[Slow.name]
+    with pytest.raises(InputError, match="'slow, of a test' is not one of"):
+        hn.DeepNet.load(tmp_path / "net.npz")
+
+
+@pytest.mark.parametrize("block", [None, 5, Residual, ["highway"]])
+def test_what_is_no_block_is_refused(block):
+    with pytest.raises(ValueError, match="is not one of highway, plain"):
+        hn.DeepNet(4, 3, 6, 2, block, np.random.default_rng(0))
+
+
+def test_a_base_class_without_a_name_is_no_kind():
+    type("Base", (hn.Block,), {})
+    assert "" not in hn.BLOCKS
 
 
 def test_a_parameter_of_the_block_is_named_and_counted():
