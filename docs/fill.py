@@ -109,8 +109,9 @@ def headline(read) -> str:
         cells = f"{theirs['test_acc']:.3f}", f"{run['final_test_acc']:.3f}", *means
         rows.append(f"| {block} | {' | '.join(cells)} | {theirs['train_loss']:.3f} | {run['final_train_loss']:.3f} |")
     counts = len(program["seeds"]["highway"]), len(of_seeds(read, "highway"))
-    columns = "test accuracy, seed 0: published | here | mean of {} seeds, published | of {}, here".format(*counts)
-    return table(f"| net | {columns} | training loss, seed 0: published | here |", rows)
+    seed_0 = "seed 0, published | seed 0, here"
+    means = "mean ± sd, published ({} seeds) | mean ± sd, here ({} seeds)".format(*counts)
+    return table(f"| net | test accuracy: {seed_0} | {means} | training loss: {seed_0} |", rows)
 
 
 def of_seeds(read, block: str) -> list[float]:
@@ -137,7 +138,7 @@ def sweep(read, columns: dict) -> str:
         theirs = published[str(pair["depth"])]
         cells = [f"{theirs[b][name]:.3f} | {pair[b][f'final_{name}']:.3f}" for name in columns for b in BLOCKS]
         rows.append(f"| {pair['depth']} | {' | '.join(cells)} |")
-    header = [f"{block} {what}, published | here" for what in columns.values() for block in BLOCKS]
+    header = [f"{block} {what}".strip() + ", published | here" for what in columns.values() for block in BLOCKS]
     return table(f"| depth | {' | '.join(header)} |", rows)
 
 
@@ -445,7 +446,7 @@ FILLED = {
     "exploded": exploded,
 }
 FILLED |= {"shut-skipped": partial(shut, name="skipped_accuracy"), "shut-sum": partial(shut, name="sum_of_mean_T")}
-FILLED |= {"depth-accuracy": partial(sweep, columns=ACCURACY)}
+FILLED |= {"depth-accuracy": partial(sweep, columns={"test_acc": ""})}
 FILLED |= {"sweep": partial(sweep, columns=ACCURACY | {"train_loss": "training loss"})}
 FILLED |= {"claims": ledger, "ledger-counts": ledger_counts, "compounding": compounding, "unscaled": unscaled}
 FILLED |= {"blocks": partial(blocks, matched="parameters"), "blocks-width-50": partial(blocks, matched="width")}

@@ -3,7 +3,7 @@
     python -m experiments.fifty_layers            -> results/fifty_layers.json, results/fifty_layers_mnist_1.npz, ...
     python -m experiments.fifty_layers --data-dir /usr/share/datasets/fashion-mnist      Fashion-MNIST beside MNIST
 
-Section 4: "the best 50 hidden layer fully connected highway networks", 49 highway layers of 50 blocks after a plain
+Section 4: "the best 50 hidden layer fully connected highway networks", 49 highway layers of 50 units after a plain
 first layer, all tanh, gate biases -2 at the start on MNIST.  Here the best of a random search over rate and momentum:
 its two best are trained as long as the final runs, the lower training loss is taken, then over seeds that selected
 nothing.  Each of these nets is kept, seed 1 of MNIST in the repository; what needs one that is not there trains it

@@ -28,7 +28,7 @@ BUDGETS = {
     "full": {"draws": 50, "step": 2},
 }  # random sets of each size, and by how much their sizes differ
 IDLE, OTHERS = 0.001, (0.0001, 0.01)  # by how much the error may rise: the definition, and two more to compare
-MIDDLE = slice(14, 45)  # the paper's layers 15 to 45
+MIDDLE = slice(14, 45)  # blocks 15 to 45: the paper's layer numbers are taken as block numbers
 
 
 def trial(t: dict, folder: str) -> dict:
@@ -122,7 +122,7 @@ def summarise(trials: list[dict]) -> dict:
 
 
 def middle_share(t: dict) -> float:
-    """The share of idle blocks among the paper's layers 15 to 45."""
+    """The share of idle blocks among blocks 15 to 45."""
     layers = range(1, len(t["errors"]) + 1)[MIDDLE]
     return float(np.mean([layer in t["idle"] for layer in layers])) if layers else None
 
