@@ -115,8 +115,7 @@ def main(argv=None) -> None:
     trials["final"] = training.run(e, over_seeds(bests, s), final_trial)
     unscaled = [t | {"scale": 1.0} for n in s["layers"] for t in drawn(sample, ("residual", 71, n), e)[:4]]
     trials["unscaled"] = training.run(e, unscaled)
-    summary = summarise(trials, s)
-    record = e.save("an encyclopedia article on highway networks; the paper, section 2", summary, trials)
+    record = e.save("an encyclopedia article on highway networks; the paper, section 2", summarise(trials, s), trials)
     print_claims(CLAIMS, record)
 
 
@@ -283,6 +282,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import blocks  # so that worker processes find its functions under this name
-
-    run_and_exit(blocks.main)
+    run_and_exit("blocks")

@@ -236,4 +236,4 @@ def main(argv=None) -> None:
 
 
 if __name__ == "__main__":
-    run_and_exit(main)
+    run_and_exit("claims")

@@ -149,6 +149,4 @@ def summarise(trials: dict) -> dict:
 
 
 if __name__ == "__main__":
-    from experiments import fifty_layers  # so that worker processes find its functions under this name
-
-    run_and_exit(fifty_layers.main)
+    run_and_exit("fifty_layers")

@@ -19,7 +19,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import training
-from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, shown_in
+from experiments.ledger import Claim, above, below, mean_sd_n, of, print_results, shown_in
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
@@ -87,10 +87,10 @@ def main(argv=None) -> None:
     base = {"layers": 20, "activation": "relu", "gate_bias": -2.0} | sizes
     twenty = [{"block": b, **base, "seed": seed} for b in ("plain", "highway") for seed in range(s["seeds"])]
     trials |= {"hundred_layers": training.run(e, hundred, trial), "blog": training.run(e, twenty, blog)}
-    summary = summarise(trials)
-    record = e.save("the published program's open question; Highway Networks with TensorFlow (a blog)", summary, trials)
-    print_summary(summary)
-    print_claims(CLAIMS, record)
+    record = e.save(
+        "the published program's open question; Highway Networks with TensorFlow (a blog)", summarise(trials), trials
+    )
+    print_results(CLAIMS, record)
 
 
 def summarise(trials: dict) -> dict:
@@ -125,6 +125,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import full_mnist  # so that worker processes find its functions under this name
-
-    run_and_exit(full_mnist.main)
+    run_and_exit("full_mnist")

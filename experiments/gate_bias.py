@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 
 from experiments import training
-from experiments.ledger import Claim, above, print_claims, print_summary, shown
+from experiments.ledger import Claim, above, print_results, shown
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
@@ -62,11 +62,9 @@ def main(argv=None) -> None:
     s = e.settings
     todo = [settings(n, a, bias, s) for n in sorted(s["layers"], reverse=True) for a in RATES for bias in BIASES]
     trials = [t | {"fate": fate(t), "transforms": transforms(t)} for t in training.run(e, todo, trial)]
-    summary = summarise(trials)
     source = "the paper, section 2.2; Highway Networks with TensorFlow (a blog); a rule of our own"
-    record = e.save(source, summary, trials)
-    print_summary(summary)
-    print_claims(CLAIMS, record)
+    record = e.save(source, summarise(trials), trials)
+    print_results(CLAIMS, record)
 
 
 def summarise(trials: list[dict]) -> dict:
@@ -147,6 +145,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import gate_bias  # so that worker processes find its functions under this name
-
-    run_and_exit(gate_bias.main)
+    run_and_exit("gate_bias")

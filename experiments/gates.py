@@ -22,7 +22,7 @@ import numpy as np
 
 from experiments import fifty_layers, layer_by_layer, training
 from experiments.layer_by_layer import rounded
-from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, shown_in
+from experiments.ledger import Claim, above, below, mean_sd_n, of, print_results, shown_in
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {name: {"of_each": 1000} for name in ("quick", "default", "full")}  # images whose single pattern is measured
@@ -95,10 +95,8 @@ def correlation(a: np.ndarray, b: np.ndarray) -> float:
 def main(argv=None) -> None:
     e = Experiment("gates", __doc__, BUDGETS, argv, harder=True)
     trials = fifty_layers.look_into(e, trial)
-    summary = summarise(trials)
-    record = e.save("Training Very Deep Networks, section 4, Figures 2 and 3", summary, trials)
-    print_summary(summary)
-    print_claims(CLAIMS, record)
+    record = e.save("Training Very Deep Networks, section 4, Figures 2 and 3", summarise(trials), trials)
+    print_results(CLAIMS, record)
 
 
 def summarise(trials: list[dict]) -> dict:
@@ -158,6 +156,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import gates  # so that worker processes find its functions under this name
-
-    run_and_exit(gates.main)
+    run_and_exit("gates")

@@ -71,8 +71,7 @@ def main(argv=None) -> None:
     kinds = [(block, layers) for layers in reversed(LAYERS) for block in training.WIDTH]
     trials, bests = search(e, kinds, sample, finalists)
     trials["final"] = training.run(e, over_seeds(bests, e.settings))
-    summary = summarise(trials, e.settings)
-    record = e.save("Training Very Deep Networks, section 3.1, Figures 1 and 5", summary, trials)
+    record = e.save("Training Very Deep Networks, section 3.1, Figures 1 and 5", summarise(trials, e.settings), trials)
     print_claims(CLAIMS, record)
 
 
@@ -203,6 +202,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import optimization  # so that worker processes find its functions under this name
-
-    run_and_exit(optimization.main)
+    run_and_exit("optimization")

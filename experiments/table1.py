@@ -24,7 +24,7 @@ import numpy as np
 
 import conv_highway_networks as cn
 from experiments import training
-from experiments.ledger import PUBLISHED, Claim, above, mean_sd_n, of, print_claims, print_summary, shown
+from experiments.ledger import PUBLISHED, Claim, above, mean_sd_n, of, print_results, shown
 from experiments.trials import Experiment, run_and_exit
 from plumbing.files import InputError
 
@@ -103,10 +103,8 @@ def main(argv=None) -> None:
             for seed in range(seeds)
         ],
     )
-    summary = summarise(trials)
-    record = e.save("Training Very Deep Networks, Table 1", summary, trials)
-    print_summary(summary)
-    print_claims(CLAIMS, record)
+    record = e.save("Training Very Deep Networks, Table 1", summarise(trials), trials)
+    print_results(CLAIMS, record)
 
 
 def best(compared: list[dict]) -> str:
@@ -188,6 +186,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import table1  # so that worker processes find its functions under this name
-
-    run_and_exit(table1.main)
+    run_and_exit("table1")

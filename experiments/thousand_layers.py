@@ -19,7 +19,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import training
-from experiments.ledger import Claim, above, mean_sd_n, of, print_claims, print_summary, shown_in
+from experiments.ledger import Claim, above, mean_sd_n, of, print_results, shown_in
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
@@ -62,11 +62,9 @@ def main(argv=None) -> None:
     rows, trials = iter(runs), {}
     for name, group in groups.items():
         trials[name] = [next(rows) for _ in group]
-    summary = summarise(trials)
     source = "the paper, section 2.2; Highway Networks with TensorFlow (a blog); an encyclopedia article"
-    record = e.save(source, summary, trials)
-    print_summary(summary)
-    print_claims(CLAIMS, record)
+    record = e.save(source, summarise(trials), trials)
+    print_results(CLAIMS, record)
 
 
 def summarise(trials: dict) -> dict:
@@ -117,6 +115,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import thousand_layers  # so that worker processes find its functions under this name
-
-    run_and_exit(thousand_layers.main)
+    run_and_exit("thousand_layers")

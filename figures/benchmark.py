@@ -1,7 +1,5 @@
 """The benchmarks: results/benchmark_step.json and results/benchmark_scaling.json."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 
 from figures.style import COLOR, note

@@ -1,7 +1,5 @@
 """Four kinds of block: results/blocks.json."""
 
-from __future__ import annotations
-
 import math
 
 import matplotlib.pyplot as plt

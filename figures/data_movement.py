@@ -1,7 +1,5 @@
 """What it costs to move the data of a step: results/data_movement.json."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 
 from figures.style import KIND_MARKER, KINDS, note, of_trials

@@ -1,7 +1,5 @@
 """Gates on turbulent days: results/factor_model.json."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 
 from figures.style import COLOR, mean_sd

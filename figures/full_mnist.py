@@ -1,7 +1,5 @@
 """All of MNIST: results/full_mnist.json."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 

@@ -1,7 +1,5 @@
 """Where training fails, by depth and initial gate bias: results/gate_bias.json."""
 
-from __future__ import annotations
-
 import math
 
 import matplotlib

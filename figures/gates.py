@@ -1,7 +1,5 @@
 """The paper's Figures 2 and 3: results/gates.json."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 

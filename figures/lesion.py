@@ -1,7 +1,5 @@
 """The paper's Figure 4: results/lesion.json."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 
 from figures.style import by_data

@@ -1,7 +1,5 @@
 """The paper's Figure 1: results/optimization.json."""
 
-from __future__ import annotations
-
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 

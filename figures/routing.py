@@ -1,7 +1,5 @@
 """What the gates know of the class: results/routing.json."""
 
-from __future__ import annotations
-
 import math
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,5 @@
 """The paper's Table 1, the convolutional nets: results/table1.json."""
 
-from __future__ import annotations
-
 import math
 
 import matplotlib.pyplot as plt

@@ -1,7 +1,5 @@
 """Which net of a thousand layers is one: results/thousand_layers.json."""
 
-from __future__ import annotations
-
 import math
 
 import matplotlib.pyplot as plt
