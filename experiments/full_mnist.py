@@ -24,8 +24,8 @@ from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {"layers": 20, "epochs": 1, "short": 1, "seeds": 2, "steps": 25, "n_train": 640, "n_test": 200},
-    "default": {"layers": 100, "epochs": 20, "short": 2, "seeds": 3, "steps": 5000, "n_train": 60000, "n_test": 10000},
-    "full": {"layers": 100, "epochs": 400, "short": 5, "seeds": 5, "steps": 5000, "n_train": 60000, "n_test": 10000},
+    "default": {"layers": 100, "epochs": 20, "short": 2, "seeds": 3, "steps": 5000, **training.ALL},
+    "full": {"layers": 100, "epochs": 400, "short": 5, "seeds": 5, "steps": 5000, **training.ALL},
 }
 NET = {"block": "highway", "activation": "relu", "gate_bias": -4.5, "momentum": 0.9, "decay": 0.9, "clip": 1.0}
 SGD_RATE, ADAM_RATES = 2.0, (3e-4, 1e-3, 3e-3)

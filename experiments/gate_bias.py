@@ -22,8 +22,8 @@ from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {"epochs": 1, "layers": (10, 20, 30), "n_train": 256, "n_test": 100},
-    "default": {"epochs": 3, "layers": (10, 20, 30, 50, 100), "n_train": 60000, "n_test": 10000},
-    "full": {"epochs": 20, "layers": (10, 20, 30, 50, 70, 100), "n_train": 60000, "n_test": 10000},
+    "default": {"epochs": 3, "layers": (10, 20, 30, 50, 100), **training.ALL},
+    "full": {"epochs": 20, "layers": (10, 20, 30, 50, 70, 100), **training.ALL},
 }
 BIASES = (2.0, 0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -7.0, -10.0, -20.0)
 RATES = {"tanh": 3.0, "relu": 1.5}

@@ -115,14 +115,14 @@ def of_set(data: str, *names: str):
     return lambda r: [of(r["trials"], name, data=data) for name in names]
 
 
+def most(figure: str, says: str, name: str, ours: str = "a share of {}") -> Claim:
+    """That a share is more than a half."""
+    values, holds = of_set("MNIST", name), lambda share: [above(share, 0.5)]
+    return Claim(f"paper, {figure}", says, values=values, ours=shown_in(ours), holds=holds)
+
+
 CLAIMS = [
-    Claim(
-        "paper, Figure 2",
-        "most gate biases decreased in training",
-        values=of_set("MNIST", "share_of_biases_decreased"),
-        ours=shown_in("a share of {}"),
-        holds=lambda share: [above(share, 0.5)],
-    ),
+    most("Figure 2", "most gate biases decreased in training", "share_of_biases_decreased"),
     Claim(
         "paper, Figure 2",
         "on the harder task biases rise with depth, inversely to the mean gate (CIFAR-100)",
@@ -138,19 +138,17 @@ CLAIMS = [
         ours=shown_in("sparsity {}, of the mean {}; open for one image in 100: {}", 2),
         holds=lambda single, mean, opened: [above(single, 0, less=mean), above(opened, 0.5)],
     ),
-    Claim(
-        "paper, Figure 2",
+    most(
+        "Figure 2",
         "most change happens in the first 15 layers or so",
-        values=of_set("MNIST", "change_share_first_15"),
-        ours=shown_in("a share of {} in a share of 0.31 of the blocks"),
-        holds=lambda share: [above(share, 0.5)],
+        "change_share_first_15",
+        "a share of {} in a share of 0.31 of the blocks",
     ),
-    Claim(
-        "paper, Figure 3",
+    most(
+        "Figure 3",
         "classes differ in their gates within the first 15 layers",
-        values=of_set("MNIST", "class_difference_share_first_15"),
-        ours=shown_in("a share of {} of the differences"),
-        holds=lambda share: [above(share, 0.5)],
+        "class_difference_share_first_15",
+        "a share of {} of the differences",
     ),
 ]
 

@@ -29,13 +29,9 @@ from experiments.trials import Experiment, run_and_exit
 LAYERS = (10, 20, 50, 100)
 BUDGETS = {
     "quick": {"trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "top": 2, "n_train": 256, "n_test": 100},
-    "default": {
-        "trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 3, "top": 3, "n_train": 60000, "n_test": 10000,
-    },
-    "full": {
-        "trials": 100, "search_epochs": 400, "epochs": 400, "seeds": 3, "top": 10, "n_train": 60000, "n_test": 10000,
-    },
-}  # fmt: skip
+    "default": {"trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 3, "top": 3, **training.ALL},
+    "full": {"trials": 100, "search_epochs": 400, "epochs": 400, "seeds": 3, "top": 10, **training.ALL},
+}
 RATES = {  # lr / (1 - momentum), log-uniform; both kinds are searched where pilot runs had found them to learn
     ("highway", 10): {"tanh": (2, 7), "relu": (1, 3)},
     ("highway", 20): {"tanh": (2, 6), "relu": (1, 3)},
