@@ -80,16 +80,14 @@ def main(argv=None) -> None:
     short = [settings(s, optimizer="adam", rate=r, epochs=s["short"], seed=0) for r in ADAM_RATES]
     trials = {"adam_rates": training.run(e, short, trial)}
     rates = {"sgd": SGD_RATE, "adam": min(trials["adam_rates"], key=training.selection_loss)["rate"]}
-    hundred = [
-        settings(s, optimizer=o, rate=rate, seed=seed) for o, rate in rates.items() for seed in range(s["seeds"])
-    ]
+    seeds = range(s["seeds"])
+    hundred = [settings(s, optimizer=o, rate=rate, seed=seed) for o, rate in rates.items() for seed in seeds]
     sizes = {"n_train": s["n_train"], "n_test": s["n_test"], "steps": s["steps"]}
     base = {"layers": 20, "activation": "relu", "gate_bias": -2.0} | sizes
-    twenty = [{"block": b, **base, "seed": seed} for b in ("plain", "highway") for seed in range(s["seeds"])]
+    twenty = [{"block": b, **base, "seed": seed} for b in ("plain", "highway") for seed in seeds]
     trials |= {"hundred_layers": training.run(e, hundred, trial), "blog": training.run(e, twenty, blog)}
-    record = e.save(
-        "the published program's open question; Highway Networks with TensorFlow (a blog)", summarise(trials), trials
-    )
+    source = "the published program's open question; Highway Networks with TensorFlow (a blog)"
+    record = e.save(source, summarise(trials), trials)
     print_results(CLAIMS, record)
 
 

@@ -90,9 +90,8 @@ def summarise(trials: dict, s: dict) -> dict:
             searched = ranked(trials["search"], block=block, layers=layers)
             top = [training.selection_loss(t) for t in searched[: s["top"]]]
             summary[f"top_search_loss_{key}"] = mean_sd_n([loss if np.isfinite(loss) else None for loss in top])
-            summary[f"best_{key}"] = "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}".format_map(
-                runs[0]
-            )
+            best = "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}"
+            summary[f"best_{key}"] = best.format_map(runs[0])
     for layers in LAYERS:
         highway, plain = (summary[f"final_loss_{block}_{layers}"]["mean"] for block in ("highway", "plain"))
         summary[f"plain_over_highway_loss_at_{layers}"] = plain / highway if plain and highway else None

@@ -67,26 +67,25 @@ def main(argv=None) -> None:
 
 def summarise(trials: dict) -> dict:
     at = {t["gate_bias"]: t for t in trials["by_bias"]}
-    best = trials["best"]
+
+    def mean_of(group, name):
+        return mean_sd_n([t[name] for t in trials[group]])
+
     return {
-        "test_accuracy_best": mean_sd_n([t["test_accuracy"] for t in best]),
-        "gate_bias_best": best[0]["gate_bias"],
-        "skipped_accuracy_best": mean_sd_n([t["skipped_accuracy"] for t in best]),
-        "sum_of_mean_T_best": mean_sd_n([t["sum_of_mean_T"] for t in best]),
+        "test_accuracy_best": mean_of("best", "test_accuracy"),
+        "gate_bias_best": trials["best"][0]["gate_bias"],
+        "skipped_accuracy_best": mean_of("best", "skipped_accuracy"),
+        "sum_of_mean_T_best": mean_of("best", "sum_of_mean_T"),
         "test_accuracy_bias_minus_20": at[-20]["test_accuracy"],
         "skipped_accuracy_bias_minus_20": at[-20]["skipped_accuracy"],
         "sum_of_mean_T_bias_minus_20": at[-20]["sum_of_mean_T"],
         "share_of_weights_changed_bias_minus_20": at[-20]["share_of_weights_changed"],
         "test_accuracy_one_hidden_layer": trials["one_hidden_layer"][0]["test_accuracy"],
-        **{
-            f"{name}_{group}": mean_sd_n([t[name] for t in trials[source]])
-            for group, source in (
-                ("bias_minus_20_longer", "shut"),
-                ("one_hidden_layer_longer", "one_hidden_layer_longer"),
-            )
-            for name in ("test_accuracy", "loss")
-        },
-        "loss_best": mean_sd_n([t["loss"] for t in best]),
+        "test_accuracy_bias_minus_20_longer": mean_of("shut", "test_accuracy"),
+        "loss_bias_minus_20_longer": mean_of("shut", "loss"),
+        "test_accuracy_one_hidden_layer_longer": mean_of("one_hidden_layer_longer", "test_accuracy"),
+        "loss_one_hidden_layer_longer": mean_of("one_hidden_layer_longer", "loss"),
+        "loss_best": mean_of("best", "loss"),
     }
 
 

@@ -29,15 +29,8 @@ def gates_figure_2(record):
         column[0].set_title(text, fontsize=11)
         column[-1].set_xlabel("unit")
         extend = "both" if limits[0] == start - most else "neither"
-        top.colorbar(
-            image,
-            ax=column,
-            location="bottom",
-            aspect=16,
-            pad=0.02,
-            extend=extend,
-            ticks=MaxNLocator(2, steps=[1, 5, 10]),
-        )
+        style = {"location": "bottom", "aspect": 16, "pad": 0.02, "ticks": MaxNLocator(2, steps=[1, 5, 10])}
+        top.colorbar(image, ax=column, extend=extend, **style)
     for ax, t in zip(axes[:, 0], nets, strict=True):
         ax.set_ylabel(f"{t['data']}\nblock, from the image on")
     left, right = below.subplots(1, 2)

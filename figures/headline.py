@@ -24,8 +24,8 @@ from figures.style import (
 )
 
 
-def gates_by_epoch(record: dict) -> list[tuple[int, list[float]]]:
-    """[(epoch, mean T of each layer)] of the first pair's highway net."""
+def gates_by_epoch(record: dict) -> list[list]:
+    """[[epoch, mean T of each layer]] of the first pair's highway net."""
     return record["runs"][0]["highway"].get("layer_T_history") or []
 
 

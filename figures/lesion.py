@@ -22,18 +22,16 @@ def lesion(record):
             errors = [100 * error for error in (t["error"], *t["errors_sets"])]
             some.plot(sizes, errors, "os"[k], ms=4.5, alpha=0.6, color=style["color"])
     one.axhspan(-IDLE, IDLE, color="0.93", lw=0)
-    one.text(
-        0.995, 0.02, f"grey: idle, adds less than {IDLE:g} points", ha="right", transform=one.transAxes, fontsize=10
-    )
+    text = f"grey: idle, adds less than {IDLE:g} points"
+    one.text(0.995, 0.02, text, ha="right", transform=one.transAxes, fontsize=10)
     one.set_yscale("symlog", linthresh=IDLE)
     one.set_yticks((-IDLE, 0, IDLE, 1), (f"-{IDLE:g}", "0", f"{IDLE:g}", "1"))
     one.set(xlabel="the one block that is closed (a line for each seed)")
     one.set_ylabel(f"added to the training error, points\n(linear to {IDLE:g}, logarithmic beyond)")
-    for ax, text in (
-        (last, "n: the first n blocks are open, the rest closed"),
-        (some, "n: so many blocks, drawn at random, are closed"),
-    ):
-        ax.set(yscale="log", xlabel=text, ylabel="training error, %", ylim=(0.008, 130))
+    last.set_xlabel("n: the first n blocks are open, the rest closed")
+    some.set_xlabel("n: so many blocks, drawn at random, are closed")
+    for ax in (last, some):
+        ax.set(yscale="log", ylabel="training error, %", ylim=(0.008, 130))
         ax.set_yticks((0.01, 0.1, 1, 10, 100), ("0.01", "0.1", "1", "10", "100"))
     fig.legend(*one.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig

@@ -24,10 +24,8 @@ def optimization(record):
 
 def draw_curves(ax, record, block, depths):
     for i, depth in enumerate(depths):
-        color, own = (
-            plt.get_cmap("viridis")(0.88 * i / max(len(depths) - 1, 1)),
-            of_trials(record, "final", block=block, layers=depth),
-        )
+        color = plt.get_cmap("viridis")(0.88 * i / max(len(depths) - 1, 1))
+        own = of_trials(record, "final", block=block, layers=depth)
         ends = [t["loss"] for t in own if not t["diverged"]]
         for k, t in enumerate(own):
             text = None if k else f"{depth}: {mean_sd(ends)[0]:.2g}" if ends else f"{depth}: diverged"
@@ -45,9 +43,7 @@ def draw_search(ax, record, depths):
         ax.plot(*zip(*rows, strict=True), color=COLOR[block], marker=MARKER[block], ms=8, lw=2, label=block)
         for at in rows:
             note(ax, f"{at[1]:.2g}", at, (0, 9 if above else -17), COLOR[block])
-    ax.set_title(
-        f"search: best {settings['top']} of {settings['trials']}, {settings['search_epochs']} epochs", fontsize=11
-    )
+    ax.set_title("search: best {top} of {trials}, {search_epochs} epochs".format_map(settings), fontsize=11)
     ax.set(yscale="log", xscale="log", xlabel="layers", xticks=depths, xticklabels=depths)
     ax.set(ylabel="training loss", xlim=(0.8 * depths[0], 1.25 * depths[-1]))
     ax.minorticks_off()
