@@ -33,10 +33,10 @@ from experiments.ledger import Claim, above, below, compared, in_ratio, mean_sd_
 from experiments.search import drawn, log_uniform, over_seeds, ranked, search
 from experiments.trials import Experiment, run_and_exit
 
-SOME = {"n_train": 256, "n_test": 100}
+FEW = {"n_train": 256, "n_test": 100}  # images
 LAYERS = (10, 20, 50, 100, 200)
 BUDGETS = {
-    "quick": {"layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **SOME},
+    "quick": {"layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
     "default": {"layers": LAYERS, "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3, **training.ALL},
     "full": {"layers": LAYERS, "trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 5, **training.ALL},
 }

@@ -19,7 +19,7 @@ class Tape:
     tape = Tape()
     a, b = tape.arguments(a=(2,), b=(2,))
     c = tape.do("c", a, b)                  # two instructions: c[0] from a[0] and b[0], c[1] from a[1] and b[1]
-    depths, kinds = tape.depths()           # of the four reads
+    depths, kinds, when = tape.depths()     # of the four reads
     """
 
     def __init__(self):

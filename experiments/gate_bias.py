@@ -70,9 +70,8 @@ def main(argv=None) -> None:
 def summarise(trials: list[dict]) -> dict:
     foretold = [(t["transforms"] >= RULE) == (t["fate"] == "hard") for t in trials]
     summary = {"rule_accuracy": sum(foretold) / len(foretold), "rule_threshold": RULE, "settings": len(trials)}
-    summary |= {
-        f"share_failed_{name}": sum(t["fate"] == name for t in trials) / len(trials) for name in ("hard", "soft")
-    }
+    for name in ("hard", "soft"):
+        summary[f"share_failed_{name}"] = sum(t["fate"] == name for t in trials) / len(trials)
     hard = [t["fate"] == "hard" for t in trials]
     summary["rule_accuracy_of_always_trains"] = 1 - sum(hard) / len(hard)
     summary["rule_false_alarms"] = sum(t["transforms"] >= RULE and not h for t, h in zip(trials, hard, strict=True))

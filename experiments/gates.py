@@ -75,10 +75,8 @@ def trial(t: dict, folder: str) -> dict:
 def one_image(net, x, t: dict) -> dict:
     """What Figure 2 shows of one image, chosen at random: T and the outputs of every block, (depth, hidden)."""
     chosen = int(np.random.default_rng(t["seed"]).integers(len(x)))
-    walk = [
-        (T[0], y_l[0]) for _, T, _, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x[chosen : chosen + 1]))
-    ]
-    T, outputs = zip(*walk, strict=True)
+    blocks = layer_by_layer.walk(net, layer_by_layer.first(net, x[chosen : chosen + 1]))
+    T, outputs = zip(*((T[0], y_l[0]) for _, T, _, y_l in blocks), strict=True)
     return {"image": chosen, "T": rounded(T), "outputs": rounded(outputs)}
 
 

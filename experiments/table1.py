@@ -94,14 +94,12 @@ def main(argv=None) -> None:
     trials = {"recipes": e.run(of, compared)}
     recipe = {"short": RECIPES[best(trials["recipes"])], "paper": cn.PROTOCOLS["paper"]}
     images = {"n_train": 60000, "n_test": 10000} | images
-    trials["final"] = e.run(
-        of,
-        [
-            setting(width, block, protocol, epochs, seed, recipe[protocol], images)
-            for width, block, protocol, epochs, seeds in s["runs"]
-            for seed in range(seeds)
-        ],
-    )
+    final = [
+        setting(width, block, protocol, epochs, seed, recipe[protocol], images)
+        for width, block, protocol, epochs, seeds in s["runs"]
+        for seed in range(seeds)
+    ]
+    trials["final"] = e.run(of, final)
     record = e.save("Training Very Deep Networks, Table 1", summarise(trials), trials)
     print_results(CLAIMS, record)
 
