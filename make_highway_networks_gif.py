@@ -7,7 +7,6 @@ transform gate of every layer moves.
 from __future__ import annotations
 
 import argparse
-import io
 from functools import partial
 from pathlib import Path
 
@@ -15,7 +14,7 @@ import imageio.v3 as imageio
 import matplotlib.pyplot as plt
 
 from figures.headline import gate_axes, gates_by_epoch
-from figures.style import COLOR, MARKER, chance_line, drawing, label, titled
+from figures.style import COLOR, MARKER, chance_line, drawing, label, png, titled
 from plumbing.commands import path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
 from plumbing.records import load_record
@@ -27,7 +26,7 @@ def draw_frame(record: dict, k: int):
     """The k-th epoch (from 0) as an image (rows, columns, 3) uint8; all frames share their axes."""
     pair, rows = record["runs"][0], gates_by_epoch(record)
     (epoch, gates), last, highest = rows[k], rows[-1][0], max(max(values) for _, values in rows)
-    fig, (top, bottom) = plt.subplots(2, 1, figsize=(8, 6.4), dpi=100)
+    fig, (top, bottom) = plt.subplots(2, 1, figsize=(8, 6.4))
     for block in COLOR:
         history = pair[block]["history"]
         x, y = history["epoch"][: k + 1], history["test_acc"][: k + 1]
@@ -41,10 +40,7 @@ def draw_frame(record: dict, k: int):
     gate_axes(bottom, record, len(gates))
     bottom.grid(axis="x", visible=False)
     fig.suptitle(f"{titled(record)}: epoch {epoch}")
-    buffer = io.BytesIO()
-    fig.savefig(buffer, format="png", dpi=100)
-    plt.close(fig)
-    return imageio.imread(buffer.getvalue(), extension=".png")[:, :, :3]
+    return imageio.imread(png(fig, dpi=100), extension=".png")[:, :, :3]
 
 
 def draw_gif(run: Path, out: Path, save) -> None:

@@ -31,32 +31,31 @@ from plumbing.commands import path_name, run_command, run_program
 from plumbing.files import ROOT, read_json
 from plumbing.records import load_record, load_results
 
-PICTURES = {  # file name in viz/: (its JSON, how it is drawn, what of a net's gates it needs)
-    "learning_curves": (("run",), headline.learning_curves, None),
-    "plain_loss_collapse": (("run",), headline.plain_loss_collapse, None),
-    "T_gate_evolution": (("run",), headline.T_gate_evolution, "layer_T_history"),
-    "T_gate_final": (("run",), headline.T_gate_final, "final_T_per_layer"),
-    "depth_sweep": (("sweep",), headline.depth_sweep, None),
-    "seeds": (("seeds",), headline.seeds, None),
-    "benchmark": (("benchmark_step", "benchmark_scaling"), benchmark.benchmark, None),
-    "optimization": (("optimization",), optimization.optimization, None),
-    "thousand_layers": (("thousand_layers",), thousand_layers.thousand_layers, None),
-    "gate_bias": (("gate_bias",), gate_bias.gate_bias, None),
-    "full_mnist": (("full_mnist",), full_mnist.full_mnist, None),
-    "gates_figure_2": (("gates",), gates.gates_figure_2, None),
-    "gates_figure_3": (("gates",), gates.gates_figure_3, None),
-    "lesion": (("lesion",), lesion.lesion, None),
-    "routing": (("routing",), routing.routing, None),
-    "routes": (("routing",), routing.routes, None),
-    "blocks": (("blocks",), blocks.blocks, None),
-    "gradient_flow": (("blocks",), blocks.gradient_flow, None),
-    "data_movement": (("data_movement",), data_movement.data_movement, None),
-    "factor_model": (("factor_model",), factor_model.factor_model, None),
-    "conv_curves": (("table1", "published"), table1.conv_curves, None),
-    "conv_filters": (("table1",), table1.conv_filters, None),
-    "conv_gates": (("table1",), table1.conv_gates, None),
-    "conv_wrong": (("table1",), table1.conv_wrong, None),
+DRAWN = {  # of its JSON: what is drawn from it, each into a file in viz/ of the function's name
+    ("run",): (
+        headline.learning_curves,
+        headline.plain_loss_collapse,
+        headline.T_gate_evolution,
+        headline.T_gate_final,
+    ),
+    ("sweep",): (headline.depth_sweep,),
+    ("seeds",): (headline.seeds,),
+    ("benchmark_step", "benchmark_scaling"): (benchmark.benchmark,),
+    ("optimization",): (optimization.optimization,),
+    ("thousand_layers",): (thousand_layers.thousand_layers,),
+    ("gate_bias",): (gate_bias.gate_bias,),
+    ("full_mnist",): (full_mnist.full_mnist,),
+    ("gates",): (gates.gates_figure_2, gates.gates_figure_3),
+    ("lesion",): (lesion.lesion,),
+    ("routing",): (routing.routing, routing.routes),
+    ("blocks",): (blocks.blocks, blocks.gradient_flow),
+    ("data_movement",): (data_movement.data_movement,),
+    ("factor_model",): (factor_model.factor_model,),
+    ("table1", "published"): (table1.conv_curves,),
+    ("table1",): (table1.conv_filters, table1.conv_gates, table1.conv_wrong),
 }
+PICTURES = {draw.__name__: (sources, draw) for sources, functions in DRAWN.items() for draw in functions}
+GATES = {"T_gate_evolution": "layer_T_history", "T_gate_final": "final_T_per_layer"}  # what they need of a net
 RUNS = {"run": "run.json", "sweep": "run_sweep.json", "seeds": "run_seeds.json"}
 
 
@@ -68,7 +67,7 @@ def load_source(source: str, path: Path) -> dict:
 
 def draw_picture(name: str, paths: dict, records: dict) -> bytes | None:
     """The picture as a PNG; None when something that it needs is missing, and a line says what."""
-    sources, draw, needs = PICTURES[name]
+    (sources, draw), needs = PICTURES[name], GATES.get(name)
     absent = [str(paths[source]) for source in sources if source not in records]
     if absent:
         print(f"left out {name}: there is no {' and no '.join(absent)}", flush=True)

@@ -21,10 +21,10 @@ import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read the
 import numpy as np
 
 import highway_networks as hn
-from benchmarks.report import end, results_path, save, summarise
+from benchmarks.report import checked, end, results_path, save, summarise
 from benchmarks.scaling import memory_mb
 from benchmarks.step import interleaved, pin
-from conv.layers import ConvNet, Convolution, Nesterov
+from conv.layers import ConvNet, Dense, Nesterov
 from conv_highway_networks import mnist_net
 from plumbing.commands import number
 
@@ -49,41 +49,51 @@ class Ours:
         self.optimizer.step(self.net.backward(d_logits))
 
 
-def weights_of(layers):
-    """The weights that our net starts from: [(layer, its kind and settings)], and the net."""
+def layers_of(layers):
+    """[(layer, its kind and settings)] of our net, with the weights that it starts from."""
     net = ConvNet((1, 28, 28), layers, np.random.default_rng(0))
-    return net, [(layer, *entry) for layer, entry in zip(net.layers, layers, strict=True)]
+    return [(layer, *entry) for layer, entry in zip(net.layers, layers, strict=True)]
+
+
+def in_theirs(layers, axes) -> list[np.ndarray]:
+    """Our parameters in a rival's layout: `axes` is the order of those of W, of a convolution and of a dense layer."""
+    arrays = []
+    for layer, *_ in layers:
+        for name in layer.shapes:
+            array, dense = getattr(layer, name), isinstance(layer, Dense)
+            if name == "W":
+                array = array.transpose(axes[dense])
+            arrays.append(np.ascontiguousarray(array.reshape(len(array), -1) if name == "W" and dense else array))
+    return arrays
+
+
+def in_ours(layers, axes, gradients) -> np.ndarray:
+    """Gradients in that layout -> one vector in ours."""
+    parts, gradients = [], iter(gradients)
+    for layer, *_ in layers:
+        for name, shape in layer.shapes.items():
+            g = np.asarray(next(gradients))
+            if name == "W":
+                order = axes[isinstance(layer, Dense)]
+                g = g.reshape([shape[axis] for axis in order]).transpose(np.argsort(order))
+            parts.append(np.ravel(g))
+    return np.concatenate(parts)
 
 
 class Torch:
     name, channels_last = "PyTorch eager", False
+    axes = (0, 3, 1, 2), (0, 2, 1, 3)  # maps before pixels
 
     def __init__(self, layers, x, y):
         import torch
 
-        self.torch, (self.net, self.layers) = torch, weights_of(layers)
-        self.format = torch.channels_last if self.channels_last else torch.contiguous_format
-        self.p = []
-        for layer, *_ in self.layers:
-            for name in layer.shapes:
-                value = torch.tensor(self._in(layer, getattr(layer, name))).to(memory_format=self._format(layer, name))
-                self.p.append(value.requires_grad_())
+        self.torch, self.layers = torch, layers_of(layers)
+        layout = {"memory_format": torch.channels_last if self.channels_last else torch.contiguous_format}
+        p = [torch.tensor(array) for array in in_theirs(self.layers, self.axes)]
+        self.p = [(each.to(**layout) if each.ndim == 4 else each).requires_grad_() for each in p]
         rule = {"lr": LR, "momentum": MOMENTUM, "weight_decay": WEIGHT_DECAY, "nesterov": True}
         self.optimizer = torch.optim.SGD(self.p, **rule)
-        self.x = torch.tensor(x.reshape(-1, 1, 28, 28)).to(memory_format=self.format)
-        self.y = torch.tensor(y)
-
-    def _format(self, layer, name):
-        of_maps = name == "W" and isinstance(layer, Convolution)
-        return self.format if of_maps else self.torch.contiguous_format
-
-    def _in(self, layer, value):
-        """Our layout -> theirs: maps before pixels."""
-        order = {4: (0, 3, 1, 2) if isinstance(layer, Convolution) else (0, 2, 1, 3)}.get(value.ndim, (0,))
-        value = value.transpose(order)
-        return np.ascontiguousarray(
-            value if isinstance(layer, Convolution) else value.reshape(len(value), -1).squeeze()
-        )
+        self.x, self.y = torch.tensor(x.reshape(-1, 1, 28, 28)).to(**layout), torch.tensor(y)
 
     def forward(self, training):
         F, h, p = self.torch.nn.functional, self.x, iter(self.p)
@@ -104,7 +114,7 @@ class Torch:
         self.optimizer.zero_grad(set_to_none=True)
         loss = self.forward(training=False)
         loss.backward()
-        return loss.item(), flat(self.layers, [p.grad.numpy() for p in self.p])
+        return loss.item(), in_ours(self.layers, self.axes, [p.grad.numpy() for p in self.p])
 
     def step(self):
         self.optimizer.zero_grad(set_to_none=True)
@@ -116,42 +126,17 @@ class TorchChannelsLast(Torch):
     name, channels_last = "PyTorch eager, channels_last", True
 
 
-def flat(layers, gradients) -> np.ndarray:
-    """Gradients in PyTorch's layout -> one vector in ours."""
-    parts, gradients = [], iter(gradients)
-    for layer, *_ in layers:
-        for shape in layer.shapes.values():
-            g = next(gradients)
-            if len(shape) == 4 and isinstance(layer, Convolution):
-                g = g.transpose(0, 2, 3, 1)
-            elif len(shape) == 4:
-                classes, side, maps, _ = shape
-                g = g.reshape(classes, maps, side, side).transpose(0, 2, 1, 3)
-            parts.append(np.ravel(g))
-    return np.concatenate(parts)
-
-
 class Jax:
     """jit of the whole step, images NHWC, the layout that is faster for it here."""
 
-    name = "JAX jit"
+    name, axes = "JAX jit", ((1, 2, 3, 0), (0, 1, 3, 2))
 
     def __init__(self, layers, x, y):
         import jax
         import jax.numpy as jnp
 
-        self.jax, (_, self.layers) = jax, weights_of(layers)
-        self.p = []
-        for layer, *_ in self.layers:
-            for name in layer.shapes:
-                value = getattr(layer, name)
-                if value.ndim == 4:
-                    value = (
-                        value.transpose(1, 2, 3, 0) if isinstance(layer, Convolution) else value.transpose(0, 1, 3, 2)
-                    )
-                self.p.append(
-                    jnp.array(value.reshape(len(value), -1) if name == "W" and value.shape[0] == 10 else value)
-                )
+        self.jax, self.layers = jax, layers_of(layers)
+        self.p = [jnp.array(array) for array in in_theirs(self.layers, self.axes)]
         self.v = [jnp.zeros_like(p) for p in self.p]
         self.x, self.y, self.key = jnp.array(x.reshape(-1, 28, 28, 1)), jnp.array(y), jax.random.key(0)
 
@@ -190,17 +175,7 @@ class Jax:
 
     def loss_and_gradient(self):
         loss, gradients = self.value_and_grad(self.p)
-        parts, gradients = [], iter(gradients)
-        for layer, *_ in self.layers:
-            for shape in layer.shapes.values():
-                g = np.asarray(next(gradients))
-                if len(shape) == 4 and isinstance(layer, Convolution):
-                    g = g.transpose(3, 0, 1, 2)
-                elif len(shape) == 4:
-                    classes, side, maps, _ = shape
-                    g = g.reshape(classes, side, side, maps).transpose(0, 1, 3, 2)
-                parts.append(g.ravel())
-        return float(loss), np.concatenate(parts)
+        return float(loss), in_ours(self.layers, self.axes, gradients)
 
     def step(self):
         self.p, self.v, self.key = self._step(self.p, self.v, self.key)
@@ -217,20 +192,8 @@ def images():
 
 
 def made(width: int) -> tuple[dict, dict]:
-    """Every rival that is installed, checked to compute our loss and gradient; and why the others are missing."""
-    there, missing = {}, {}
-    for kind in RIVALS:
-        try:
-            there[kind.name] = kind(mnist_net(width), *images())
-        except ImportError as error:
-            missing[kind.name] = str(error)
-    loss, gradient = there[Ours.name].loss_and_gradient()
-    for name, rival in there.items():
-        theirs, other = rival.loss_and_gradient()
-        error = np.abs(other - gradient).max() / np.abs(gradient).max()
-        if abs(theirs - loss) > 1e-5 or error > 1e-3:  # in float32 the largest of a window may be another
-            raise AssertionError(f"{name} computes another net: loss {theirs}, ours {loss}; gradient {error:.1e}")
-    return there, missing
+    """The rivals; in float32 the largest of a pooling window may be another, which changes the gradient."""
+    return checked(RIVALS, lambda kind: kind(mnist_net(width), *images()), 1e-3)
 
 
 def peak_mb(name: str, width: int) -> float | None:

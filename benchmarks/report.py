@@ -33,6 +33,27 @@ def summarise(seconds: list[float]) -> dict:
     return {"median_ms": 1e3 * median, "quartiles_ms": [1e3 * low, 1e3 * high], "n": len(seconds)}
 
 
+def checked(kinds, of_kind, tolerance: float, *images) -> tuple[dict, dict]:
+    """{name: rival} of every kind that is installed, the first one ours; {name: why} of those that are missing.
+
+    Raises AssertionError where one computes another loss, or another gradient: by `tolerance` of its largest entry.
+    """
+    made, missing = {}, {}
+    for kind in kinds:
+        try:
+            made[kind.name] = of_kind(kind)
+        except ImportError as error:
+            missing[kind.name] = str(error)
+    loss, gradient = made[kinds[0].name].loss_and_gradient(*images)
+    for name, rival in made.items():
+        if hasattr(rival, "loss_and_gradient"):  # not the products alone
+            theirs, other = rival.loss_and_gradient(*images)
+            error = np.abs(other - gradient).max() / np.abs(gradient).max()
+            if abs(theirs - loss) > 1e-5 or error > tolerance:
+                raise AssertionError(f"{name} computes another net: loss {theirs}, ours {loss}; gradient {error:.1e}")
+    return made, missing
+
+
 def end(main) -> None:
     """Runs a benchmark and ends the process as every command here does."""
     run_program(lambda: run_command("benchmark", lambda save: main()))

@@ -13,6 +13,7 @@ import numpy as np
 
 import highway_networks as hn
 import straightforward
+from benchmarks.report import checked
 
 CLIP, LR, BETA1, BETA2, EPS = 5.0, 5e-3, 0.9, 0.999, 1e-8
 
@@ -80,7 +81,7 @@ class Jax:
         import jax
         import jax.numpy as jnp
 
-        self.net, highway, h = net, net.block.name == "highway", net.hidden
+        self.net, gated, h = net, net.block.gates > 0, net.hidden
         self.p = {name: jnp.array(getattr(net, name)) for name in ("W_in", "b_in", "W_out", "b_out")}
         self.p |= {"W": jnp.array(net._blocks[:, :, :-1]), "b": jnp.array(net._blocks[:, :, -1])}
         self.m, self.v = (jax.tree.map(jnp.zeros_like, self.p) for _ in range(2))
@@ -90,8 +91,8 @@ class Jax:
             def block(x, Wb):
                 z = x @ Wb[0].T + Wb[1]
                 H = jnp.tanh(z[:, :h])
-                T = jax.nn.sigmoid(z[:, h:]) if highway else None
-                return (H * T + x * (1 - T) if highway else H), None
+                T = jax.nn.sigmoid(z[:, h:]) if gated else None
+                return (H * T + x * (1 - T) if gated else H), None
 
             x, _ = jax.lax.scan(block, jnp.tanh(x @ p["W_in"].T + p["b_in"]), (p["W"], p["b"]))
             return x @ p["W_out"].T + p["b_out"]
@@ -148,7 +149,7 @@ class Torch:
         x = self.torch.tanh(F.linear(x, p["W_in"], p["b_in"]))
         for i in range(self.net.depth):
             z = F.linear(x, p[f"W{i}"], p[f"b{i}"])
-            if self.net.block.name == "highway":
+            if self.net.block.gates:
                 H, T = self.torch.tanh(z[:, : self.h]), self.torch.sigmoid(z[:, self.h :])
                 x = H * T + x * (1 - T)
             else:
@@ -229,22 +230,7 @@ ALL = (Ours, Jax, TorchCompiled, TorchFused, Torch, Straightforward, MatrixProdu
 
 
 def make(net_arguments, x, y, kinds=ALL):
-    """Every rival that is installed, checked to compute our loss and gradient; and why the others are missing."""
-    made, missing = {}, {}
-    for kind in kinds:
-        net = hn.DeepNet(*net_arguments, np.random.default_rng(0))
-        try:
-            made[kind.name] = kind(net, x, y)
-        except ImportError as error:
-            missing[kind.name] = str(error)
-    ours = made[Ours.name]
-    loss, gradient = ours.loss_and_gradient(x[:64], y[:64])
-    for name, rival in made.items():
-        if hasattr(rival, "loss_and_gradient"):
-            their_loss, their_gradient = rival.loss_and_gradient(x[:64], y[:64])
-            error = np.abs(their_gradient - gradient).max() / np.abs(gradient).max()
-            if abs(their_loss - loss) > 1e-5 or error > 1e-4:
-                raise AssertionError(
-                    f"{name} computes another net: loss {their_loss}, ours {loss}; gradient {error:.1e}"
-                )
-    return made, missing
+    def of_kind(kind):
+        return kind(hn.DeepNet(*net_arguments, np.random.default_rng(0)), x, y)
+
+    return checked(kinds, of_kind, 1e-4, x[:64], y[:64])

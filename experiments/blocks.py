@@ -33,19 +33,13 @@ from experiments.ledger import Claim, above, below, compared, in_ratio, mean_sd_
 from experiments.search import drawn, log_uniform, over_seeds, ranked, search
 from experiments.trials import Experiment, run_and_exit
 
+FEW = {"n_train": 256, "n_test": 100}  # images
+LAYERS = (10, 20, 50, 100, 200)
 BUDGETS = {
-    "quick": {
-        "layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, "n_train": 256, "n_test": 100,
-    },
-    "default": {
-        "layers": (10, 20, 50, 100, 200), "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3,
-        "n_train": 60000, "n_test": 10000,
-    },
-    "full": {
-        "layers": (10, 20, 50, 100, 200), "trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 5,
-        "n_train": 60000, "n_test": 10000,
-    },
-}  # fmt: skip
+    "quick": {"layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
+    "default": {"layers": LAYERS, "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3, **training.ALL},
+    "full": {"layers": LAYERS, "trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 5, **training.ALL},
+}
 WIDTH = {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}  # about as many parameters a layer
 SEEDED = ("highway", "plain", "residual", "highway-carry")  # a search is seeded by a kind's place here
 MATCHED_WIDTH = 50
@@ -59,8 +53,8 @@ RATES = {  # lr / (1 - momentum), log-uniform
         100: {"tanh": (0.03, 0.2), "relu": (0.01, 0.1)},
         200: {"tanh": (0.01, 0.1), "relu": (0.005, 0.05)},
     },
-    "residual": {n: {"tanh": (0.05, 0.7), "relu": (0.2, 2.5)} for n in (10, 20, 50, 100, 200)},
-    "highway": {n: {"tanh": (2, 6), "relu": (1, 3)} for n in (10, 20, 50, 100, 200)},
+    "residual": {n: {"tanh": (0.05, 0.7), "relu": (0.2, 2.5)} for n in LAYERS},
+    "highway": {n: {"tanh": (2, 6), "relu": (1, 3)} for n in LAYERS},
 }
 RATES["highway-carry"] = RATES["highway"]
 GATE_BIASES = {10: (-3, -1), 20: (-4, -2), 50: (-5.5, -3.5), 100: (-5.5, -4), 200: (-6.5, -4.5)}
@@ -115,8 +109,7 @@ def main(argv=None) -> None:
     trials["final"] = training.run(e, over_seeds(bests, s), final_trial)
     unscaled = [t | {"scale": 1.0} for n in s["layers"] for t in drawn(sample, ("residual", 71, n), e)[:4]]
     trials["unscaled"] = training.run(e, unscaled)
-    summary = summarise(trials, s)
-    record = e.save("an encyclopedia article on highway networks; the paper, section 2", summary, trials)
+    record = e.save("an encyclopedia article on highway networks; the paper, section 2", summarise(trials, s), trials)
     print_claims(CLAIMS, record)
 
 
@@ -283,6 +276,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import blocks  # so that worker processes find its functions under this name
-
-    run_and_exit(blocks.main)
+    run_and_exit("blocks")

@@ -19,7 +19,7 @@ class Tape:
     tape = Tape()
     a, b = tape.arguments(a=(2,), b=(2,))
     c = tape.do("c", a, b)                  # two instructions: c[0] from a[0] and b[0], c[1] from a[1] and b[1]
-    depths, kinds = tape.depths()           # of the four reads
+    depths, kinds, when = tape.depths()     # of the four reads
     """
 
     def __init__(self):
@@ -105,9 +105,8 @@ class Tape:
         when = np.broadcast_to(np.arange(len(outputs), dtype=np.int32)[:, None], values.shape)
         read = np.broadcast_to(np.array([True, True, False]), values.shape)
         first = (self._initial if n else np.empty(0, np.int32), np.full(n, -1, np.int32), np.zeros(n, bool))
-        return tuple(
-            np.concatenate([head, all_[there]]) for head, all_ in zip(first, (values, when, read), strict=True)
-        )
+        later = (all_[there] for all_ in (values, when, read))
+        return tuple(np.concatenate(both) for both in zip(first, later, strict=True))
 
     def depths(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Of every read in its order: the depth in values, the value's kind as an index of `kinds`, the instruction."""

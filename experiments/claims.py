@@ -20,7 +20,8 @@ import numpy as np
 from experiments.blocks import early_and_late
 from experiments.ledger import PUBLISHED, Claim, above, below, judge, of, shown, shown_in, within
 from experiments.trials import run_and_exit
-from plumbing.files import ROOT, InputError, check_writable, environment, read_json, write_json
+from plumbing.files import ROOT, InputError, check_writable, environment, write_json
+from plumbing.records import load_record, load_results
 
 RESULTS = {  # name: where it lies, and what wrote it where it does not say so itself
     "run_seeds": ("run_seeds.json", "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9"),
@@ -171,7 +172,8 @@ def read(folder: Path) -> dict[str, dict]:
     """The committed results by name; raises InputError for one that is missing or no results file."""
     names = {name for claim in CLAIMS for name in claim.over}
     names |= {name for file in names for name in NEEDS.get(file, ())}
-    return {name: read_json(folder / RESULTS.get(name, (f"results/{name}.json",))[0]) for name in sorted(names)}
+    paths = {name: folder / RESULTS.get(name, (f"results/{name}.json",))[0] for name in sorted(names)}
+    return {name: (load_record if name in RESULTS else load_results)(path) for name, path in paths.items()}
 
 
 def contradiction(claim: Claim, other: Claim, verdicts: dict[str, str]) -> str:
@@ -236,4 +238,4 @@ def main(argv=None) -> None:
 
 
 if __name__ == "__main__":
-    run_and_exit(main)
+    run_and_exit("claims")

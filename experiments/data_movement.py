@@ -205,8 +205,7 @@ def main(argv=None) -> None:
     skipping = [{**t, "thresholds": s["thresholds"], "images": s["images"]} for t in fifty_layers.finals(e)]
     trials = {"step": e.run(trial, settings(s))}
     trials["trained"] = training.run(e, skipping, functools.partial(trained, folder=str(e.folder)))
-    summary = summarise(trials, s)
-    record = e.save("the published program's open question", summary, trials)
+    record = e.save("the published program's open question", summarise(trials, s), trials)
     print_claims(CLAIMS, record)
 
 
@@ -314,6 +313,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import data_movement  # so that worker processes find its functions under this name
-
-    run_and_exit(data_movement.main)
+    run_and_exit("data_movement")

@@ -134,8 +134,7 @@ def main(argv=None) -> None:
     own = {name: e.settings[name] for name in ("epochs", "n_train", "n_test")}
     todo = [{"world": world, "seed": seed, **own} for world in WORLDS for seed in range(e.settings["seeds"])]
     trials = e.run(trial, todo)
-    summary = summarise(trials)
-    record = e.save("an encyclopedia article on highway networks: a factor model of returns", summary, trials)
+    record = e.save("an encyclopedia article on highway networks: a factor model of returns", summarise(trials), trials)
     print_claims(CLAIMS, record)
 
 
@@ -182,6 +181,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import factor_model  # so that worker processes find its functions under this name
-
-    run_and_exit(factor_model.main)
+    run_and_exit("factor_model")

@@ -27,13 +27,9 @@ from plumbing.files import InputError, environment, read_json
 
 BUDGETS = {
     "quick": {"layers": 8, "trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "n_train": 1280, "n_test": 300},
-    "default": {
-        "layers": 50, "trials": 8, "search_epochs": 8, "epochs": 25, "seeds": 3, "n_train": 60000, "n_test": 10000,
-    },
-    "full": {
-        "layers": 50, "trials": 100, "search_epochs": 50, "epochs": 200, "seeds": 5, "n_train": 60000, "n_test": 10000,
-    },
-}  # fmt: skip
+    "default": {"layers": 50, "trials": 8, "search_epochs": 8, "epochs": 25, "seeds": 3, **training.ALL},
+    "full": {"layers": 50, "trials": 100, "search_epochs": 50, "epochs": 200, "seeds": 5, **training.ALL},
+}
 DECAY = {"quick": 0.9, "default": 0.9, "full": 0.98}
 NAMES = ("data", "data_dir", "block", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "clip")
 NAMES += ("seed", "epochs", "n_train", "n_test")
@@ -149,6 +145,4 @@ def summarise(trials: dict) -> dict:
 
 
 if __name__ == "__main__":
-    from experiments import fifty_layers  # so that worker processes find its functions under this name
-
-    run_and_exit(fifty_layers.main)
+    run_and_exit("fifty_layers")

@@ -19,13 +19,13 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import training
-from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, shown_in
+from experiments.ledger import Claim, above, below, mean_sd_n, of, print_results, shown_in
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {"layers": 20, "epochs": 1, "short": 1, "seeds": 2, "steps": 25, "n_train": 640, "n_test": 200},
-    "default": {"layers": 100, "epochs": 20, "short": 2, "seeds": 3, "steps": 5000, "n_train": 60000, "n_test": 10000},
-    "full": {"layers": 100, "epochs": 400, "short": 5, "seeds": 5, "steps": 5000, "n_train": 60000, "n_test": 10000},
+    "default": {"layers": 100, "epochs": 20, "short": 2, "seeds": 3, "steps": 5000, **training.ALL},
+    "full": {"layers": 100, "epochs": 400, "short": 5, "seeds": 5, "steps": 5000, **training.ALL},
 }
 NET = {"block": "highway", "activation": "relu", "gate_bias": -4.5, "momentum": 0.9, "decay": 0.9, "clip": 1.0}
 SGD_RATE, ADAM_RATES = 2.0, (3e-4, 1e-3, 3e-3)
@@ -80,17 +80,15 @@ def main(argv=None) -> None:
     short = [settings(s, optimizer="adam", rate=r, epochs=s["short"], seed=0) for r in ADAM_RATES]
     trials = {"adam_rates": training.run(e, short, trial)}
     rates = {"sgd": SGD_RATE, "adam": min(trials["adam_rates"], key=training.selection_loss)["rate"]}
-    hundred = [
-        settings(s, optimizer=o, rate=rate, seed=seed) for o, rate in rates.items() for seed in range(s["seeds"])
-    ]
+    seeds = range(s["seeds"])
+    hundred = [settings(s, optimizer=o, rate=rate, seed=seed) for o, rate in rates.items() for seed in seeds]
     sizes = {"n_train": s["n_train"], "n_test": s["n_test"], "steps": s["steps"]}
     base = {"layers": 20, "activation": "relu", "gate_bias": -2.0} | sizes
-    twenty = [{"block": b, **base, "seed": seed} for b in ("plain", "highway") for seed in range(s["seeds"])]
+    twenty = [{"block": b, **base, "seed": seed} for b in ("plain", "highway") for seed in seeds]
     trials |= {"hundred_layers": training.run(e, hundred, trial), "blog": training.run(e, twenty, blog)}
-    summary = summarise(trials)
-    record = e.save("the published program's open question; Highway Networks with TensorFlow (a blog)", summary, trials)
-    print_summary(summary)
-    print_claims(CLAIMS, record)
+    source = "the published program's open question; Highway Networks with TensorFlow (a blog)"
+    record = e.save(source, summarise(trials), trials)
+    print_results(CLAIMS, record)
 
 
 def summarise(trials: dict) -> dict:
@@ -125,6 +123,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import full_mnist  # so that worker processes find its functions under this name
-
-    run_and_exit(full_mnist.main)
+    run_and_exit("full_mnist")

@@ -17,13 +17,13 @@ from __future__ import annotations
 import math
 
 from experiments import training
-from experiments.ledger import Claim, above, print_claims, print_summary, shown
+from experiments.ledger import Claim, above, print_results, shown
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {"epochs": 1, "layers": (10, 20, 30), "n_train": 256, "n_test": 100},
-    "default": {"epochs": 3, "layers": (10, 20, 30, 50, 100), "n_train": 60000, "n_test": 10000},
-    "full": {"epochs": 20, "layers": (10, 20, 30, 50, 70, 100), "n_train": 60000, "n_test": 10000},
+    "default": {"epochs": 3, "layers": (10, 20, 30, 50, 100), **training.ALL},
+    "full": {"epochs": 20, "layers": (10, 20, 30, 50, 70, 100), **training.ALL},
 }
 BIASES = (2.0, 0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -7.0, -10.0, -20.0)
 RATES = {"tanh": 3.0, "relu": 1.5}
@@ -62,19 +62,16 @@ def main(argv=None) -> None:
     s = e.settings
     todo = [settings(n, a, bias, s) for n in sorted(s["layers"], reverse=True) for a in RATES for bias in BIASES]
     trials = [t | {"fate": fate(t), "transforms": transforms(t)} for t in training.run(e, todo, trial)]
-    summary = summarise(trials)
     source = "the paper, section 2.2; Highway Networks with TensorFlow (a blog); a rule of our own"
-    record = e.save(source, summary, trials)
-    print_summary(summary)
-    print_claims(CLAIMS, record)
+    record = e.save(source, summarise(trials), trials)
+    print_results(CLAIMS, record)
 
 
 def summarise(trials: list[dict]) -> dict:
     foretold = [(t["transforms"] >= RULE) == (t["fate"] == "hard") for t in trials]
     summary = {"rule_accuracy": sum(foretold) / len(foretold), "rule_threshold": RULE, "settings": len(trials)}
-    summary |= {
-        f"share_failed_{name}": sum(t["fate"] == name for t in trials) / len(trials) for name in ("hard", "soft")
-    }
+    for name in ("hard", "soft"):
+        summary[f"share_failed_{name}"] = sum(t["fate"] == name for t in trials) / len(trials)
     hard = [t["fate"] == "hard" for t in trials]
     summary["rule_accuracy_of_always_trains"] = 1 - sum(hard) / len(hard)
     summary["rule_false_alarms"] = sum(t["transforms"] >= RULE and not h for t, h in zip(trials, hard, strict=True))
@@ -147,6 +144,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import gate_bias  # so that worker processes find its functions under this name
-
-    run_and_exit(gate_bias.main)
+    run_and_exit("gate_bias")

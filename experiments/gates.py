@@ -22,7 +22,7 @@ import numpy as np
 
 from experiments import fifty_layers, layer_by_layer, training
 from experiments.layer_by_layer import rounded
-from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, shown_in
+from experiments.ledger import Claim, above, below, mean_sd_n, of, print_results, shown_in
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {name: {"of_each": 1000} for name in ("quick", "default", "full")}  # images whose single pattern is measured
@@ -75,10 +75,8 @@ def trial(t: dict, folder: str) -> dict:
 def one_image(net, x, t: dict) -> dict:
     """What Figure 2 shows of one image, chosen at random: T and the outputs of every block, (depth, hidden)."""
     chosen = int(np.random.default_rng(t["seed"]).integers(len(x)))
-    walk = [
-        (T[0], y_l[0]) for _, T, _, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x[chosen : chosen + 1]))
-    ]
-    T, outputs = zip(*walk, strict=True)
+    blocks = layer_by_layer.walk(net, layer_by_layer.first(net, x[chosen : chosen + 1]))
+    T, outputs = zip(*((T[0], y_l[0]) for _, T, _, y_l in blocks), strict=True)
     return {"image": chosen, "T": rounded(T), "outputs": rounded(outputs)}
 
 
@@ -95,10 +93,8 @@ def correlation(a: np.ndarray, b: np.ndarray) -> float:
 def main(argv=None) -> None:
     e = Experiment("gates", __doc__, BUDGETS, argv, harder=True)
     trials = fifty_layers.look_into(e, trial)
-    summary = summarise(trials)
-    record = e.save("Training Very Deep Networks, section 4, Figures 2 and 3", summary, trials)
-    print_summary(summary)
-    print_claims(CLAIMS, record)
+    record = e.save("Training Very Deep Networks, section 4, Figures 2 and 3", summarise(trials), trials)
+    print_results(CLAIMS, record)
 
 
 def summarise(trials: list[dict]) -> dict:
@@ -117,14 +113,14 @@ def of_set(data: str, *names: str):
     return lambda r: [of(r["trials"], name, data=data) for name in names]
 
 
+def most(figure: str, says: str, name: str, ours: str = "a share of {}") -> Claim:
+    """That a share is more than a half."""
+    values, holds = of_set("MNIST", name), lambda share: [above(share, 0.5)]
+    return Claim(f"paper, {figure}", says, values=values, ours=shown_in(ours), holds=holds)
+
+
 CLAIMS = [
-    Claim(
-        "paper, Figure 2",
-        "most gate biases decreased in training",
-        values=of_set("MNIST", "share_of_biases_decreased"),
-        ours=shown_in("a share of {}"),
-        holds=lambda share: [above(share, 0.5)],
-    ),
+    most("Figure 2", "most gate biases decreased in training", "share_of_biases_decreased"),
     Claim(
         "paper, Figure 2",
         "on the harder task biases rise with depth, inversely to the mean gate (CIFAR-100)",
@@ -140,24 +136,20 @@ CLAIMS = [
         ours=shown_in("sparsity {}, of the mean {}; open for one image in 100: {}", 2),
         holds=lambda single, mean, opened: [above(single, 0, less=mean), above(opened, 0.5)],
     ),
-    Claim(
-        "paper, Figure 2",
+    most(
+        "Figure 2",
         "most change happens in the first 15 layers or so",
-        values=of_set("MNIST", "change_share_first_15"),
-        ours=shown_in("a share of {} in a share of 0.31 of the blocks"),
-        holds=lambda share: [above(share, 0.5)],
+        "change_share_first_15",
+        "a share of {} in a share of 0.31 of the blocks",
     ),
-    Claim(
-        "paper, Figure 3",
+    most(
+        "Figure 3",
         "classes differ in their gates within the first 15 layers",
-        values=of_set("MNIST", "class_difference_share_first_15"),
-        ours=shown_in("a share of {} of the differences"),
-        holds=lambda share: [above(share, 0.5)],
+        "class_difference_share_first_15",
+        "a share of {} of the differences",
     ),
 ]
 
 
 if __name__ == "__main__":
-    from experiments import gates  # so that worker processes find its functions under this name
-
-    run_and_exit(gates.main)
+    run_and_exit("gates")

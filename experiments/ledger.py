@@ -165,3 +165,8 @@ def print_claims(claims: list[Claim], record: dict) -> None:
         except LookupError:
             line = "not measured with these settings"
         print(f"{claim.source}: {claim.says}\n    {line}")
+
+
+def print_results(claims: list[Claim], record: dict) -> None:
+    print_summary(record["summary"])
+    print_claims(claims, record)

@@ -19,7 +19,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import fifty_layers, layer_by_layer, training
-from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, print_summary, shown_in, within
+from experiments.ledger import Claim, above, below, mean_sd_n, of, print_results, shown_in, within
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
@@ -103,10 +103,8 @@ def with_closed(net: hn.DeepNet, x: np.ndarray, y: np.ndarray, sets: list[list[i
 def main(argv=None) -> None:
     e = Experiment("lesion", __doc__, BUDGETS, argv, harder=True)
     trials = fifty_layers.look_into(e, trial)
-    summary = summarise(trials)
-    record = e.save("Training Very Deep Networks, section 4.3, Figure 4", summary, trials)
-    print_summary(summary)
-    print_claims(CLAIMS, record)
+    record = e.save("Training Very Deep Networks, section 4.3, Figure 4", summarise(trials), trials)
+    print_results(CLAIMS, record)
 
 
 def summarise(trials: list[dict]) -> dict:
@@ -178,6 +176,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import lesion  # so that worker processes find its functions under this name
-
-    run_and_exit(lesion.main)
+    run_and_exit("lesion")

@@ -29,13 +29,9 @@ from experiments.trials import Experiment, run_and_exit
 LAYERS = (10, 20, 50, 100)
 BUDGETS = {
     "quick": {"trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "top": 2, "n_train": 256, "n_test": 100},
-    "default": {
-        "trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 3, "top": 3, "n_train": 60000, "n_test": 10000,
-    },
-    "full": {
-        "trials": 100, "search_epochs": 400, "epochs": 400, "seeds": 3, "top": 10, "n_train": 60000, "n_test": 10000,
-    },
-}  # fmt: skip
+    "default": {"trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 3, "top": 3, **training.ALL},
+    "full": {"trials": 100, "search_epochs": 400, "epochs": 400, "seeds": 3, "top": 10, **training.ALL},
+}
 RATES = {  # lr / (1 - momentum), log-uniform; both kinds are searched where pilot runs had found them to learn
     ("highway", 10): {"tanh": (2, 7), "relu": (1, 3)},
     ("highway", 20): {"tanh": (2, 6), "relu": (1, 3)},
@@ -71,8 +67,7 @@ def main(argv=None) -> None:
     kinds = [(block, layers) for layers in reversed(LAYERS) for block in training.WIDTH]
     trials, bests = search(e, kinds, sample, finalists)
     trials["final"] = training.run(e, over_seeds(bests, e.settings))
-    summary = summarise(trials, e.settings)
-    record = e.save("Training Very Deep Networks, section 3.1, Figures 1 and 5", summary, trials)
+    record = e.save("Training Very Deep Networks, section 3.1, Figures 1 and 5", summarise(trials, e.settings), trials)
     print_claims(CLAIMS, record)
 
 
@@ -95,9 +90,8 @@ def summarise(trials: dict, s: dict) -> dict:
             searched = ranked(trials["search"], block=block, layers=layers)
             top = [training.selection_loss(t) for t in searched[: s["top"]]]
             summary[f"top_search_loss_{key}"] = mean_sd_n([loss if np.isfinite(loss) else None for loss in top])
-            summary[f"best_{key}"] = "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}".format_map(
-                runs[0]
-            )
+            best = "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}"
+            summary[f"best_{key}"] = best.format_map(runs[0])
     for layers in LAYERS:
         highway, plain = (summary[f"final_loss_{block}_{layers}"]["mean"] for block in ("highway", "plain"))
         summary[f"plain_over_highway_loss_at_{layers}"] = plain / highway if plain and highway else None
@@ -203,6 +197,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import optimization  # so that worker processes find its functions under this name
-
-    run_and_exit(optimization.main)
+    run_and_exit("optimization")

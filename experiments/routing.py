@@ -26,7 +26,7 @@ import highway_networks as hn
 from experiments import fifty_layers, layer_by_layer, training
 from experiments.factor_model import auc
 from experiments.layer_by_layer import rounded
-from experiments.ledger import Claim, above, mean_sd_n, of, print_claims, print_summary, shown_in
+from experiments.ledger import Claim, above, mean_sd_n, of, print_results, shown_in
 from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
@@ -184,10 +184,8 @@ def described(members: np.ndarray, distance: np.ndarray, x: np.ndarray, y: np.nd
 def main(argv=None) -> None:
     e = Experiment("routing", __doc__, BUDGETS, argv)
     trials = fifty_layers.look_into(e, trial)
-    summary = summarise(trials)
-    record = e.save("an open question of the published program: what does T learn?", summary, trials)
-    print_summary(summary)
-    print_claims(CLAIMS, record)
+    record = e.save("an open question of the published program: what does T learn?", summarise(trials), trials)
+    print_results(CLAIMS, record)
 
 
 def summarise(trials: list[dict]) -> dict:
@@ -208,6 +206,4 @@ CLAIMS = [
 
 
 if __name__ == "__main__":
-    from experiments import routing  # so that worker processes find its functions under this name
-
-    run_and_exit(routing.main)
+    run_and_exit("routing")

@@ -17,6 +17,7 @@ from experiments.trials import Experiment
 
 WIDTH = {"highway": 50, "plain": 71}
 BATCH = 128
+ALL = {"n_train": 60000, "n_test": 10000}  # images
 
 
 @functools.lru_cache(maxsize=2)  # MNIST and a harder set

@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
+import importlib
 import json
 import os
 import shlex
@@ -19,8 +20,8 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from plumbing.commands import number, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError, check_writable, environment, write_json
-from plumbing.processes import WorkerDied, all_cores, in_processes
+from plumbing.files import ROOT, InputError, check_writable, environment, json_bytes, write_json
+from plumbing.processes import MOST_JOBS, WorkerDied, all_cores, in_processes
 
 
 class Experiment:
@@ -32,7 +33,7 @@ class Experiment:
         budget = p.add_mutually_exclusive_group()
         budget.add_argument("--quick", action="store_const", const="quick", dest="budget", help="a smoke test: seconds")
         budget.add_argument("--full", action="store_const", const="full", dest="budget", help="the paper's own budget")
-        p.add_argument("--jobs", type=number(int, 1), default=all_cores(), help="processes (%(default)s)")
+        p.add_argument("--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes (%(default)s)")
         p.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead of processes here")
         p.add_argument("--results", type=path_name, metavar="DIR", help="instead of results, or results/quick, ...")
         if harder:
@@ -65,7 +66,7 @@ class Experiment:
             print(f"{self.log} holds trials of other commits: {', '.join(map(str, other))}")
         with self.log.open("a", encoding="utf-8") as log, contextlib.closing(self._finished(function, todo)) as rows:
             for trial, result, commit in tqdm(rows, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
-                line = json.loads(json.dumps({"trial": trial, "result": result, "git": commit}), parse_constant=_null)
+                line = json.loads(json_bytes({"trial": trial, "result": result, "git": commit}))
                 log.write(json.dumps(line) + "\n")
                 log.flush()
                 done[json.dumps(trial)] = line
@@ -138,16 +139,14 @@ def _whole_lines(log: Path) -> list[dict]:
     return lines
 
 
-def _null(not_finite):
-    return None
-
-
 def _short(row: dict) -> str:
     parts = ((name, value) for name, value in row.items() if isinstance(value, (str, int, float)))
     return "  ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in parts)
 
 
-def run_and_exit(main) -> None:
-    """Runs an experiment and ends the process as every command of the project does."""
+def run_and_exit(name: str) -> None:
+    """Runs an experiment, imported by its name, under which worker processes find its functions; then ends the process
+    as every command of the project does."""
+    main = importlib.import_module(f"experiments.{name}").main
     resume_hint = "; what is finished is kept: the same command goes on from there"
-    run_program(lambda: run_command(f"python -m {main.__module__}", lambda save: main(), resume_hint))
+    run_program(lambda: run_command(f"python -m experiments.{name}", lambda save: main(), resume_hint))

@@ -26,9 +26,8 @@ def benchmark(steps, scaling):
     styles = {"depth": ("#0072B2", "o-"), "width": ("#D55E00", "s--"), "batch": ("#009E73", "^:")}
     for axis, (color, style) in styles.items():
         rows = [row for row in scaling["trials"] if row["axis"] == axis]
-        right.plot(
-            [row[axis] for row in rows], [row["ours_over_jax"] for row in rows], style, color=color, lw=2, label=axis
-        )
+        ratios = [row["ours_over_jax"] for row in rows]
+        right.plot([row[axis] for row in rows], ratios, style, color=color, lw=2, label=axis)
     right.axhline(1, color="0.35", lw=1.2)
     right.set(xscale="log", xlabel="depth, width or batch", ylim=(0, None))
     right.set(ylabel="time of a step, this project / JAX")

@@ -58,9 +58,8 @@ def gradient_flow(record):
                     column[2].plot(range(2, len(t["mean_T"]) + 2), t["mean_T"], color=color, lw=1.8)
         column[0].set_title(f"{n} layers", fontsize=11)
         column[2].set_xlabel("layer")
-    for ax, text in zip(
-        axes[:, 0], ("|dL/dx| at the start", "|dL/dx| after training", "mean T after training"), strict=True
-    ):
+    texts = "|dL/dx| at the start", "|dL/dx| after training", "mean T after training"
+    for ax, text in zip(axes[:, 0], texts, strict=True):
         ax.set(yscale="log", ylabel=text)
     handles = {text: line for ax in axes[0] for line, text in zip(*ax.get_legend_handles_labels(), strict=True)}
     fig.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=4, title="one seed of each")

@@ -24,9 +24,9 @@ from figures.style import (
 )
 
 
-def gates_by_epoch(record: dict) -> list[tuple[int, list[float]]]:
-    """[(epoch, mean T of each layer)] of the first pair's highway net."""
-    return [(epoch, gates) for epoch, gates in record["runs"][0]["highway"].get("layer_T_history") or []]
+def gates_by_epoch(record: dict) -> list[list]:
+    """[[epoch, mean T of each layer]] of the first pair's highway net."""
+    return record["runs"][0]["highway"].get("layer_T_history") or []
 
 
 def curve(ax, pair, name, block, decimals):
@@ -39,13 +39,18 @@ def curve(ax, pair, name, block, decimals):
     ax.set_xlabel("epoch")
 
 
+def two_histories(record, left_name, right_name, right_decimals):
+    """Two histories of the first pair, side by side."""
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3))
+    for block in COLOR:
+        curve(left, record["runs"][0], left_name, block, 3)
+        curve(right, record["runs"][0], right_name, block, right_decimals)
+    return fig, left, right
+
+
 def learning_curves(record):
     """Highway climbs, plain hugs the chance line: test accuracy and training loss of one pair."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3))
-    pair = record["runs"][0]
-    for block in COLOR:
-        curve(left, pair, "test_acc", block, 3)
-        curve(right, pair, "train_loss", block, 3)
+    fig, left, right = two_histories(record, "test_acc", "train_loss", 3)
     chance_line(left, record)
     left.set(ylabel="test accuracy", ylim=(0, 1.05))
     left.legend(loc="center right")
@@ -56,11 +61,7 @@ def learning_curves(record):
 
 def plain_loss_collapse(record):
     """The plain net's loss stays at log(classes) while its gradient never vanishes: it goes nowhere."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3))
-    pair = record["runs"][0]
-    for block in COLOR:
-        curve(left, pair, "train_loss", block, 3)
-        curve(right, pair, "grad_norm", block, 2)
+    fig, left, right = two_histories(record, "train_loss", "grad_norm", 2)
     uniform_loss_line(left, record)
     left.set(ylabel="training loss (cross-entropy)", ylim=(0, math.log(n_classes(record)) * 1.2))
     left.legend(loc="center right")

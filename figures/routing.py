@@ -41,9 +41,8 @@ def routes(record):
     """The clusters of routes: their mean T by block, and their most typical images."""
     [clusters] = [t["clusters"] for t in record["trials"] if "clusters" in t]  # of one seed
     clusters = sorted(clusters, key=lambda c: c["classes"].index(max(c["classes"])))
-    fig, axes = plt.subplots(
-        len(clusters), 2, figsize=(10, 0.95 * len(clusters) + 0.8), width_ratios=(1.5, 2), sharex="col", sharey="col"
-    )
+    n, together = len(clusters), {"sharex": "col", "sharey": "col"}
+    fig, axes = plt.subplots(n, 2, figsize=(10, 0.95 * n + 0.8), width_ratios=(1.5, 2), **together)
     for (left, right), cluster in zip(axes, clusters, strict=True):
         values = cluster["mean_T_less_that_of_all"]
         left.bar(range(1, len(values) + 1), values, color=COLOR["highway"], width=1)

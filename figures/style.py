@@ -27,7 +27,6 @@ plt.rcParams.update(
         "grid.alpha": 0.25,
         "legend.frameon": False,
         "figure.constrained_layout.use": True,
-        "savefig.dpi": 130,
     }
 )
 
@@ -122,8 +121,8 @@ def drawing(where, what):
         plt.close("all")
 
 
-def png(fig) -> bytes:
+def png(fig, dpi: int = 130) -> bytes:
     buffer = io.BytesIO()
-    fig.savefig(buffer, format="png", metadata={"Software": None})  # the same JSON, the same bytes
+    fig.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})  # the same JSON, the same bytes
     plt.close(fig)
     return buffer.getvalue()
