@@ -62,7 +62,8 @@ def in_processes(function, tasks, jobs: int):
                 continue
             with interrupts_deferred():  # an exception that is raised while an object is finalised is lost
                 process.join(10)
-                process.kill()  # should it have answered, and not ended
+                if process.is_alive():  # it has answered, and does not end
+                    process.kill()
                 del running[pipe], pipe, process
             result, error, trace = answer
             if error is not None:
