@@ -190,6 +190,7 @@ INSTALLING = [command for command in COMMANDS if command.startswith(("python -m 
 CLUSTER = [command for command in COMMANDS if not command.startswith("python ")]
 SCRIPTS = [command for command in COMMANDS if command not in MODULES + INSTALLING + CLUSTER]
 LONG = [  # parsed, not run
+    "python highway_networks.py --depths 5,10,20,30,50",
     "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9",
     "python conv_highway_networks.py --width 16 --seeds 0,1,2,3,4",
     "python straightforward.py",
@@ -251,7 +252,7 @@ def test_there_are_commands():
 @pytest.mark.xdist_group("commands of the pages")
 @pytest.mark.parametrize("command", QUICK)
 def test_a_command(clone, command):
-    """In the pages' order, in one clone: each finds what those before it made.  (tests/test_cli.py runs --seeds.)"""
+    """In the pages' order, in one clone: each finds what those before it made.  (test_cli.py: --depths, --seeds.)"""
     start, row = time.time(), row_of(command)
     process = run_in(clone, command)
     assert process.returncode == 0, process.stderr
