@@ -178,8 +178,7 @@ class Training:
     For hn.train_epoch() it is a net, of images in bytes, and an optimiser: it moves, scales, drops, sets the rate.
     `net`, `history` (a list for each column, an entry an epoch), `diverged` (where, or None) and `commits` (of the
     programs that trained it) are what one reads.  `images` is their fingerprint().  Raises ValueError for images that
-    the net cannot take.
-    """
+    the net cannot take."""
 
     COLUMNS = ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")
 
