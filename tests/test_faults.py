@@ -24,7 +24,7 @@ from plumbing.commands import _once_a_second
 from plumbing.files import check_writable, write_whole, written_beside
 from plumbing.processes import in_processes
 
-COMMAND_KILLS, WRITER_KILLS, WORKER_KILLS, INTERRUPTIONS = 100, 100, 20, 50
+COMMAND_KILLS, WRITER_KILLS, WORKER_KILLS, INTERRUPTIONS = 60, 100, 20, 30
 
 pytestmark = pytest.mark.xdist_group("kills")  # one after another, on one core
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
