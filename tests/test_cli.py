@@ -197,8 +197,10 @@ def is_running(pid) -> bool:
 
 def workers_of(pid, of=b"") -> list[int]:
     """Its workers whose command line has that in it; not the process that may keep track of what they share."""
-    children = [path for path in Path("/proc").glob("[0-9]*") if state_and_parent(path.name)[1] == pid]
-    lines = {int(child.name): (child / "cmdline").read_bytes() for child in children}
+    lines = {}
+    with contextlib.suppress(OSError):  # they come and go
+        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+            lines[int(child)] = Path(f"/proc/{child}/cmdline").read_bytes()
     return [child for child, line in lines.items() if of in line and b"resource_tracker" not in line]
 
 

@@ -371,10 +371,9 @@ def kill_workers(process, method: str) -> list[int]:
     while process.poll() is None and time.monotonic() < deadline:
         workers = workers_of(process.pid, b"spawn_main" if method == "spawn" else b"")
         seen.update(workers)
-        for worker in workers[-1:]:
+        for worker in workers:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(worker, signal.SIGKILL)
-        time.sleep(0.01)
     return [*seen]
 
 
