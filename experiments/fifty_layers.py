@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +47,7 @@ def sample(data: tuple, k: int, e: Experiment) -> dict:
 def trained(t: dict, folder: str) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial and writes it to the folder, where there is one (not on another machine)."""
     net, result = training.train(t)
-    net.about = {"trial": t, "result": result, "env": environment()}
+    net.about |= {"trial": t, "result": result, "data": training.data_of(t).sha256, "env": environment()}
     if Path(folder).is_dir():
         net.save(file_of(t, folder))
     return net, result
@@ -78,8 +79,6 @@ def setting_of(t: dict) -> dict:
 
 def data_sets(e: Experiment) -> list[tuple]:
     """[(name, folder)]: MNIST, and the harder one if there is one; raises InputError for one of another shape."""
-    if training.data_set().name != "MNIST":
-        raise InputError("$MNIST_DIR names another data set than MNIST; a harder one goes by --data-dir")
     if not e.harder:
         return [("MNIST", None)]
     data, s = training.data_set(e.harder), e.settings
@@ -91,8 +90,12 @@ def data_sets(e: Experiment) -> list[tuple]:
 
 
 def finals(e: Experiment) -> list[dict]:
-    """The settings of the nets that this program has trained under the same budget, for the experiments on them."""
+    """The settings of the nets that this program has trained under the same budget, or now trains, for the experiments
+    on them."""
     path, again, sets = e.folder / "fifty_layers.json", f"python -m experiments.fifty_layers{e.flags}", data_sets(e)
+    if not path.exists():
+        print(f"{path} is missing: first {again}", flush=True)
+        main([*shlex.split(e.flags), *e.processes])
     try:
         trials = read_json(path)["trials"]["final"]
         nets = [setting_of(t) | {"data_dir": at} for name, at in sets for t in trials if t["data"] == name]

@@ -63,7 +63,7 @@ def sample(kind: tuple, k: int, e: Experiment) -> dict:
 
 
 def main(argv=None) -> None:
-    e = Experiment("optimization", __doc__, BUDGETS, argv)
+    e = Experiment("optimization", __doc__, BUDGETS, argv, full="the paper's budget: 100 trials a kind, 400 epochs")
     kinds = [(block, layers) for layers in reversed(LAYERS) for block in training.WIDTH]
     trials, bests = search(e, kinds, sample, finalists)
     trials["final"] = training.run(e, over_seeds(bests, e.settings))

@@ -1,7 +1,7 @@
 """The nets of the paper's section 3.1: L layers, the first of them plain, trained by SGD with momentum.
 
 Highway layers have 50 blocks, plain ones 71 units: 5100 and 5112 parameters a layer; a trial may name another width,
-and the scale of residual blocks.  MNIST, or the data set of the trial's `data_dir`.  Pixels lie in [0, 1].
+and the scale of residual blocks.  MNIST, or the data set of the trial's `data_dir`.
 """
 
 from __future__ import annotations
@@ -14,23 +14,32 @@ import numpy as np
 import highway_networks as hn
 from experiments import extra_blocks
 from experiments.trials import Experiment
+from plumbing.files import InputError
 
 WIDTH = {"highway": 50, "plain": 71}
-BATCH = 128
+BATCH, PIXELS = 128, "[0, 1]"
 ALL = {"n_train": 60000, "n_test": 10000}  # images
 
 
 @functools.lru_cache(maxsize=2)  # MNIST and a harder set
 def data_set(data_dir: str | None = None) -> hn.Dataset:
-    """Read once, for the processes that are forked afterwards, too."""
-    return hn.load_mnist(data_dir)
+    """MNIST, or that of a folder, read once, for the processes that are forked afterwards, too."""
+    data = hn.load_mnist(data_dir)
+    if data_dir is None and data.name != "MNIST":  # $MNIST_DIR does not make results about MNIST those of another set
+        raise InputError(f"$MNIST_DIR names {data.source}, which is not MNIST, but this experiment is about MNIST")
+    return data
+
+
+def data_of(t: dict) -> hn.Dataset:
+    """That of a trial."""
+    return data_set(t.get("data_dir"))
 
 
 @functools.lru_cache(maxsize=2)
 def images(n_train: int, n_test: int, data_dir: str | None = None):
     """x_train (n_train, 784) float32 in [0, 1], y_train, x_test, y_test: the first images of MNIST or of another."""
     data = data_set(data_dir)
-    x_train, x_test = (x[:n].astype(np.float32) / 255 for x, n in ((data.x_train, n_train), (data.x_test, n_test)))
+    x_train, x_test = (hn.scale_pixels(x, np.float32, PIXELS) for x in (data.x_train[:n_train], data.x_test[:n_test]))
     return x_train, data.y_train[:n_train], x_test, data.y_test[:n_test]
 
 
@@ -46,7 +55,9 @@ def make(t: dict) -> hn.DeepNet:
     own = {"activation": t["activation"], "init": init, "gate_bias": t.get("gate_bias", 0.0)}
     width = t["width"] if "width" in t else WIDTH[t["block"]]
     block = extra_blocks.Residual(t["scale"]) if "scale" in t else t["block"]
-    return hn.DeepNet(784, 10, width, t["layers"] - 1, block, rng, **own)
+    net = hn.DeepNet(784, 10, width, t["layers"] - 1, block, rng, **own)
+    net.about["pixels"] = PIXELS
+    return net
 
 
 class SGD(hn.Optimizer):
@@ -115,7 +126,7 @@ def run(e: Experiment, trials: list[dict], function=trial) -> list[dict]:
     """e.run(function, trials), with the images read here, once, and not in every process that is forked."""
     for t in trials:
         images_of(t)
-    return e.run(function, trials)
+    return e.run(function, trials, data_of)
 
 
 def epochs_to(loss: float, losses: list[float]) -> int | None:

@@ -1,6 +1,7 @@
 """What the experiments share: trials that run side by side, are kept as they finish, and are not run twice.
 
-A trial is a function of one flat dict of settings, and returns a dict of results; it depends on nothing else.
+A trial is a function of one flat dict of settings, and returns a dict of results; it depends on nothing else but its
+data and its code.  The log keeps a result under all three, the data and the code as checksums.
 """
 
 from __future__ import annotations
@@ -16,23 +17,25 @@ import sys
 import time
 from pathlib import Path
 
-from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
+from experiments.code import code_of
 from plumbing.commands import number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, check_writable, environment, json_bytes, write_json
-from plumbing.processes import MOST_JOBS, WorkerDied, all_cores, in_processes
+from plumbing.processes import MOST_JOBS, WorkerDied, all_cores, in_processes, one_blas_thread
+
+MORE = "the same with more trials, longer training or more seeds: hours to weeks"
 
 
 class Experiment:
     """One experiment under one budget: where its results go, its trials, the file that it writes at the end."""
 
-    def __init__(self, name: str, doc: str, budgets: dict[str, dict], argv=None, *, harder=False):
+    def __init__(self, name: str, doc: str, budgets: dict[str, dict], argv=None, *, full=MORE, harder=False):
         self.name, self.command = name, f"python -m experiments.{name}"
         p = argparse.ArgumentParser(prog=self.command, description=doc.split("\n")[0])
         budget = p.add_mutually_exclusive_group()
         budget.add_argument("--quick", action="store_const", const="quick", dest="budget", help="a smoke test: seconds")
-        budget.add_argument("--full", action="store_const", const="full", dest="budget", help="the paper's own budget")
+        budget.add_argument("--full", action="store_const", const="full", dest="budget", help=full)
         p.add_argument("--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes (%(default)s)")
         p.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead of processes here")
         p.add_argument("--results", type=path_name, metavar="DIR", help="instead of results, or results/quick, ...")
@@ -46,6 +49,7 @@ class Experiment:
         at = f" --results {shlex.quote(args.results)}" if args.results else ""
         self.flags = (f" --{args.budget}" if args.budget else "") + at + of_harder  # for another program's command
         self.budget, self.jobs, self.scheduler = args.budget or "default", args.jobs, args.scheduler
+        self.processes = ["--scheduler", args.scheduler] if args.scheduler else ["--jobs", str(args.jobs)]
         self.settings = budgets[self.budget]
         default = ROOT / "results" / ("" if self.budget == "default" else self.budget)
         self.folder = Path(os.path.abspath(args.results)) if args.results else default
@@ -53,32 +57,34 @@ class Experiment:
             self.folder.mkdir(parents=True, exist_ok=True)
         check_writable(self.folder / f"{name}.json")
         self.log = self.folder / f"{name}.jsonl"
-        self.commits = set()
+        self.commits, self.data_sets = set(), {}
 
-    def run(self, function, trials: list[dict]) -> list[dict]:
-        """{**trial, **result} of every trial, in this order; only those that the log does not have are run."""
-        done = {json.dumps(line["trial"]): line for line in _whole_lines(self.log)}
-        todo = [trial for trial in trials if json.dumps(trial) not in done]
+    def run(self, function, trials: list[dict], data_of=None) -> list[dict]:
+        """{**trial, **result} of every trial, in this order; only those that the log does not have are run.
+
+        `data_of(trial)` is the data set that the trial reads, if it reads one."""
+        sets, code = [data_of(trial) if data_of else None for trial in trials], code_of(function)
+        self.data_sets |= {data.name: data.sha256 for data in sets if data}
+        keys = [_key(trial, data and data.sha256, code) for trial, data in zip(trials, sets, strict=True)]
+        done = {_key(line["trial"], line["data"], line["code"]): line for line in _whole_lines(self.log)}
+        todo = [(trial, key) for trial, key in zip(trials, keys, strict=True) if key not in done]
         if len(todo) < len(trials):
             print(f"{len(trials) - len(todo)} of {len(trials)} trials were in {self.log} (remove it to start afresh)")
-        other = {line["git"] for line in done.values()} - {_commit()}
-        if other:
-            print(f"{self.log} holds trials of other commits: {', '.join(map(str, other))}")
         with self.log.open("a", encoding="utf-8") as log, contextlib.closing(self._finished(function, todo)) as rows:
-            for trial, result, commit in tqdm(rows, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
-                line = json.loads(json_bytes({"trial": trial, "result": result, "git": commit}))
+            for key, result, commit in tqdm(rows, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
+                line = json.loads(json_bytes(json.loads(key) | {"result": result, "git": commit}))
                 log.write(json.dumps(line) + "\n")
                 log.flush()
-                done[json.dumps(trial)] = line
+                done[key] = line
                 tqdm.write(_short(line["trial"] | line["result"]))
-        lines = [done[json.dumps(trial)] for trial in trials]
+        lines = [done[key] for key in keys]
         self.commits |= {line["git"] for line in lines}
         return [line["trial"] | line["result"] for line in lines]
 
-    def _finished(self, function, todo: list[dict]):
-        """(trial, result, commit) of each as it finishes: in processes here, or on the workers of a Dask cluster."""
+    def _finished(self, function, todo: list[tuple[dict, str]]):
+        """(key, result, commit) of each as it finishes: in processes here, or on the workers of a Dask cluster."""
         if self.scheduler is None:
-            yield from in_processes(_call, [(function, trial) for trial in todo], min(self.jobs, len(todo)))
+            yield from in_processes(_call, [(function, *each) for each in todo], min(self.jobs, len(todo)))
             return
         try:
             from dask.distributed import Client, KilledWorker, as_completed
@@ -91,14 +97,15 @@ class Experiment:
             raise InputError(f"--scheduler {self.scheduler}: no Dask scheduler with workers there: {error}") from error
         with client:
             try:
-                futures = client.map(functools.partial(_call, function), todo, pure=False)
+                trials, keys = zip(*todo, strict=True) if todo else ((), ())
+                futures = client.map(functools.partial(_call, function), trials, keys, pure=False)
                 yield from (future.result() for future in as_completed(futures))
             except KilledWorker as error:
                 raise WorkerDied(str(error)) from error
 
     def save(self, source: str, summary: dict, trials) -> dict:
         """Writes the results file, says where, and returns what it holds."""
-        env = environment() | {"git_of_trials": sorted(map(str, self.commits))}
+        env = environment() | {"data_sets": self.data_sets, "git_of_trials": sorted(map(str, self.commits))}
         settings = {"budget": self.budget, **self.settings}
         record = {"experiment": self.name, "source": source, "command": self.command, "settings": settings, "env": env}
         record |= {"summary": summary, "trials": trials}
@@ -108,11 +115,17 @@ class Experiment:
         return record
 
 
-def _call(function, trial: dict) -> tuple[dict, dict, str]:
+def _key(trial: dict, data: str | None, code: str) -> str:
+    return json.dumps({"trial": trial, "data": data, "code": code})
+
+
+@one_blas_thread()
+def _call(function, trial: dict, key: str) -> tuple[str, dict, str]:
     start = time.perf_counter()
-    with threadpool_limits(1):  # a second BLAS thread slows matrices this small down
-        result = function(trial)
-    return trial, result | {"seconds": round(time.perf_counter() - start, 3)}, _commit()
+    if code_of(function) != json.loads(key)["code"]:
+        raise InputError("a worker of the cluster runs other code than this program: update its clone")
+    result = function(trial)
+    return key, result | {"seconds": round(time.perf_counter() - start, 3)}, _commit()
 
 
 @functools.lru_cache
@@ -132,8 +145,8 @@ def _whole_lines(log: Path) -> list[dict]:
             file.truncate(len(whole))
     try:
         lines = [json.loads(line) for line in whole.splitlines()]
-        if not all(line.keys() == {"trial", "result", "git"} for line in lines):
-            raise ValueError("a line is no trial")
+        if not all(line.keys() == {"trial", "data", "code", "result", "git"} for line in lines):
+            raise ValueError("a line is no trial, or says nothing of its data and code")
     except (ValueError, AttributeError) as error:
         raise InputError(f"{log} is not a log of trials ({error}): remove it to start afresh") from error
     return lines
@@ -148,5 +161,5 @@ def run_and_exit(name: str) -> None:
     """Runs an experiment, imported by its name, under which worker processes find its functions; then ends the process
     as every command of the project does."""
     main = importlib.import_module(f"experiments.{name}").main
-    resume_hint = "; what is finished is kept: the same command goes on from there"
-    run_program(lambda: run_command(f"python -m experiments.{name}", lambda save: main(), resume_hint))
+    kept = "finished trials are kept: the same command goes on from there"
+    run_program(lambda: run_command(f"python -m experiments.{name}", lambda save: main(), kept))

@@ -37,6 +37,9 @@ from experiments import (
     thousand_layers,
     training,
 )  # fmt: skip
+from experiments import (
+    trials as trials_module,
+)
 from experiments.trials import Experiment
 from plumbing.files import InputError, read_arrays, write_arrays
 
@@ -137,8 +140,6 @@ def draw(name, results) -> list[str]:
 @pytest.mark.parametrize("name", SUMMARIES)
 def test_quick(tmp_path, finished, name):
     if name in ON_THE_NET:
-        with pytest.raises(InputError, match=r"python -m experiments\.fifty_layers"):
-            experiment_here(name, tmp_path)
         finished("fifty_layers", tmp_path)
         process = experiment(name, tmp_path)
         assert process.returncode == 0, process.stderr
@@ -236,6 +237,80 @@ def test_a_harder_data_set_beside_mnist(tmp_path, finished):
     assert sorted(path.name for path in results.glob("*.npz")) == [
         f"fifty_layers_{name}_{seed}.npz" for name in ("harder", "mnist") for seed in (1, 2)
     ]
+
+
+def test_nets_that_are_missing_are_trained_first(tmp_path, capsys):
+    experiment_here("lesion", tmp_path)
+    assert (
+        f"is missing: first python -m experiments.fifty_layers --quick --results {tmp_path}" in capsys.readouterr().out
+    )
+    assert (tmp_path / "fifty_layers.json").exists()
+    assert (tmp_path / "lesion.json").exists()
+
+
+def test_an_experiment_about_mnist_refuses_another_set(tmp_path, monkeypatch):
+    """It would train on it, and the log would serve its numbers to later runs as MNIST's."""
+    monkeypatch.setenv(
+        "MNIST_DIR", str(write_data_set(tmp_path / "other", n_train=1280, n_test=300, side=28, classes=10))
+    )
+    for name in ("gate_bias", "fifty_layers", "full_mnist", "table1"):
+        message = one_line_error(experiment(name, tmp_path / "results"))
+        assert "$MNIST_DIR names" in message
+        assert "which is not MNIST" in message
+    assert not [*(tmp_path / "results").glob("*.json")]
+    monkeypatch.setenv("MNIST_DIR", str(ROOT / "data" / "mnist"))
+    training.data_set.cache_clear()
+    assert training.data_set().name == "MNIST"
+
+
+def trials_of(folder) -> list[dict]:
+    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkeypatch):
+    def run(data, code):
+        monkeypatch.setattr(trials_module, "code_of", lambda function: code)
+        e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
+        rows = e.run(lambda t: {"is": t["a"]}, [{"a": 1}, {"a": 2}], lambda t: SimpleNamespace(name="set", sha256=data))
+        assert [row["is"] for row in rows] == [1, 2]
+        assert e.data_sets == {"set": data}
+        return len(trials_of(tmp_path))
+
+    assert run("0", "x") == 2
+    assert run("0", "x") == 2
+    assert run("1", "x") == 4
+    assert run("1", "y") == 6
+    assert run("0", "x") == 6
+    record = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path)])
+    record.run(lambda t: {}, [])
+    assert trials_of(tmp_path)[0] == {"trial": {"a": 1}, "data": "0", "code": "x"} | {
+        key: trials_of(tmp_path)[0][key] for key in ("result", "git")
+    }
+
+
+def test_a_changed_program_measures_again_and_a_changed_claim_does_not(tmp_path):
+    """In a copy of the project: its log is served as long as what a trial computes is the same."""
+    project = tmp_path / "project"
+    shutil.copytree(ROOT, project, ignore=shutil.ignore_patterns(".*", "results", "tests", "viz", "docs"))
+
+    def edit(name, old, new):
+        text = (project / name).read_text(encoding="utf-8")
+        assert old in text
+        (project / name).write_text(text.replace(old, new), encoding="utf-8")
+
+    def run():
+        words = [sys.executable, "-m", "experiments.gate_bias", "--quick", "--jobs", "2"]
+        process = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=120, check=True)
+        return "60 of 60 trials were in" in process.stdout
+
+    assert not run()
+    edit("experiments/gate_bias.py", '"very high gate biases', '"gate biases very high')
+    edit("experiments/gate_bias.py", "HARD, SOFT = 0.9", "HARD, SOFT = 0.8")
+    edit("highway_networks.py", "# cheaper to pass than", "# as")
+    edit("plumbing/files.py", "def json_bytes", "A_NEW_NAME = 1\n\n\ndef json_bytes")
+    assert run()
+    edit("highway_networks.py", "add(a.x, P, a.y)", "add(a.x, P, a.y), add(a.y, a.one, a.y)")
+    assert not run()
 
 
 def test_nets_that_cannot_be_used_are_refused_in_one_line(tmp_path, finished):
@@ -384,7 +459,7 @@ def test_what_diverged_has_no_numbers_even_if_its_logits_are_finite():
 
 def test_the_images_are_read_before_the_processes_are_forked():
     training.images.cache_clear()
-    e = SimpleNamespace(run=lambda function, trials: training.images.cache_info().currsize)
+    e = SimpleNamespace(run=lambda function, trials, data_of: training.images.cache_info().currsize)
     assert training.run(e, [setting(), setting(seed=1), setting(n_test=200)]) == 2
 
 
@@ -445,7 +520,7 @@ def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(mon
     for t in itertools.chain(*record["trials"].values()):
         committed[settings_of(t)] = t
 
-    def run(self, function, trials):
+    def run(self, function, trials, data_of):
         return [committed[json.dumps(t)] for t in trials]
 
     def save(self, source, summary, trials):
