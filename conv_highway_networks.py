@@ -30,13 +30,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from threadpoolctl import threadpool_limits
 
 import highway_networks as hn
 from conv.layers import KINDS, ConvNet, Convolution, Nesterov
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, check_writable, environment, json_bytes, read_arrays, write_arrays
-from plumbing.processes import MOST_JOBS, all_cores, in_processes
+from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread
 
 # ---- Nets as data ----------------------------------------------------------------------------------------------------
 
@@ -324,11 +323,12 @@ def differences(saved: Training, run: Training) -> dict:
     return other if same_program else other | {"commits": saved.commits}
 
 
+@one_blas_thread()
 def train_one(
     settings: Settings, protocol: Protocol, data: hn.Dataset, checkpoint: Path | None = None,
     *, resume: bool = True, any_program: bool = False, quiet: bool = True,
 ) -> dict:  # fmt: skip
-    """One net to its RUN, on one BLAS thread: from its checkpoint if that is of this run, else from its seed.
+    """One net to its RUN: from its checkpoint if that is of this run, else from its seed.
 
     With `any_program` another program may have written the checkpoint; without `resume` it is replaced.  Raises
     InputError for a file that is no checkpoint, and where none can be written.
@@ -345,9 +345,8 @@ def train_one(
             line = f"{settings.label}  epoch {row['epoch']:3d}  {text.format_map(row)}  {run.seconds:.0f} s"
             print(line + "\n", end="", flush=True)  # in one piece, among those of the other processes
 
-    with threadpool_limits(1):
-        train(run, data, checkpoint, report)
-        return result(run, data)
+    train(run, data, checkpoint, report)
+    return result(run, data)
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
@@ -365,9 +364,9 @@ def parse_arguments(argv=None):
     add("--protocol", choices=tuple(PROTOCOLS), default=d.protocol, help="the authors', or a short one" + default)
     epochs = ", ".join(f"{name}: {each.epochs}" for name, each in PROTOCOLS.items())
     add("--epochs", type=number(int, 1, 10**6), help=f"passes over the training images ({epochs})")
-    seeds.add_argument("--seed", type=number(int, 0), default=d.seed, help="for weights and training" + default)
+    seeds.add_argument("--seed", type=number(int, 0), default=str(d.seed), help="for weights and training" + default)
     seeds.add_argument("--seeds", type=list_of(number(int, 0)), default=(), help="several: 0,1,2")
-    add("--gate-bias", type=number(float, -1e3, 1e3), default=d.gate_bias, help="b_T at first" + default)
+    add("--gate-bias", type=number(float, -1e3, 1e3), default=d.gate_bias, help=hn.GATE_BIAS + default)
     add("--n-train", type=number(int, BATCH), help="training images, the first (all)")
     add("--n-test", type=count, help="test images, the first (all)")
     add("--validation", action="store_true", help=f"test on the last {HELD_OUT} training images instead")
@@ -474,7 +473,7 @@ def record(args, data: hn.Dataset, settings: Settings, runs: list[dict]) -> dict
     """The JSON.  Several seeds stand in `seeds`; `seed` is null then."""
     own = PROTOCOLS[settings.protocol]._asdict() | asdict(settings)
     own |= ({"seeds": args.seeds} if args.seeds else {}) | ({"seed": None} if len(args.seeds) > 1 else {})
-    own |= {"batch_size": BATCH, "data_set": data.name, "n_classes": data.n_classes}
+    own |= {"batch_size": BATCH, "n_classes": data.n_classes, "data_set": data.name, "data_sha256": data.sha256}
     return own | {"env": environment(), "runs": runs}
 
 
@@ -495,8 +494,8 @@ def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
     if args.nets:
         return run_command(parser.prog, lambda save: print(net_sizes()))
-    resume_hint = "" if args.no_save else "; --resume goes on from the last finished epoch"
-    return run_command(parser.prog, partial(train_seeds, args), resume_hint)
+    kept = "" if args.no_save else "every finished epoch is kept: --resume goes on from there"
+    return run_command(parser.prog, partial(train_seeds, args), kept)
 
 
 if __name__ == "__main__":

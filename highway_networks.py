@@ -22,6 +22,7 @@ in nothing else on MNIST.  From top to bottom: the data, blocks, net, loss, opti
 from __future__ import annotations
 
 import argparse
+import hashlib
 import math
 import os
 import sys
@@ -35,14 +36,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, square, subtract, tanh  # called in loops
-from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from plumbing import files
 from plumbing.arrays import cached, views_into, zeros
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
-from plumbing.processes import MOST_JOBS, all_cores, in_processes
+from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread
+from plumbing.records import PAIR, table
 
 tqdm.monitor_interval = 0  # no thread of its own beside the processes that are forked
 
@@ -62,6 +63,7 @@ class Dataset(NamedTuple):
     name: str  # "MNIST" when all four files are MNIST's own, else the folder's name
     source: str  # the folder it was read from
     n_classes: int
+    sha256: str  # of the contents of its four files
 
 
 def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
@@ -91,7 +93,7 @@ def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
             raise InputError(f"{path} holds MNIST's {twin}: the files are swapped")
         if must_be_mnist and digest != sha256:
             raise InputError(f"{path} is not MNIST's file: SHA-256 {digest[:12]}..., expected {sha256[:12]}...")
-    parsed = (_parse_idx(path, data, 3 if "images" in path.name else 1) for path, data, _ in contents)
+    parsed = (files.parse_idx(path, data, 3 if "images" in path.name else 1) for path, data, _ in contents)
     x_train, y_train, x_test, y_test = parsed
     for what, x, y in (("train", x_train, y_train), ("t10k", x_test, y_test)):
         if len(x) != len(y) or x.size == 0:
@@ -103,22 +105,11 @@ def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
     if y_test.max() > y_train.max():
         raise InputError(f"{folder}: t10k label {y_test.max()} exceeds the train labels, 0 to {y_train.max()}")
     arrays = (a.reshape(len(a), -1) if a.ndim > 1 else a.astype(np.intp) for a in (x_train, y_train, x_test, y_test))
-    name = "MNIST" if [digest for *_, digest in contents] == [*SHA256.values()] else folder.resolve().name
+    digests = [digest for *_, digest in contents]
+    name = "MNIST" if digests == [*SHA256.values()] else folder.resolve().name
     source = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
-    return Dataset(*arrays, name, str(source), int(y_train.max()) + 1)
-
-
-def _parse_idx(path: Path, data: bytes, n_dims: int) -> np.ndarray:
-    """The idx format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data."""
-    magic, start = bytes((0, 0, 8, n_dims)), 4 + 4 * n_dims
-    if data[:4] != magic:
-        raise InputError(f"{path} does not begin with the idx magic number {magic.hex()} but with '{data[:4].hex()}'")
-    if len(data) < start:
-        raise InputError(f"{path} ends inside its header")
-    shape = tuple(int(size) for size in np.frombuffer(data, ">u4", n_dims, offset=4))
-    if len(data) - start != math.prod(shape):
-        raise InputError(f"{path} has {len(data) - start} bytes of data; its header says {' x '.join(map(str, shape))}")
-    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
+    checksum = hashlib.sha256("".join(digests).encode()).hexdigest()
+    return Dataset(*arrays, name, str(source), int(y_train.max()) + 1, checksum)
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
@@ -128,9 +119,20 @@ def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
     return Dataset(data.x_train[train], data.y_train[train], data.x_test[test], data.y_test[test], *data[4:])
 
 
-def scale_pixels(x: np.ndarray, dtype) -> np.ndarray:
-    """(N, features) uint8 -> dtype in [-1, 1]."""
-    return x.astype(dtype) * dtype(2 / 255) - dtype(1)
+PIXELS = ("[-1, 1]", "[0, 1]")  # between which numbers they are scaled, as net.about["pixels"] says
+
+
+def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
+    """(N, features) uint8 -> dtype in that interval."""
+    x = x.astype(dtype)
+    return x / dtype(255) if pixels == PIXELS[1] else x * dtype(2 / 255) - dtype(1)
+
+
+def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
+    """(N, features) uint8 -> as the net was trained on them; raises ValueError where its `about` does not say."""
+    if net.about.get("pixels") not in PIXELS:
+        raise ValueError(f"net.about['pixels'] must say where pixels lie: {' or '.join(PIXELS)}")
+    return scale_pixels(x, net.dtype.type, net.about["pixels"])
 
 
 # ---- Blocks ----------------------------------------------------------------------------------------------------------
@@ -221,7 +223,6 @@ def block_of(block: str | Block, **settings) -> Block:
 
 # ---- The net ---------------------------------------------------------------------------------------------------------
 
-PAIR = ("highway", "plain")  # what the command line compares
 ACTIVATIONS = ("tanh", "relu")
 INITS = ("uniform", "glorot", "he")
 SLICE = 256  # images a time in evaluation: a layer's arrays stay in the cache
@@ -239,21 +240,20 @@ class DeepNet:
     """A plain layer d_in -> hidden, `depth` blocks of one kind hidden -> hidden, a linear map to d_out logits.
 
     `block` is a Block, or the name of a kind: "highway", "plain", or one whose module was imported.  H is tanh or, with
-    activation="relu", max(0, .); the first layer's too.
-
-    From the blocks on, every affine map is one matrix [W | b] and acts on activations that end in a row of ones; a
-    highway block stacks [W_H | b_H] over [W_T | b_T], so that one product gives both.  They lie in one flat vector,
-    `parameters`; `gradient` has the same layout.  Views by name, for `net` (parameters) and `net.grad` (gradient); W_T
-    and b_T exist where the block has a gate, W_C and b_C, of the same shapes, where it has two:
+    activation="relu", max(0, .); the first layer's too.  From the blocks on, every affine map is one matrix [W | b] and
+    acts on activations that end in a row of ones; a highway block stacks [W_H | b_H] over [W_T | b_T].  All lie in one
+    flat vector, `parameters`; `gradient` has the same layout.  Views by name, for `net` and for `net.grad`; W_T and b_T
+    exist where the block has a gate, W_C and b_C, of the same shapes, where it has two:
 
         W_in (hidden, d_in)    W_H (depth, hidden, hidden)    W_T (depth, hidden, hidden)    W_out (d_out, hidden)
         b_in (hidden,)         b_H (depth, hidden)            b_T (depth, hidden)            b_out (d_out,)
 
-    Weights are drawn from `rng` in float64, W_in, all W_H, all W_T, all W_C, W_out: uniform in +-1/sqrt(fan_in), or
-    normal with variance 2/(fan_in + fan_out), init="glorot", or, init="he", so but for 2/fan_in where a ReLU follows.
-    Biases are zero but for b_T = gate_bias.  Write parameters in place: net.W_H[:] = ..., not net.W_H = ....  The work
-    arrays are the net's own: one thread at a time.  `dtype` is float32, float64, or complex128 for complex-step
-    derivatives: all is analytic but ReLU at 0.  `about`, a dict that JSON can hold, is yours; save() keeps it.
+    Weights are drawn from `rng`, a generator or a seed, in float64, W_in, all W_H, all W_T, all W_C, W_out: uniform in
+    +-1/sqrt(fan_in), or normal with variance 2/(fan_in + fan_out), init="glorot", or, init="he", so but for 2/fan_in
+    where a ReLU follows.  Biases are zero but for b_T = gate_bias.  Write parameters in place: net.W_H[:] = ..., not
+    net.W_H = ....  The work arrays are the net's own: one thread at a time.  `dtype` is float32, float64, or complex128
+    for complex-step derivatives: all is analytic but ReLU at 0.  save() keeps `about`, a dict that JSON can hold:
+    about["pixels"] says how pixels were scaled, see pixels_for(); the rest is yours.
 
     Raises ValueError for an unknown block, activation, init or dtype, sizes that are not positive (depth may be 0) and
     a gate bias that is not finite; so do forward(), predict() and gates() for an x of another shape, or not finite."""
@@ -276,6 +276,7 @@ class DeepNet:
         size = sum(map(math.prod, self._shapes().values()))
         self._parameters, self._gradient = zeros(2 * size, self.dtype).reshape(2, size)
         self._name_views()
+        rng = np.random.default_rng(rng)
         for name in ("W_in", *(f"W_{letter}" for letter in self._stacked), "W_out"):
             W = vars(self)[name]
             fan_out, fan_in = W.shape[-2:]
@@ -350,6 +351,7 @@ class DeepNet:
         logits, self._saved = self._run(work.x, work), work
         return logits
 
+    @one_blas_thread()
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The same logits, SLICE rows at a time, keeping nothing: for evaluation.  Leaves a forward() undisturbed."""
         logits = np.empty((self._checked(x), self.d_out), self.dtype)
@@ -357,6 +359,7 @@ class DeepNet:
             logits[rows] = part
         return logits
 
+    @one_blas_thread()
     def gates(self, x: np.ndarray) -> np.ndarray:
         """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a net without."""
         if not self.block.gates:
@@ -589,6 +592,7 @@ def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
     return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
+@one_blas_thread()
 def train_epoch(net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy) -> dict:
     """One pass over x (N, d_in), y (N,) in the given order; what is less than a batch at its end is left out.
 
@@ -641,8 +645,8 @@ def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator
     """Trains net on all of `data`, shuffled anew each epoch, with clipped Adam; calls report(row) after each.
 
     Returns the run's history; that of a run that diverges ends with its last whole epoch, "diverged_at" says where."""
-    dtype, gates = net.dtype.type, []
-    x_train, x_test = scale_pixels(data.x_train, dtype), scale_pixels(data.x_test, dtype)
+    gates, net.about["pixels"] = [], PIXELS[0]
+    x_train, x_test = pixels_for(net, data.x_train), pixels_for(net, data.x_test)
 
     def measure(row):
         row["test_acc"] = accuracy(net, x_test, data.y_test)
@@ -662,16 +666,16 @@ def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator
     return result
 
 
+@one_blas_thread()
 def run_one(block: str | Block, s: Settings, data: Dataset, verbose: bool = False) -> dict:
-    """One net from its seed to its RUN, on one BLAS thread (a second slows matrices this small down)."""
+    """One net from its seed to its RUN: what it was, its history, its end."""
     start = time.perf_counter()
     line = "{epoch:3d}  loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}  |gradient| {grad_norm:.3g}"
-    with threadpool_limits(1):
-        sizes = data.x_train.shape[1], data.n_classes, s.hidden, s.depth
-        net = DeepNet(*sizes, block, np.random.default_rng(s.seed), gate_bias=s.gate_bias, dtype=s.dtype)
-        label, rng = f"{net.block.name}, depth {s.depth}, seed {s.seed}", np.random.default_rng([s.seed, 1])
-        report = partial(print, f"{label}  epoch", flush=True) if verbose else lambda text: None
-        result = train(net, data, s, rng, lambda row: report(line.format_map(row)))
+    sizes = data.x_train.shape[1], data.n_classes, s.hidden, s.depth
+    net = DeepNet(*sizes, block, s.seed, gate_bias=s.gate_bias, dtype=s.dtype)
+    label, rng = f"{net.block.name}, depth {s.depth}, seed {s.seed}", np.random.default_rng([s.seed, 1])
+    report = partial(print, f"{label}  epoch", flush=True) if verbose else lambda text: None
+    result = train(net, data, s, rng, lambda row: report(line.format_map(row)))
     names = ("depth", "hidden", "epochs", "batch_size", "lr", "seed") + ("gate_bias",) * (net.block.gates > 0)
     own = {"label": label, "block": net.block.name, **{name: getattr(s, name) for name in names}}
     return {**own, "n_parameters": len(net.parameters), **result, "wallclock_sec": time.perf_counter() - start}
@@ -679,6 +683,7 @@ def run_one(block: str | Block, s: Settings, data: Dataset, verbose: bool = Fals
 
 # ---- The command line ------------------------------------------------------------------------------------------------
 
+GATE_BIAS = "b_T, the bias of the transform gates, at the start: the lower, the more is carried"
 QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a second or two
 
 
@@ -686,15 +691,16 @@ def parse_arguments(argv=None):
     d, seed, count, is_ = Settings(), number(int, 0), number(int, 1), " (%(default)s)"
     p = argparse.ArgumentParser(description="Train a highway and a plain net on MNIST; write what happened to JSON.")
     seeds, depths = p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
-    seeds.add_argument("--seed", type=seed, default=d.seed, help="for data, weights and shuffling" + is_)
+    # their defaults are text, because argparse takes what *is* the default, as small numbers are, for not given
+    seeds.add_argument("--seed", type=seed, default=str(d.seed), help="for data, weights and shuffling" + is_)
     seeds.add_argument("--seeds", type=list_of(seed), default=(), help="several: 0,1,2")
-    depths.add_argument("--depth", type=count, default=d.depth, help="hidden blocks" + is_)
+    depths.add_argument("--depth", type=count, default=str(d.depth), help="hidden blocks" + is_)
     depths.add_argument("--depths", type=list_of(count), default=(), help="several: 5,10,20")
     p.add_argument("--hidden", type=count, default=d.hidden, help="units of a block" + is_)
     p.add_argument("--epochs", type=count, default=d.epochs, help="passes over the training images" + is_)
     p.add_argument("--batch", type=count, default=d.batch_size, dest="batch_size", help="images a step" + is_)
     p.add_argument("--lr", type=number(float, 1e-12), default=d.lr, help="Adam's learning rate" + is_)
-    p.add_argument("--gate-bias", type=number(float, -1e3, 1e3), default=d.gate_bias, help="b_T at first" + is_)
+    p.add_argument("--gate-bias", type=number(float, -1e3, 1e3), default=d.gate_bias, help=GATE_BIAS + is_)
     p.add_argument("--n-train", type=count, default=d.n_train, help="training images" + is_)
     p.add_argument("--n-test", type=count, default=d.n_test, help="test images" + is_)
     p.add_argument("--dtype", choices=("float32", "float64"), default=d.dtype, help="of all arithmetic" + is_)
@@ -745,21 +751,6 @@ def outcome(run: dict) -> str:
     return f"test accuracy {run['final_test_acc']:.3f}, train loss {run['final_train_loss']:.3f}"
 
 
-def table(runs: list[dict]) -> str:
-    """The result: a line a pair, highway beside plain; over several seeds the mean ± standard deviation."""
-    lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]
-    for pair in runs:
-        ends = [(pair[block]["final_test_acc"], pair[block]["final_train_loss"]) for block in PAIR]
-        cells = [f"{'DIVERGED':>17} {'-':>11}" if None in end else "{:17.3f} {:11.4g}".format(*end) for end in ends]
-        lines.append(f"{pair['depth']:5d} {pair['seed']:6d}  {''.join(cells)}")
-    for depth, block in dict.fromkeys((pair["depth"], block) for pair in runs for block in PAIR):
-        accuracies = [p[block]["final_test_acc"] for p in runs if p["depth"] == depth and not p[block]["diverged"]]
-        if len(accuracies) > 1:
-            mean, sd = np.mean(accuracies), np.std(accuracies, ddof=1)
-            lines.append(f"depth {depth}, {block}: test accuracy {mean:.3f} ± {sd:.3f} over {len(accuracies)} seeds")
-    return "\n".join(lines)
-
-
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
     return run_command(parser.prog, partial(train_pairs, args))
@@ -777,12 +768,16 @@ def train_pairs(args, save) -> None:
     if not args.quiet:
         print(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images", flush=True)
     runs = run_pairs(pairs, data, args.jobs, args.quiet)
-    for run in (pair[block] for pair in runs for block in PAIR if pair[block]["diverged"]):
-        print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
+    guessing = math.log(data.n_classes)  # the loss of a net that takes all classes for equally likely
+    for run in (pair[block] for pair in runs for block in PAIR):
+        if run["diverged"] or run["final_train_loss"] > 1.1 * guessing:
+            above = "" if run["diverged"] else f"; guessing has {guessing:.3f}: it did not learn, a lower --lr may"
+            print(f"{run['label']}: {outcome(run)}{above}", file=sys.stderr)
     record = asdict(pairs[0])
     for one, values in (("depth", args.depths), ("seed", args.seeds)):  # several stand in "depths", and "depth" is null
         record |= ({f"{one}s": values} if values else {}) | ({one: None} if len(values) > 1 else {})
-    record |= {"activation": "tanh", "optimizer": "adam", "data_set": data.name, "n_classes": data.n_classes}
+    record |= {"activation": "tanh", "optimizer": "adam", "n_classes": data.n_classes}
+    record |= {"data_set": data.name, "data_sha256": data.sha256}
     try:
         if not args.no_save:
             save({path: files.json_bytes(record | {"env": files.environment(), "runs": runs})})

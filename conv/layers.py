@@ -14,6 +14,7 @@ from numpy.lib.stride_tricks import as_strided
 
 from highway_networks import Optimizer
 from plumbing.arrays import cached, views_into, zeros
+from plumbing.processes import one_blas_thread
 
 # ---- Layers ----------------------------------------------------------------------------------------------------------
 
@@ -354,9 +355,10 @@ class ConvNet:
     All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.  The layer i of the list has
     views of its own: net.layers[i].W, .b, and .grad.W, .grad.b, in the shapes that its class names.
 
-    Convolutions are drawn from `rng` as Caffe's Xavier, uniform of variance 1 / fan_in, the dense layer normal with
-    deviation 0.1, in the order of the list; biases are zero but for b_T = gate_bias.  `dtype` is float32, float64, or
-    complex128 for complex-step derivatives.  The work arrays are the net's own: one thread at a time.
+    Convolutions are drawn from `rng`, a generator or a seed, as Caffe's Xavier, uniform of variance 1 / fan_in, the
+    dense layer normal with deviation 0.1, in the order of the list; biases are zero but for b_T = gate_bias.  `dtype`
+    is float32, float64, or complex128 for complex-step derivatives.  The work arrays are the net's own: one thread at a
+    time.
 
     Raises ValueError for a list that makes no net; forward() and predict() for an x of another shape, or not finite.
     """
@@ -372,6 +374,7 @@ class ConvNet:
         size = sum(math.prod(shape) for layer in self.layers for shape in layer.shapes.values())
         self.parameters, self.gradient = zeros(2 * size, self.dtype).reshape(2, size)
         self._name_views()
+        rng = np.random.default_rng(rng)
         for layer in self.layers:
             if layer.shapes:
                 layer.draw(rng, gate_bias)
@@ -412,10 +415,12 @@ class ConvNet:
         self._saved = work
         return logits
 
+    @one_blas_thread()
     def predict(self, x: np.ndarray) -> np.ndarray:
         """x as of forward() -> the logits without dropout, keeping nothing.  Leaves a forward() undisturbed."""
         return np.concatenate([part for part, _ in self._in_parts(x, "predict")])
 
+    @one_blas_thread()
     def mean_gates(self, x: np.ndarray) -> list[np.ndarray]:
         """The transform gate output T of each highway layer at each position, (rows, columns), averaged over images
         and maps, without dropout.  Leaves a forward() undisturbed."""

@@ -91,7 +91,7 @@ def spaced(n: int) -> str:
 
 
 def output(read) -> str:
-    """The last lines of the headline command, as highway_networks.table() prints them."""
+    """The last lines of the headline command, as plumbing.records.table() prints them."""
     [pair] = read("run.json")["runs"]
     line = f"{pair['depth']:5d} {pair['seed']:6d}  "
     for block in BLOCKS:

@@ -48,18 +48,18 @@ def list_of(parse):
     return parse_list
 
 
-def run_command(program: str, work, resume_hint: str = "") -> int:
+def run_command(program: str, work, kept: str = "") -> int:
     """Calls work(save), where save({path: bytes}) writes files, and returns the exit status; whatever goes wrong ends
-    in one line.  `resume_hint` is appended to the message of a run that was ended early.
+    in one line.  `kept` says what there is of a run that was ended before it wrote its result.
     """
-    written = "nothing"
+    written = f"no result was written, but {kept}" if kept else "nothing was written"
 
     def save(files):
         nonlocal written
         with interrupts_deferred():  # or it could not say what was written
             write_whole(files)
-            written, *others = files
-            written = f"{written} and {len(others)} more" if others else written
+            first, *others = files
+            written = f"{first}{f' and {len(others)} more' if others else ''} was written"
 
     try:
         return work(save) or 0
@@ -71,11 +71,11 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
         status, line = 2, f"{program}: error: {' '.join(str(error).split())}"
     except OSError as error:  # a file's have become InputErrors
         where = error.filename or "standard output"
-        status, line = 2, f"{program}: error: {where}: {error.strerror}; {written} was written"
+        status, line = 2, f"{program}: error: {where}: {error.strerror}; {written}"
     except KeyboardInterrupt:
-        status, line = 130, f"interrupted: {written} was written{resume_hint}"
+        status, line = 130, f"interrupted: {written}"
     except WorkerDied:
-        status, line = 1, f"a worker process died (killed, or out of memory): {written} was written{resume_hint}"
+        status, line = 1, f"a worker process died (killed, or out of memory): {written}"
     print(line, file=sys.stderr)
     return status
 

@@ -8,6 +8,7 @@ import gzip
 import hashlib
 import io
 import json
+import math
 import os
 import platform
 import subprocess
@@ -16,6 +17,9 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+from threadpoolctl import threadpool_info
+
+from plumbing.processes import one_blas_thread
 
 ROOT = Path(__file__).resolve().parents[1]  # of the project
 
@@ -55,8 +59,14 @@ def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> N
 
 def read_arrays(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
     """The head and the arrays that write_arrays() wrote, executing nothing of it; for other files any exception."""
-    with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
-        arrays = dict(file)
+    data = Path(path).read_bytes()
+    if not data.startswith(b"PK"):  # of anything else NumPy says that it can be loaded "unsafely"
+        raise ValueError("it is no .npz file")
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            arrays = dict(file)
+    except ValueError as error:
+        raise ValueError("an array in it is damaged, or holds something else than numbers") from error
     return json.loads(str(arrays.pop("head"))), arrays
 
 
@@ -70,6 +80,20 @@ def read_plain_or_gz(path: Path) -> tuple[Path, bytes, str]:
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{there} cannot be read: {error}") from error
     return there, data, hashlib.sha256(data).hexdigest()
+
+
+def parse_idx(path: Path, data: bytes, n_dims: int) -> np.ndarray:
+    """uint8 of that rank from a file in the idx format: 0, 0, element type (8: unsigned byte), rank; the sizes,
+    big-endian; the data.  Raises InputError where `data`, read from `path`, is something else."""
+    magic, start = bytes((0, 0, 8, n_dims)), 4 + 4 * n_dims
+    if data[:4] != magic:
+        raise InputError(f"{path} does not begin with the idx magic number {magic.hex()} but with '{data[:4].hex()}'")
+    if len(data) < start:
+        raise InputError(f"{path} ends inside its header")
+    shape = tuple(int(size) for size in np.frombuffer(data, ">u4", n_dims, offset=4))
+    if len(data) - start != math.prod(shape):
+        raise InputError(f"{path} has {len(data) - start} bytes of data; its header says {' x '.join(map(str, shape))}")
+    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 
 
 def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...], patience: float) -> None:
@@ -132,6 +156,7 @@ def written_beside(files: dict[Path, bytes]):
                 temporary.unlink(missing_ok=True)
 
 
+@one_blas_thread()  # as all that is measured here
 def environment() -> dict:
     """Where the numbers come from.  `git` is the commit, with "-dirty" when a program differs from it."""
 
@@ -145,9 +170,13 @@ def environment() -> dict:
         commit = git("rev-parse", "--short=12", "HEAD").decode() + dirty if (ROOT / ".git").exists() else None
     except (OSError, subprocess.CalledProcessError):
         commit = None
+    blas = next((each for each in threadpool_info() if each["user_api"] == "blas"), {})
+    names = ("internal_api", "version", "architecture")
     return {
         "python": platform.python_version(),
         "numpy": np.__version__,
+        "blas": " ".join(str(blas[name]) for name in names if name in blas) or None,
+        "blas_threads": blas.get("num_threads"),
         "platform": platform.platform(),
         "processor": platform.processor() or platform.machine(),
         "cpu_count": os.cpu_count(),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import multiprocessing.connection
 import multiprocessing.resource_tracker
@@ -13,10 +14,23 @@ import threading
 import traceback
 from itertools import islice
 
+from threadpoolctl import ThreadpoolController
+
 MOST_JOBS = 30 if sys.platform == "win32" else math.inf  # Windows waits for 63 handles at most; a process has two
 
 
 READY = "ready"  # what a process says first
+
+
+_blas = functools.cache(ThreadpoolController)  # finding the libraries takes milliseconds, to limit them microseconds
+
+
+@contextlib.contextmanager
+def one_blas_thread():
+    """One BLAS thread in a `with`, or in a function that this decorates; then as many as before.  More slow the small
+    matrices of these nets down, twentyfold where the cores are busy, and round differently."""
+    with _blas().limit(limits=1, user_api="blas"):
+        yield
 
 
 class WorkerDied(RuntimeError):

@@ -1,13 +1,18 @@
-"""Records: the one check of JSON that is read again: run*.json, ours or the published program's, and results/*.json."""
+"""Records, run*.json, ours or the published program's, and results/*.json: the one check of what is read again, and
+the table of the runs in a run*.json."""
+
+import numpy as np
 
 from plumbing.files import InputError, read_json
+
+PAIR = ("highway", "plain")  # the two nets of run*.json
 
 
 def load_record(path) -> dict:
     """What run*.json holds: at least one pair of runs with whole histories."""
     record = _load(path, {"runs"}, "it is not what highway_networks.py writes")
     for i, pair in enumerate((isinstance(record["runs"], list) and record["runs"]) or [None]):
-        for block in ("highway", "plain"):
+        for block in PAIR:
             _check_run(pair.get(block) if isinstance(pair, dict) else None, f"{path}: runs[{i}].{block}")
         if not _numbers([pair.get("depth")]) or pair["depth"] < 1:
             raise InputError(f"{path}: runs[{i}].depth is not a number of at least 1")
@@ -22,6 +27,21 @@ def load_record(path) -> dict:
 def load_results(path) -> dict:
     """What results/*.json holds; whether its trials are what a reader needs, the reader finds out."""
     return _load(path, {"settings", "summary", "trials"}, "it is not a results file of this project")
+
+
+def table(runs: list[dict]) -> str:
+    """A line a pair, highway beside plain; over several seeds the mean ± standard deviation."""
+    lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]
+    for pair in runs:
+        ends = [(pair[block]["final_test_acc"], pair[block]["final_train_loss"]) for block in PAIR]
+        cells = [f"{'DIVERGED':>17} {'-':>11}" if None in end else "{:17.3f} {:11.4g}".format(*end) for end in ends]
+        lines.append(f"{pair['depth']:5d} {pair['seed']:6d}  {''.join(cells)}")
+    for depth, block in dict.fromkeys((pair["depth"], block) for pair in runs for block in PAIR):
+        accuracies = [p[block]["final_test_acc"] for p in runs if p["depth"] == depth and not p[block]["diverged"]]
+        if len(accuracies) > 1:
+            mean, sd = np.mean(accuracies), np.std(accuracies, ddof=1)
+            lines.append(f"depth {depth}, {block}: test accuracy {mean:.3f} ± {sd:.3f} over {len(accuracies)} seeds")
+    return "\n".join(lines)
 
 
 def _load(path, names, otherwise):

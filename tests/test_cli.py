@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, one_line_error, run, without_time, write_data_set
 
+import conv_highway_networks as cn
 import highway_networks as hn
 
 SMALL = ("--depth", 3, "--hidden", 8, "--epochs", 2, "--batch", 32, "--n-train", 200, "--n-test", 60)
@@ -28,7 +29,10 @@ def test_a_pair(tmp_path, data_set):
     expected = {"seed": 0, "hidden": 8, "depth": 3, "epochs": 2, "batch_size": 32, "lr": 5e-3, "n_train": 200}
     expected |= {"n_test": 60, "gate_bias": -1.5, "clip": 5.0, "dtype": "float32", "activation": "tanh"}
     assert record.items() >= (expected | {"optimizer": "adam", "data_set": "shapes", "n_classes": 3}).items()
-    assert record["env"].keys() == {"python", "numpy", "platform", "processor", "cpu_count", "git"}
+    env = {"python", "numpy", "blas", "blas_threads", "platform", "processor", "cpu_count", "git"}
+    assert record["env"].keys() == env
+    assert record["env"]["blas_threads"] == 1
+    assert record["data_sha256"] == hn.load_mnist(data_set).sha256
     [pair] = record["runs"]
     assert (pair["depth"], pair["seed"]) == (3, 0)
     assert pair["highway"]["history"]["test_acc"][-1] == pair["highway"]["final_test_acc"]
@@ -99,6 +103,25 @@ def test_a_diverged_run_is_named(tmp_path, data_set):
     run = json.loads((tmp_path / "d.json").read_text(), parse_constant=pytest.fail)["runs"][0]["plain"]
     assert run["diverged"] is True
     assert run["final_test_acc"] is None
+
+
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [(hn, "--seed 0 --seeds 1,2"), (hn, "--depth 30 --depths 5,10"), (cn, "--seed 0 --seeds 1,2")],
+)
+def test_one_and_several_are_refused_even_where_the_one_is_the_default(capsys, program, words):
+    with pytest.raises(SystemExit, match="2"):
+        program.parse_arguments(words.split())
+    assert "not allowed with argument" in capsys.readouterr().err
+    for start in range(0, 4, 2):
+        program.parse_arguments(words.split()[start : start + 2])
+
+
+def test_a_loss_above_that_of_guessing_is_said_of_both_nets(tmp_path, data_set):
+    process = train(*SMALL, "--data-dir", data_set, "--lr", "1000", "--out", tmp_path / "high.json")
+    assert process.returncode == 0, process.stderr
+    assert process.stderr.count("guessing has 1.099: it did not learn, a lower --lr may") == 2
+    assert train(*SMALL, "--data-dir", data_set, "--no-save").stderr == ""
 
 
 BAD = [

@@ -6,12 +6,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_gradients import SHAPES, random_net
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import highway_networks as hn
 import straightforward
+from conv.layers import ConvNet
 from experiments.extra_blocks import Residual
 from experiments.training import SGD
 from plumbing.files import InputError
@@ -292,6 +295,78 @@ def test_what_is_no_saved_net_is_refused_in_one_line(tmp_path):
         hn.DeepNet.load(path)
     with pytest.raises(InputError, match="No such file"):
         hn.DeepNet.load(tmp_path / "absent.npz")
+
+
+def test_no_error_says_how_to_execute_what_is_in_a_file(tmp_path):
+    """As NumPy's own does: "you can load it unsafely using the `allow_pickle=` keyword argument"."""
+    np.savez(tmp_path / "objects.npz", parameters=np.array([{}], object), head="{}")
+    (tmp_path / "list.npz").write_bytes(pickle.dumps([1]))
+    for path in (ROOT / "README.md", tmp_path / "objects.npz", tmp_path / "list.npz"):
+        with pytest.raises(InputError, match="is not a net that") as error:
+            hn.DeepNet.load(path)
+        assert "pickle" not in str(error.value)
+        assert "unsafe" not in str(error.value)
+
+
+def test_a_seed_does_for_a_generator():
+    for make in (
+        lambda rng: hn.DeepNet(6, 3, 4, 2, "highway", rng),
+        lambda rng: ConvNet((1, 6, 6), [("conv", 3, 2), ("highway", 3), ("dense", 3)], rng),
+    ):
+        np.testing.assert_array_equal(make(7).parameters, make(np.random.default_rng(7)).parameters)
+        assert (make(7).parameters != make(8).parameters).any()
+
+
+def test_pixels_as_the_net_was_trained_on_them(mnist, tmp_path):
+    """The committed net given the wrong ones is right for half of the images only."""
+    net = hn.DeepNet.load(ROOT / "results" / "fifty_layers_mnist_1.npz")
+    net.save(tmp_path / "net.npz")
+    net = hn.DeepNet.load(tmp_path / "net.npz")
+    x = hn.pixels_for(net, mnist.x_test)
+    assert (x.min(), x.max(), x.dtype) == (0, 1, net.dtype)
+    assert hn.accuracy(net, x, mnist.y_test) > 0.97
+    assert hn.accuracy(net, hn.scale_pixels(mnist.x_test, np.float32), mnist.y_test) < 0.6
+    net, s = hn.DeepNet(784, 10, 8, 2, "highway", 0), hn.Settings(epochs=1, n_train=256, n_test=64)
+    with pytest.raises(ValueError, match=r"net\.about\['pixels'\] must say where pixels lie"):
+        hn.pixels_for(net, mnist.x_test)
+    hn.train(net, hn.subset(mnist, 0, 256, 64), s, np.random.default_rng(0))
+    np.testing.assert_array_equal(hn.pixels_for(net, mnist.x_test[:9]), hn.scale_pixels(mnist.x_test[:9], np.float32))
+
+
+@pytest.mark.parametrize("kind", [hn.DeepNet, ConvNet])
+def test_what_a_user_calls_holds_one_blas_thread(monkeypatch, kind):
+    """On two busy cores a second one makes predict() twenty times slower, and it rounds differently."""
+    seen = []
+
+    def threads():
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    def watched(*words):
+        seen.append(threads())
+        return run(*words)
+
+    run = kind._run
+    monkeypatch.setattr(kind, "_run", watched)
+    x, y = np.random.default_rng(0).random((20, 36), np.float32), np.arange(20) % 3
+    if kind is hn.DeepNet:
+        net = kind(36, 3, 8, 2, "highway", 0)
+        look = net.gates
+    else:
+        net = kind((1, 6, 6), [("conv", 3, 4), ("highway", 3), ("dense", 3)], 0)
+        look = net.mean_gates
+    with threadpool_limits(2, "blas"):
+        before = threads()
+        net.forward(x)
+        assert seen == [before]  # a loop of the user's own is the user's
+        seen.clear()
+        net.predict(x)
+        look(x)
+        hn.train_epoch(net, hn.Adam(net.parameters), x, y, np.arange(20), 10)
+        assert seen == [{1}] * 4
+        with hn.one_blas_thread():
+            net.forward(x)
+        assert seen[-1] == {1}
+        assert threads() == before
 
 
 def test_a_saved_net_cut_or_changed_at_any_byte_is_refused_or_the_same(tmp_path):
