@@ -179,8 +179,12 @@ def where_computed(name: str) -> str:
 
 def ledger_counts(read) -> str:
     counts = read("results/claims.json")["summary"]
-    parts = [f"{n} {name.replace('_', ' ')}" for name, n in counts.items()]
-    return f"of {sum(counts.values())} claims {', '.join(parts)}"
+    return table(f"| {' | '.join(counts)} |".replace("_", " "), [f"| {' | '.join(map(str, counts.values()))} |"])
+
+
+def ledger_reproduced(read) -> str:
+    counts = read("results/claims.json")["summary"]
+    return f"{counts['reproduced']} of {sum(counts.values())} claims"
 
 
 # ---- Depth and blocks ------------------------------------------------------------------------------------------------
@@ -448,7 +452,8 @@ FILLED = {
 FILLED |= {"shut-skipped": partial(shut, name="skipped_accuracy"), "shut-sum": partial(shut, name="sum_of_mean_T")}
 FILLED |= {"depth-accuracy": partial(sweep, columns={"test_acc": ""})}
 FILLED |= {"sweep": partial(sweep, columns=ACCURACY | {"train_loss": "training loss"})}
-FILLED |= {"claims": ledger, "ledger-counts": ledger_counts, "compounding": compounding, "unscaled": unscaled}
+FILLED |= {"claims": ledger, "ledger-counts": ledger_counts, "ledger-reproduced": ledger_reproduced}
+FILLED |= {"compounding": compounding, "unscaled": unscaled}
 FILLED |= {"blocks": partial(blocks, matched="parameters"), "blocks-width-50": partial(blocks, matched="width")}
 FILLED |= {
     f"trials-{name}": partial(budget, name=name, text="{trials} trials of {search_epochs} epochs")
