@@ -432,7 +432,7 @@ def test_a_stopped_command_resumes_exactly(tmp_path, shapes, main, whole, how, j
     if how == signal.SIGINT:
         assert process.returncode == 130
         assert stderr.splitlines() == [
-            "interrupted: nothing was written; --resume goes on from the last finished epoch"
+            "interrupted: no result was written, but every finished epoch is kept: --resume goes on from there"
         ]
     assert "--resume goes on from there" in one_line_error(main(*words, tmp_path / "stopped.json"))
     process = train(*words, tmp_path / "stopped.json", "--resume")

@@ -192,7 +192,8 @@ def test_a_stopped_experiment_goes_on_where_it_was(tmp_path, finished, how):
         stderr = process.communicate(timeout=60)[1]
     assert process.returncode == (130 if how == signal.SIGINT else -how)
     if how == signal.SIGINT:
-        assert "the same command goes on from there\n" in stderr
+        kept = "no result was written, but finished trials are kept: the same command goes on from there"
+        assert f"interrupted: {kept}\n" in stderr
         assert "Traceback" not in stderr
     kept = log.read_bytes().splitlines()
     assert not (log.parent / "optimization.json").exists()
