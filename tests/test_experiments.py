@@ -40,6 +40,7 @@ from experiments import (
 from experiments import (
     trials as trials_module,
 )
+from experiments.code import code_of
 from experiments.trials import Experiment
 from plumbing.files import InputError, read_arrays, write_arrays
 
@@ -287,6 +288,15 @@ def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkey
     assert trials_of(tmp_path)[0] == {"trial": {"a": 1}, "data": "0", "code": "x"} | {
         key: trials_of(tmp_path)[0][key] for key in ("result", "git")
     }
+
+
+def test_a_worker_with_other_code_is_refused():
+    """As of a cluster, where each machine has a clone of its own."""
+    t = setting(epochs=1)
+    key = {"trial": t, "data": training.data_of(t).sha256, "code": code_of(training.trial)}
+    assert trials_module._call(training.trial, t, json.dumps(key))[1]["diverged"] is None
+    with pytest.raises(InputError, match="runs other code than this program"):
+        trials_module._call(training.trial, t, json.dumps(key | {"code": "0"}))
 
 
 def test_a_changed_program_measures_again_and_a_changed_claim_does_not(tmp_path):
