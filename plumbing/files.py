@@ -59,14 +59,11 @@ def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> N
 
 def read_arrays(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
     """The head and the arrays that write_arrays() wrote, executing nothing of it; for other files any exception."""
-    data = Path(path).read_bytes()
-    if not data.startswith(b"PK"):  # of anything else NumPy says that it can be loaded "unsafely"
-        raise ValueError("it is no .npz file")
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
             arrays = dict(file)
-    except ValueError as error:
-        raise ValueError("an array in it is damaged, or holds something else than numbers") from error
+    except ValueError as error:  # NumPy's own message may say that the file can be loaded "unsafely"
+        raise ValueError("it is no whole .npz file of numbers") from error
     return json.loads(str(arrays.pop("head"))), arrays
 
 

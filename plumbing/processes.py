@@ -28,7 +28,7 @@ _blas = functools.cache(ThreadpoolController)  # finding the libraries takes mil
 @contextlib.contextmanager
 def one_blas_thread():
     """One BLAS thread in a `with`, or in a function that this decorates; then as many as before.  More slow the small
-    matrices of these nets down, twentyfold where the cores are busy, and round differently."""
+    matrices of these nets down, the more the busier the cores are, and round differently."""
     with _blas().limit(limits=1, user_api="blas"):
         yield
 

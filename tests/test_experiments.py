@@ -248,6 +248,7 @@ def test_nets_that_are_missing_are_trained_first(tmp_path, capsys):
     )
     assert (tmp_path / "fifty_layers.json").exists()
     assert (tmp_path / "lesion.json").exists()
+    assert hn.DeepNet.load(tmp_path / "fifty_layers_mnist_1.npz").about["pixels"] == "[0, 1]"
 
 
 def test_an_experiment_about_mnist_refuses_another_set(tmp_path, monkeypatch):
