@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import highway_networks as hn
+from plumbing import files
 from plumbing.files import InputError
 
 TRAIN_IMAGES, TRAIN_LABELS, TEST_IMAGES, TEST_LABELS = hn.SHA256
@@ -133,7 +134,7 @@ def test_a_foreign_file_in_the_bundle_is_refused(tmp_path, monkeypatch):
 @given(st.binary(max_size=60), st.integers(1, 3))
 def test_garbage_is_an_array_or_one_line(data, n_dims):
     try:
-        outcome = idx_bytes(hn._parse_idx(hn.Path("garbage"), data, n_dims))
+        outcome = idx_bytes(files.parse_idx(hn.Path("garbage"), data, n_dims))
     except InputError as error:
         outcome = str(error)
     assert outcome == data or (outcome.startswith("garbage ") and "\n" not in outcome)
@@ -267,7 +268,9 @@ def test_a_bad_download_is_refused_and_replaced_from_the_next_mirror(mirror, mon
 DOWNLOAD = """
 import pathlib, sys
 import highway_networks as hn
+from plumbing import files
 from plumbing.files import InputError
+from plumbing import files
 from plumbing.files import InputError
 hn.BUNDLED, hn.CACHE, hn.MIRRORS = pathlib.Path("none"), pathlib.Path(sys.argv[1]), (sys.argv[2],)
 hn.GZ_MD5 = dict(word.split("=") for word in sys.argv[3:])
