@@ -11,7 +11,6 @@ tiny one.
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import sys
 
@@ -21,7 +20,7 @@ import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read the
 import numpy as np
 
 import highway_networks as hn
-from benchmarks.report import checked, end, results_path, save, summarise
+from benchmarks.report import Report, arguments, checked, end, summarise
 from benchmarks.scaling import memory_mb
 from benchmarks.step import interleaved, pin
 from conv.layers import ConvNet, Dense, Nesterov
@@ -215,10 +214,10 @@ def _peak_mb(name: str, width: int) -> float:
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.conv_step", description=__doc__.split("\n")[0])
+    parser = arguments("conv_step", __doc__)
     parser.add_argument("--rounds", type=number(int, 1), default=20, help=f"turns of {STEPS} steps (%(default)s)")
     args = parser.parse_args(argv)
-    path, trials, summary = results_path("benchmark_conv_step"), {}, {}
+    report, trials, summary = Report(parser, args, ("torch", "jax")), {}, {}
     where = pin()
     for width in (16, 32):
         there, missing = made(width)
@@ -240,7 +239,7 @@ def main(argv=None) -> int:
         summary[f"width_{width}_over_jax"] = rows[Jax.name]["ours_over_theirs"] if Jax.name in rows else None
         least = min((row["peak_mb"] for row in eager if row["peak_mb"]), default=None)
         summary[f"width_{width}_memory_over_torch"] = least and rows[Ours.name]["peak_mb"] / least
-    return save(path, {"batch": BATCH, "rounds": args.rounds}, summary, trials)
+    return report.save({"batch": BATCH, "rounds": args.rounds}, summary, trials)
 
 
 if __name__ == "__main__":
