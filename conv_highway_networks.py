@@ -30,6 +30,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from threadpoolctl import threadpool_limits

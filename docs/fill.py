@@ -22,6 +22,7 @@ from statistics import mean, median, stdev
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from plumbing.commands import run_command, run_program
 from plumbing.files import ROOT, InputError, read_json
 

@@ -210,7 +210,7 @@ def row_of(command: str) -> re.Match | None:
 
 def copied(folder: Path, *names: str) -> Path:
     """The programs and these folders, as in a clone."""
-    for path in [*ROOT.glob("*.py"), ROOT / "README.md"]:
+    for path in [*ROOT.glob("*.py"), ROOT / "requirements.txt", ROOT / "README.md"]:
         shutil.copy(path, folder)
     for name in ("run.json", "run_sweep.json", "run_seeds.json"):
         (folder / name).write_text(json.dumps(READ(name)))
