@@ -132,6 +132,15 @@ def seeds(read) -> str:
     return table("| net | published (3 seeds) | here | seeds | lowest | highest |", rows)
 
 
+def fashion(read) -> str:
+    rows, pairs = [], read("run_fashion.json")["runs"]
+    for block in BLOCKS:
+        each = [pair[block]["final_test_acc"] for pair in pairs]
+        rows.append(f"| {block} | {mean_and_sd(each)} | {' | '.join(f'{accuracy:.3f}' for accuracy in each)} |")
+    seeds = " | ".join(f"seed {pair['seed']}" for pair in pairs)
+    return table(f"| test accuracy on Fashion-MNIST, depth {pairs[0]['depth']} | mean ± sd | {seeds} |", rows)
+
+
 def sweep(read, columns: dict) -> str:
     """The pair at each depth: of each column the published number beside ours."""
     published, rows = read("data/published.json")["program"]["depths"], []
@@ -442,6 +451,7 @@ FILLED = {
     "output": output,
     "headline": headline,
     "seeds": seeds,
+    "fashion": fashion,
     "thirds": thirds,
     "depths": depths,
     "exploded": exploded,
