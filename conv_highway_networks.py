@@ -337,8 +337,8 @@ def train_one(
     """One net to its RUN, on one BLAS thread: from its checkpoint if that is of this run, else from its seed.
 
     With `any_program` another program may have written the checkpoint; without `resume` it is replaced.  Calls
-    tell((seed, row)) with {"step": n} after each, and after each epoch with its row and the "seconds" so far.  Raises
-    InputError for a file that is no checkpoint, and where none can be written.
+    tell((seed, row)) after each step, with {"step": n}, and after each epoch, with the "seconds" so far in its row.
+    Raises InputError for a file that is no checkpoint, and where none can be written.
     """
     run = Training(settings, protocol, fingerprint(data))
     if resume and checkpoint and checkpoint.exists():
@@ -376,7 +376,7 @@ def parse_arguments(argv=None):
     add("--validation", action="store_true", help=f"test on the last {HELD_OUT} training images instead")
     add("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
     add("--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes, one a seed" + default)
-    add("--quick", action="store_true", help="a smoke test of half a minute at most, to run_conv_quick.json")
+    add("--quick", action="store_true", help="a smoke test to 90 %%, half a minute at most; to run_conv_quick.json")
     add("--out", type=path_name, metavar="FILE", help="instead of run_conv.json; each net to FILE_SEED.npz beside it")
     saving.add_argument("--resume", action="store_true", help="go on from the checkpoints that stand beside the JSON")
     saving.add_argument("--no-save", action="store_true", help="write nothing")
@@ -458,8 +458,7 @@ class Progress:
         self.epochs_left[seed] = settings.epochs - row["epoch"]
         text = f"loss {{train_loss:.4f}}  train {{train_acc:.4f}}  {settings.tested_on} {{test_acc:.4f}}"
         took, to_go = (duration(n * row["seconds"] / row["epoch"]) for n in (row["epoch"], self._epochs_to_go()))
-        line = f"{settings.label}  epoch {row['epoch']:3d}  {text.format_map(row)}  {took}, {to_go} to go"
-        tqdm.write(line)  # above the bars
+        tqdm.write(f"{settings.label}  epoch {row['epoch']:3d}  {text.format_map(row)}  {took}, {to_go} to go")
         sys.stdout.flush()
 
     def _step(self, seed: int, step: int) -> None:

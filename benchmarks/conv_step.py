@@ -222,8 +222,8 @@ def main(argv=None) -> int:
     parser = arguments("conv_step", __doc__)
     parser.add_argument("--rounds", type=number(int, 1), default=20, help=f"turns of {STEPS} steps (%(default)s)")
     args = parser.parse_args(argv)
-    report, trials, summary = Report(parser, args, ("torch", "jax")), {}, {}
     where = pin()
+    report, trials, summary = Report(parser, args, ("torch", "jax")), {}, {}
     for width in (16, 32):
         there, missing = made(width)
         times = interleaved({n: lambda r=r: [r.step() for _ in range(STEPS)] for n, r in there.items()}, args.rounds)

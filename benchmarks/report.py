@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import math
+import shlex
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -81,7 +82,7 @@ class Report:
         if other and not args.out:
             raise InputError(f"{committed} is not measured with {' '.join(other)}: --out FILE writes to another file")
         if self.missing and not args.out:
-            install = f"python -m pip install -r {ROOT / 'requirements-bench.txt'}"
+            install = f"python -m pip install -r {shlex.quote((ROOT / 'requirements-bench.txt').as_posix())}"
             raise InputError(f"no {' and no '.join(self.missing)} here: {install}, or --out FILE to measure without")
         self.path = Path(args.out or committed)
         check_writable(self.path)
@@ -101,6 +102,7 @@ class Report:
 
 
 def _importable(name: str) -> bool:
+    """Found, and not broken: what checked() would leave out is missing here, too."""
     try:
         importlib.import_module(name)
     except ImportError:

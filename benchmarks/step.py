@@ -152,8 +152,8 @@ def main(argv=None) -> int:
     args = parser.parse_args(argv)
     if args.block and args.out:
         parser.error("--block is shown on the screen: not allowed with --out")
-    report = None if args.block else Report(parser, args, ("torch", "jax"))
     where = pin()
+    report = None if args.block else Report(parser, args, ("torch", "jax"))
     sizes = {"depth": args.depth, "width": args.width, "batch": args.batch}
     if args.block:
         show(f"{args.block} {sizes}", *time_steps(args.block, **sizes, rounds=args.rounds))

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import io
 import json
 import os
 import re
@@ -603,6 +604,21 @@ def test_a_bar_within_the_epoch(shapes, jobs):
     assert "step/s]" not in in_a_terminal(*words, "--quiet")
 
 
+def test_what_comes_after_the_bars_begins_at_the_left(monkeypatch):
+    """Also where the lowest bar ends last: tqdm leaves the cursor behind it."""
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stdout", terminal)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    progress = cn.Progress([replace(SMALL, seed=seed) for seed in (0, 1)], 2)
+    for seed in (0, 1):
+        progress.heard((seed, {"step": 1}))
+    progress.finished(0)
+    progress.close()
+    assert "\rseed 1  epoch   1: " in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r")
+
+
 def test_the_time_to_go_is_that_of_the_job_that_ends_last():
     progress = cn.Progress([replace(SMALL, epochs=12, seed=seed) for seed in range(5)], 2)
     assert progress._epochs_to_go() == 36
@@ -618,6 +634,13 @@ def test_the_time_to_go_is_that_of_the_job_that_ends_last():
     assert [cn.duration(s) for s in (0, 71.9, 99, 100, 840, 5940, 11520)] == [
         *("0 s", "72 s", "99 s", "2 min", "14 min", "99 min", "3.2 h")
     ]
+
+
+def test_the_help_says_how_long_it_takes(main):
+    """As long as Table 1 took."""
+    measured = json.loads((ROOT / "results" / "table1.json").read_text())["summary"]["seconds_per_epoch_width_16_short"]
+    assert "a quarter of an hour on one core" in " ".join(main("--help").stdout.split())
+    assert 10 <= cn.PROTOCOLS["short"].epochs * measured / 60 <= 20
 
 
 def test_quick_is_long_enough_to_learn():
