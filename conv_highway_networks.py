@@ -18,18 +18,22 @@ conv/layers.py.  This file reads from top to bottom: the nets as data, the train
 from __future__ import annotations
 
 import argparse
+import heapq
 import math
 import os
 import sys
 import time
 import zlib
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
+from tqdm import tqdm
 
 import highway_networks as hn
 from conv.layers import KINDS, ConvNet, Convolution, Nesterov
@@ -176,8 +180,8 @@ class Training:
 
     For hn.train_epoch() it is a net, of images in bytes, and an optimiser: it moves, scales, drops, sets the rate.
     `net`, `history` (a list for each column, an entry an epoch), `diverged` (where, or None) and `commits` (of the
-    programs that trained it) are what one reads.  `images` is their fingerprint().  Raises ValueError for images that
-    the net cannot take."""
+    programs that trained it) are what one reads.  `images` is their fingerprint().  `after_step`, a function of
+    nothing, is called after each update.  Raises ValueError for images that the net cannot take."""
 
     COLUMNS = ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")
 
@@ -191,7 +195,7 @@ class Training:
         self.optimizer = Nesterov(self.net.parameters, protocol.lr, weight_decay=decay, rates=rates)
         self.rng = np.random.default_rng([settings.seed, 1])  # shuffles, moves, drops
         self.history, self.seconds, self.diverged = {name: [] for name in self.COLUMNS}, 0.0, None
-        self.steps, self.steps_of_epoch = 0, settings.n_train // BATCH
+        self.steps, self.steps_of_epoch, self.after_step = 0, settings.n_train // BATCH, lambda: None
 
     parameters = property(lambda self: self.net.parameters)
     epochs = property(lambda self: len(self.history["epoch"]), doc="that are finished")
@@ -207,8 +211,10 @@ class Training:
         """An update at the rate that the schedule has for it; returns the gradient's norm."""
         progress = (self.steps + 0.5) / (self.settings.epochs * self.steps_of_epoch)
         self.optimizer.lr = self.protocol.lr * SCHEDULES[self.protocol.schedule](progress)
+        norm = self.optimizer.step(gradient)
         self.steps += 1
-        return self.optimizer.step(gradient)
+        self.after_step()
+        return norm
 
     def predict(self, x: np.ndarray) -> np.ndarray:
         """Images (N, pixels) uint8 -> logits (N, classes)."""
@@ -326,37 +332,34 @@ def differences(saved: Training, run: Training) -> dict:
 @one_blas_thread()
 def train_one(
     settings: Settings, protocol: Protocol, data: hn.Dataset, checkpoint: Path | None = None,
-    *, resume: bool = True, any_program: bool = False, quiet: bool = True,
+    *, resume: bool = True, any_program: bool = False, tell=lambda message: None,
 ) -> dict:  # fmt: skip
     """One net to its RUN: from its checkpoint if that is of this run, else from its seed.
 
-    With `any_program` another program may have written the checkpoint; without `resume` it is replaced.  Raises
-    InputError for a file that is no checkpoint, and where none can be written.
+    With `any_program` another program may have written the checkpoint; without `resume` it is replaced.  Calls
+    tell((seed, row)) after each step, with {"step": n}, and after each epoch, with the "seconds" so far in its row.
+    Raises InputError for a file that is no checkpoint, and where none can be written.
     """
     run = Training(settings, protocol, fingerprint(data))
     if resume and checkpoint and checkpoint.exists():
         saved = Training.load(checkpoint)
         if differences(saved, run).keys() <= ({"commits"} if any_program else set()):
             run = saved
-    text = f"loss {{train_loss:.4f}}  train {{train_acc:.4f}}  {settings.tested_on} {{test_acc:.4f}}"
-
-    def report(row):
-        if not quiet:
-            line = f"{settings.label}  epoch {row['epoch']:3d}  {text.format_map(row)}  {run.seconds:.0f} s"
-            print(line + "\n", end="", flush=True)  # in one piece, among those of the other processes
-
-    train(run, data, checkpoint, report)
+    run.after_step = lambda: tell((settings.seed, {"step": run.steps}))
+    train(run, data, checkpoint, lambda row: tell((settings.seed, row | {"seconds": run.seconds})))
     return result(run, data)
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
 
-QUICK = {"width": 4, "epochs": 2, "n_train": 600, "n_test": 200}  # a smoke test of a second or two
+QUICK = {"width": 8, "epochs": 5, "n_train": 5000, "n_test": 1000}  # to 90 %: 0.93, 0.93, 0.91 with seeds 0, 1, 2
 
 
 def parse_arguments(argv=None):
     d, count, default = Settings(), number(int, 1), " (%(default)s)"
-    p = argparse.ArgumentParser(description="Train the paper's convolutional highway net on MNIST; write JSON.")
+    takes = "The default, twelve epochs of 16 maps on all images, takes a quarter of an hour on one core of a laptop."
+    text = "Train the paper's convolutional highway net on MNIST; write JSON."
+    p = argparse.ArgumentParser(description=f"{text} {takes}")
     add, seeds, saving = p.add_argument, p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
     add("--width", type=count, default=d.width, help="maps of a layer; the paper's are 16 and 32" + default)
     kinds = [name for name, kind in KINDS.items() if issubclass(kind, Convolution) and name != "conv"]
@@ -372,7 +375,7 @@ def parse_arguments(argv=None):
     add("--validation", action="store_true", help=f"test on the last {HELD_OUT} training images instead")
     add("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
     add("--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes, one a seed" + default)
-    add("--quick", action="store_true", help="a smoke test of two epochs, to run_conv_quick.json")
+    add("--quick", action="store_true", help="a smoke test to 90 %%, half a minute at most; to run_conv_quick.json")
     add("--out", type=path_name, metavar="FILE", help="instead of run_conv.json; each net to FILE_SEED.npz beside it")
     saving.add_argument("--resume", action="store_true", help="go on from the checkpoints that stand beside the JSON")
     saving.add_argument("--no-save", action="store_true", help="write nothing")
@@ -436,6 +439,65 @@ def check_checkpoint(settings: Settings, images: dict, path: Path, resume: bool)
         print(f"{path}: trained by {commits}, from now on by {commit()}: compare with care", file=sys.stderr)
 
 
+class Progress:
+    """What is shown while nets train: a line for each epoch and, on a terminal, a bar within it for each net."""
+
+    def __init__(self, planned: list[Settings], jobs: int):
+        self.planned, self.jobs, self.bars = {settings.seed: settings for settings in planned}, jobs, {}
+        self.epochs_left = {settings.seed: settings.epochs for settings in planned}
+        self.no_bars = not (sys.stdout.isatty() and sys.stderr.isatty())  # a bar in a file is garbage
+
+    def heard(self, message: tuple[int, dict]) -> None:
+        """What train_one() tells."""
+        seed, row = message
+        if "step" in row:
+            self._step(seed, row["step"])
+            return
+        settings = self.planned[seed]
+        self.epochs_left[seed] = settings.epochs - row["epoch"]
+        text = f"loss {{train_loss:.4f}}  train {{train_acc:.4f}}  {settings.tested_on} {{test_acc:.4f}}"
+        took, to_go = (duration(n * row["seconds"] / row["epoch"]) for n in (row["epoch"], self._epochs_to_go()))
+        tqdm.write(f"{settings.label}  epoch {row['epoch']:3d}  {text.format_map(row)}  {took}, {to_go} to go")
+        sys.stdout.flush()
+
+    def _step(self, seed: int, step: int) -> None:
+        steps_of_epoch = self.planned[seed].n_train // BATCH
+        epochs, rest = divmod(step - 1, steps_of_epoch)
+        self.epochs_left[seed] = self.planned[seed].epochs - epochs  # a resumed one does not begin with the first
+        if seed not in self.bars:
+            self.bars[seed] = tqdm(total=steps_of_epoch, unit="step", leave=False, disable=self.no_bars)
+        bar = self.bars[seed]
+        bar.set_description(f"seed {seed}  epoch {epochs + 1:3d}", refresh=False)
+        if rest == 0:
+            bar.reset()
+        bar.update(rest + 1 - bar.n)
+
+    def _epochs_to_go(self) -> int:
+        """Of the job that ends last, when each takes the next net as soon as it is done with one."""
+        ends = [0] * self.jobs
+        for left in self.epochs_left.values():
+            heapq.heapreplace(ends, ends[0] + left)
+        return max(ends)
+
+    def finished(self, seed: int) -> None:
+        self.epochs_left[seed] = 0  # it may have diverged
+        if seed in self.bars:
+            self.bars.pop(seed).close()
+            if not self.no_bars:  # tqdm leaves the cursor behind the last bar that it removes
+                print(end="\r", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        for seed in [*self.bars]:
+            self.finished(seed)
+
+
+def duration(seconds: float) -> str:
+    """As one would say it: 72 s, 14 min, 3.2 h."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 99.5 * 60 else f"{seconds / 3600:.1f} h"
+
+
 def train_seeds(args, save) -> None:
     """What the command line does; save({path: bytes}) writes the JSON."""
     start = time.perf_counter()
@@ -454,8 +516,14 @@ def train_seeds(args, save) -> None:
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
         print(f"{data.name} from {data.source}: {sizes}", flush=True)
-    work = partial(train_one, resume=args.resume, any_program=True, quiet=args.quiet)
-    done = {run["seed"]: run for run in in_processes(work, tasks, min(args.jobs, len(tasks)))}
+    work, jobs, done = partial(train_one, resume=args.resume, any_program=True), min(args.jobs, len(tasks)), {}
+    with (
+        closing(Progress(planned, jobs)) as progress,
+        closing(in_processes(work, tasks, jobs, None if args.quiet else progress.heard)) as finished,
+    ):
+        for run in finished:
+            done[run["seed"]] = run
+            progress.finished(run["seed"])
     runs = [done[settings.seed] for settings in planned]
     for run in runs:
         if run["diverged"]:

@@ -34,6 +34,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, square, subtract, tanh  # called in loops
 from tqdm import tqdm

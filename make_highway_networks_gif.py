@@ -10,6 +10,7 @@ import argparse
 from functools import partial
 from pathlib import Path
 
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import imageio.v3 as imageio
 import matplotlib.pyplot as plt
 

@@ -1,5 +1,6 @@
 """The headline's nets, written to be read: batch first, an equation a line; docs/how_it_works.md walks through it."""
 
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
 from highway_networks import load_mnist

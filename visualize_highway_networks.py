@@ -11,6 +11,7 @@ import argparse
 from functools import partial
 from pathlib import Path
 
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from figures import (
     benchmark,
     blocks,

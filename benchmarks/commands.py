@@ -8,7 +8,6 @@ medians, and the ratio within each round.
 
 from __future__ import annotations
 
-import argparse
 import os
 import subprocess
 import sys
@@ -16,9 +15,13 @@ import tempfile
 import time
 from pathlib import Path
 
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
-from benchmarks.report import end, results_path, save
+from benchmarks.report import Report, arguments, end
 from plumbing.commands import number
 from plumbing.files import ROOT
 
@@ -37,18 +40,18 @@ START_UP = {  # each in a fresh interpreter, which is then subtracted
 
 
 def seconds(*words) -> float:
-    one_thread = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # a second slows both, and the more the busier the machine
+    own = {name: value for name, value in os.environ.items() if name != "MNIST_DIR"}  # the user's data set is another
+    own |= {"OPENBLAS_NUM_THREADS": "1"}  # a second slows both, and the more the busier the machine
     start = time.perf_counter()
-    subprocess.run([sys.executable, *words], cwd=ROOT, env=one_thread, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([sys.executable, *words], cwd=ROOT, env=own, check=True, stdout=subprocess.DEVNULL)
     return time.perf_counter() - start
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.commands", description=__doc__.split("\n")[0])
+    parser = arguments("commands", __doc__)
     parser.add_argument("--rounds", type=number(int, 1), default=5, help="(%(default)s)")
     args = parser.parse_args(argv)
-    path = results_path("benchmark_commands")
-    trials, summary = {}, {}
+    report, trials, summary = Report(parser, args), {}, {}
     with tempfile.TemporaryDirectory() as folder:
         out = ("--out", str(Path(folder) / "out.json"))
         for name, (ours, theirs) in COMMANDS.items():
@@ -65,7 +68,7 @@ def main(argv=None) -> int:
     for name, value in trials["start-up"].items():
         print(f"start-up, {name}: {1e3 * value:.0f} ms")
     settings = {"rounds": args.rounds, "cores": os.cpu_count()}
-    return save(path, settings, summary, trials)
+    return report.save(settings, summary, trials)
 
 
 if __name__ == "__main__":

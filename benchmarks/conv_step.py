@@ -11,17 +11,21 @@ tiny one.
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import sys
+from pathlib import Path
 
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported
 
 # isort: split
 import numpy as np
 
 import highway_networks as hn
-from benchmarks.report import checked, end, results_path, save, summarise
+from benchmarks.report import Report, arguments, checked, end, summarise
 from benchmarks.scaling import memory_mb
 from benchmarks.step import interleaved, pin
 from conv.layers import ConvNet, Dense, Nesterov
@@ -215,11 +219,11 @@ def _peak_mb(name: str, width: int) -> float:
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.conv_step", description=__doc__.split("\n")[0])
+    parser = arguments("conv_step", __doc__)
     parser.add_argument("--rounds", type=number(int, 1), default=20, help=f"turns of {STEPS} steps (%(default)s)")
     args = parser.parse_args(argv)
-    path, trials, summary = results_path("benchmark_conv_step"), {}, {}
     where = pin()
+    report, trials, summary = Report(parser, args, ("torch", "jax")), {}, {}
     for width in (16, 32):
         there, missing = made(width)
         times = interleaved({n: lambda r=r: [r.step() for _ in range(STEPS)] for n, r in there.items()}, args.rounds)
@@ -240,7 +244,7 @@ def main(argv=None) -> int:
         summary[f"width_{width}_over_jax"] = rows[Jax.name]["ours_over_theirs"] if Jax.name in rows else None
         least = min((row["peak_mb"] for row in eager if row["peak_mb"]), default=None)
         summary[f"width_{width}_memory_over_torch"] = least and rows[Ours.name]["peak_mb"] / least
-    return save(path, {"batch": BATCH, "rounds": args.rounds}, summary, trials)
+    return report.save({"batch": BATCH, "rounds": args.rounds}, summary, trials)
 
 
 if __name__ == "__main__":

@@ -1,15 +1,18 @@
-"""What the benchmarks share: the summary of a list of times, and the envelope of a results file."""
+"""What the benchmarks share: their arguments, the summary of a list of times, and the file that they write."""
 
 from __future__ import annotations
 
+import argparse
+import importlib
 import math
+import shlex
 from importlib.metadata import distributions
 from pathlib import Path
 
 import numpy as np
 
-from plumbing.commands import run_command, run_program
-from plumbing.files import ROOT, check_writable, environment, write_json
+from plumbing.commands import path_name, run_command, run_program
+from plumbing.files import ROOT, InputError, check_writable, environment, write_json
 
 TARGETS = {  # at most, for the numbers of the summaries
     "highway_over_jax": 0.60,
@@ -59,24 +62,49 @@ def end(main) -> None:
     run_program(lambda: run_command("benchmark", lambda save: main()))
 
 
-def results_path(name: str) -> Path:
-    """Where the results of `name` go; raises InputError when they cannot go there, before anybody waits for them."""
-    path = ROOT / "results" / f"{name}.json"
-    check_writable(path)
-    return path
+def arguments(name: str, doc: str) -> argparse.ArgumentParser:
+    """What every benchmark understands; each adds its own settings."""
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=doc.split("\n")[0])
+    parser.add_argument("--out", type=path_name, metavar="FILE", help=f"instead of results/benchmark_{name}.json")
+    return parser
 
 
-def save(path: Path, settings: dict, summary: dict, trials) -> int:
-    name = path.stem
-    installed = {package.name.lower(): package.version for package in distributions()}
-    versions = {package: installed.get(package) for package in ("torch", "jax")}
-    targets = {key: TARGETS[key] for key in summary if key in TARGETS}
-    for key, target in targets.items():
-        verdict = "not measured" if summary[key] is None else "reached" if summary[key] <= target else "missed"
-        print(f"{key} {summary[key] or math.nan:.3f}, aimed at {target:.2f}: {verdict}")
-    settings = settings | {"targets": targets}
-    command = f"python -m benchmarks.{name.removeprefix('benchmark_')}"
-    record = {"experiment": name, "source": "this project's own question", "command": command, "settings": settings}
-    write_json(path, record | {"env": environment() | versions, "summary": summary, "trials": trials})
-    print(f"saved to {path}")
-    return 0
+class Report:
+    """The file that a benchmark writes.  Only the default settings, with every rival, are judged by the targets, and
+    only they may replace the committed file: raises InputError for others without --out, before anybody measures."""
+
+    def __init__(self, parser: argparse.ArgumentParser, args: argparse.Namespace, rivals: tuple[str, ...] = ()):
+        given = {name: value for name, value in vars(args).items() if name != "out"}
+        other = [f"--{name} {value}" for name, value in given.items() if value != parser.get_default(name)]
+        self.command, self.missing = " ".join([parser.prog, *other]), [name for name in rivals if not _importable(name)]
+        self.name, self.judged = f"benchmark_{parser.prog.rpartition('.')[2]}", not other and not self.missing
+        committed = ROOT / "results" / f"{self.name}.json"
+        if other and not args.out:
+            raise InputError(f"{committed} is not measured with {' '.join(other)}: --out FILE writes to another file")
+        if self.missing and not args.out:
+            install = f"python -m pip install -r {shlex.quote((ROOT / 'requirements-bench.txt').as_posix())}"
+            raise InputError(f"no {' and no '.join(self.missing)} here: {install}, or --out FILE to measure without")
+        self.path = Path(args.out or committed)
+        check_writable(self.path)
+
+    def save(self, settings: dict, summary: dict, trials) -> int:
+        installed = {package.name.lower(): package.version for package in distributions()}
+        versions = {package: installed.get(package) for package in ("torch", "jax")}
+        targets = {key: TARGETS[key] for key in summary if key in TARGETS} if self.judged else {}
+        for key, target in targets.items():
+            verdict = "not measured" if summary[key] is None else "reached" if summary[key] <= target else "missed"
+            print(f"{key} {summary[key] or math.nan:.3f}, aimed at {target:.2f}: {verdict}")
+        record = {"experiment": self.name, "source": "this project's own question", "command": self.command}
+        record |= {"settings": settings | {"targets": targets}, "env": environment() | versions}
+        write_json(self.path, record | {"summary": summary, "trials": trials})
+        print(f"saved to {self.path}")
+        return 0
+
+
+def _importable(name: str) -> bool:
+    """Found, and not broken: what checked() would leave out is missing here, too."""
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        return False
+    return True

@@ -15,6 +15,10 @@ import sys
 import time
 from pathlib import Path
 
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported
 
 # isort: split
@@ -22,7 +26,7 @@ import numpy as np
 
 import highway_networks as hn
 from benchmarks import rivals, step
-from benchmarks.report import end, results_path, save
+from benchmarks.report import Report, arguments, end
 from plumbing.commands import number
 from plumbing.files import ROOT
 
@@ -71,29 +75,28 @@ def measure_apart(name, sizes) -> dict:
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.scaling", description=__doc__.split("\n")[0])
+    parser = arguments("scaling", __doc__)
     parser.add_argument("--rounds", type=number(int, 1), default=3, help="(%(default)s)")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     if args.one:
         print(json.dumps(measure(args.one[0], *map(int, args.one[1:]))))
         return 0
-    path = results_path("benchmark_scaling")
-    trials = []
+    report, trials = Report(parser, args, ("jax",)), []
+    names = [rivals.Ours.name] if report.missing else list(KINDS)
     for axis, values in GROWTH.items():
         for value in values:
             sizes = BASE | {axis: value}
-            rounds = [{name: measure_apart(name, sizes) for name in KINDS} for _ in range(args.rounds)]
+            rounds = [{name: measure_apart(name, sizes) for name in names} for _ in range(args.rounds)]
             row = {"axis": axis, **sizes}
-            for name in KINDS:
+            line = f"{axis:6}{value:5}"
+            for name in names:
                 row[name] = {key: float(np.median([r[name][key] for r in rounds])) for key in ("ms", "peak_mb")}
-            ours, jax = row[rivals.Ours.name], row[rivals.Jax.name]
-            ratios = [measured[rivals.Ours.name]["ms"] / measured[rivals.Jax.name]["ms"] for measured in rounds]
-            row["ours_over_jax"] = float(np.median(ratios))
+                line += "   {} {ms:9.2f} ms {peak_mb:6.0f} MB".format(name, **row[name])
+            ratios = [r[rivals.Ours.name]["ms"] / r[rivals.Jax.name]["ms"] for r in rounds if not report.missing]
+            row["ours_over_jax"] = float(np.median(ratios)) if ratios else None
             trials.append(row)
-            line = "{ms:9.2f} ms {peak_mb:6.0f} MB"
-            print(f"{axis:6}{value:5}  ours {line.format(**ours)}   JAX {line.format(**jax)}", end="   ")
-            print(f"time, ours / JAX {row['ours_over_jax']:.2f}", flush=True)
+            print(line + (f"   ours / theirs {row['ours_over_jax']:.2f}" if ratios else ""), flush=True)
     ours = {(row["axis"], row[row["axis"]]): row[rivals.Ours.name]["ms"] for row in trials}
     shallow, middle, deep = (ours["depth", depth] for depth in (10, 30, 1000))
     summary = {
@@ -102,7 +105,7 @@ def main(argv=None) -> int:
     }
     summary |= {f"ours_over_jax_{row['axis']}_{row[row['axis']]}": row["ours_over_jax"] for row in trials}
     settings = {"base": BASE, "growth": GROWTH, "rounds": args.rounds, "seconds_a_measurement": SECONDS}
-    return save(path, settings, summary, trials)
+    return report.save(settings, summary, trials)
 
 
 if __name__ == "__main__":

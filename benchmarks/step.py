@@ -9,10 +9,15 @@ medians over the rounds with the quartiles beside them.  Only ratios within one 
 
 from __future__ import annotations
 
-import argparse
 import os
+import sys
 import time
+from pathlib import Path
 
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported
 
 # isort: split
@@ -20,7 +25,7 @@ import numpy as np
 
 import highway_networks as hn
 from benchmarks import rivals
-from benchmarks.report import end, results_path, save, summarise
+from benchmarks.report import Report, arguments, end, summarise
 from plumbing.commands import number
 
 STEPS, WARM_UP = 20, 2  # steps a turn, rounds discarded
@@ -135,8 +140,7 @@ def where_time_goes(block: str, depth: int, width: int, batch: int, rounds: int)
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.step", description=__doc__.split("\n")[0])
-    count = number(int, 1)
+    parser, count = arguments("step", __doc__), number(int, 1)
     parser.add_argument("--block", choices=hn.PAIR, help="one block at the sizes given; default: the whole comparison")
     for flag, default, text in (
         ("--depth", 30, "hidden blocks"),
@@ -146,12 +150,14 @@ def main(argv=None) -> int:
     ):
         parser.add_argument(flag, type=count, default=default, help=f"{text} (%(default)s)")
     args = parser.parse_args(argv)
+    if args.block and args.out:
+        parser.error("--block is shown on the screen: not allowed with --out")
     where = pin()
+    report = None if args.block else Report(parser, args, ("torch", "jax"))
     sizes = {"depth": args.depth, "width": args.width, "batch": args.batch}
     if args.block:
         show(f"{args.block} {sizes}", *time_steps(args.block, **sizes, rounds=args.rounds))
         return 0
-    path = results_path("benchmark_step")
     trials, summary = {}, {}
     for block in hn.PAIR:
         times, missing = time_steps(block, **sizes, rounds=args.rounds)
@@ -167,7 +173,7 @@ def main(argv=None) -> int:
     show("evaluation of 10 000 images, highway, depth 30", times, missing)
     trials["evaluation"] = {name: summarise(values) for name, values in times.items()}
     summary["evaluation_over_torch_eager"] = ratio(times, rivals.Torch.name)
-    return save(path, sizes | {"rounds": args.rounds}, summary, trials)
+    return report.save(sizes | {"rounds": args.rounds}, summary, trials)
 
 
 KEYS = {  # of the summary

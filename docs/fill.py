@@ -22,6 +22,7 @@ from statistics import mean, median, stdev
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from plumbing.commands import run_command, run_program
 from plumbing.files import ROOT, InputError, read_json
 
@@ -129,6 +130,15 @@ def seeds(read) -> str:
         cells = mean_and_sd(published[block]), mean_and_sd(ours), f"{len(ours)} | {min(ours):.3f} | {max(ours):.3f}"
         rows.append(f"| {block} | {' | '.join(cells)} |")
     return table("| net | published (3 seeds) | here | seeds | lowest | highest |", rows)
+
+
+def fashion(read) -> str:
+    rows, pairs = [], read("run_fashion.json")["runs"]
+    for block in BLOCKS:
+        each = [pair[block]["final_test_acc"] for pair in pairs]
+        rows.append(f"| {block} | {mean_and_sd(each)} | {' | '.join(f'{accuracy:.3f}' for accuracy in each)} |")
+    seeds = " | ".join(f"seed {pair['seed']}" for pair in pairs)
+    return table(f"| test accuracy on Fashion-MNIST, depth {pairs[0]['depth']} | mean ± sd | {seeds} |", rows)
 
 
 def sweep(read, columns: dict) -> str:
@@ -445,6 +455,7 @@ FILLED = {
     "output": output,
     "headline": headline,
     "seeds": seeds,
+    "fashion": fashion,
     "thirds": thirds,
     "depths": depths,
     "exploded": exploded,

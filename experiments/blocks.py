@@ -23,8 +23,14 @@ the last third of the blocks.
 
 from __future__ import annotations
 
+import sys
 from functools import partial
+from pathlib import Path
 
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
 import highway_networks as hn

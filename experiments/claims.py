@@ -15,6 +15,10 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
 from experiments.blocks import early_and_late

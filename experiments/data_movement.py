@@ -20,7 +20,13 @@ of the test images, and judged on the other.
 from __future__ import annotations
 
 import functools
+import sys
+from pathlib import Path
 
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
 from experiments import fifty_layers, layer_by_layer, training

@@ -24,6 +24,13 @@ of a plain net, which knows y.  Verdicts are on paired differences over seeds, b
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 from scipy import stats
 

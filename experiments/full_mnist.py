@@ -14,7 +14,13 @@ chosen among three by the training loss of a short run.
 from __future__ import annotations
 
 import math
+import sys
+from pathlib import Path
 
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
 import highway_networks as hn

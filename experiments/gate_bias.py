@@ -15,7 +15,13 @@ are mostly shut: what fails at it may train at a far lower rate, as plain nets d
 from __future__ import annotations
 
 import math
+import sys
+from pathlib import Path
 
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from experiments import training
 from experiments.ledger import Claim, above, print_results, shown
 from experiments.trials import Experiment, run_and_exit

@@ -18,6 +18,13 @@ changes has happened.  Classes differ in a block by (mean T of a class - mean T)
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
 from experiments import fifty_layers, layer_by_layer, training

@@ -16,9 +16,14 @@ the results, if it was the same program.
 from __future__ import annotations
 
 import functools
+import sys
 from dataclasses import fields
 from pathlib import Path
 
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
 import conv_highway_networks as cn

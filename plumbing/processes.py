@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import math
 import multiprocessing.connection
 import multiprocessing.resource_tracker
@@ -12,7 +11,9 @@ import signal
 import sys
 import threading
 import traceback
+from functools import cache, partial
 from itertools import islice
+from typing import Any, NamedTuple
 
 from threadpoolctl import ThreadpoolController
 
@@ -22,7 +23,7 @@ MOST_JOBS = 30 if sys.platform == "win32" else math.inf  # Windows waits for 63 
 READY = "ready"  # what a process says first
 
 
-_blas = functools.cache(ThreadpoolController)  # finding the libraries takes milliseconds, to limit them microseconds
+_blas = cache(ThreadpoolController)  # finding the libraries takes milliseconds, to limit them microseconds
 
 
 @contextlib.contextmanager
@@ -31,6 +32,12 @@ def one_blas_thread():
     matrices of these nets down, the more the busier the cores are, and round differently."""
     with _blas().limit(limits=1, user_api="blas"):
         yield
+
+
+class Told(NamedTuple):
+    """What a process sends while its task is under way."""
+
+    message: Any
 
 
 class WorkerDied(RuntimeError):
@@ -42,15 +49,16 @@ def all_cores() -> int:
     return min(cores, MOST_JOBS)
 
 
-def in_processes(function, tasks, jobs: int):
+def in_processes(function, tasks, jobs: int, heard=None):
     """Yields function(*task) as the tasks finish, each in a process of its own, `jobs` at a time; with jobs=1 all in
-    this one.
+    this one.  With `heard` the function gets one more argument, `tell`: tell(message) calls heard(message) here.
 
     Raises WorkerDied when a process dies, and what a task raises.  Whatever ends this early ends the processes, too, at
     once.  A process alone holds its end of its pipe: when it dies the pipe ends, and nobody waits for the rest of what
     it was sending.  (Libraries share queues and threads between workers, and can hang there: docs/guarantees.md.)
     """
     if jobs == 1:
+        function = partial(function, tell=heard) if heard else function
         yield from (function(*task) for task in tasks)
         return
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")  # forked: ready in 10 ms
@@ -72,7 +80,10 @@ def in_processes(function, tasks, jobs: int):
             process, task = running[pipe]
             if answer == READY:  # only now: to send much to a process that dies at its start may wait for ever
                 with contextlib.suppress(ConnectionError):  # it died just now: _next_message() will tell
-                    pipe.send((function, task))
+                    pipe.send((function, task, heard is not None))
+                continue
+            if isinstance(answer, Told):
+                heard(answer.message)
                 continue
             with interrupts_deferred():  # an exception that is raised while an object is finalised is lost
                 process.join(10)
@@ -112,7 +123,9 @@ def _run(pipe) -> None:
     threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
     with contextlib.suppress(EOFError, ConnectionError):  # the parent's end, heard of here before that thread does
         pipe.send(READY)
-        function, task = pipe.recv()
+        function, task, telling = pipe.recv()
+        if telling:
+            function = partial(function, tell=lambda message: pipe.send(Told(message)))
         try:
             answer = function(*task), None, None
         except Exception as error:  # whatever it is, it is the parent's to tell

@@ -6,11 +6,12 @@ import sys
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, one_line_error
 
 import highway_networks as hn
 import straightforward
-from benchmarks import commands, conv_step, rivals, step
+from benchmarks import commands, conv_step, rivals, scaling, step
+from plumbing.files import InputError
 
 SIZES = (784, 10, 12, 4)
 
@@ -136,3 +137,90 @@ def test_what_the_start_up_is_timed_by_runs(code):
     words = [sys.executable, "-c", code]
     process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert process.returncode == 0, process.stderr
+
+
+# ---- What is written, and where
+
+
+ALL_FOUR = {"step": step, "commands": commands, "scaling": scaling, "conv_step": conv_step}
+TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1")}
+
+
+@pytest.fixture
+def quick(monkeypatch, tmp_path):
+    """main(name, *words) of a benchmark, in this process and soon: what it writes is tried, not what it measures."""
+    monkeypatch.setattr(conv_step, "mnist_net", lambda width: [("conv", 5, 2, "valid"), ("highway", 3), ("dense", 10)])
+    monkeypatch.setattr(conv_step, "peak_mb", lambda name, width: None)
+    monkeypatch.setattr(commands, "seconds", lambda *words: 1.0)
+    ours = {rivals.Ours.name: lambda sizes: {"ms": 1.0 + sizes["depth"], "peak_mb": 1.0}}  # JAX is not measured
+    monkeypatch.setattr(scaling, "measure_apart", lambda name, sizes: ours[name](sizes))
+    for module in (step, conv_step):
+        monkeypatch.setattr(module, "pin", lambda: "not pinned")
+
+    def call(name, *words, rivals=True):
+        with monkeypatch.context() as patched:
+            for module in ("torch", "jax"):
+                patched.setitem(sys.modules, module, type(sys)(module) if rivals else None)
+            return ALL_FOUR[name].main([*map(str, words)])
+
+    return call
+
+
+def committed(name) -> bytes:
+    return (ROOT / "results" / f"benchmark_{name}.json").read_bytes()
+
+
+@pytest.mark.parametrize("name", ALL_FOUR)
+def test_other_settings_do_not_replace_the_committed_results(name, quick):
+    before = committed(name)
+    with pytest.raises(InputError, match=r"not measured with --rounds 1: --out FILE"):
+        quick(name, "--rounds", 1)
+    assert committed(name) == before
+
+
+@pytest.mark.parametrize("name", ["step", "scaling", "conv_step"])
+def test_a_benchmark_without_its_rivals_does_not_replace_the_committed_results(name, quick):
+    before = committed(name)
+    with pytest.raises(InputError, match=r"no jax here: python -m pip install -r \S+requirements-bench.txt, or --out"):
+        quick(name, rivals=False)
+    assert committed(name) == before
+
+
+@pytest.mark.parametrize("name", ALL_FOUR)
+def test_other_settings_are_not_judged(name, quick, tmp_path, capsys):
+    words = TINY.get(name, ("--rounds", "1"))
+    assert quick(name, *words, "--out", tmp_path / "x.json", rivals=False) == 0
+    record = json.loads((tmp_path / "x.json").read_text(), parse_constant=pytest.fail)
+    assert record["command"] == f"python -m benchmarks.{name} {' '.join(words)}"
+    assert record["experiment"] == f"benchmark_{name}"
+    assert record["settings"]["targets"] == {}
+    out = capsys.readouterr().out
+    assert "aimed at" not in out
+    assert "nan" not in out
+    assert f"saved to {tmp_path / 'x.json'}" in out
+
+
+def test_the_default_settings_are_judged_wherever_they_go(quick, tmp_path, capsys):
+    assert quick("commands", "--out", tmp_path / "x.json") == 0
+    record = json.loads((tmp_path / "x.json").read_text())
+    assert record["command"] == "python -m benchmarks.commands"
+    assert list(record["settings"]["targets"]) == SUMMARIES["commands"]
+    assert "headline_over_straightforward 1.000, aimed at 0.22: missed" in capsys.readouterr().out
+
+
+def test_a_benchmark_that_would_write_elsewhere_ends_in_a_line():
+    words = [sys.executable, "-m", "benchmarks.step", "--depth", "3"]
+    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert "benchmark_step.json is not measured with --depth 3: --out FILE" in one_line_error(process)
+    assert process.stdout == ""
+
+
+def test_a_block_on_the_screen_goes_to_no_file(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        step.main(["--block", "plain", "--out", str(tmp_path / "x.json")])
+    assert "not allowed with --out" in capsys.readouterr().err
+
+
+def test_a_users_data_set_does_not_reach_the_commands(monkeypatch, tmp_path):
+    monkeypatch.setenv("MNIST_DIR", str(tmp_path))
+    assert commands.seconds("-c", "import os; assert 'MNIST_DIR' not in os.environ") > 0  # or its status raises

@@ -65,7 +65,7 @@ def test_several_runs_for_any_number_of_jobs(tmp_path, data_set, options):
 
 def test_quick_never_touches_the_headline(tmp_path):
     data = write_data_set(tmp_path / "many", n_train=1400, n_test=600)
-    for name in ("highway_networks.py", "run.json"):
+    for name in ("highway_networks.py", "requirements.txt", "run.json"):
         shutil.copy(ROOT / name, tmp_path)
     for name in ("plumbing", "data"):
         shutil.copytree(ROOT / name, tmp_path / name)

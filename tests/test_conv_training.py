@@ -1,9 +1,13 @@
 """Training of convolutional nets: protocols, checkpoints that resume exactly, and the command line."""
 
+import contextlib
 import copy
+import io
 import json
 import os
+import re
 import signal
+import struct
 import subprocess
 import sys
 from dataclasses import replace
@@ -340,13 +344,15 @@ def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch):
     ],
     ids=str,
 )
-def test_what_is_resumed(tmp_path, shapes, monkeypatch, capsys, how, seed, now, resumed):
+def test_what_is_resumed(tmp_path, shapes, monkeypatch, how, seed, now, resumed):
     data, protocol, path = cn.select_images(hn.load_mnist(shapes), SMALL), cn.PROTOCOLS["short"], tmp_path / "net.npz"
     monkeypatch.setattr(cn, "commit", lambda: "abc")
     first = cn.train_one(SMALL, protocol, data, path)
     monkeypatch.setattr(cn, "commit", lambda: now)
-    again = cn.train_one(replace(SMALL, seed=seed), protocol, data, path, quiet=False, **how)
-    assert len(capsys.readouterr().out.splitlines()) == (0 if resumed else SMALL.epochs)
+    told = []
+    again = cn.train_one(replace(SMALL, seed=seed), protocol, data, path, tell=told.append, **how)
+    assert [row["epoch"] for _, row in told if "epoch" in row] == ([] if resumed else [1, 2, 3, 4])
+    assert [(of, row["step"]) for of, row in told if "step" in row] == [(seed, n) for n in range(1, 13 * (not resumed))]
     assert (again["history"] == first["history"]) == (seed == SMALL.seed)
     assert cn.Training.load(path).settings.seed == seed
 
@@ -376,6 +382,11 @@ def test_seeds_for_any_number_of_jobs(tmp_path, shapes):
             *WORDS, "--seeds", "1,0", "--data-dir", shapes, "--jobs", jobs, "--out", tmp_path / f"{jobs}.json"
         )
         assert process.returncode == 0, process.stderr
+        assert process.stderr == ""
+        lines = [line for line in process.stdout.splitlines() if "epoch" in line]
+        assert len(lines) == 8
+        assert all(re.search(r"  \d+ s, \d+ s to go$", line) for line in lines)  # and no bar, which has a \r
+        assert lines[-1].endswith(" 0 s to go")
     assert numbers_of(tmp_path / "1.json") == numbers_of(tmp_path / "2.json")
     record = json.loads((tmp_path / "2.json").read_text())
     expected = {"width": 3, "block": "highway", "protocol": "short", "epochs": 4, "seed": None, "seeds": [1, 0]}
@@ -560,8 +571,87 @@ def test_the_nets_of_the_paper():
     assert depths == [10, 10, 11, 19, 32, 19]  # as published
 
 
+def in_a_terminal(*words) -> str:
+    """All that the command writes to a terminal of 30 lines of 100 characters."""
+    import fcntl  # not on Windows
+    import termios
+
+    terminal, its_end = os.openpty()
+    fcntl.ioctl(its_end, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    command = [sys.executable, ROOT / "conv_highway_networks.py", *words]
+    with subprocess.Popen([*map(str, command)], stdin=its_end, stdout=its_end, stderr=its_end) as process:
+        os.close(its_end)
+        shown = b""
+        with contextlib.suppress(OSError), open(terminal, "rb", buffering=0) as file:  # Linux ends it with an error
+            while part := file.read(10**5):
+                shown += part
+    assert process.returncode == 0
+    return shown.decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_bar_within_the_epoch(shapes, jobs):
+    words = (*WORDS, "--seeds", "0,1", "--jobs", jobs, "--data-dir", shapes, "--no-save")
+    shown = in_a_terminal(*words)
+    for seed in (0, 1):
+        for epoch in range(1, 5):
+            assert re.search(rf"\rseed {seed}  epoch   {epoch}: .*?\| [0-3]/3 \[", shown)
+            assert re.search(
+                rf"\r(\x1b\[A)?highway, width 3, short, seed {seed}  epoch   {epoch}  .* s to go\r\n", shown
+            )
+    assert shown.index("\rseed   parameters") > shown.rindex("step/s]")  # from the left; the bars are gone
+    assert "step/s]" not in in_a_terminal(*words, "--quiet")
+
+
+def test_what_comes_after_the_bars_begins_at_the_left(monkeypatch):
+    """Also where the lowest bar ends last: tqdm leaves the cursor behind it."""
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stdout", terminal)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    progress = cn.Progress([replace(SMALL, seed=seed) for seed in (0, 1)], 2)
+    for seed in (0, 1):
+        progress.heard((seed, {"step": 1}))
+    progress.finished(0)
+    progress.close()
+    assert "\rseed 1  epoch   1: " in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r")
+
+
+def test_the_time_to_go_is_that_of_the_job_that_ends_last():
+    progress = cn.Progress([replace(SMALL, epochs=12, seed=seed) for seed in range(5)], 2)
+    assert progress._epochs_to_go() == 36
+    row = {"epoch": 6, "train_loss": 0.1, "train_acc": 0.9, "test_acc": 0.9, "seconds": 60}
+    progress.heard((0, row))
+    assert progress._epochs_to_go() == 30  # 6 + 12 + 12 beside 12 + 12
+    progress.heard((1, row | {"epoch": 9}))
+    assert progress._epochs_to_go() == 27
+    progress.finished(0)  # diverged
+    assert progress._epochs_to_go() == 24
+    progress.heard((2, {"step": 3 * 11 + 1}))  # resumed, three steps an epoch
+    assert progress._epochs_to_go() == 15
+    assert [cn.duration(s) for s in (0, 71.9, 99, 100, 840, 5940, 11520)] == [
+        *("0 s", "72 s", "99 s", "2 min", "14 min", "99 min", "3.2 h")
+    ]
+
+
+def test_the_help_says_how_long_it_takes(main):
+    """As long as Table 1 took."""
+    measured = json.loads((ROOT / "results" / "table1.json").read_text())["summary"]["seconds_per_epoch_width_16_short"]
+    assert "a quarter of an hour on one core" in " ".join(main("--help").stdout.split())
+    assert 10 <= cn.PROTOCOLS["short"].epochs * measured / 60 <= 20
+
+
+def test_quick_is_long_enough_to_learn():
+    """0.93, 0.93 and 0.91 with seeds 0, 1, 2; with a fifth fewer steps 0.92, 0.91 and 0.80."""
+    assert cn.QUICK["width"] >= 8
+    assert cn.QUICK["epochs"] * cn.QUICK["n_train"] >= 25_000
+
+
 def test_quick_and_quiet(tmp_path):
-    process = train("--quick", "--quiet", "--no-save", cwd=tmp_path)
+    small = ("--width", 4, "--epochs", 1, "--n-train", 200, "--n-test", 100)
+    process = train("--quick", "--quiet", "--no-save", *small, cwd=tmp_path)
     assert process.returncode == 0, process.stderr
     assert len(process.stdout.splitlines()) == 2
     assert not [*tmp_path.iterdir()]

@@ -194,8 +194,12 @@ LONG = [  # parsed, not run
     "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9",
     "python conv_highway_networks.py --width 16 --seeds 0,1,2,3,4",
     "python straightforward.py",
+    "python highway_networks.py --seeds 0,1,2 --data-dir /usr/share/datasets/fashion-mnist --out run_fashion.json",
 ]
 FILLING, NETS = "python docs/fill.py", "python conv_highway_networks.py --nets"
+SMALLER = {
+    "python conv_highway_networks.py --quick": " --width 3 --epochs 1 --n-train 200 --n-test 100"
+}  # for the tests
 QUICK = [command for command in SCRIPTS if command not in [*LONG, FILLING]]
 
 
@@ -207,9 +211,9 @@ def row_of(command: str) -> re.Match | None:
 
 def copied(folder: Path, *names: str) -> Path:
     """The programs and these folders, as in a clone."""
-    for path in [*ROOT.glob("*.py"), ROOT / "README.md"]:
+    for path in [*ROOT.glob("*.py"), ROOT / "requirements.txt", ROOT / "README.md"]:
         shutil.copy(path, folder)
-    for name in ("run.json", "run_sweep.json", "run_seeds.json"):
+    for name in ("run.json", "run_sweep.json", "run_seeds.json", "run_fashion.json"):
         (folder / name).write_text(json.dumps(READ(name)))
     for name in names:
         if (ROOT / name).is_dir():
@@ -254,7 +258,7 @@ def test_there_are_commands():
 def test_a_command(clone, command):
     """In the pages' order, in one clone: each finds what those before it made.  (test_cli.py: --depths, --seeds.)"""
     start, row = time.time(), row_of(command)
-    process = run_in(clone, command)
+    process = run_in(clone, command + SMALLER.get(command, ""))
     assert process.returncode == 0, process.stderr
     assert "Warning" not in process.stderr
     if row:
@@ -305,6 +309,21 @@ def test_the_two_commands_of_the_readme_are_enough():
     assert "-r requirements-dev.txt\n" in CI
     assert CI.endswith("\npython -m pytest\n")
     assert (ROOT / "requirements-dev.txt").read_text().startswith("-r requirements.txt\n")
+
+
+def test_one_place_says_how_to_get_fashion_mnist():
+    """And what the command there gives: its result is the one that the page shows."""
+    assert [page for page, text in PAGES.items() if "dataset-fashion-mnist" in text] == ["docs/reproduce.md"]
+    assert [page for page, text in PAGES.items() if "reproduce.md#fashion-mnist" in text] == ["docs/inside.md"]
+    section = PAGES["docs/reproduce.md"].split("### Fashion-MNIST")[1].split("\n## ")[0]
+    _, _, *words = commands_of(section)[0].split()
+    args, record = hn.parse_arguments(words)[1], READ("run_fashion.json")
+    assert args.data_dir in section.split("```")[0]
+    assert (record["data_set"], args.out) == (Path(args.data_dir).name, "run_fashion.json")
+    assert record["seeds"] == args.seeds == [pair["seed"] for pair in record["runs"]]
+    assert {name: record[name] for name in ("depth", "hidden", "epochs", "n_train", "n_test", "lr")} == {
+        name: getattr(args, name) for name in ("depth", "hidden", "epochs", "n_train", "n_test", "lr")
+    }
 
 
 def test_the_commands_of_a_cluster():

@@ -22,7 +22,7 @@ import highway_networks as hn
 from plumbing import commands, files
 from plumbing.commands import _once_a_second
 from plumbing.files import check_writable, write_whole, written_beside
-from plumbing.processes import in_processes
+from plumbing.processes import WorkerDied, in_processes
 
 COMMAND_KILLS, WRITER_KILLS, WORKER_KILLS, INTERRUPTIONS = 60, 100, 20, 30
 
@@ -347,6 +347,35 @@ def test_every_task_is_done_once_and_an_error_tells_where(jobs):
         list(in_processes(divmod, [(1, 1), (1, 0), (1, 1)], jobs))
     assert "in _run" in str(error.value.__cause__)
     assert not multiprocessing.active_children()
+
+
+def tell_twice(n, tell):
+    tell(("begins", n))
+    tell(("ends", n))
+    return n
+
+
+def tell_for_ever(tell):
+    while True:
+        tell(bytes(300_000))
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_what_tasks_tell_is_heard_before_their_results(jobs):
+    heard, expected = [], [(what, n) for n in range(9) for what in ("begins", "ends")]
+    for n in in_processes(tell_twice, [(n,) for n in range(9)], jobs, heard.append):
+        assert heard.index(("begins", n)) < heard.index(("ends", n))
+    assert sorted(heard) == sorted(expected)
+
+
+def test_a_worker_that_dies_while_it_tells_is_reported():
+    def kill(message):
+        multiprocessing.active_children()[0].kill()
+
+    for _ in range(5):
+        with pytest.raises(WorkerDied):
+            list(in_processes(tell_for_ever, [(), ()], 2, kill))
+        assert not multiprocessing.active_children()
 
 
 BUSY = """

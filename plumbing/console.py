@@ -1,0 +1,13 @@
+"""The commands that an installation puts on the path: highway-networks runs highway_networks.py, and so on."""
+
+import runpy
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]  # nothing else of the project is imported before that file says how it ends
+
+
+def run() -> None:
+    """The file that this command is called after, as if Python had been given it."""
+    name = Path(sys.argv[0]).stem.replace("-", "_")
+    runpy.run_path(str(ROOT / f"{name}.py"), run_name="__main__")
