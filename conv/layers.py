@@ -37,6 +37,12 @@ def in_phases(x: np.ndarray, phases: int) -> np.ndarray:
     return x.reshape(rows, maps, columns // phases, phases, n).transpose(0, 3, 1, 2, 4)
 
 
+def by_columns(x: np.ndarray) -> np.ndarray:
+    """(rows, phases, maps, tiles, n) -> (rows, maps, columns, n), a copy where there are several phases."""
+    rows, phases, maps, tiles, n = x.shape
+    return x.transpose(0, 2, 3, 1, 4).reshape(rows, maps, tiles * phases, n)
+
+
 class Layer:
     """One entry of a net, from in_shape to out_shape, both (maps, side): its parameters' shapes, and its two passes.
 
@@ -321,52 +327,84 @@ class Pool(Layer):
 
     def make_arrays(self, work, n):
         a, (maps, side), out, p = super().make_arrays(work, n), self.in_shape, self.out_shape[1], self.phases
+        a.every = math.lcm(p, self.stride) // self.stride  # windows that lie alike to the tiles are so far apart
         a.row_max = work.new("row_max", (out, p, maps, side // p, n))  # the maximum over the rows of a window
+        a.y = work.new("y", (out, a.every, maps, -(-out // a.every), n))  # with `every` phases
         if work.keep:
-            a.d_row_max, a.dx = work.scratch("d_row_max", a.row_max.shape), work.new("dx", a.x.shape)
+            a.d_row_max, a.d_y = (work.scratch(f"d_{each}", vars(a)[each].shape[1:]) for each in ("row_max", "y"))
+            a.here, a.dx = work.scratch("here", a.row_max.shape[1:]), work.new("dx", a.x.shape)
         return a
 
-    def _strided(self, source, n_windows):
-        """What lies at each of the k places of all windows, along the first axis: (part of the windows, ...)."""
-        return [source[i :: self.stride][:n_windows] for i in range(self.k)]
+    def _rows(self, x, i):
+        """Those of the rows that window i sees."""
+        return list(x[i * self.stride :][: self.k])
+
+    def _columns(self, a, row, y):
+        """[(columns of the row that the windows of a phase see, their columns of y)] for each phase of y."""
+        p, step = self.out_shape[1], a.every * self.stride
+        for phase in range(min(a.every, p)):
+            count = len(range(phase, p, a.every))
+            parts = [columns(row, phase * self.stride + i, step)[:, :count] for i in range(self.k)]
+            yield [part for part in parts if part.shape[1]], y[phase][:, :count]
 
     def forward(self, a, y, prepare_next):
-        a.y = y
-        parts = self._strided(a.x, len(y))
-        a.row_max[...] = parts[0]
-        for part in parts[1:]:
-            maximum(a.row_max[: len(part)], part, a.row_max[: len(part)])
-        sources = columns(a.row_max)
-        for j, top in enumerate(columns(y)):
-            first, *others = sources[j * self.stride :][: self.k]
-            top[...] = first
-            for other in others:
-                maximum(top, other, top)
-        prepare_next(slice(None))
+        for i, (row_max, own) in enumerate(zip(a.row_max, a.y, strict=True)):
+            largest(self._rows(a.x, i), row_max)
+            for parts, top in self._columns(a, row_max, own):
+                largest(parts, top)
+            copy_columns(own, y[i])
+            prepare_next(slice(i, i + 1))
 
     def backward(self, a, dy, needs_dx):
         """To the first of the largest: several are where an image is uniform."""
-        a.d_row_max[...] = a.dx[...] = 0
-        sources, d_sources = columns(a.row_max), columns(a.d_row_max)
-        for j, (top, d_top) in enumerate(zip(columns(a.y), columns(dy), strict=True)):
-            window = slice(j * self.stride, j * self.stride + self.k)
-            to_the_largest(sources[window], top, d_top, d_sources[window])
-        to_the_largest(self._strided(a.x, len(a.y)), a.row_max, a.d_row_max, self._strided(a.dx, len(a.y)))
+        a.dx[...] = 0
+        for i, (row_max, y) in enumerate(zip(a.row_max, a.y, strict=True)):
+            copy_columns(dy[i], a.d_y)
+            a.d_row_max[...] = 0
+            both = zip(self._columns(a, row_max, y), self._columns(a, a.d_row_max, a.d_y), strict=True)
+            for (parts, top), (d_parts, d_top) in both:
+                to_the_largest(parts, top, d_top, d_parts, a.here)
+            to_the_largest(self._rows(a.x, i), row_max, a.d_row_max, self._rows(a.dx, i), a.here)
         return a.dx
 
 
-def to_the_largest(parts, top, d_top, d_parts) -> None:
-    """Adds d_top to that of d_parts whose part is first to equal top, number by number; uses d_top up."""
+def columns(row: np.ndarray, first: int, every: int) -> np.ndarray:
+    """(phases, maps, tiles, n) -> (maps, columns, n), a view: the columns first, first + every, ... of a row of images;
+    `every` is a multiple of the phases."""
+    phases = len(row)
+    return row[first % phases][:, first // phases :: every // phases]
+
+
+def copy_columns(source, target) -> None:
+    """From a row of images to one with other phases, which may have room for more columns, or for fewer."""
+    every = math.lcm(len(source), len(target))
+    for first in range(every):
+        x, y = columns(source, first, every), columns(target, first, every)
+        n = min(x.shape[1], y.shape[1])
+        y[:, :n] = x[:, :n]
+
+
+def largest(parts, top) -> None:
+    """The maximum, number by number, of parts (maps, columns, n) -> top; all but the first may lack columns."""
+    np.copyto(top, parts[0])
+    for part in parts[1:]:
+        here = top[..., : part.shape[-2], :]
+        maximum(here, part, here)
+
+
+def to_the_largest(parts, top, d_top, d_parts, here) -> None:
+    """Adds d_top to that of d_parts whose part is the first to equal top, number by number; uses d_top up."""
     for part, d_part in zip(parts, d_parts, strict=True):
-        n = len(part)
-        here = multiply(part == top[:n], d_top[:n])
-        add(d_part, here, d_part)
-        subtract(d_top[:n], here, d_top[:n])
-
-
-def columns(x: np.ndarray) -> list[np.ndarray]:
-    """(rows, phases, maps, tiles, n) -> the columns of the image from left to right, each (rows, maps, n), views."""
-    return [x[:, p, :, t] for t in range(x.shape[3]) for p in range(x.shape[1])]
+        of_part = ..., slice(part.shape[-2]), slice(None)
+        d = d_top[of_part]
+        if part is parts[-1]:
+            add(d_part, d, d_part)  # what is left
+        else:
+            own = here.reshape(-1)[: part.size].reshape(part.shape)
+            np.equal(part, top[of_part], own)
+            multiply(own, d, own)
+            add(d_part, own, d_part)
+            subtract(d, own, d)
 
 
 class Average(Layer):
@@ -386,7 +424,7 @@ class Average(Layer):
 
     def backward(self, a, dy, needs_dx):
         (maps, side), out, k = self.in_shape, self.out_shape[1], self.k
-        each = np.stack(columns(dy), axis=2).reshape(out, 1, maps, out, 1, a.n) / k**2
+        each = by_columns(dy).reshape(out, 1, maps, out, 1, a.n) / k**2
         return np.broadcast_to(each, (out, k, maps, out, k, a.n)).reshape(a.x.shape).copy()
 
 
@@ -557,8 +595,8 @@ class ConvNet:
         sums = {i: np.zeros([self.layers[i].out_shape[1]] * 2) for i in gated}
         for _, work in self._in_parts(x, "gates"):
             for i in gated:
-                T = np.stack([(1 / q).mean(axis=1, dtype=np.float64).sum(axis=1) for q in columns(work.arrays[i].q)])
-                sums[i] += T.T
+                T = by_columns(1 / work.arrays[i].q.real)  # (rows, maps, columns, n)
+                sums[i] += T.mean(axis=1, dtype=np.float64).sum(axis=2)
         return [sums[i] / len(x) for i in gated]
 
     def _in_parts(self, x, purpose):
