@@ -100,7 +100,8 @@ class Winograd:
         a.at_once = most(m, CACHED_BYTES // (m * outputs * columns * a.x.itemsize))  # rows
         a.planes = most(p, CACHED_BYTES // (p * (maps + outputs) * columns * a.x.itemsize))  # of X, of V and M
         a.U = work.scratch("U", (p, p, outputs, maps))
-        a.V = work.scratch("V", (p, a.planes, maps, columns))
+        a.V_and_last = work.scratch("V", (p + 2, a.planes, maps, columns))
+        a.V = a.V_and_last[:p]
         a.M = work.scratch("M", (p, a.planes, outputs, columns))
         a.S = work.scratch("S", (m, p, outputs, columns))  # M transformed along the rows, not yet along the columns
         a.z = work.scratch("z", (a.at_once, m, outputs, tiles, n))
@@ -108,8 +109,7 @@ class Winograd:
         if work.keep:
             a.dU = work.scratch("dU", (p, p, outputs, maps))
             a.part = work.scratch("part", (p, a.planes, *GRADIENT_BLOCK))
-            a.D = work.scratch("dX", (p, p, maps, columns))  # dL/dX of a row of tiles
-            a.overlap = work.scratch("overlap", (2, a.planes, maps, columns))
+            a.D = work.scratch("dX", (p, p + 2, maps, columns))  # dL/dX of a row of tiles, and two shifted planes
             a.back = work.scratch("back", (a.at_once, m, maps, tiles, n))
 
     def prepare_input(self, a, rows: slice) -> None:
@@ -145,12 +145,12 @@ class Winograd:
         m, (A_t, _, B_t) = self.phases, matrices(self.phases, a.x.dtype)
         if dx is not None:
             self._transform_weights(a, W)
-        a.dU[:] = grad.b[:] = a.D[m:] = 0
+        a.dU[:] = grad.b[:] = a.D[:] = 0
+        B_and_last = np.hstack([B_t.T, np.eye(m + 2, 2, dtype=B_t.dtype)])
         for top in range(0, self.side, m):
             for i in range(0, m, a.at_once):
                 yield slice(top + i, top + i + a.at_once), a.z
                 transform(A_t.T, a.z, a.S[i : i + a.at_once], COLUMNS)
-            a.D[:2] = a.D[m:]  # where this row of tiles overlaps with the last
             for planes in self._planes(a):
                 transform(A_t.T, a.S[:, planes], a.M, ROWS)  # from here on dM
                 if planes.start <= ONE < planes.stop:
@@ -159,9 +159,8 @@ class Winograd:
                 add_products(a.M, a.V, a.dU[:, planes], a.part)
                 if dx is not None:
                     product(a.U[:, planes].swapaxes(2, 3), a.M, a.V)  # dV: (maps, outputs) (outputs, tiles x n)
-                    transform(B_t.T[2:], a.V, a.D[2:, planes], ROWS)
-                    transform(B_t.T[:2], a.V, a.overlap, ROWS)
-                    add(a.D[:2, planes], a.overlap, a.D[:2, planes])
+                    a.V_and_last[m + 2 :] = a.D[m:, planes]  # the last row of tiles overlaps with the first two rows
+                    transform(B_and_last, a.V_and_last, a.D[:, planes], ROWS)
             if dx is not None:
                 self._input_gradient(a, top, dx, carried)
         self._weight_gradient(a, grad)
@@ -192,18 +191,17 @@ class Winograd:
 
     def _input_gradient(self, a, top, dx, carried):
         """dx = B dX along the columns, for the rows of dX, in a.D, to which no other row of tiles adds: D begins with
-        the row above this row of tiles.  What overhangs belongs to the neighbours."""
-        _, _, B_t = matrices(self.phases, a.x.dtype)
+        the row above this row of tiles.  What overhangs, the first and last plane of dX, is its neighbours' as well."""
         n, m = a.n, self.phases
+        B_t = matrices(m, a.x.dtype)[2]
+        B_and_neighbours = np.hstack([B_t.T[1:-1], np.eye(m, dtype=B_t.dtype)[:, [-1, 0]]])
+        a.D[:, -2, :, :-n], a.D[:, -1, :, n:] = a.D[:, 0, :, n:], a.D[:, m + 1, :, :-n]
         first, end = int(top == 0), m + int(top + m == self.side)
         for i in range(first, end, a.at_once):
             D = a.D[i : min(i + a.at_once, end)]
             to = dx[top + i - 1 : top + i - 1 + len(D)]
             out = a.back[: len(D)] if carried else to
-            transform(B_t.T[1:-1], D, out, COLUMNS)
-            flat = out.reshape(D[:, 1:-1].shape)
-            add(flat[:, -1, :, :-n], D[:, 0, :, n:], flat[:, -1, :, :-n])
-            add(flat[:, 0, :, n:], D[:, -1, :, :-n], flat[:, 0, :, n:])
+            transform(B_and_neighbours, D, out, COLUMNS)
             if carried:
                 add(to, out, to)
 
