@@ -7,7 +7,7 @@ conv/layers.py.  This file reads from top to bottom: the nets as data, the train
 
     python conv_highway_networks.py --width 16 --seeds 0,1,2,3,4       Table 1, twelve epochs       -> run_conv.json
     python conv_highway_networks.py --protocol paper                   300 epochs, as the authors trained
-    python conv_highway_networks.py --nets                             the parameters of the paper's nets
+    python conv_highway_networks.py --nets                             the paper's nets: parameters, methods
 
     net = ConvNet((1, 28, 28), mnist_net(16), np.random.default_rng(0))
     logits = net.forward(x, dropout=np.random.default_rng(1))           # (N, 784) in [0, 1] -> (N, 10)
@@ -24,9 +24,11 @@ import os
 import sys
 import time
 import zlib
+from collections import Counter
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
+from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,7 +48,8 @@ from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thre
 # ("conv", k, maps)                                  k x k convolution to this many maps, ReLU; "valid": no padding
 # ("highway", k), ("plain", k), ("residual", k)      as many maps and pixels as it is given
 # ("pool", k, stride), ("average", k)                the maximum of windows, which may overhang; the mean, side by side
-# ("dropout", rate), ("dense", classes)              dense is the last
+# ("dropout", rate)
+# ("hidden", units), ("dense", classes)              fully connected: with ReLU; the last layer, without
 
 
 def mnist_net(width: int, block: str = "highway", dropout=(0.2, 0.3, 0.4, 0.5), classes: int = 10) -> list[tuple]:
@@ -58,28 +61,49 @@ def mnist_net(width: int, block: str = "highway", dropout=(0.2, 0.3, 0.4, 0.5), 
     return [*layers, ("dense", classes)]
 
 
-def cifar_net(stages, kernels=(3,), averaged: bool = False, classes: int = 10) -> list[tuple]:
-    """Nets for 32 x 32 pixels of three maps: three stages (maps, highway layers), their kernels in turn.
+def cifar_net(stages, kernels=(3,), hidden: int | None = None, classes: int = 10) -> list[tuple]:
+    """Nets for 32 x 32 pixels of three maps: three stages (maps, highway layers) of a convolution and highway layers,
+    the sizes of their kernels in turn.
 
-    The end is fully connected (Table 2); with `averaged` it is a 1 x 1 convolution and the mean of each map (Table 3).
+    The end is a fully connected layer of `hidden` units (Table 2); without it, a 1 x 1 convolution to 100 maps and the
+    mean of each map (Table 3).
     """
-    layers = [("dropout", 0.2)]
+    layers, size = [("dropout", 0.2)], cycle(kernels)
     for i, (maps, blocks) in enumerate(stages):
-        layers += [("conv", 3, maps), *(("highway", kernels[j % len(kernels)]) for j in range(blocks))]
+        layers += [("conv", next(size), maps), *(("highway", next(size)) for _ in range(blocks))]
         layers += [("pool", 2, 2), ("dropout", 0.2)] if i < 2 else []
-    end = [("conv", 1, 100), ("average", 8)] if averaged else [("pool", 8, 8)]
+    end = [("pool", 8, 8), ("hidden", hidden)] if hidden else [("conv", 1, 100), ("average", 8)]
     return [*layers, *end, ("dropout", 0.2), ("dense", classes)]
 
 
-# What the paper counts: images, layers, the published number of parameters.  Of A, B and C it gives the depth and that
-# number, not the layers: those are ours, in the shape of the 19 layers that the authors released.
+class PublishedNet(NamedTuple):
+    """A net of the paper: images, layers, how sure we are of them, and the number of parameters that it gives."""
+
+    shape: tuple[int, int, int]
+    layers: list[tuple]
+    source: str
+    parameters: float
+
+
+# Of Table 2's nets the paper gives depth and parameters, and that they are based on FitNets (arXiv:1412.6550).
 PUBLISHED = {
-    "Table 1, width 16": ((1, 28, 28), mnist_net(16), 39e3),
-    "Table 1, width 32": ((1, 28, 28), mnist_net(32), 151e3),
-    "Table 2, Highway A": ((3, 32, 32), cifar_net([(16, 2), (32, 3), (64, 2)]), 236e3),
-    "Table 2, Highway B": ((3, 32, 32), cifar_net([(32, 5), (80, 5), (128, 5)]), 2.3e6),
-    "Table 2, Highway C": ((3, 32, 32), cifar_net([(32, 9), (48, 9), (96, 10)], kernels=(1, 3)), 1.25e6),
-    "Table 3, the authors' 19 layers": ((3, 32, 32), cifar_net([(32, 4), (80, 5), (128, 5)], averaged=True), 2.3e6),
+    "Table 1, width 16": PublishedNet((1, 28, 28), mnist_net(16), "released, for width 32", 39e3),
+    "Table 1, width 32": PublishedNet((1, 28, 28), mnist_net(32), "released", 151e3),
+    "Table 2, Highway A": PublishedNet(
+        (3, 32, 32), cifar_net([(16, 2), (32, 2), (64, 2)], hidden=250), "near certain; 250 is a fit", 236e3
+    ),
+    "Table 2, Highway B": PublishedNet(
+        (3, 32, 32), cifar_net([(32, 4), (80, 5), (128, 5)], hidden=100), "near certain; 100 is a fit", 2.3e6
+    ),
+    "Table 2, Highway C": PublishedNet(
+        (3, 32, 32),
+        cifar_net([(32, 9), (64, 9), (96, 9)], (3, 1), hidden=100),
+        "depth and kernels; maps a guess",
+        1.25e6,
+    ),
+    "Table 3, the authors' 19 layers": PublishedNet(
+        (3, 32, 32), cifar_net([(32, 4), (80, 5), (128, 5)]), "released", 2.3e6
+    ),
 }
 
 
@@ -380,18 +404,25 @@ def parse_arguments(argv=None):
     saving.add_argument("--resume", action="store_true", help="go on from the checkpoints that stand beside the JSON")
     saving.add_argument("--no-save", action="store_true", help="write nothing")
     add("--quiet", action="store_true", help="print the result alone")
-    add("--nets", action="store_true", help="print the parameters of the paper's nets; train nothing")
+    add(
+        "--nets",
+        action="store_true",
+        help="print the paper's nets, their parameters and how they are computed; train nothing",
+    )
     if p.parse_args(argv).quick:
         p.set_defaults(**QUICK)
     return p, p.parse_args(argv)
 
 
 def net_sizes() -> str:
-    """The parameters of the paper's nets, ours beside the published."""
-    lines = ["net                                     ours  published"]
-    for name, (shape, layers, published) in PUBLISHED.items():
-        n = len(ConvNet(shape, layers, np.random.default_rng(0)).parameters)
-        lines.append(f"{name:32} {n:11,} {published:10,.0f}")
+    """The paper's nets: our parameters beside the published, how sure their layers are, how they are computed."""
+    row = "{:32} {:>11} {:>10}  {:33}{}"
+    lines = [row.format("net", "ours", "published", "the layers are", "convolutions")]
+    for name, (shape, layers, source, published) in PUBLISHED.items():
+        net = ConvNet(shape, layers, np.random.default_rng(0))
+        methods = Counter(layer.method for layer in net.layers if isinstance(layer, Convolution))
+        computed = ", ".join(f"{n} {method}" for method, n in methods.items())
+        lines.append(row.format(name, f"{len(net.parameters):,}", f"{published:,.0f}", source, computed))
     return "\n".join(lines)
 
 

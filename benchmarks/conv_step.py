@@ -1,12 +1,14 @@
-"""How long is a training step of the convolutional net of Table 1?  This project against PyTorch and JAX.
+"""How long is a training step of the paper's convolutional nets?  This project against PyTorch and JAX.
 
     python -m benchmarks.conv_step            -> results/benchmark_conv_step.json
+    OPENBLAS_CORETYPE=Haswell python -m benchmarks.conv_step --out results/benchmark_conv_step_avx2.json
 
-Widths 16 and 32, batch 100, dropout on, one core: forward, loss, backward, Nesterov with weight decay.  PyTorch's
-eager mode in both of its memory formats, JAX's jit of the whole step.  Each rival starts from our weights and is first
-checked to compute our loss and gradient, without dropout.  Interleaved, warm-up discarded, medians, as in
-benchmarks.step.  Memory is what making the net and training it for a few steps adds to a process that has trained a
-tiny one.
+Table 1's nets, Table 2's A, Table 3's 19 layers; batch 100, dropout on, one core: forward, loss, backward, Nesterov
+with weight decay.  Ours by Winograd's method and with direct products alone, PyTorch's eager mode in both of its memory
+formats, JAX's jit of the whole step.  torch.compile was measured once and is slower than eager mode here.  Each rival
+starts from our weights and is first checked to compute our loss and gradient, without dropout.  Interleaved, warm-up
+discarded, medians, as in benchmarks.step.  Memory is what making the net and training it for a few steps adds to a
+process that has trained a tiny one.  The second command is what a processor without AVX-512 runs.
 """
 
 from __future__ import annotations
@@ -29,18 +31,25 @@ from benchmarks.report import Report, arguments, checked, end, summarise
 from benchmarks.scaling import memory_mb
 from benchmarks.step import interleaved, pin
 from conv.layers import ConvNet, Dense, Nesterov
-from conv_highway_networks import mnist_net
+from conv_highway_networks import PUBLISHED
 from plumbing.commands import number
 
 BATCH, STEPS = 100, 3  # steps a turn
+NETS = {
+    "mnist_16": PUBLISHED["Table 1, width 16"],
+    "mnist_32": PUBLISHED["Table 1, width 32"],
+    "highway_a": PUBLISHED["Table 2, Highway A"],
+    "cifar_19": PUBLISHED["Table 3, the authors' 19 layers"],
+}
+TINY = [("conv", 3, 1), ("highway", 3), ("dense", 10)]
 LR, MOMENTUM, WEIGHT_DECAY = 0.01, 0.9, 5e-4
 
 
 class Ours:
-    name = "this project"
+    name, method = "this project", "winograd"
 
-    def __init__(self, layers, x, y):
-        self.net, self.x, self.y = ConvNet((1, 28, 28), layers, np.random.default_rng(0)), x, y
+    def __init__(self, shape, layers, x, y):
+        self.net, self.x, self.y = ConvNet(shape, layers, np.random.default_rng(0), method=self.method), x, y
         self.optimizer = Nesterov(self.net.parameters, LR, MOMENTUM, WEIGHT_DECAY)
         self.rng = np.random.default_rng(1)
 
@@ -53,9 +62,13 @@ class Ours:
         self.optimizer.step(self.net.backward(d_logits))
 
 
-def layers_of(layers):
+class OursDirect(Ours):
+    name, method = "this project, direct", "direct"
+
+
+def layers_of(shape, layers):
     """[(layer, its kind and settings)] of our net, with the weights that it starts from."""
-    net = ConvNet((1, 28, 28), layers, np.random.default_rng(0))
+    net = ConvNet(shape, layers, np.random.default_rng(0))
     return [(layer, *entry) for layer, entry in zip(net.layers, layers, strict=True)]
 
 
@@ -88,16 +101,16 @@ class Torch:
     name, channels_last = "PyTorch eager", False
     axes = (0, 3, 1, 2), (0, 2, 1, 3)  # maps before pixels
 
-    def __init__(self, layers, x, y):
+    def __init__(self, shape, layers, x, y):
         import torch
 
-        self.torch, self.layers = torch, layers_of(layers)
+        self.torch, self.layers = torch, layers_of(shape, layers)
         layout = {"memory_format": torch.channels_last if self.channels_last else torch.contiguous_format}
         p = [torch.tensor(array) for array in in_theirs(self.layers, self.axes)]
         self.p = [(each.to(**layout) if each.ndim == 4 else each).requires_grad_() for each in p]
         rule = {"lr": LR, "momentum": MOMENTUM, "weight_decay": WEIGHT_DECAY, "nesterov": True}
         self.optimizer = torch.optim.SGD(self.p, **rule)
-        self.x, self.y = torch.tensor(x.reshape(-1, 1, 28, 28)).to(**layout), torch.tensor(y)
+        self.x, self.y = torch.tensor(x.reshape(-1, *shape)).to(**layout), torch.tensor(y)
 
     def forward(self, training):
         F, h, p = self.torch.nn.functional, self.x, iter(self.p)
@@ -106,8 +119,11 @@ class Torch:
                 h = F.dropout(h, settings[0], training)
             elif kind == "pool":
                 h = F.max_pool2d(h, *settings, ceil_mode=True)
-            elif kind == "dense":
+            elif kind == "average":
+                h = F.avg_pool2d(h, settings[0])
+            elif kind in ("hidden", "dense"):
                 h = F.linear(h.flatten(1), next(p), next(p))
+                h = F.relu(h) if kind == "hidden" else h
             else:
                 z, maps = F.conv2d(h, next(p), next(p), padding=layer.pad), layer.out_shape[0]
                 H = F.relu(z[:, :maps])
@@ -135,14 +151,15 @@ class Jax:
 
     name, axes = "JAX jit", ((1, 2, 3, 0), (0, 1, 3, 2))
 
-    def __init__(self, layers, x, y):
+    def __init__(self, shape, layers, x, y):
         import jax
         import jax.numpy as jnp
 
-        self.jax, self.layers = jax, layers_of(layers)
+        self.jax, self.layers = jax, layers_of(shape, layers)
         self.p = [jnp.array(array) for array in in_theirs(self.layers, self.axes)]
         self.v = [jnp.zeros_like(p) for p in self.p]
-        self.x, self.y, self.key = jnp.array(x.reshape(-1, 28, 28, 1)), jnp.array(y), jax.random.key(0)
+        self.x = jnp.array(x.reshape(-1, *shape).transpose(0, 2, 3, 1))
+        self.y, self.key = jnp.array(y), jax.random.key(0)
 
         def loss(p, key):
             h, p = self.x, iter(p)
@@ -156,9 +173,13 @@ class Jax:
                     (_, side), (_, out) = layer.in_shape, layer.out_shape
                     over = ((0, 0), (0, (out - 1) * stride + k - side), (0, (out - 1) * stride + k - side), (0, 0))
                     h = jax.lax.reduce_window(h, -jnp.inf, jax.lax.max, (1, k, k, 1), (1, stride, stride, 1), over)
-                elif kind == "dense":
+                elif kind == "average":
+                    maps, side = layer.out_shape
+                    h = h.reshape(len(h), side, settings[0], side, settings[0], maps).mean(axis=(2, 4))
+                elif kind in ("hidden", "dense"):
                     W, b = next(p), next(p)
                     h = h.reshape(len(h), -1) @ W.T + b
+                    h = jax.nn.relu(h) if kind == "hidden" else h
                 else:
                     W, b = next(p), next(p)
                     pad, maps = ((layer.pad, layer.pad),) * 2, layer.out_shape[0]
@@ -186,36 +207,64 @@ class Jax:
         self.jax.block_until_ready(self.p)
 
 
-RIVALS = (Ours, Torch, TorchChannelsLast, Jax)
+RIVALS = (Ours, OursDirect, Torch, TorchChannelsLast, Jax)
 
 
-def images():
+def images(shape):
+    """A batch, mostly zeros, as digits are, where there is one map."""
     rng = np.random.default_rng(0)
-    strokes = rng.random((BATCH, 784), dtype=np.float32) * (rng.random((BATCH, 784)) < 0.2)  # mostly zeros, as digits
-    return strokes.astype(np.float32), rng.integers(0, 10, BATCH)
+    x = rng.random((BATCH, int(np.prod(shape))), dtype=np.float32)
+    if shape[0] == 1:
+        x *= rng.random(x.shape) < 0.2
+    return x, rng.integers(0, 10, BATCH)
 
 
-def made(width: int) -> tuple[dict, dict]:
+def made(shape, layers) -> tuple[dict, dict]:
     """The rivals; in float32 the largest of a pooling window may be another, which changes the gradient."""
-    return checked(RIVALS, lambda kind: kind(mnist_net(width), *images()), 1e-3)
+    return checked(RIVALS, lambda kind: kind(shape, layers, *images(shape)), 1e-3)
 
 
-def peak_mb(name: str, width: int) -> float | None:
+def peak_mb(name: str, shape, layers) -> float | None:
     """The memory that training adds to a process of its own, at the most; None off Linux."""
     if not sys.platform.startswith("linux"):
         return None
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        return pool.apply(_peak_mb, (name, width))
+        return pool.apply(_peak_mb, (name, shape, layers))
 
 
-def _peak_mb(name: str, width: int) -> float:
+def _peak_mb(name: str, shape, layers) -> float:
     kind = next(kind for kind in RIVALS if kind.name == name)
-    kind([("conv", 3, 1), ("highway", 3), ("dense", 10)], *images()).step()  # what a program takes whatever the net
+    kind(shape, TINY, *images(shape)).step()  # what a program takes whatever the net
     before = memory_mb("VmRSS")
-    rival = kind(mnist_net(width), *images())
+    rival = kind(shape, layers, *images(shape))
     for _ in range(3):
         rival.step()
     return memory_mb("VmHWM") - before
+
+
+def measure(name: str, rounds: int) -> tuple[dict, dict]:
+    """{rival: its row}, {rival: why it is missing}."""
+    shape, layers, *_ = NETS[name]
+    there, missing = made(shape, layers)
+    turns = {rival: lambda r=r: [r.step() for _ in range(STEPS)] for rival, r in there.items()}
+    times = {rival: [t / STEPS for t in values] for rival, values in interleaved(turns, rounds).items()}
+    rows = {rival: summarise(values) for rival, values in times.items()}
+    for rival, row in rows.items():
+        row["ours_over_theirs"] = float(np.median(np.divide(times[Ours.name], times[rival])))
+        row["peak_mb"] = peak_mb(rival, shape, layers)
+    return rows, missing
+
+
+def ratios(rows: dict) -> dict:
+    """Ours over the faster of PyTorch's formats, over the smaller of them, over JAX, over our direct products."""
+    eager = [rows[kind.name] for kind in (Torch, TorchChannelsLast) if kind.name in rows]
+    least = min((row["peak_mb"] for row in eager if row["peak_mb"]), default=None)
+    return {
+        "over_torch": max((row["ours_over_theirs"] for row in eager), default=None),
+        "over_jax": rows[Jax.name]["ours_over_theirs"] if Jax.name in rows else None,
+        "over_direct": rows[OursDirect.name]["ours_over_theirs"],
+        "memory_over_torch": least and rows[Ours.name]["peak_mb"] / least,
+    }
 
 
 def main(argv=None) -> int:
@@ -224,26 +273,15 @@ def main(argv=None) -> int:
     args = parser.parse_args(argv)
     where = pin()
     report, trials, summary = Report(parser, args, ("torch", "jax")), {}, {}
-    for width in (16, 32):
-        there, missing = made(width)
-        times = interleaved({n: lambda r=r: [r.step() for _ in range(STEPS)] for n, r in there.items()}, args.rounds)
-        times = {name: [t / STEPS for t in values] for name, values in times.items()}
-        ours = np.array(times[Ours.name])
-        trials[f"width {width}"] = rows = {name: summarise(values) for name, values in times.items()}
-        print(f"\ntraining step, width {width}, batch {BATCH}, {where}")
-        for name, row in rows.items():
-            row["ours_over_theirs"] = float(np.median(ours / times[name]))
-            row["peak_mb"] = peak_mb(name, width)
+    for net in NETS:
+        trials[net], missing = measure(net, args.rounds)
+        print(f"\ntraining step, {net}, batch {BATCH}, {where}")
+        for name, row in trials[net].items():
             memory = "-" if row["peak_mb"] is None else f"{row['peak_mb']:.0f} MB"
             print(f"{name:30}{row['median_ms']:8.1f} ms {row['ours_over_theirs']:7.3f} {memory:>9}")
         for name, why in missing.items():
             print(f"{name:30}left out: {why}")
-        eager = [rows[kind.name] for kind in (Torch, TorchChannelsLast) if kind.name in rows]
-        better = max((row["ours_over_theirs"] for row in eager), default=None)
-        summary[f"width_{width}_over_torch"] = better
-        summary[f"width_{width}_over_jax"] = rows[Jax.name]["ours_over_theirs"] if Jax.name in rows else None
-        least = min((row["peak_mb"] for row in eager if row["peak_mb"]), default=None)
-        summary[f"width_{width}_memory_over_torch"] = least and rows[Ours.name]["peak_mb"] / least
+        summary |= {f"{net}_{what}": value for what, value in ratios(trials[net]).items()}
     return report.save({"batch": BATCH, "rounds": args.rounds}, summary, trials)
 
 

@@ -9,41 +9,56 @@ from functools import partial
 from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
-from numpy import add, divide, exp2, greater, matmul, maximum, multiply, subtract  # called in loops
-from numpy.lib.stride_tricks import as_strided
+from numpy import add, divide, exp2, greater, maximum, multiply, subtract  # called in loops
 
+from conv.direct import Direct
+from conv.winograd import FEWEST_MAPS, Winograd, tile
 from highway_networks import Optimizer
 from plumbing.arrays import cached, views_into, zeros
 from plumbing.processes import one_blas_thread
 
 # ---- Layers ----------------------------------------------------------------------------------------------------------
 
-# Inside the net the maps of a batch are (rows, maps, columns x batch): one row of all maps of all images is a matrix.
-# A k x k convolution reads its input from V, (rows + k - 1, k, maps, columns x batch): k copies of every row, each
-# shifted by one column more, between rows of zeros.  So k rows of V, one after another, are without moving anything the
-# matrix (k k maps, columns x batch) that the weights (outputs, k k maps) are multiplied with.
+# Inside the net the maps of a batch are (rows, phases, maps, tiles, n): column c = phases t + p of an image is phase p
+# of tile t.  A layer takes its input with as many phases as suit it: Winograd's convolutions with those of their tiles
+# (conv/winograd.py), pooling with those that it finds, every other layer with one, where a tile is a column.  What has
+# one phase can be viewed with several: in_phases().
 
-PRODUCT_BYTES = 1 << 20  # of z at a time: the element-wise work finds them in the cache
-BLOCK_COLUMNS, NARROW_ROWS = 250, 150  # of z at a time, where k rows of V are a matrix of so few rows: all stays cached
 EVALUATION_BATCH = 100  # images at a time
+METHODS = "winograd", "direct"
+
+
+def in_phases(x: np.ndarray, phases: int) -> np.ndarray:
+    """(rows, 1 or `phases`, maps, tiles, n) -> the same pixels as (rows, phases, maps, tiles, n), a view."""
+    if x.shape[1] == phases:
+        return x
+    rows, _, maps, columns, n = x.shape
+    return x.reshape(rows, maps, columns // phases, phases, n).transpose(0, 3, 1, 2, 4)
+
+
+def by_columns(x: np.ndarray) -> np.ndarray:
+    """(rows, phases, maps, tiles, n) -> (rows, maps, columns, n), a copy where there are several phases."""
+    rows, phases, maps, tiles, n = x.shape
+    return x.transpose(0, 2, 3, 1, 4).reshape(rows, maps, tiles * phases, n)
 
 
 class Layer:
     """One entry of a net, from in_shape to out_shape, both (maps, side): its parameters' shapes, and its two passes.
 
-    A batch of n images is (rows, maps, columns x n), of the net's dtype.  The work arrays for it are in a namespace `a`
-    that make_arrays() makes.  forward(a, y, prepare_next) reads a.x, writes y, and calls prepare_next(rows) when rows
-    of y are ready.  backward(a, dy, needs_dx) uses up dy = dL/dy, writes grad.W, grad.b, and returns dL/dx if needed.
+    The work arrays for a batch of n images are in a namespace `a` that make_arrays() makes; a.x is the input, with
+    `phases` phases.  forward(a, y, prepare_next) reads a.x, writes y, which is the next layer's a.x, and calls
+    prepare_next(rows) when rows of y are ready.  backward(a, dy, needs_dx) uses up dy = dL/dy, of y's shape, writes
+    grad.W, grad.b, and returns dL/dx, of the shape of a.x, if needed.
     """
 
-    shapes, gates = MappingProxyType({}), 0
+    shapes, gates, phases, out_phases = MappingProxyType({}), 0, 1, 1
 
     def __init__(self, in_shape, out_shape=None):
         self.in_shape, self.out_shape = in_shape, out_shape or in_shape
 
     def make_arrays(self, work, n: int) -> SimpleNamespace:
         maps, side = self.in_shape
-        return SimpleNamespace(n=n, x=work.new("x", (side, maps, side * n)))
+        return SimpleNamespace(n=n, x=work.new("x", (side, self.phases, maps, side // self.phases, n)))
 
     def prepare_input(self, a, rows) -> None:
         """Called when these rows of a.x have been written."""
@@ -53,104 +68,79 @@ class Convolution(Layer):
     """y = H = max(0, W * x + b), in windows of k x k pixels, k odd; by default as many maps as x has.
 
     Padding "same" is k // 2 zeros around the image; "valid" is none, and the side becomes side - k + 1.
-    W is (outputs, rows, columns, maps of x), b (outputs,).  Raises ValueError for an even k and another padding.
+    W is (outputs, rows, columns, maps of x), b (outputs,).  How W * x is computed is up to `method`: "winograd" where
+    that is possible and faster, or "direct"; afterwards the layer's `method` tells which.
+    Raises ValueError for an even k, another padding and another method.
     """
 
     gates, carries = 0, False  # carries: x goes into y past the product, and what is left in dy into dx
 
-    def __init__(self, in_shape, k, maps=None, padding="same"):
+    def __init__(self, in_shape, k, maps=None, padding="same", *, method="winograd"):
         if k % 2 == 0 or padding not in ("same", "valid"):
             raise ValueError(f"a convolution has an odd size, and padding same or valid, not {k}, {padding!r}")
-        maps = maps or in_shape[0]
+        (of_x, side), maps = in_shape, maps or in_shape[0]
         self.k, self.pad, self.outputs = k, k // 2 if padding == "same" else 0, maps * (1 + self.gates)
-        super().__init__(in_shape, (maps, in_shape[1] + 2 * self.pad - k + 1))
-        self.shapes = {"W": (self.outputs, k, k, in_shape[0]), "b": (self.outputs,)}
+        super().__init__(in_shape, (maps, side + 2 * self.pad - k + 1))
+        self.shapes = {"W": (self.outputs, k, k, of_x), "b": (self.outputs,)}
+        m = tile(side) if (method, k, self.pad) == ("winograd", 3, 1) and min(of_x, maps) >= FEWEST_MAPS else None
+        self.product = Winograd(of_x, side, self.outputs, m) if m else Direct(in_shape, k, self.pad, self.outputs)
+        self.method, self.phases, self.out_phases = self.product.name, self.product.phases, self.product.phases
 
     def draw(self, rng, gate_bias):
-        limit = math.sqrt(3 / math.prod(self.W.shape[1:]))  # Xavier as in Caffe: uniform, of variance 1 / fan_in
-        self.W[:] = rng.uniform(-limit, limit, self.W.shape)
+        draw_uniform(rng, self.W)
 
     def make_arrays(self, work, n):
-        (maps, side), (out, rows), k, pad = self.in_shape, self.out_shape, self.k, self.pad
-        a, columns = SimpleNamespace(n=n), rows * n
-        a.V = work.new("V", (side + 2 * pad, k, maps, columns))
-        a.x = a.V[pad : pad + side, pad] if rows == side else work.new("x", (side, maps, side * n))
-        at_once = min(max(1, PRODUCT_BYTES // (self.outputs * columns * a.V.itemsize)), rows)
-        a.slices = [slice(i, min(i + at_once, rows)) for i in range(0, rows, at_once)]
-        a.input_slices = [slice(i, min(i + at_once, side)) for i in range(0, side, at_once)]
-        a.z, a.t = (work.scratch(name, (at_once, m, columns)) for name, m in (("z", self.outputs), ("t", out)))
-        a.windows = windows(a.V, rows, k * k * maps)
-        fit = [w for w in range(1, rows + 1) if rows % w == 0 and w * n <= BLOCK_COLUMNS]
-        a.block_columns = n * (fit[-1] if fit and k * k * maps <= NARROW_ROWS else rows)
-        self._make_kept(work, a, (rows, out, columns))
-        if work.keep:
-            a.D = work.scratch("D", (side + k - 1, self.outputs, columns))  # dz between rows of zeros
-            a.dW = work.scratch("dW", (at_once, k * k * maps, self.outputs))
-            a.back = work.scratch("back", (at_once, k * maps, columns))
-            a.dx = None if self.carries else work.new("dx", (side, maps, side * n))
+        a, (maps, side), p = SimpleNamespace(n=n), self.out_shape, self.phases
+        self.product.make_arrays(work, a)
+        a.t = work.scratch("t", (a.at_once, p, maps, side // p, n))
+        self._make_kept(work, a, (side, p, maps, side // p, n))
+        if work.keep and not self.carries:
+            a.dx = work.new("dx", a.x.shape)
         return a
 
     def _make_kept(self, work, a, shape):
         """Arrays of this shape from _elementwise() to _elementwise_backward()."""
 
     def prepare_input(self, a, rows):
-        """Fills V, but for the copy that is not shifted where it is a.x itself."""
-        V, x, pad = a.V[self.pad : self.pad + self.in_shape[1]][rows], a.x[rows], self.pad
-        for j in range(self.k):
-            if j != pad or self.in_shape[1] != self.out_shape[1]:
-                to, source = shift_slices((pad - j) * a.n, x.shape[-1], V.shape[-1])
-                V[:, j, :, to] = x[..., source]
+        self.product.prepare_input(a, rows)
 
     def forward(self, a, y, prepare_next):
-        W, b = self._weights()
-        for rows in a.slices:
-            z = a.z[: rows.stop - rows.start]
-            product(W, a.windows[rows], z, a.block_columns)  # a row: (outputs, k k maps) (k k maps, columns x batch)
-            add(z, b, z)
-            self._elementwise(a, rows, z, y[rows])
+        a.e = e = self._views(a, y)
+        for rows, z in self.product.forward(a, *self._weights()):
+            self._elementwise(e, rows, in_phases(z, e.phases), e.y[rows])
             prepare_next(rows)
+
+    def _views(self, a, y):
+        """What the element-wise work is done on, all with the same phases: this layer's or the next one's."""
+        phases = max(self.phases, y.shape[1])
+        arrays = {name: each for name, each in vars(a).items() if name in ("x", "H", "q", "t")} | {"y": y}
         if not self.carries:
-            a.H = y  # the next layer's a.x
+            arrays.pop("x")  # may have another size
+        return SimpleNamespace(phases=phases, **{name: in_phases(each, phases) for name, each in arrays.items()})
 
     def _weights(self):
-        return self.W.reshape(self.outputs, -1), self.b[:, None]
+        return self.W, self.b
 
     def backward(self, a, dy, needs_dx):
-        around, (_, side) = self.k - 1 - self.pad, self.out_shape
-        inner = a.D[around : around + side]
-        a.D[:around] = a.D[around + side :] = self.grad.W[:] = self.grad.b[:] = 0
-        dW = self.grad.W.reshape(self.outputs, -1)
-        for rows in a.slices:
-            dz, parts = inner[rows], a.dW[: rows.stop - rows.start]
-            self._elementwise_backward(a, rows, dy[rows], dz)
-            matmul(a.windows[rows], dz.swapaxes(1, 2), parts)  # (k k maps, columns x batch) (columns x batch, outputs)
-            add(dW, parts.sum(axis=0).T, dW)
-            add(self.grad.b, dz.sum(axis=(0, 2)), self.grad.b)
-        return self._input_gradient(a, dy) if needs_dx else None
-
-    def _input_gradient(self, a, dy):
-        """dL/dx from a.D: the product holds what each of the k columns of weights adds, to be shifted to its place."""
-        k, pad, (maps, side) = self.k, self.pad, self.in_shape
-        W_t = np.ascontiguousarray(self.W[:, ::-1].transpose(2, 3, 1, 0)).reshape(k * maps, k * self.outputs)
-        dx, sources = dy if self.carries else a.dx, windows(a.D[:, None], side, k * self.outputs)
-        if not self.carries:
-            dx[:] = 0
-        for rows in a.input_slices:
-            back = a.back[: rows.stop - rows.start]
-            product(W_t, sources[rows], back, a.block_columns)  # (k maps, k outputs) (k outputs, columns x batch)
-            for j in range(k):
-                to, source = shift_slices((j - pad) * a.n, back.shape[-1], dx.shape[-1])
-                part = dx[rows][..., to]
-                add(part, back[:, j * maps : (j + 1) * maps, source], part)
+        e, dy = a.e, in_phases(dy, a.e.phases)
+        dx = None
+        if needs_dx and self.carries:
+            dx = dy if dy.shape == a.x.shape else np.empty_like(a.x)
+        elif needs_dx:
+            dx = a.dx
+        for rows, dz in self.product.backward(a, self.W, self.grad, dx, self.carries):
+            self._elementwise_backward(e, rows, dy[rows], in_phases(dz, e.phases))
+            if self.carries and dx is not None and dx is not dy:
+                in_phases(dx, e.phases)[rows] = dy[rows]
         return dx
 
-    def _elementwise(self, a, rows, z, y):
+    def _elementwise(self, e, rows, z, y):
         """z = W * x + b -> y, of these rows."""
         maximum(z, 0, y)
 
-    def _elementwise_backward(self, a, rows, dy, dz):
+    def _elementwise_backward(self, e, rows, dy, dz):
         """dL/dy -> dL/dz, of these rows; where it carries, dy becomes what is carried to dx."""
-        greater(a.H[rows], 0, dz)
+        greater(e.y[rows], 0, dz)  # y is H
         multiply(dz, dy, dz)  # dz = H' dy
 
 
@@ -162,9 +152,13 @@ class Residual(Convolution):
     def _make_kept(self, work, a, shape):
         a.H = work.new("H", shape)
 
-    def _elementwise(self, a, rows, z, y):
-        maximum(z, 0, a.H[rows])
-        add(a.x[rows], a.H[rows], y)
+    def _elementwise(self, e, rows, z, y):
+        maximum(z, 0, e.H[rows])
+        add(e.x[rows], e.H[rows], y)
+
+    def _elementwise_backward(self, e, rows, dy, dz):
+        greater(e.H[rows], 0, dz)
+        multiply(dz, dy, dz)  # dz = H' dy
 
 
 class Highway(Convolution):
@@ -189,41 +183,32 @@ class Highway(Convolution):
             each[self.out_shape[0] :] *= -1 / math.log(2)
         return W, b
 
-    def _elementwise(self, a, rows, z, y):
-        maps, H, P, q, x = self.out_shape[0], a.H[rows], a.t[: len(z)], a.q[rows], a.x[rows]
-        maximum(z[:, :maps], 0, H)
-        exp2(z[:, maps:], q)
+    def _elementwise(self, e, rows, z, y):
+        maps, H, P, q, x = self.out_shape[0], e.H[rows], e.t[: len(z)], e.q[rows], e.x[rows]
+        maximum(z[:, :, :maps], 0, H)
+        exp2(z[:, :, maps:], q)
         add(q, 1, q)  # q = 1 + exp(-z_T) = 1 / T
         subtract(H, x, P)
         divide(P, q, P)  # P = T (H - x)
         add(x, P, y)  # y = H T + x (1 - T)
 
-    def _elementwise_backward(self, a, rows, dy, dz):
+    def _elementwise_backward(self, e, rows, dy, dz):
         """eq. 9: dH = T dy, dz_H = H' dH; dT = (H - x) dy, dz_T = T (1 - T) dT = P (1 - T) dy."""
-        maps, H, q, dH, dz_T = self.out_shape[0], a.H[rows], a.q[rows], a.t[: len(dz)], dz[:, self.out_shape[0] :]
+        maps, H, q, dH, x = self.out_shape[0], e.H[rows], e.q[rows], e.t[: len(dz)], e.x[rows]
+        dz_H, dz_T = dz[:, :, :maps], dz[:, :, maps:]
         divide(dy, q, dH)  # dH = T dy
         subtract(dy, dH, dy)  # dy becomes (1 - T) dy, what is carried
-        subtract(H, a.x[rows], dz_T)
+        subtract(H, x, dz_T)
         divide(dz_T, q, dz_T)  # P again: keeping it would cost more memory than this costs time
         multiply(dz_T, dy, dz_T)  # dz_T = P (1 - T) dy
         greater(H, 0, H)
-        multiply(H, dH, dz[:, :maps])  # dz_H = H' dH
+        multiply(H, dH, dz_H)  # dz_H = H' dH
 
 
-def windows(V: np.ndarray, rows: int, height: int) -> np.ndarray:
-    """V (rows, ..., columns) -> (rows, height, columns), a view: the matrix of that height from each row on."""
-    return as_strided(V, (rows, height, V.shape[-1]), (V.strides[0], V.strides[-2], V.strides[-1]), writeable=False)
-
-
-def product(W, x, z, block_columns) -> None:
-    """z = W x for every row of the image, some columns at a time: (m, h) (rows, h, columns) -> (rows, m, columns)."""
-    in_blocks = (each.reshape(*each.shape[:2], -1, block_columns).swapaxes(1, 2) for each in (x, z))
-    matmul(W, *in_blocks)
-
-
-def shift_slices(by: int, size: int, room: int) -> tuple[slice, slice]:
-    """Of `size` columns that move right by `by` into `room` columns: where they come to lie, and which of them do."""
-    return slice(max(by, 0), min(by + size, room)), slice(max(-by, 0), min(size, room - by))
+def draw_uniform(rng, W) -> None:
+    """Xavier as in Caffe: uniform, of variance 1 / fan_in."""
+    limit = math.sqrt(3 / math.prod(W.shape[1:]))
+    W[:] = rng.uniform(-limit, limit, W.shape)
 
 
 class Pool(Layer):
@@ -237,46 +222,85 @@ class Pool(Layer):
         self.k, self.stride = k, stride
 
     def make_arrays(self, work, n):
-        a, (maps, side), (_, out) = super().make_arrays(work, n), self.in_shape, self.out_shape
-        a.row_max = work.new("row_max", (out, maps, side * n))  # the maximum over the rows of a window
-        a.y = work.new("y", (out, maps, out * n))
+        a, (maps, side), out, p = super().make_arrays(work, n), self.in_shape, self.out_shape[1], self.phases
+        a.every = math.lcm(p, self.stride) // self.stride  # windows that lie alike to the tiles are so far apart
+        a.row_max = work.new("row_max", (out, p, maps, side // p, n))  # the maximum over the rows of a window
+        a.y = work.new("y", (out, a.every, maps, -(-out // a.every), n))  # with `every` phases
         if work.keep:
-            a.dx = work.new("dx", (side, maps, side * n))
+            a.d_row_max, a.d_y = (work.scratch(f"d_{each}", vars(a)[each].shape[1:]) for each in ("row_max", "y"))
+            a.here, a.dx = work.scratch("here", a.row_max.shape[1:]), work.new("dx", a.x.shape)
         return a
 
-    def _strided(self, source, n_windows):
-        """What lies at each of the k places of all windows, along the first axis: (part of the windows, ...)."""
-        return [source[i :: self.stride][:n_windows] for i in range(self.k)]
+    def _rows(self, x, i):
+        """Those of the rows that window i sees."""
+        return list(x[i * self.stride :][: self.k])
+
+    def _columns(self, a, row, y):
+        """[(columns of the row that the windows of a phase see, their columns of y)] for each phase of y."""
+        p, step = self.out_shape[1], a.every * self.stride
+        for phase in range(min(a.every, p)):
+            count = len(range(phase, p, a.every))
+            parts = [columns(row, phase * self.stride + i, step)[:, :count] for i in range(self.k)]
+            yield [part for part in parts if part.shape[1]], y[phase][:, :count]
 
     def forward(self, a, y, prepare_next):
-        (_, side), (_, out) = self.in_shape, self.out_shape
-        for source, top in ((a.x, a.row_max), (columns_first(a.row_max, side), columns_first(a.y, out))):
-            parts = self._strided(source, len(top))
-            top[...] = parts[0]
-            for part in parts[1:]:
-                maximum(top[: len(part)], part, top[: len(part)])
-        y[...] = a.y
-        prepare_next(slice(None))
+        for i, (row_max, own) in enumerate(zip(a.row_max, a.y, strict=True)):
+            largest(self._rows(a.x, i), row_max)
+            for parts, top in self._columns(a, row_max, own):
+                largest(parts, top)
+            copy_columns(own, y[i])
+            prepare_next(slice(i, i + 1))
 
     def backward(self, a, dy, needs_dx):
         """To the first of the largest: several are where an image is uniform."""
-        (_, side), (_, out), d_row_max = self.in_shape, self.out_shape, np.zeros_like(a.row_max)
         a.dx[...] = 0
-        in_columns = ((a.row_max, side), (a.y, out), (dy, out), (d_row_max, side))
-        by_column = [columns_first(array, columns) for array, columns in in_columns]
-        for source, top, d_top, d_source in (by_column, (a.x, a.row_max, d_row_max, a.dx)):
-            free = np.ones(top.shape, bool)
-            for part, d_part in zip(*(self._strided(each, len(top)) for each in (source, d_source)), strict=True):
-                n = len(part)
-                here = free[:n] & (part == top[:n])
-                free[:n] &= ~here
-                d_part += here * d_top[:n]
+        for i, (row_max, y) in enumerate(zip(a.row_max, a.y, strict=True)):
+            copy_columns(dy[i], a.d_y)
+            a.d_row_max[...] = 0
+            both = zip(self._columns(a, row_max, y), self._columns(a, a.d_row_max, a.d_y), strict=True)
+            for (parts, top), (d_parts, d_top) in both:
+                to_the_largest(parts, top, d_top, d_parts, a.here)
+            to_the_largest(self._rows(a.x, i), row_max, a.d_row_max, self._rows(a.dx, i), a.here)
         return a.dx
 
 
-def columns_first(array: np.ndarray, columns: int) -> np.ndarray:
-    """(rows, maps, columns x batch) -> (columns, rows, maps, batch), a view."""
-    return array.reshape(*array.shape[:2], columns, -1).transpose(2, 0, 1, 3)
+def columns(row: np.ndarray, first: int, every: int) -> np.ndarray:
+    """(phases, maps, tiles, n) -> (maps, columns, n), a view: the columns first, first + every, ... of a row of images;
+    `every` is a multiple of the phases."""
+    phases = len(row)
+    return row[first % phases][:, first // phases :: every // phases]
+
+
+def copy_columns(source, target) -> None:
+    """From a row of images to one with other phases, which may have room for more columns, or for fewer."""
+    every = math.lcm(len(source), len(target))
+    for first in range(every):
+        x, y = columns(source, first, every), columns(target, first, every)
+        n = min(x.shape[1], y.shape[1])
+        y[:, :n] = x[:, :n]
+
+
+def largest(parts, top) -> None:
+    """The maximum, number by number, of parts (maps, columns, n) -> top; all but the first may lack columns."""
+    np.copyto(top, parts[0])
+    for part in parts[1:]:
+        here = top[..., : part.shape[-2], :]
+        maximum(here, part, here)
+
+
+def to_the_largest(parts, top, d_top, d_parts, here) -> None:
+    """Adds d_top to that of d_parts whose part is the first to equal top, number by number; uses d_top up."""
+    for part, d_part in zip(parts, d_parts, strict=True):
+        of_part = ..., slice(part.shape[-2]), slice(None)
+        d = d_top[of_part]
+        if part is parts[-1]:
+            add(d_part, d, d_part)  # what is left
+        else:
+            own = here.reshape(-1)[: part.size].reshape(part.shape)
+            np.equal(part, top[of_part], own)
+            multiply(own, d, own)
+            add(d_part, own, d_part)
+            subtract(d, own, d)
 
 
 class Average(Layer):
@@ -290,13 +314,14 @@ class Average(Layer):
 
     def forward(self, a, y, prepare_next):
         (maps, _), out = self.in_shape, self.out_shape[1]
-        y[...] = a.x.reshape(out, self.k, maps, out, self.k, a.n).mean(axis=(1, 4)).reshape(y.shape)
+        means = a.x.reshape(out, self.k, maps, out, self.k, a.n).mean(axis=(1, 4))
+        y[...] = in_phases(means[:, None], y.shape[1])
         prepare_next(slice(None))
 
     def backward(self, a, dy, needs_dx):
-        (maps, side), out, k = self.in_shape, self.out_shape[1], self.k
-        each = dy.reshape(out, 1, maps, out, 1, a.n) / k**2
-        return np.broadcast_to(each, (out, k, maps, out, k, a.n)).reshape(side, maps, side * a.n).copy()
+        maps, out, k = self.in_shape[0], self.out_shape[1], self.k
+        each = by_columns(dy).reshape(out, 1, maps, out, 1, a.n) / k**2
+        return np.broadcast_to(each, (out, k, maps, out, k, a.n)).reshape(a.x.shape).copy()
 
 
 class Dropout(Layer):
@@ -308,41 +333,73 @@ class Dropout(Layer):
         super().__init__(in_shape)
         self.rate = rate
 
+    def make_arrays(self, work, n):
+        a = super().make_arrays(work, n)
+        if work.keep:
+            a.dx = work.new("dx", a.x.shape)
+        return a
+
     def forward(self, a, y, prepare_next):
         a.mask = None
         if a.rng is not None and self.rate:
             keep = np.array(1 / (1 - self.rate), a.x.real.dtype)
             a.mask = (a.rng.random(a.x.shape, np.float32) >= self.rate) * keep
-        multiply(a.x, 1 if a.mask is None else a.mask, y)
+        self._times_mask(a, in_phases(a.x, y.shape[1]), y)
         prepare_next(slice(None))
 
     def backward(self, a, dy, needs_dx):
-        return dy if a.mask is None else multiply(dy, a.mask, dy)
+        self._times_mask(a, dy, in_phases(a.dx, dy.shape[1]))
+        return a.dx
+
+    def _times_mask(self, a, x, out):
+        multiply(x, 1 if a.mask is None else in_phases(a.mask, out.shape[1]), out)
 
 
 class Dense(Layer):
-    """Logits y = W x + b, (1, classes, n).  W is (classes, rows, maps, columns), b (classes,)."""
+    """Logits y = W x + b, (classes, n).  W is (classes, rows, maps, columns), b (classes,)."""
 
-    def __init__(self, in_shape, classes):
-        super().__init__(in_shape, (classes, 1))
+    def __init__(self, in_shape, units):
+        super().__init__(in_shape, (units, 1))
         maps, side = in_shape
-        self.shapes = {"W": (classes, side, maps, side), "b": (classes,)}
+        self.shapes = {"W": (units, side, maps, side), "b": (units,)}
 
     def draw(self, rng, gate_bias):
         self.W[:] = rng.normal(0, 0.1, self.W.shape)
 
     def forward(self, a, y, prepare_next):
-        y[0] = self.W.reshape(len(self.W), -1) @ a.x.reshape(-1, a.n) + self.b[:, None]
+        z = self.W.reshape(len(self.W), -1) @ a.x.reshape(-1, a.n) + self.b[:, None]
+        self._elementwise(a, z, y.reshape(z.shape))
+        prepare_next(slice(None))
 
     def backward(self, a, dy, needs_dx):
-        self.grad.W.reshape(len(self.W), -1)[:] = dy[0] @ a.x.reshape(-1, a.n).T
-        self.grad.b[:] = dy[0].sum(axis=1)
-        return (self.W.reshape(len(self.W), -1).T @ dy[0]).reshape(a.x.shape)
+        dz = self._elementwise_backward(a, dy.reshape(-1, a.n))
+        self.grad.W.reshape(len(self.W), -1)[:] = dz @ a.x.reshape(-1, a.n).T
+        self.grad.b[:] = dz.sum(axis=1)
+        return (self.W.reshape(len(self.W), -1).T @ dz).reshape(a.x.shape)
+
+    def _elementwise(self, a, z, y):
+        y[...] = z
+
+    def _elementwise_backward(self, a, dy):
+        return dy
+
+
+class Hidden(Dense):
+    """A fully connected layer y = max(0, W x + b), (1, 1, units, 1, n)."""
+
+    def draw(self, rng, gate_bias):
+        draw_uniform(rng, self.W)
+
+    def _elementwise(self, a, z, y):
+        a.y = maximum(z, 0, y)
+
+    def _elementwise_backward(self, a, dy):
+        return multiply(dy, a.y > 0, dy)
 
 
 KINDS = {
     "conv": Convolution, "plain": Convolution, "residual": Residual, "highway": Highway,
-    "pool": Pool, "average": Average, "dropout": Dropout, "dense": Dense,
+    "pool": Pool, "average": Average, "dropout": Dropout, "hidden": Hidden, "dense": Dense,
 }  # fmt: skip
 
 
@@ -357,19 +414,22 @@ class ConvNet:
 
     Convolutions are drawn from `rng`, a generator or a seed, as Caffe's Xavier, uniform of variance 1 / fan_in, the
     dense layer normal with deviation 0.1, in the order of the list; biases are zero but for b_T = gate_bias.  `dtype`
-    is float32, float64, or complex128 for complex-step derivatives.  The work arrays are the net's own: one thread at a
-    time.
+    is float32, float64, or complex128 for complex-step derivatives.  `method` is Convolution's.  The work arrays are
+    the net's own: one thread at a time.
 
     Raises ValueError for a list that makes no net; forward() and predict() for an x of another shape, or not finite.
     """
 
-    def __init__(self, shape, layers, rng, *, gate_bias=-1.0, dtype=np.float32):
+    def __init__(self, shape, layers, rng, *, gate_bias=-1.0, dtype=np.float32, method="winograd"):
         _, side, columns = shape
         if side != columns or not layers or layers[-1][0] != "dense":
             raise ValueError(f"images must be square, and the last layer dense, not {shape}, {layers[-1:]}")
         if np.dtype(dtype) not in (np.float32, np.float64, np.complex128) or not abs(gate_bias) < 1e30:
             raise ValueError(f"{dtype=} must be float32, float64 or complex128, and {gate_bias=} finite")
+        if method not in METHODS:
+            raise ValueError(f"{method=} is not one of {', '.join(METHODS)}")
         self.shape, self.dtype, self._entries = tuple(shape), np.dtype(dtype), [tuple(layer) for layer in layers]
+        self.method = method
         self._make_layers()
         size = sum(math.prod(shape) for layer in self.layers for shape in layer.shapes.values())
         self.parameters, self.gradient = zeros(2 * size, self.dtype).reshape(2, size)
@@ -384,8 +444,12 @@ class ConvNet:
         for kind, *settings in self._entries:
             if kind not in KINDS:
                 raise ValueError(f"{kind!r} is not one of {', '.join(KINDS)}")
-            self.layers.append(KINDS[kind](in_shape, *settings))
-            in_shape = self.layers[-1].out_shape
+            own = {"method": self.method} if issubclass(KINDS[kind], Convolution) else {}
+            layer = KINDS[kind](in_shape, *settings, **own)
+            if isinstance(layer, Pool) and self.layers:
+                layer.phases = self.layers[-1].out_phases  # it reads any
+            self.layers.append(layer)
+            in_shape = layer.out_shape
             if min(in_shape) < 1:
                 raise ValueError(f"nothing is left of the image after {kind} {settings}: {in_shape}")
         self._first = next(i for i, layer in enumerate(self.layers) if layer.shapes)  # below it nothing has a gradient
@@ -398,9 +462,11 @@ class ConvNet:
                 vars(owner).update(views_into(flat[start:end], layer.shapes))
             start = end
 
+    _STATE = ("shape", "dtype", "method", "_entries", "parameters", "gradient")
+
     def __getstate__(self):
         """Pickles and copies carry numbers only: copied views would no longer be views."""
-        return {name: vars(self)[name] for name in ("shape", "dtype", "_entries", "parameters", "gradient")}
+        return {name: vars(self)[name] for name in self._STATE}
 
     def __setstate__(self, state):
         vars(self).update(state)
@@ -428,8 +494,8 @@ class ConvNet:
         sums = {i: np.zeros([self.layers[i].out_shape[1]] * 2) for i in gated}
         for _, work in self._in_parts(x, "gates"):
             for i in gated:
-                T = 1 / columns_first(work.arrays[i].q, self.layers[i].out_shape[1])  # (columns, rows, maps, batch)
-                sums[i] += T.mean(axis=2, dtype=np.float64).sum(axis=2).T
+                T = by_columns(1 / work.arrays[i].q.real)  # (rows, maps, columns, n)
+                sums[i] += T.mean(axis=1, dtype=np.float64).sum(axis=2)
         return [sums[i] / len(x) for i in gated]
 
     def _in_parts(self, x, purpose):
@@ -447,9 +513,9 @@ class ConvNet:
         work, self._saved = self._saved, None
         if work is None:
             raise RuntimeError("backward() needs a forward() of its own before it")
-        d = np.array(d_logits, self.dtype).T[None]
+        d = np.array(d_logits, self.dtype).T
         if d.shape != work.logits.shape:
-            raise ValueError(f"d_logits must have shape {work.logits[0].T.shape}, not {d_logits.shape}")
+            raise ValueError(f"d_logits must have shape {work.logits.T.shape}, not {d_logits.shape}")
         for i in range(len(self.layers) - 1, self._first - 1, -1):
             d = self.layers[i].backward(work.arrays[i], d, needs_dx=i > self._first)
         return self.gradient
@@ -478,7 +544,7 @@ class ConvNet:
     @np.errstate(over="ignore")  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
     def _run(self, x, work, dropout):
         first = work.arrays[0]
-        first.x[...] = x.reshape(-1, *self.shape).transpose(2, 1, 3, 0).reshape(first.x.shape)
+        first.x[...] = in_phases(x.reshape(-1, *self.shape).transpose(2, 1, 3, 0)[:, None], first.x.shape[1])
         self.layers[0].prepare_input(first, slice(None))
         outputs = [a.x for a in work.arrays[1:]] + [work.logits]
         after = [partial(layer.prepare_input, a) for layer, a in zip(self.layers[1:], work.arrays[1:], strict=True)]
@@ -486,7 +552,7 @@ class ConvNet:
         for layer, a, y, prepare_next in zip(self.layers, work.arrays, outputs, after, strict=True):
             a.rng = dropout
             layer.forward(a, y, prepare_next)
-        return work.logits[0].T.copy()
+        return work.logits.T.copy()
 
 
 class Workspace:
@@ -504,7 +570,7 @@ class Workspace:
                 self.arrays.append(layer.make_arrays(self, n))
             if self._block is None:
                 self._block = zeros(self._used + sum(size + 16 for size in self._scratch.values()), self._dtype)
-        self.logits = np.zeros((1, net.layers[-1].out_shape[0], n), net.dtype)
+        self.logits = np.zeros((net.layers[-1].out_shape[0], n), net.dtype)
 
     def new(self, name: str, shape: tuple) -> np.ndarray:
         """Zeros of a layer's own; with `keep` they last from forward() to backward()."""

@@ -114,11 +114,17 @@ def test_the_committed_results_hold_what_they_must(name):
     assert all(record["summary"][key] > 0 for key in SUMMARIES[name])
 
 
+EVERY_KIND = [
+    ("dropout", 0.2), ("conv", 3, 16), ("highway", 3), ("pool", 3, 2), ("highway", 3), ("conv", 1, 5), ("average", 2),
+    ("hidden", 7), ("dense", 10),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("kind", [conv_step.Torch, conv_step.TorchChannelsLast, conv_step.Jax])
 def test_the_convolutional_rivals_agree(kind):
     """made() refuses a rival that computes another loss or gradient."""
     pytest.importorskip("jax" if kind is conv_step.Jax else "torch")
-    there, _ = conv_step.made(4)
+    there, _ = conv_step.made((3, 16, 16), EVERY_KIND)
     there[kind.name].step()
     assert {conv_step.Ours.name, kind.name} <= set(there)
 
@@ -129,7 +135,7 @@ def test_a_convolutional_rival_that_computes_something_else_is_refused(monkeypat
     other.loss_and_gradient = lambda self: (real(self)[0], real(self)[1] * 1.01)
     monkeypatch.setattr(conv_step, "RIVALS", (conv_step.Ours, other))
     with pytest.raises(AssertionError, match="another computes another net"):
-        conv_step.made(4)
+        conv_step.made((3, 16, 16), EVERY_KIND)
 
 
 @pytest.mark.parametrize("code", commands.START_UP.values())

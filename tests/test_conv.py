@@ -108,9 +108,11 @@ def test_the_authors_nets_have_the_published_sizes():
     sizes = {
         "width 16": len(ConvNet((1, 28, 28), cn.mnist_net(16), rng).parameters),
         "width 32": len(ConvNet((1, 28, 28), cn.mnist_net(32), rng).parameters),
+        "A": len(ConvNet((3, 32, 32), cn.PUBLISHED["Table 2, Highway A"].layers, rng).parameters),
         "19 layers": len(ConvNet((3, 32, 32), cn.PUBLISHED["Table 3, the authors' 19 layers"][1], rng).parameters),
     }
-    assert sizes == {"width 16": 38_986, "width 32": 151_690, "19 layers": 2_256_838}  # published: 39 K, 151 K, 2.3 M
+    # published: 39 K, 151 K, 236 K, 2.3 M
+    assert sizes == {"width 16": 38_986, "width 32": 151_690, "A": 236_328, "19 layers": 2_256_838}
 
 
 def test_the_published_net_at_the_published_sizes():

@@ -561,13 +561,16 @@ def test_images_that_a_convolutional_net_cannot_take(tmp_path, main):
 def test_the_nets_of_the_paper():
     process = train("--nets")
     assert process.returncode == 0
-    for (name, (shape, layers, published)), line in zip(
-        cn.PUBLISHED.items(), process.stdout.splitlines()[1:], strict=True
-    ):
+    rows = dict(zip(cn.PUBLISHED, process.stdout.splitlines()[1:], strict=True))
+    for name, (shape, layers, source, published) in cn.PUBLISHED.items():
         n = len(ConvNet(shape, layers, np.random.default_rng(0)).parameters)
-        assert line.split() == [*name.split(), f"{n:,}", f"{published:,.0f}"]
-        assert abs(n / published - 1) < 0.02
-    depths = [sum(kind in ("conv", "highway", "dense") for kind, *_ in net) for _, net, _ in cn.PUBLISHED.values()]
+        assert rows[name].split()[: len(name.split()) + 2] == [*name.split(), f"{n:,}", f"{published:,.0f}"]
+        assert source in rows[name]
+        assert abs(n / published - 1) < 0.025
+    assert rows["Table 1, width 16"].endswith("1 direct, 5 F(4x4, 3x3), 3 F(6x6, 3x3)")
+    assert rows["Table 2, Highway C"].endswith("16 direct, 14 F(4x4, 3x3)")
+    weighted = ("conv", "highway", "hidden", "dense")
+    depths = [sum(kind in weighted for kind, *_ in net.layers) for net in cn.PUBLISHED.values()]
     assert depths == [10, 10, 11, 19, 32, 19]  # as published
 
 

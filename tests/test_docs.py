@@ -408,6 +408,7 @@ def test_a_link_leads_somewhere(page, target):
 
 
 KNOWN = (  # where a source is known to be; one without an address is named by its title
+    "https://arxiv.org/abs/1412.6550",
     "https://arxiv.org/abs/1507.06228",
     "https://arxiv.org/abs/2003.04887",
     "https://github.com/cybertronai/schmidhuber-problems",

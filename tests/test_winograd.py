@@ -1,0 +1,193 @@
+"""Winograd's convolutions: against the direct method, the complex step and PyTorch, for every size of tile."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_limits
+
+import conv_highway_networks as cn
+import highway_networks as hn
+from benchmarks.conv_errors import errors
+from conv import winograd
+from conv.layers import METHODS, ConvNet, Convolution
+from conv.winograd import POINTS, Winograd, matrices, tile
+
+STEP = 1e-30
+SIDES = {2: 10, 3: 9, 4: 8, 6: 6}  # of an image that has such tiles
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    """For these small products more threads only wait for each other."""
+    with threadpool_limits(1):
+        yield
+
+
+def net_of(side, method="winograd", dtype=np.float64):
+    """Winograd's layers of every kind with other numbers of maps, before and after each other kind of layer."""
+    entries = [
+        ("dropout", 0.3), ("conv", 3, 17), ("highway", 3), ("conv", 3, 18), ("residual", 3), ("highway", 1),
+        ("plain", 3), ("dropout", 0.2), ("highway", 3), ("pool", 3, 2), ("hidden", 7), ("dropout", 0.4), ("dense", 3),
+    ]  # fmt: skip
+    net = ConvNet((2, side, side), entries, np.random.default_rng(0), dtype=dtype, method=method)
+    net.parameters[:] += np.random.default_rng(1).normal(0, 0.05, net.parameters.shape)
+    return net
+
+
+def loss_and_gradient(net, x, y):
+    loss, d_logits = hn.softmax_cross_entropy(net.forward(x, dropout=np.random.default_rng(5)), y)
+    return loss, net.backward(d_logits)
+
+
+def batch(side, n=3):
+    rng = np.random.default_rng(2)
+    return rng.normal(size=(n, 2, side, side)), rng.integers(0, 3, n)
+
+
+def methods(net):
+    return [layer.method for layer in net.layers if isinstance(layer, Convolution)]
+
+
+@pytest.mark.parametrize("m", POINTS)
+def test_the_matrices_are_a_convolution(m):
+    A_t, G, B_t = matrices(m, np.dtype(float))
+    rng = np.random.default_rng(0)
+    d, g = rng.normal(size=m + 2), rng.normal(size=3)
+    np.testing.assert_allclose(A_t @ ((G @ g) * (B_t @ d)), [d[i : i + 3] @ g for i in range(m)], atol=1e-14)
+    assert (A_t[:, winograd.ONE] == 1).all()
+    assert B_t[0, 0] == B_t[-1, -1] == 1
+    assert not B_t[1:, 0].any()
+    assert not B_t[:-1, -1].any()
+
+
+def test_which_tiles_are_taken():
+    assert [tile(side) for side in (2, 3, 4, 6, 8, 9, 10, 12, 18, 24, 28, 32)] == [2, 3, 4, 6, 4, 3, 2, 4, 3, 4, 4, 4]
+    assert tile(5) is tile(7) is tile(1) is None
+    for k, maps, padding, side, expected in (
+        (3, 16, "same", 8, "F(4x4, 3x3)"),
+        (3, 16, "same", 7, "direct"),
+        (3, 16, "valid", 8, "direct"),
+        (3, 15, "same", 8, "direct"),
+        (5, 16, "same", 8, "direct"),
+        (1, 16, "same", 8, "direct"),
+    ):
+        assert Convolution((16, side), k, maps, padding).method == expected
+        assert Convolution((16, side), k, maps, padding, method="direct").method == "direct"
+    assert Convolution((15, 8), 3, 16).method == "direct"
+    with pytest.raises(ValueError, match="not one of winograd, direct"):
+        net_of(8, "fast")
+
+
+@pytest.mark.parametrize("m", POINTS)
+def test_winograd_is_really_used(m, monkeypatch):
+    """Spoiled products spoil what the net computes, and do not reach the direct one."""
+    net, direct, x = net_of(SIDES[m]), net_of(SIDES[m], "direct"), batch(SIDES[m])[0]
+    assert methods(net) == ["direct", *[f"F({m}x{m}, 3x3)"] * 3, "direct", *[f"F({m}x{m}, 3x3)"] * 2]
+    assert set(methods(direct)) == {"direct"}
+    before = [net.predict(x), direct.predict(x)]
+    monkeypatch.setattr(winograd, "product", lambda U, V, M: M.fill(0))
+    assert abs(net.predict(x) - before[0]).max() > 1e-3
+    np.testing.assert_array_equal(direct.predict(x), before[1])
+
+
+@pytest.mark.parametrize("m", POINTS)
+def test_a_gradient_is_the_complex_step_s(m):
+    net, (x, y) = net_of(SIDES[m], dtype=np.complex128), batch(SIDES[m], 2)
+    gradient = loss_and_gradient(net, x, y)[1].real.copy()
+    rng, start = np.random.default_rng(m), 0
+    for layer in net.layers:
+        size = sum(int(np.prod(shape)) for shape in layer.shapes.values())
+        for i in start + rng.integers(0, max(size, 1), min(size, 8)):
+            net.parameters[i] += 1j * STEP
+            expected = loss_and_gradient(net, x, y)[0].imag / STEP
+            net.parameters[i] = net.parameters[i].real
+            assert gradient[i] == pytest.approx(expected, rel=1e-9, abs=1e-14)
+        start += size
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 3e-14), (np.complex128, 3e-14), (np.float32, 2e-5)])
+@pytest.mark.parametrize("m", POINTS)
+@pytest.mark.parametrize("n", [1, 7])
+def test_both_methods_agree(m, n, dtype, tolerance):
+    """Logits, gradients, predictions and gates, relative to the largest."""
+    results = []
+    for method in METHODS:
+        net, (x, y) = net_of(SIDES[m], method, dtype), batch(SIDES[m], n)
+        _, gradient = loss_and_gradient(net, x, y)
+        results.append([net.forward(x), gradient, net.predict(x), *net.mean_gates(x)])
+    for ours, expected in zip(*results, strict=True):
+        np.testing.assert_allclose(ours, expected, rtol=0, atol=tolerance * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", ["Table 1, width 16", "Table 2, Highway A", "Table 2, Highway C"])
+def test_both_methods_agree_on_the_paper_s_nets(name):
+    shape, layers, *_ = cn.PUBLISHED[name]
+    rng = np.random.default_rng(0)
+    x, y = rng.random((3, *shape)), rng.integers(0, 10, 3)
+    results = []
+    for method in METHODS:
+        net = ConvNet(shape, layers, np.random.default_rng(0), dtype=np.float64, method=method)
+        loss, gradient = loss_and_gradient(net, x, y)
+        results.append((loss, gradient))
+    (loss, gradient), (expected_loss, expected) = results
+    assert loss == pytest.approx(expected_loss, rel=1e-13)
+    np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+
+
+def test_work_that_is_cut_into_pieces(monkeypatch):
+    """Planes and rows one at a time, products in blocks that do not divide: nothing changes."""
+    net, (x, y) = net_of(8), batch(8)
+    expected = loss_and_gradient(net, x, y)[1].copy()
+    for name, value in {"CACHED_BYTES": 1, "TRANSFORM_COLUMNS": 7, "UNPACKED": 999, "PRODUCT_ROWS": 5}.items():
+        monkeypatch.setattr(winograd, name, value)
+    monkeypatch.setattr(winograd, "GRADIENT_BLOCK", (5, 3))
+    gradient = loss_and_gradient(net_of(8), x, y)[1]
+    np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-14 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("m", POINTS)
+def test_pytorch_agrees(m):
+    """conv2d in float64: z, dx, dW and db of a convolution alone."""
+    torch = pytest.importorskip("torch")
+    side, maps, outputs, n = SIDES[m], 16, 19, 3
+    rng = np.random.default_rng(0)
+    layer = Convolution((maps, side), 3, outputs)
+    net = ConvNet((maps, side, side), [("conv", 3, outputs), ("conv", 3, outputs), ("dense", 5)], rng, dtype=np.float64)
+    assert layer.method == net.layers[0].method == f"F({m}x{m}, 3x3)"
+    net.parameters[:] = rng.normal(0, 0.1, net.parameters.shape)
+    x, d_logits = rng.normal(size=(n, maps, side, side)), rng.normal(size=(n, 5))
+    p = [torch.tensor(each, requires_grad=True) for e in net.layers for each in (e.W, e.b)]
+    h = torch.tensor(x)
+    for i in (0, 2):
+        h = torch.relu(torch.nn.functional.conv2d(h, p[i].permute(0, 3, 1, 2), p[i + 1], padding=1))
+    logits = torch.einsum("ncij,oicj->no", h, p[4]) + p[5]
+    (logits * torch.tensor(d_logits)).sum().backward()
+    np.testing.assert_allclose(net.forward(x), logits.detach().numpy(), rtol=1e-11, atol=1e-13)
+    expected = np.concatenate([each.grad.numpy().ravel() for each in p])
+    np.testing.assert_allclose(net.backward(d_logits), expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+
+
+def test_the_errors_in_float32_are_small():
+    """Largest error over largest value, of z, dx and dW, against the direct method in float64."""
+    for m in POINTS:
+        for what, error in errors(m, 12, 16, 32, n=10).items():
+            assert 1e-8 < error < (2e-5 if m == 6 else 5e-6), (m, what)
+
+
+def test_the_method_is_kept():
+    for method, expected in zip(METHODS, ("F(4x4, 3x3)", "direct"), strict=True):
+        net = net_of(8, method)
+        for other in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
+            assert other.method == method
+            assert methods(other)[1] == expected
+            np.testing.assert_array_equal(other.predict(batch(8)[0]), net.predict(batch(8)[0]))
+
+
+def test_a_stage_keeps_one_layout():
+    """Winograd's layers and the pooling behind them work in the phases of the tiles, without converting."""
+    entries = [*[("highway", 3)] * 3, ("pool", 2, 2), ("dense", 2)]
+    net = ConvNet((16, 8, 8), entries, np.random.default_rng(0))
+    assert [layer.phases for layer in net.layers] == [4, 4, 4, 4, 1]
+    assert [isinstance(layer.product, Winograd) for layer in net.layers[:3]] == [True] * 3
