@@ -26,6 +26,7 @@ from plumbing.processes import one_blas_thread
 
 EVALUATION_BATCH = 100  # images at a time
 METHODS = "winograd", "direct"
+ELEMENTWISE = "x", "H", "q", "t", "u", "dz_T"  # the work arrays of a layer's element-wise part
 
 
 def in_phases(x: np.ndarray, phases: int) -> np.ndarray:
@@ -51,7 +52,7 @@ class Layer:
     grad.W, grad.b, and returns dL/dx, of the shape of a.x, if needed.
     """
 
-    shapes, gates, phases, out_phases = MappingProxyType({}), 0, 1, 1
+    shapes, statistics, gates, phases, out_phases = MappingProxyType({}), MappingProxyType({}), 0, 1, 1
 
     def __init__(self, in_shape, out_shape=None):
         self.in_shape, self.out_shape = in_shape, out_shape or in_shape
@@ -113,7 +114,7 @@ class Convolution(Layer):
     def _views(self, a, y):
         """What the element-wise work is done on, all with the same phases: this layer's or the next one's."""
         phases = max(self.phases, y.shape[1])
-        arrays = {name: each for name, each in vars(a).items() if name in ("x", "H", "q", "t")} | {"y": y}
+        arrays = {name: each for name, each in vars(a).items() if name in ELEMENTWISE} | {"y": y}
         if not self.carries:
             arrays.pop("x")  # may have another size
         return SimpleNamespace(phases=phases, **{name: in_phases(each, phases) for name, each in arrays.items()})
@@ -184,18 +185,28 @@ class Highway(Convolution):
         return W, b
 
     def _elementwise(self, e, rows, z, y):
-        maps, H, P, q, x = self.out_shape[0], e.H[rows], e.t[: len(z)], e.q[rows], e.x[rows]
-        maximum(z[:, :, :maps], 0, H)
-        exp2(z[:, :, maps:], q)
+        maps = self.out_shape[0]
+        self._open(z[:, :, maps:], e.q[rows])
+        self._combine(e, rows, z[:, :, :maps], y)
+
+    def _open(self, z_T, q):
+        exp2(z_T, q)
         add(q, 1, q)  # q = 1 + exp(-z_T) = 1 / T
+
+    def _combine(self, e, rows, z_H, y):
+        H, P, q, x = e.H[rows], e.t[: len(y)], e.q[rows], e.x[rows]
+        maximum(z_H, 0, H)
         subtract(H, x, P)
         divide(P, q, P)  # P = T (H - x)
         add(x, P, y)  # y = H T + x (1 - T)
 
     def _elementwise_backward(self, e, rows, dy, dz):
+        maps = self.out_shape[0]
+        self._gradients(e, rows, dy, dz[:, :, :maps], dz[:, :, maps:])
+
+    def _gradients(self, e, rows, dy, dz_H, dz_T):
         """eq. 9: dH = T dy, dz_H = H' dH; dT = (H - x) dy, dz_T = T (1 - T) dT = P (1 - T) dy."""
-        maps, H, q, dH, x = self.out_shape[0], e.H[rows], e.q[rows], e.t[: len(dz)], e.x[rows]
-        dz_H, dz_T = dz[:, :, :maps], dz[:, :, maps:]
+        H, q, dH, x = e.H[rows], e.q[rows], e.t[: len(dy)], e.x[rows]
         divide(dy, q, dH)  # dH = T dy
         subtract(dy, dH, dy)  # dy becomes (1 - T) dy, what is carried
         subtract(H, x, dz_T)
@@ -431,8 +442,12 @@ class ConvNet:
         self.shape, self.dtype, self._entries = tuple(shape), np.dtype(dtype), [tuple(layer) for layer in layers]
         self.method = method
         self._make_layers()
-        size = sum(math.prod(shape) for layer in self.layers for shape in layer.shapes.values())
+        size, of_statistics = (
+            sum(math.prod(shape) for layer in self.layers for shape in getattr(layer, name).values())
+            for name in ("shapes", "statistics")
+        )
         self.parameters, self.gradient = zeros(2 * size, self.dtype).reshape(2, size)
+        self.statistics = zeros(of_statistics, self.dtype)
         self._name_views()
         rng = np.random.default_rng(rng)
         for layer in self.layers:
@@ -455,14 +470,20 @@ class ConvNet:
         self._first = next(i for i, layer in enumerate(self.layers) if layer.shapes)  # below it nothing has a gradient
 
     def _name_views(self):
-        start, self._work, self._saved = 0, {}, None
+        self._work, self._saved = {}, None
         for layer in self.layers:
-            end, layer.grad = start + sum(map(math.prod, layer.shapes.values())), SimpleNamespace()
-            for owner, flat in ((layer, self.parameters), (layer.grad, self.gradient)):
-                vars(owner).update(views_into(flat[start:end], layer.shapes))
-            start = end
+            layer.grad = SimpleNamespace()
+        for flat, shapes, owner_of in (
+            (self.parameters, "shapes", lambda layer: layer),
+            (self.gradient, "shapes", lambda layer: layer.grad),
+            (self.statistics, "statistics", lambda layer: layer),
+        ):
+            for layer in self.layers:
+                own = getattr(layer, shapes)
+                vars(owner_of(layer)).update(views_into(flat, own))
+                flat = flat[sum(map(math.prod, own.values())) :]
 
-    _STATE = ("shape", "dtype", "method", "_entries", "parameters", "gradient")
+    _STATE = ("shape", "dtype", "method", "_entries", "parameters", "gradient", "statistics")
 
     def __getstate__(self):
         """Pickles and copies carry numbers only: copied views would no longer be views."""
@@ -525,8 +546,9 @@ class ConvNet:
         of the last layer."""
         parts = []
         for layer in self.layers:
-            numbers = {"W": weights if last is None or layer is not self.layers[-1] else last, "b": biases}
-            parts += [np.full(math.prod(shape), numbers[name]) for name, shape in layer.shapes.items()]
+            of_W = weights if last is None or layer is not self.layers[-1] else last
+            numbers = ((of_W if name == "W" else biases, shape) for name, shape in layer.shapes.items())
+            parts += [np.full(math.prod(shape), number) for number, shape in numbers]
         return np.concatenate(parts).astype(self.dtype)
 
     def _checked(self, x) -> int:
@@ -539,7 +561,7 @@ class ConvNet:
         return len(x)
 
     def _workspace(self, n, purpose):
-        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose != "predict"))
+        return cached(self._work, (n, purpose), lambda: Workspace(self, n, purpose))
 
     @np.errstate(over="ignore")  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
     def _run(self, x, work, dropout):
@@ -550,7 +572,7 @@ class ConvNet:
         after = [partial(layer.prepare_input, a) for layer, a in zip(self.layers[1:], work.arrays[1:], strict=True)]
         after.append(lambda rows: None)
         for layer, a, y, prepare_next in zip(self.layers, work.arrays, outputs, after, strict=True):
-            a.rng = dropout
+            a.rng, a.training = dropout, work.training
             layer.forward(a, y, prepare_next)
         return work.logits.T.copy()
 
@@ -558,11 +580,13 @@ class ConvNet:
 class Workspace:
     """The work arrays of a net for batches of n images, made once, all in one block of memory.
 
-    With `keep` every layer has its own, as backward() needs; without, layers of one shape share them in turn.
+    For "train" and "gates" every layer has its own, as backward() needs; for "predict" layers of one shape share them
+    in turn.
     """
 
-    def __init__(self, net: ConvNet, n: int, keep: bool):
-        self.keep, self._dtype, self._block, self._scratch = keep, net.dtype, None, {}
+    def __init__(self, net: ConvNet, n: int, purpose: str):
+        self.keep, self.training = purpose != "predict", purpose == "train"
+        self._dtype, self._block, self._scratch = net.dtype, None, {}
         for _ in range(2):  # the first round finds how much memory is needed, and the largest scratch of each name
             self._used, self._shared, self.arrays = 0, {}, []
             self._made = {name: self._zeros((size,)) for name, size in self._scratch.items()}
