@@ -25,7 +25,7 @@ from plumbing.processes import one_blas_thread
 # one phase can be viewed with several: in_phases().
 
 EVALUATION_BATCH = 100  # images at a time
-METHODS = "winograd", "direct"
+METHODS, INITS = ("winograd", "direct"), ("uniform", "he")
 ELEMENTWISE = "x", "H", "q", "t", "u", "dz_T"  # the work arrays of a layer's element-wise part
 
 
@@ -87,8 +87,8 @@ class Convolution(Layer):
         self.product = Winograd(of_x, side, self.outputs, m) if m else Direct(in_shape, k, self.pad, self.outputs)
         self.method, self.phases, self.out_phases = self.product.name, self.product.phases, self.product.phases
 
-    def draw(self, rng, gate_bias):
-        draw_uniform(rng, self.W)
+    def draw(self, rng, init, gate_bias):
+        draw_weights(rng, init, self.W)
 
     def make_arrays(self, work, n):
         a, (maps, side), p = SimpleNamespace(n=n), self.out_shape, self.phases
@@ -170,8 +170,8 @@ class Highway(Convolution):
 
     gates, carries = 1, True
 
-    def draw(self, rng, gate_bias):
-        super().draw(rng, gate_bias)
+    def draw(self, rng, init, gate_bias):
+        super().draw(rng, init, gate_bias)
         self.b[self.out_shape[0] :] = gate_bias
 
     def _make_kept(self, work, a, shape):
@@ -216,10 +216,11 @@ class Highway(Convolution):
         multiply(H, dH, dz_H)  # dz_H = H' dH
 
 
-def draw_uniform(rng, W) -> None:
-    """Xavier as in Caffe: uniform, of variance 1 / fan_in."""
-    limit = math.sqrt(3 / math.prod(W.shape[1:]))
-    W[:] = rng.uniform(-limit, limit, W.shape)
+def draw_weights(rng, init: str, W) -> None:
+    """Those of a layer with ReLU: uniform of variance 1 / fan_in, or normal of variance 2 / fan_in."""
+    fan_in = math.prod(W.shape[1:])
+    limit = math.sqrt(3 / fan_in)
+    W[:] = rng.normal(0, math.sqrt(2 / fan_in), W.shape) if init == "he" else rng.uniform(-limit, limit, W.shape)
 
 
 class Pool(Layer):
@@ -374,7 +375,7 @@ class Dense(Layer):
         maps, side = in_shape
         self.shapes = {"W": (units, side, maps, side), "b": (units,)}
 
-    def draw(self, rng, gate_bias):
+    def draw(self, rng, init, gate_bias):
         self.W[:] = rng.normal(0, 0.1, self.W.shape)
 
     def forward(self, a, y, prepare_next):
@@ -398,8 +399,8 @@ class Dense(Layer):
 class Hidden(Dense):
     """A fully connected layer y = max(0, W x + b), (1, 1, units, 1, n)."""
 
-    def draw(self, rng, gate_bias):
-        draw_uniform(rng, self.W)
+    def draw(self, rng, init, gate_bias):
+        draw_weights(rng, init, self.W)
 
     def _elementwise(self, a, z, y):
         a.y = maximum(z, 0, y)
@@ -423,22 +424,23 @@ class ConvNet:
     All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.  The layer i of the list has
     views of its own: net.layers[i].W, .b, and .grad.W, .grad.b, in the shapes that its class names.
 
-    Convolutions are drawn from `rng`, a generator or a seed, as Caffe's Xavier, uniform of variance 1 / fan_in, the
-    dense layer normal with deviation 0.1, in the order of the list; biases are zero but for b_T = gate_bias.  `dtype`
-    is float32, float64, or complex128 for complex-step derivatives.  `method` is Convolution's.  The work arrays are
-    the net's own: one thread at a time.
+    Weights are drawn from `rng`, a generator or a seed, in the order of the list: uniform of variance 1 / fan_in or,
+    with init="he", normal of variance 2 / fan_in; those of the last layer normal with deviation 0.1.  Biases are zero
+    but for b_T = gate_bias.  `dtype` is float32, float64, or complex128 for complex-step derivatives.  `method` is
+    Convolution's.  The work arrays are the net's own: one thread at a time.
 
     Raises ValueError for a list that makes no net; forward() and predict() for an x of another shape, or not finite.
     """
 
-    def __init__(self, shape, layers, rng, *, gate_bias=-1.0, dtype=np.float32, method="winograd"):
+    def __init__(self, shape, layers, rng, *, init="uniform", gate_bias=-1.0, dtype=np.float32, method="winograd"):
         _, side, columns = shape
         if side != columns or not layers or layers[-1][0] != "dense":
             raise ValueError(f"images must be square, and the last layer dense, not {shape}, {layers[-1:]}")
         if np.dtype(dtype) not in (np.float32, np.float64, np.complex128) or not abs(gate_bias) < 1e30:
             raise ValueError(f"{dtype=} must be float32, float64 or complex128, and {gate_bias=} finite")
-        if method not in METHODS:
-            raise ValueError(f"{method=} is not one of {', '.join(METHODS)}")
+        for value, known in ((method, METHODS), (init, INITS)):
+            if value not in known:
+                raise ValueError(f"{value!r} is not one of {', '.join(known)}")
         self.shape, self.dtype, self._entries = tuple(shape), np.dtype(dtype), [tuple(layer) for layer in layers]
         self.method = method
         self._make_layers()
@@ -452,7 +454,7 @@ class ConvNet:
         rng = np.random.default_rng(rng)
         for layer in self.layers:
             if layer.shapes:
-                layer.draw(rng, gate_bias)
+                layer.draw(rng, init, gate_bias)
 
     def _make_layers(self):
         self.layers, in_shape = [], self.shape[:2]

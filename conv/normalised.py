@@ -33,8 +33,8 @@ class NormalisedHighway(Highway):
         self.shapes = {**self.shapes, "gamma": maps}
         self.statistics = {"mean": maps, "variance": maps}
 
-    def draw(self, rng, gate_bias):
-        super().draw(rng, gate_bias)
+    def draw(self, rng, init, gate_bias):
+        super().draw(rng, init, gate_bias)
         self.gamma[:] = self.variance[:] = 1
 
     def _make_kept(self, work, a, shape):

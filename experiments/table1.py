@@ -2,12 +2,12 @@
 
     python -m experiments.table1            -> results/table1.json
 
-The authors trained for 300 epochs of a rate in three steps, without moving the images (data/published.json): here the
-protocol "paper", its steps drawn together into as many epochs as the budget has; --full, 300, takes some two hundred
-hours of a core.
+The authors trained for 300 epochs of a rate in three steps, from He's normal start, without moving the images: here
+the protocol "paper", whole, one seed for each width; --full takes five.
 
-"short" is ours: few epochs, less dropout, the rate up and down again.  Of six such recipes it is the best on the last
-5 000 training images (16 maps, one seed); the first of them comes from pilot runs that were compared on test images.
+"short" is ours: few epochs, less dropout, the rate up and down again, a uniform start.  Of six such recipes it is the
+best on the last 5 000 training images (16 maps, one seed); the first of them comes from pilot runs that were compared
+on test images.  In this way a net with batch normalisation of H is trained, too, and a plain and a residual one.
 
 An accuracy is that of the last epoch.  A trial that is stopped goes on from its last epoch, from a checkpoint beside
 the results, if it was the same program.
@@ -28,10 +28,10 @@ import numpy as np
 
 import conv_highway_networks as cn
 from experiments import training
-from experiments.ledger import PUBLISHED, Claim, above, mean_sd_n, of, print_results, shown
+from experiments.ledger import PUBLISHED, Claim, above, format_stat, judged, mean_sd_n, of, print_results, shown
 from experiments.trials import Experiment, run_and_exit
 
-PILOT = cn.Protocol(12, (0.0, 0.1, 0.2, 0.3), 1, 0.05, "warm cosine", 5e-4, 5e-4)
+PILOT = cn.Protocol(12, (0.0, 0.1, 0.2, 0.3), 1, 0.05, "warm cosine", 5e-4, 5e-4, "uniform")
 RECIPES = {
     "pilot": PILOT,
     "more dropout": PILOT._replace(dropout=(0.2, 0.3, 0.4, 0.5)),
@@ -42,19 +42,24 @@ RECIPES = {
 }
 # epochs of the recipes; of each kind of run (width, block, protocol): epochs and seeds
 BUDGETS = {
-    "quick": {"recipe_epochs": 1, "runs": [[4, "highway", "short", 2, 2], [4, "plain", "short", 1, 1]]},
+    "quick": {
+        "recipe_epochs": 1,
+        "runs": [[4, "highway", "short", 2, 2], [4, "highway-bn", "short", 1, 1], [4, "plain", "short", 1, 1]],
+    },
     "default": {
         "recipe_epochs": 5,
         "runs": [
-            [32, "highway", "short", 12, 3], [16, "highway", "short", 12, 5], [16, "plain", "short", 12, 1],
-            [16, "residual", "short", 12, 1], [16, "highway", "paper", 100, 1], [32, "highway", "paper", 25, 1],
+            [32, "highway", "paper", 300, 1], [16, "highway", "paper", 300, 1], [32, "highway", "short", 12, 3],
+            [16, "highway", "short", 12, 5], [16, "highway-bn", "short", 12, 3], [16, "plain", "short", 12, 1],
+            [16, "residual", "short", 12, 1],
         ],
     },
     "full": {
         "recipe_epochs": 12,
         "runs": [
             [width, block, protocol, cn.PROTOCOLS[protocol].epochs, 5]
-            for protocol in ("paper", "short") for width in (32, 16) for block in ("highway", "plain", "residual")
+            for protocol in ("paper", "short") for width in (32, 16)
+            for block in ("highway", "highway-bn", "plain", "residual")
         ],
     },
 }  # fmt: skip
@@ -113,7 +118,7 @@ def best(compared: list[dict]) -> str:
 
 
 def name_of(run: dict) -> str:
-    block = "" if run["block"] == "highway" else f"_{run['block']}"
+    block = "" if run["block"] == "highway" else f"_{run['block'].replace('-', '_')}"
     return f"width_{run['width']}{block}"
 
 
@@ -123,6 +128,7 @@ def summarise(trials: dict) -> dict:
         same = [run for run in trials["final"] if f"{name_of(run)}_{run['protocol']}" == name]
         summary[f"test_accuracy_{name}"] = mean_sd_n([run["final_test_acc"] for run in same])
         summary[f"epochs_{name}"] = same[0]["epochs"]
+        summary[f"epochs_to_99_{name}"] = mean_sd_n([epochs_to_99(run) for run in same])
         seconds = [run["wallclock_sec"] / run["epochs"] for run in same if not run["diverged"]]
         summary[f"seconds_per_epoch_{name}"] = round(sum(seconds) / len(seconds), 1) if seconds else None
     for name, run in zip(RECIPES, trials["recipes"], strict=True):
@@ -130,16 +136,21 @@ def summarise(trials: dict) -> dict:
     return summary | {"recipe": best(trials["recipes"])}
 
 
-def percents_and_epochs(r: dict, width: int, protocol: str) -> tuple:
-    runs = [t for t in r["trials"]["final"] if (t["width"], t["protocol"], t["block"]) == (width, protocol, "highway")]
+def epochs_to_99(run: dict) -> int | None:
+    """The first epoch after which 99 % of the test images are told right."""
+    return next((i for i, accuracy in enumerate(run["history"]["test_acc"], 1) if accuracy >= 0.99), None)
+
+
+def percents_and_epochs(r: dict, width: int, protocol: str, block: str = "highway") -> tuple:
+    runs = [t for t in r["trials"]["final"] if (t["width"], t["protocol"], t["block"]) == (width, protocol, block)]
     return 100 * np.array(of(runs, "final_test_acc"), float), runs[0]["epochs"]
 
 
-def reaches(published: dict, paper, paper_epochs: int, short, _) -> list[bool | None] | str:
+def reaches(published: dict, paper, paper_epochs: int, short, _) -> str:
     """The paper's number is reproduced by the paper's training alone, which is 300 epochs."""
     bound = 100 * (published["mean"] - CLOSE)
     if paper_epochs == published["epochs"]:
-        return [above(paper, bound)]
+        return judged([above(paper, bound)]) + ", one run" * (len(paper) == 1)
     reached = {True: "reached", False: "missed", None: "not clear"}[above(short, bound)]
     return f"not tested in {published['epochs']} epochs; with shifts {reached}"
 
@@ -178,8 +189,16 @@ CLAIMS = [
     ),
     Claim(
         "encyclopedia article",
-        "a convolutional variant with batch normalisation of H",
-        holds=lambda: "not tested: neither the paper nor this project normalises batches",
+        "a convolutional variant with batch normalisation of H (as accurate as without, within 0.05)",
+        values=lambda r: [
+            *(percents_and_epochs(r, 16, "short", block)[0] for block in ("highway-bn", "highway")),
+            *(r["summary"][f"epochs_to_99_width_16{block}_short"] for block in ("_highway_bn", "")),
+        ],
+        ours=lambda normalised, highway, *epochs: (
+            f"16 maps, 12 epochs: {shown(normalised, digits=4)} with, {shown(highway, digits=4)} without; "
+            f"epochs to 99 %: {' and '.join(format_stat(each, 2) for each in epochs)}"
+        ),
+        holds=lambda normalised, highway, *_: [above(normalised, -100 * CLOSE, less=highway)],
     ),
 ]
 

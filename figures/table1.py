@@ -14,7 +14,8 @@ def conv_curves(record, published):
     fig, axes = plt.subplots(1, len(widths), figsize=(10, 5), sharey=True, squeeze=False)
     styles = {  # of what the default budget trains
         ("highway", "short"): (KINDS["highway"], "-"), ("plain", "short"): (KINDS["plain"], "-"),
-        ("residual", "short"): (KINDS["residual"], "-"), ("highway", "paper"): ("0.35", "--"),
+        ("residual", "short"): (KINDS["residual"], "-"), ("highway-bn", "short"): (KINDS["highway-carry"], "-"),
+        ("highway", "paper"): ("0.35", "--"),
     }  # fmt: skip
     for ax, width in zip(axes[0], widths, strict=True):
         if paper := published["table_1"].get(str(width)):
@@ -22,9 +23,9 @@ def conv_curves(record, published):
             text = f"the paper's {mean:.2f} ± {sd:.2f}, {paper['epochs']} epochs"
             ax.axhspan(100 - mean - sd, 100 - mean + sd, color="#F0E442", alpha=0.8, label=text)
         if log := published["authors_log"].get(str(width)):
-            accuracy = 100 * log["test_accuracy"]
-            text = f"the authors' log ends at {accuracy:.2f}"
-            ax.plot([log["epochs"]], [100 - accuracy], "k*", ms=11, zorder=3, label=text)
+            epochs, accuracies = zip(*log["points"], strict=True)
+            text = f"points of the authors' log, which ends at {100 * log['test_accuracy']:.2f}"
+            ax.plot(epochs, [100 * (1 - value) for value in accuracies], "k*", ms=9, zorder=3, label=text)
         for (block, protocol), (color, style) in styles.items():
             same = [t for t in runs if (t["width"], t["block"], t["protocol"]) == (width, block, protocol)]
             finals = [100 * t["final_test_acc"] for t in same]
