@@ -4,6 +4,7 @@ import contextlib
 import copy
 import io
 import json
+import math
 import os
 import re
 import signal
@@ -102,6 +103,18 @@ def test_decay_and_rates_of_each_parameter(name, decay, of_last):
                 np.testing.assert_allclose(layer.b, biases)
     assert t.optimizer.momentum == 0.9
     assert [layer.rate for layer in t.net.layers if isinstance(layer, Dropout)] == [*cn.PROTOCOLS[name].dropout]
+
+
+def test_each_protocol_starts_in_its_own_way():
+    """As the authors' filler, which is called xavier and draws He's normal; the other was chosen with uniform ones."""
+    for name, in_deviations in (("paper", 3), ("short", math.sqrt(3))):
+        images = {"side": 28, "classes": 10, "crc32": ""}
+        run = cn.Training(replace(SMALL, width=32, protocol=name), cn.PROTOCOLS[name], images)
+        for layer in run.net.layers:
+            if layer.shapes and layer is not run.net.layers[-1]:
+                deviation = math.sqrt((2 if name == "paper" else 1) / math.prod(layer.W.shape[1:]))
+                assert layer.W.std() == pytest.approx(deviation, rel=0.06)
+                assert (abs(layer.W).max() > in_deviations * deviation * 1.001) == (name == "paper")
 
 
 def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):

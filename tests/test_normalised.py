@@ -1,0 +1,139 @@
+"""Batch normalisation of H in a convolutional highway layer: against its equations, the complex step and PyTorch."""
+
+import copy
+
+import numpy as np
+import pytest
+
+import conv_highway_networks as cn
+import highway_networks as hn
+from conv.layers import METHODS, ConvNet
+from conv.normalised import EPSILON, PACE
+
+STEP = 1e-30
+LAYERS = [("conv", 3, 16), ("highway-bn", 3), ("dropout", 0.2), ("highway-bn", 3), ("pool", 2, 2), ("dense", 3)]
+
+
+def net_of(method, dtype=np.float64, layers=LAYERS):
+    net = ConvNet((2, 6, 6), layers, 0, dtype=dtype, method=method)
+    net.parameters[:] += np.random.default_rng(1).normal(0, 0.2, net.parameters.shape)
+    return net
+
+
+def batch(n=5):
+    rng = np.random.default_rng(2)
+    return rng.normal(size=(n, 2, 6, 6)), rng.integers(0, 3, n)
+
+
+def loss_and_gradient(net, x, y):
+    loss, d_logits = hn.softmax_cross_entropy(net.forward(x, dropout=np.random.default_rng(5)), y)
+    return loss, net.backward(d_logits)
+
+
+def positions(net, name):
+    """Of the first parameter of this name in each layer that has one, in the flat vector."""
+    start = 0
+    for layer in net.layers:
+        for of_layer, shape in layer.shapes.items():
+            if of_layer == name:
+                yield start
+            start += int(np.prod(shape))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_gradient_is_the_complex_step_s(method):
+    net, (x, y) = net_of(method, np.complex128), batch()
+    name = "F(6x6, 3x3)" if method == "winograd" else "direct"
+    assert {layer.method for layer in net.layers if layer.gates} == {name}
+    gradient = loss_and_gradient(net, x, y)[1].real.copy()
+    places = {int(i) for i in np.random.default_rng(3).integers(0, len(gradient), 40)}
+    for name in ("b", "gamma"):
+        places |= {first + i for first in positions(net, name) for i in range(3)}
+    for i in places:
+        net.parameters[i] += 1j * STEP
+        expected = loss_and_gradient(net, x, y)[0].imag / STEP
+        net.parameters[i] = net.parameters[i].real
+        assert gradient[i] == pytest.approx(expected, rel=1e-9, abs=1e-14)
+
+
+@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-4)])
+def test_both_methods_agree(dtype, tolerance):
+    x, y = batch()
+    (loss, ours), (other, direct) = (loss_and_gradient(net_of(method, dtype), x, y) for method in METHODS)
+    assert loss == pytest.approx(other, rel=tolerance)
+    np.testing.assert_allclose(ours, direct, atol=tolerance * abs(direct).max())
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_pytorch_agrees(method):
+    torch = pytest.importorskip("torch")
+    layers, (x, y) = [("conv", 3, 16), ("highway-bn", 3), ("dense", 3)], batch()
+    net = net_of(method, layers=layers)
+    conv, highway, dense = net.layers
+
+    def tensor(array):
+        return torch.tensor(np.array(array), requires_grad=True)
+
+    W_0, W = (tensor(layer.W.transpose(0, 3, 1, 2)) for layer in (conv, highway))
+    W_out = tensor(dense.W.transpose(0, 2, 1, 3).reshape(3, -1))
+    b_0, b, gamma, b_out = map(tensor, (conv.b, highway.b, highway.gamma, dense.b))
+    F = torch.nn.functional
+    h = F.relu(F.conv2d(torch.tensor(x), W_0, b_0, padding=1))
+    z = F.conv2d(h, W, padding=1)
+    mean, variance = torch.zeros(16, dtype=torch.float64), torch.ones(16, dtype=torch.float64)
+    H = F.relu(F.batch_norm(z[:, :16], mean, variance, gamma, b[:16], True, PACE, EPSILON))
+    h = h + torch.sigmoid(z[:, 16:] + b[16:, None, None]) * (H - h)
+    F.cross_entropy(F.linear(h.flatten(1), W_out, b_out), torch.tensor(y)).backward()
+    loss_and_gradient(net, x, y)
+    for ours, theirs in (
+        (conv.grad.W, W_0.grad.permute(0, 2, 3, 1)), (conv.grad.b, b_0.grad), (highway.grad.b, b.grad),
+        (highway.grad.W, W.grad.permute(0, 2, 3, 1)), (highway.grad.gamma, gamma.grad), (dense.grad.b, b_out.grad),
+    ):  # fmt: skip
+        np.testing.assert_allclose(ours, theirs.numpy(), atol=1e-12)
+    np.testing.assert_allclose(highway.mean, mean.numpy(), atol=1e-13)
+    n = x.shape[0] * 36  # theirs is the unbiased variance
+    np.testing.assert_allclose((highway.variance - 1 + PACE) * n / (n - 1), variance - 1 + PACE, atol=1e-12)
+
+
+def test_evaluation_is_by_the_running_statistics():
+    """After many forwards with one batch they are that batch's, and both give one result; evaluation moves nothing."""
+    net, (x, _) = net_of("winograd"), batch()
+    first = net.predict(x)
+    for _ in range(400):
+        trained = net.forward(x)
+    before = net.statistics.copy()
+    np.testing.assert_allclose(net.predict(x), trained, rtol=1e-12)
+    assert abs(first - trained).max() > 0.01
+    np.testing.assert_allclose(net.predict(x[:2]), net.predict(x)[:2], rtol=1e-12)  # whatever else is in the batch
+    net.mean_gates(x)
+    np.testing.assert_array_equal(net.statistics, before)
+    np.testing.assert_array_equal(copy.deepcopy(net).predict(x), net.predict(x))
+
+
+def test_the_scale_of_W_H_does_not_matter():
+    net, (x, _) = net_of("winograd"), batch()
+    before = net.forward(x)
+    for layer in net.layers:
+        if layer.gates:
+            layer.W[:16] *= 100
+    np.testing.assert_allclose(net.forward(x), before, rtol=1e-3)
+
+
+def test_gamma_does_not_decay_and_the_statistics_are_no_parameters():
+    net = net_of("winograd")
+    decay = net.per_parameter(1.0)
+    assert not decay[list(positions(net, "gamma"))].any()
+    assert len(net.statistics) == 2 * 2 * 16
+    assert len(decay) == len(net.parameters)
+
+
+def test_a_checkpoint_keeps_the_statistics(tmp_path, mnist):
+    settings = cn.Settings(width=4, block="highway-bn", epochs=2, n_train=300, n_test=100)
+    data = cn.select_images(mnist, settings)
+    run = cn.Training(settings, cn.PROTOCOLS["short"], cn.fingerprint(data))
+    cn.train(run, data)
+    run.save(tmp_path / "net.npz")
+    again = cn.Training.load(tmp_path / "net.npz")
+    assert run.net.statistics.any()
+    np.testing.assert_array_equal(again.net.statistics, run.net.statistics)
+    np.testing.assert_array_equal(again.predict(data.x_test), run.predict(data.x_test))
