@@ -8,15 +8,20 @@ The largest error over the largest value, of z = W * x + b, dL/dx and dL/dW, aga
 
 from __future__ import annotations
 
-import argparse
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy and PyTorch read their environment when imported
 
 # isort: split
 import numpy as np
 
-from benchmarks.report import end, results_path, save
+from benchmarks.report import Report, arguments, end
 from conv.direct import Direct
 from conv.layers import by_columns, in_phases
 from conv.winograd import POINTS, Winograd
@@ -45,11 +50,8 @@ def passes(product, x, W, dz) -> dict:
     product.make_arrays(Alone(x.dtype), a)
     a.x[...] = in_phases(x, p)
     product.prepare_input(a, slice(None))
-    z, dx, grad = (
-        np.empty_like(dz),
-        np.empty(a.x.shape, x.dtype),
-        SimpleNamespace(W=np.empty_like(W), b=W[:, 0, 0, 0] * 0),
-    )
+    z, dx = np.empty_like(dz), np.empty(a.x.shape, x.dtype)
+    grad = SimpleNamespace(W=np.empty_like(W), b=np.zeros(len(W), W.dtype))
     for rows, part in product.forward(a, W, grad.b.copy()):
         in_phases(z, p)[rows] = part
     for rows, part in product.backward(a, W, grad, dx, carried=False):
@@ -65,9 +67,8 @@ def passes_of_torch(x, W, dz) -> dict:
     z = torch.nn.functional.conv2d(x.requires_grad_(), W.requires_grad_(), padding=1)
     z.backward(dz)
     images = {"z": z.detach().numpy(), "dx": x.grad.numpy()}
-    return {name: each.transpose(2, 1, 3, 0) for name, each in images.items()} | {
-        "dW": W.grad.numpy().transpose(0, 2, 3, 1)
-    }
+    ours = {name: each.transpose(2, 1, 3, 0) for name, each in images.items()}
+    return ours | {"dW": W.grad.numpy().transpose(0, 2, 3, 1)}
 
 
 def errors(method, side: int, maps: int, outputs: int, n: int = BATCH) -> dict:
@@ -85,10 +86,8 @@ def errors(method, side: int, maps: int, outputs: int, n: int = BATCH) -> dict:
 
 
 def main(argv=None) -> int:
-    argparse.ArgumentParser(prog="python -m benchmarks.conv_errors", description=__doc__.split("\n")[0]).parse_args(
-        argv
-    )
-    path, trials, summary = results_path("benchmark_conv_errors"), {}, {}
+    parser = arguments("conv_errors", __doc__)
+    report, trials, summary = Report(parser, parser.parse_args(argv), ("torch",)), {}, {}
     for method in (*POINTS, "direct", "PyTorch"):
         name = f"F({method}x{method}, 3x3)" if method in POINTS else method
         try:
@@ -100,7 +99,7 @@ def main(argv=None) -> int:
         for what in ("z", "dx", "dW"):
             summary[f"{name} {what}"] = max(row[what] for row in rows.values())
         print(f"{name:14}" + "".join(f"  {what} {summary[f'{name} {what}']:.1e}" for what in ("z", "dx", "dW")))
-    return save(path, {"batch": BATCH}, summary, trials)
+    return report.save({"batch": BATCH}, summary, trials)
 
 
 if __name__ == "__main__":

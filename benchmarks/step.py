@@ -139,6 +139,17 @@ def where_time_goes(block: str, depth: int, width: int, batch: int, rounds: int)
     return parts | {"element-wise and memory": rest, "step": step}
 
 
+def time_holding(rounds: int) -> float:
+    """Microseconds to hold one BLAS thread, as predict(), gates() and train_epoch() do."""
+
+    def hold():
+        for _ in range(1000):
+            with hn.one_blas_thread():
+                pass
+
+    return 1e3 * float(np.median(interleaved({"hold": hold}, rounds)["hold"]))
+
+
 def main(argv=None) -> int:
     parser, count = arguments("step", __doc__), number(int, 1)
     parser.add_argument("--block", choices=hn.PAIR, help="one block at the sizes given; default: the whole comparison")
@@ -173,6 +184,7 @@ def main(argv=None) -> int:
     show("evaluation of 10 000 images, highway, depth 30", times, missing)
     trials["evaluation"] = {name: summarise(values) for name, values in times.items()}
     summary["evaluation_over_torch_eager"] = ratio(times, rivals.Torch.name)
+    summary["microseconds_to_hold_one_thread"] = time_holding(args.rounds)
     return report.save(sizes | {"rounds": args.rounds}, summary, trials)
 
 

@@ -396,14 +396,12 @@ def speed(read) -> str:
 
 
 def conv_speed(read) -> str:
-    what = {
-        "width_16_over_torch": ("width 16", "PyTorch eager"),
-        "width_16_over_jax": ("width 16", "JAX jit"),
-        "width_32_over_torch": ("width 32", "PyTorch eager"),
-        "width_32_over_jax": ("width 32", "JAX jit"),
-        "width_16_memory_over_torch": ("width 16, memory", "PyTorch eager"),
-        "width_32_memory_over_torch": ("width 32, memory", "PyTorch eager"),
-    }
+    nets = {"mnist_16": "MNIST, 16 maps", "mnist_32": "MNIST, 32 maps"}
+    nets |= {"highway_a": "CIFAR, Table 2's A", "cifar_19": "CIFAR, Table 3's 19 layers"}
+    rivals = {"torch": "PyTorch eager", "jax": "JAX jit", "direct": "the direct products"}
+    what = {f"{net}_over_{key}": (name, rival) for net, name in nets.items() for key, rival in rivals.items()}
+    what |= {f"{net}_memory_over_torch": (f"{name}: memory", "PyTorch eager") for net, name in nets.items()}
+    what["mnist_16_normalised_over_not"] = ("MNIST, 16 maps, batch normalisation of H", "without it")
     header = "| training step | against | ours / theirs | aimed at | |"
     return ratios(header, [read("results/benchmark_conv_step.json")], what)
 

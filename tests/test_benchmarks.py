@@ -101,7 +101,14 @@ SUMMARIES = {
         "highway_over_matrix_products",
         "evaluation_over_torch_eager",
     ],
-    "conv_step": ["width_16_over_torch", "width_32_over_torch", "width_16_over_jax", "width_32_memory_over_torch"],
+    "conv_step": [
+        *(
+            f"{net}_{what}"
+            for net in ("mnist_16", "mnist_32", "highway_a", "cifar_19")
+            for what in ("over_torch", "over_jax", "over_direct", "memory_over_torch")
+        ),
+        "mnist_16_normalised_over_not",
+    ],
     "commands": ["headline_over_straightforward", "sweep_over_straightforward"],
     "scaling": ["time_per_added_layer_depth_1000_over_30", "time_over_depth_at_1000_over_30"],
 }
