@@ -406,6 +406,14 @@ def conv_speed(read) -> str:
     return ratios(header, [read("results/benchmark_conv_step.json")], what)
 
 
+def conv_errors(read) -> str:
+    summary, rows = read("results/benchmark_conv_errors.json")["summary"], []
+    for method in dict.fromkeys(name.rpartition(" ")[0] for name in summary):
+        largest = (f"{summary[f'{method} {what}']:.1e}" for what in ("z", "dx", "dW"))
+        rows.append(f"| {method} | {' | '.join(largest)} |")
+    return table("| float32 | z = W ∗ x + b | dL/dx | dL/dW |", rows)
+
+
 def shares(read) -> str:
     summary, rows = read("results/benchmark_step.json")["summary"], []
     parts = {
@@ -475,7 +483,7 @@ FILLED |= {
     "authors-log": authors_log,
     "recipes": recipes,
 }
-FILLED |= {"speed": speed, "conv-speed": conv_speed, "shares": shares, "growth": growth, "startup": startup}
+FILLED |= {"speed": speed, "conv-speed": conv_speed, "conv-errors": conv_errors, "shares": shares, "growth": growth, "startup": startup}
 FILLED |= {"growth-verdict": growth_verdict}
 
 
