@@ -1,6 +1,9 @@
-"""CIFAR-10 and CIFAR-100: their official binary files, verified.
+"""CIFAR-10 and CIFAR-100: their official binary files, verified, and what a net is given of their images.
 
     data = load_cifar("CIFAR-10")                                 # downloads 170 MB the first time
+    pipeline = Pipeline("contrast", pad=8).fit(data.x_train, data.x_test)
+    x = pipeline.train_batch(data.x_train[:100], np.random.default_rng(0))     # (100, 3, 32, 32) float32, each cropped
+    x = pipeline.test(data.x_test[:100])
 
 Only bytes are read: the "Python version" of these sets is made of pickles, which can run anything; it is never opened.
 """
@@ -16,6 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 import highway_networks as hn
 from plumbing import files
@@ -23,6 +27,7 @@ from plumbing.files import ROOT, InputError
 
 # ---- The files -------------------------------------------------------------------------------------------------------
 
+SHAPE = (3, 32, 32)  # red, green, blue; rows; columns
 PIXELS = 3 * 32 * 32
 CACHE = hn.CACHE.with_name("highway-networks-cifar")  # beside MNIST's
 
@@ -189,3 +194,83 @@ def _check_structure(name: str, path: Path, train: np.ndarray, test: np.ndarray)
     if distinct != layout.distinct:
         what = "{} training and {} test images are distinct, {} are in both"
         raise InputError(f"{path}: {what.format(*distinct)}; of {name} {what.format(*layout.distinct)}")
+
+
+# ---- The input pipeline ----------------------------------------------------------------------------------------------
+
+LEAST_CONTRAST = 1.0  # grey levels of 255; of the sets' images none has a deviation of less than 7
+
+
+class Pipeline:
+    """Images (n, 3072) uint8 -> what the net is given, (n, 3, 32, 32) float32.
+
+    "contrast" is the authors': global contrast normalisation, then the mean image subtracted.  Each image has its mean
+    over all pixels and maps subtracted and is divided by their standard deviation (at least LEAST_CONTRAST); that the
+    result is of order 1 is all that is known of the authors' constant.  The mean image is that of the padded training
+    images; test images, which are not padded, have one of their own.  "standardised": of each map the mean over all
+    training images is subtracted, and it is divided by their standard deviation.
+
+    For training, each image is then padded by `pad` zeros on all sides, cropped to 32 x 32 pixels anywhere in that, and
+    mirrored or not.  What an image becomes depends on no other image of the batch; no BLAS, so on no thread.
+    Raises ValueError for another kind, and a negative pad."""
+
+    KINDS = ("contrast", "standardised")
+
+    def __init__(self, kind: str, pad: int):
+        if kind not in self.KINDS or pad < 0:
+            raise ValueError(f"{kind=} must be one of {', '.join(self.KINDS)}, and {pad=} not negative")
+        self.kind, self.pad = kind, pad
+
+    def fit(self, x_train: np.ndarray, x_test: np.ndarray) -> Pipeline:
+        """Finds in these images what is subtracted from all: to be called before the first batch.  Returns itself."""
+        self._of_train = self._of_test = np.float32(0)
+        if self.kind == "standardised":
+            sums = sum(_sums(part).sum(axis=1) for part in _in_parts(x_train))
+            self._channels = _mean_and_scale(sums, len(x_train) * SHAPE[1] * SHAPE[2])
+        else:
+            self._of_train, self._of_test = self._mean_image(x_train), self._mean_image(x_test)
+        return self
+
+    def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draws for each image how far down and right its crop begins, then whether it is mirrored."""
+        n, pad, (maps, rows, columns) = len(x), self.pad, SHAPE
+        padded = np.zeros((n, maps, rows + 2 * pad, columns + 2 * pad), np.float32)
+        # Where the image is padded the mean image is zero, too, so it may be subtracted before.
+        np.subtract(self._scaled(x), self._of_train, padded[..., pad : pad + rows, pad : pad + columns])
+        down, right = rng.integers(0, 2 * pad + 1, (2, n))
+        mirrored = rng.integers(0, 2, n) == 1
+        y = sliding_window_view(padded, (rows, columns), (2, 3))[np.arange(n), :, down, right]
+        y[mirrored] = y[mirrored, ..., ::-1]
+        return y
+
+    def test(self, x: np.ndarray) -> np.ndarray:
+        """Whole images, not mirrored."""
+        return self._scaled(x) - self._of_test
+
+    def _scaled(self, x):
+        if self.kind == "standardised":
+            mean, scale = (each[:, None, None] for each in self._channels)
+        else:
+            mean, scale = (each[:, None, None, None] for each in _mean_and_scale(_sums(x).sum(axis=2), PIXELS))
+        z = x.reshape(-1, *SHAPE).astype(np.float32)
+        z -= mean.astype(np.float32)
+        z *= (1 / scale).astype(np.float32)
+        return z
+
+    def _mean_image(self, x):
+        return (sum(self._scaled(part).sum(axis=0, dtype=float) for part in _in_parts(x)) / len(x)).astype(np.float32)
+
+
+def _in_parts(x):
+    return (x[i : i + 1000] for i in range(0, len(x), 1000))
+
+
+def _sums(x) -> np.ndarray:
+    """(n, 3072) uint8 -> (2, n, 3) float64: the sum of each map's pixels and that of their squares, both exact."""
+    x = x.reshape(len(x), SHAPE[0], -1).astype(np.uint32)
+    return np.array([x.sum(axis=2, dtype=np.uint32), np.einsum("nmp,nmp->nm", x, x)], float)
+
+
+def _mean_and_scale(sums, n: int):
+    mean, squares = sums / n
+    return mean, np.sqrt(np.maximum(squares - mean**2, LEAST_CONTRAST**2))

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conv import cifar
-from conv.cifar import PIXELS, load_cifar
+from conv.cifar import PIXELS, Pipeline, load_cifar
 from plumbing.files import InputError
 
 OFFICIAL = dict(cifar.SETS)
@@ -401,3 +401,106 @@ def test_a_cache_that_cannot_be_written(mirror, tmp_path, monkeypatch):
     with pytest.raises(InputError, match="could not be downloaded"):
         load_cifar(TEN)
     assert (tmp_path / "file").read_text() == "kept"
+
+
+# ---- the input pipeline
+
+
+@pytest.fixture(scope="module")
+def images():
+    """(90, 3072) uint8 of which each has a brightness, a contrast and a colour of its own; and 30 for the test."""
+    rng = np.random.default_rng(3)
+    level, contrast, colour = (
+        rng.uniform(80, 170, (120, 1, 1)),
+        rng.uniform(5, 40, (120, 1, 1)),
+        rng.normal(0, 20, (1, 3, 1)),
+    )
+    x = level + colour + contrast * rng.normal(0, 1, (120, 3, 1024))
+    x = x.clip(0, 255).astype(np.uint8).reshape(120, -1)
+    return x[:90], x[90:]
+
+
+def contrast_normalised(x):
+    x = x.astype(float)
+    return ((x - x.mean(1, keepdims=True)) / x.std(1, keepdims=True)).reshape(-1, 3, 32, 32)
+
+
+def padded_by(pad, x):
+    return np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+
+
+def test_contrast_normalisation_and_mean_images(images):
+    train, test = (contrast_normalised(x) for x in images)
+    pipeline = Pipeline("contrast", 0).fit(*images)
+    np.testing.assert_allclose(pipeline.test(images[1]), test - test.mean(axis=0), atol=1e-5)
+    y = pipeline.train_batch(images[0], np.random.default_rng(0))
+    for got, expected in zip(y, train - train.mean(axis=0), strict=True):
+        assert min(abs(got - expected).max(), abs(got - expected[..., ::-1]).max()) < 1e-5
+    assert y.dtype == pipeline.test(images[1]).dtype == np.float32
+
+
+def test_standardised_maps(images):
+    mean, deviation = (f(images[0].reshape(-1, 3, 1024), axis=(0, 2)).reshape(3, 1, 1) for f in (np.mean, np.std))
+    pipeline = Pipeline("standardised", 4).fit(*images)
+    expected = (images[1].reshape(-1, 3, 32, 32) - mean) / deviation
+    np.testing.assert_allclose(pipeline.test(images[1]), expected, atol=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "pad"), [("contrast", 8), ("contrast", 4), ("standardised", 4)])
+def test_crops_of_the_padded_image_less_the_padded_mean(images, kind, pad):
+    """Each is one of all crops, mirrored or not, of what the authors' way gives: pad, subtract the padded mean."""
+    if kind == "contrast":
+        padded = padded_by(pad, contrast_normalised(images[0]))
+        padded -= padded.mean(axis=0)
+    else:
+        padded = padded_by(pad, Pipeline(kind, 0).fit(*images).test(images[0]))
+    pipeline, rng, seen = Pipeline(kind, pad).fit(*images), np.random.default_rng(1), set()
+    for _ in range(20):
+        y, drawn = pipeline.train_batch(images[0], rng), set()
+        assert (y.shape, y.dtype, y.flags.c_contiguous) == ((90, 3, 32, 32), np.float32, True)
+        for got, image in zip(y[:10], padded[:10], strict=True):
+            windows = np.lib.stride_tricks.sliding_window_view(image, (32, 32), (1, 2))  # (3, down, right, 32, 32)
+            for mirrored in (False, True):
+                expected = got[..., ::-1] if mirrored else got
+                close = abs(windows - expected[:, None, None]).max(axis=(0, 3, 4)) < 1e-4
+                drawn |= {(int(d), int(r), mirrored) for d, r in np.argwhere(close)}
+        assert len(drawn) > 5
+        seen |= drawn
+    downs, rights, mirrors = map(set, zip(*seen, strict=True))
+    assert downs == rights == set(range(2 * pad + 1))
+    assert mirrors == {False, True}
+
+
+def test_the_same_state_gives_the_same_bytes(images):
+    pipeline, rng = Pipeline("contrast", 8).fit(*images), np.random.default_rng(7)
+    pipeline.train_batch(images[0], rng)
+    state = rng.bit_generator.state
+    y = pipeline.train_batch(images[0][:50], rng)
+    again = np.random.default_rng(0)
+    again.bit_generator.state = state
+    assert Pipeline("contrast", 8).fit(*images).train_batch(images[0][:50], again).tobytes() == y.tobytes()
+    assert rng.bit_generator.state == again.bit_generator.state
+    alone = np.concatenate([pipeline.test(image[None]) for image in images[1]])
+    assert pipeline.test(images[1]).tobytes() == alone.tobytes()
+
+
+def test_the_images_are_left_alone(images):
+    before = [x.copy() for x in images]
+    pipeline = Pipeline("contrast", 4).fit(*images)
+    pipeline.train_batch(images[0], np.random.default_rng(0))[:] = 0
+    pipeline.test(images[1])[:] = 0
+    np.testing.assert_array_equal(images[0], before[0])
+    np.testing.assert_array_equal(images[1], before[1])
+    assert pipeline.test(images[1]).any()
+
+
+@pytest.mark.parametrize("kind", Pipeline.KINDS)
+def test_images_without_contrast(kind):
+    grey = np.full((4, 3072), 200, np.uint8)
+    assert not Pipeline(kind, 2).fit(grey, grey).test(grey).any()
+
+
+def test_pipelines_that_are_none():
+    for kind, pad in (("whitened", 4), ("contrast", -1)):
+        with pytest.raises(ValueError, match="must be one of contrast, standardised"):
+            Pipeline(kind, pad)
