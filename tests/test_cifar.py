@@ -301,11 +301,11 @@ def test_links_in_an_archive_are_not_followed(sets, tmp_path, monkeypatch, kind)
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w:gz") as archive:
         for name, part in sets[TEN][1].items():
-            info = tarfile.TarInfo(name)
+            info, is_link = tarfile.TarInfo(name), name == "test_batch.bin"
             info.size = part.nbytes
-            if name == "test_batch.bin":
-                info.type, info.linkname, info.size = kind, "data_batch_1.bin", 0
-            archive.addfile(info, io.BytesIO(part.tobytes()))
+            if is_link:
+                info.type, info.linkname = kind, "data_batch_1.bin"
+            archive.addfile(info, None if is_link else io.BytesIO(part.tobytes()))
     with pytest.raises(InputError, match=r"lacks test_batch\.bin"):
         load_as_official(monkeypatch, tmp_path / "archive", file.getvalue())
 
@@ -314,11 +314,15 @@ def test_damage_in_an_archive(sets, tmp_path, monkeypatch):
     good, path = {name: part.tobytes() for name, part in sets[TEN][1].items()}, tmp_path / "archive"
     whole = gzip.decompress(tar(good))
     cut, halved = gzip.compress(whole[: len(whole) // 2], 1), sets[TEN][2][:-3000]
+    endless = tarfile.TarInfo("readme.html")
+    endless.size = 1 << 80
     for archive, message in (
         (tar(good | {"data_batch_3.bin": b"short"}), "lacks data_batch_3.bin of 30730 bytes"),
         (tar({"readme.html": b"?"}), "lacks data_batch_1.bin"),
         (cut, "cannot be read"),
         (halved, "cannot be read"),
+        (halved[:40000] + b"\xff" * 100000, "cannot be read"),
+        (gzip.compress(endless.tobuf(tarfile.GNU_FORMAT) + whole), "cannot be read"),
         (b"no archive", "cannot be read"),
         (b"", "cannot be read"),
     ):
@@ -433,6 +437,9 @@ def test_contrast_normalisation_and_mean_images(images):
     train, test = (contrast_normalised(x) for x in images)
     pipeline = Pipeline("contrast", 0).fit(*images)
     np.testing.assert_allclose(pipeline.test(images[1]), test - test.mean(axis=0), atol=1e-5)
+    many = Pipeline("contrast", 0).fit(images[0], np.concatenate([images[0], *[images[1]] * 40]))
+    mean = (train.sum(axis=0) + 40 * test.sum(axis=0)) / (90 + 40 * 30)
+    np.testing.assert_allclose(many.test(images[1]), test - mean, atol=1e-5)
     y = pipeline.train_batch(images[0], np.random.default_rng(0))
     for got, expected in zip(y, train - train.mean(axis=0), strict=True):
         assert min(abs(got - expected).max(), abs(got - expected[..., ::-1]).max()) < 1e-5
