@@ -12,6 +12,7 @@ import math
 import os
 import platform
 import subprocess
+import sys
 import time
 import zlib
 from pathlib import Path
@@ -102,7 +103,7 @@ def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, .
     for mirror in mirrors:
         try:
             for name, checksum in md5.items():
-                get = pooch.HTTPDownloader(timeout=patience)
+                get = pooch.HTTPDownloader(progressbar=sys.stderr.isatty(), timeout=patience)
                 pooch.retrieve(f"{mirror}{name}", f"md5:{checksum}", name, folder, downloader=get)
             return
         except (OSError, ValueError) as error:  # no network, a full disk; a wrong checksum

@@ -1,9 +1,11 @@
 import gzip
+import http.server
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +52,70 @@ def write_data_set(folder: Path, n_train=300, n_test=80, side=6, classes=3, comp
 @pytest.fixture
 def data_set(tmp_path):
     return write_data_set(tmp_path / "shapes")
+
+
+@pytest.fixture
+def web(monkeypatch):
+    """A local HTTP server: `files` maps a name to what it serves, bytes, or a function that answers for the handler;
+    what it does not name is a 404.  Yields files, the paths that were asked for, the server's address."""
+    files, asked = {}, []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            asked.append(self.path)
+            body = files.get(self.path.rsplit("/", 1)[-1])
+            if callable(body):
+                body(self)
+                return
+            self.send_response(404 if body is None else 200)
+            self.end_headers()
+            self.wfile.write(body or b"")
+
+        def log_message(self, *_):
+            pass
+
+    class Server(http.server.ThreadingHTTPServer):
+        def handle_error(self, request, client_address):
+            """A client that went away is what some tests are about."""
+
+    server = Server(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()  # looks so often for its end
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.setenv(name, "127.0.0.1")
+    yield files, asked, f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def interrupted(body):
+    """The connection ends in the middle of what was announced."""
+
+    def answer(handler):
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body[: len(body) // 2])
+
+    return answer
+
+
+def silent(handler):
+    """Says yes, and then nothing."""
+    handler.send_response(200)
+    handler.end_headers()
+    handler.wfile.flush()
+    threading.Event().wait(2)
+
+
+BAD_ANSWERS = {
+    "a web page": lambda body: b"<html>please log in</html>",
+    "nothing": lambda body: b"",
+    "truncated": lambda body: body[:-1],
+    "corrupted": lambda body: body[:500] + b"?" + body[501:],
+    "not there": lambda body: None,
+    "interrupted": interrupted,
+    "silent": lambda body: silent,
+}
 
 
 def run(script: str, *words, cwd=None, **environment):

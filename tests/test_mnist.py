@@ -1,13 +1,12 @@
 import gzip
 import hashlib
-import http.server
 import subprocess
 import sys
 import threading
 
 import numpy as np
 import pytest
-from conftest import ROOT, idx_bytes, write_data_set
+from conftest import BAD_ANSWERS, ROOT, idx_bytes, write_data_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -144,34 +143,10 @@ def test_garbage_is_an_array_or_one_line(data, n_dims):
 
 
 @pytest.fixture
-def mirror(tmp_path, monkeypatch):
-    """A local HTTP server in the mirrors' place; `files` maps a name to what it serves: bytes, or a function that
-    answers for the handler; what it does not name is a 404."""
-    files, asked = {}, []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            body = files.get(self.path.rsplit("/", 1)[-1])
-            if callable(body):
-                body(self)
-                return
-            self.send_response(404 if body is None else 200)
-            self.end_headers()
-            self.wfile.write(body or b"")
-
-        def log_message(self, *_):
-            pass
-
-    class Server(http.server.ThreadingHTTPServer):
-        def handle_error(self, request, client_address):
-            """A client that went away is what some tests are about."""
-
-    server = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    for name in ("no_proxy", "NO_PROXY"):
-        monkeypatch.setenv(name, "127.0.0.1")
-    monkeypatch.setattr(hn, "MIRRORS", (f"http://127.0.0.1:{server.server_port}/mnist/",))
+def mirror(web, tmp_path, monkeypatch):
+    """The local server in the mirrors' place, with MNIST on it."""
+    files, asked, address = web
+    monkeypatch.setattr(hn, "MIRRORS", (f"{address}/mnist/",))
     monkeypatch.setattr(hn, "BUNDLED", tmp_path / "no-bundle")
     monkeypatch.setattr(hn, "CACHE", tmp_path / "cache")
     for path in (ROOT / "data" / "mnist").glob("*.gz"):
@@ -179,9 +154,7 @@ def mirror(tmp_path, monkeypatch):
     # the bundle holds the same files, compressed again: other bytes than the mirrors', so another checksum
     checksums = {name: hashlib.md5(files[f"{name}.gz"]).hexdigest() for name in hn.GZ_MD5}
     monkeypatch.setattr(hn, "GZ_MD5", checksums)
-    yield files, asked
-    server.shutdown()
-    server.server_close()
+    return files, asked
 
 
 def test_download_once_then_cache(mirror):
@@ -198,37 +171,6 @@ def test_a_bad_file_in_the_cache_is_replaced(mirror):
     bad = hn.CACHE / f"{TEST_LABELS}.gz"
     bad.write_bytes(bad.read_bytes()[:100])
     assert len(hn.load_mnist().y_test) == 10000
-
-
-def interrupted(body):
-    """The connection ends in the middle of what was announced."""
-
-    def answer(handler):
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body[: len(body) // 2])
-
-    return answer
-
-
-def silent(handler):
-    """Says yes, and then nothing."""
-    handler.send_response(200)
-    handler.end_headers()
-    handler.wfile.flush()
-    threading.Event().wait(2)
-
-
-BAD_ANSWERS = {
-    "a web page": lambda body: b"<html>please log in</html>",
-    "nothing": lambda body: b"",
-    "truncated": lambda body: body[:-1],
-    "corrupted": lambda body: body[:500] + b"?" + body[501:],
-    "not there": lambda body: None,
-    "interrupted": interrupted,
-    "silent": lambda body: silent,
-}
 
 
 @pytest.mark.parametrize("answer", BAD_ANSWERS)

@@ -1,0 +1,276 @@
+"""CIFAR-10 and CIFAR-100: their official binary files, verified, and what a net is given of their images.
+
+    data = load_cifar("CIFAR-10")                                 # downloads 170 MB the first time
+    pipeline = Pipeline("contrast", pad=8).fit(data.x_train, data.x_test)
+    x = pipeline.train_batch(data.x_train[:100], np.random.default_rng(0))     # (100, 3, 32, 32) float32, each cropped
+    x = pipeline.test(data.x_test[:100])
+
+Only bytes are read: the "Python version" of these sets is made of pickles, which can run anything; it is never opened.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import tarfile
+import zlib
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+import highway_networks as hn
+from plumbing import files
+from plumbing.files import ROOT, InputError
+
+# ---- The files -------------------------------------------------------------------------------------------------------
+
+SHAPE = (3, 32, 32)  # red, green, blue; rows; columns
+PIXELS = 3 * 32 * 32
+CACHE = hn.CACHE.with_name("highway-networks-cifar")  # beside MNIST's
+
+
+class Layout(NamedTuple):
+    """Where a set lies in its official binary version, and what is known of it.  A file is a row of records: the label
+    bytes, then the pixels of one image."""
+
+    archive: str  # a .tar.gz with the folder in it
+    md5: str  # of the archive
+    folder: str
+    train: list[str]  # its files, in order
+    test: list[str]
+    n_train: int
+    n_test: int
+    labels: list[int]  # how many values each label byte has; the last one is the class
+    distinct: list[int]  # different images: of train, of test, in both
+    sha256: str  # checksum() of the official records
+
+    def sizes(self) -> dict[str, int]:
+        """The bytes of each file."""
+        record = len(self.labels) + PIXELS
+        parts = (self.train, self.n_train), (self.test, self.n_test)
+        return {file: n // len(names) * record for names, n in parts for file in names}
+
+
+_PUBLISHED = files.read_json(ROOT / "data" / "cifar.json")
+MIRRORS = _PUBLISHED["mirrors"]
+SETS = {name: Layout(**layout) for name, layout in _PUBLISHED["sets"].items()}
+
+
+def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Dataset:
+    """The set "CIFAR-10", or "CIFAR-100" with its 100 fine classes, verified: x (50000 and 10000, 3072) uint8, maps
+    before rows before columns, y intp.  An archive takes seconds, as it has to be decompressed; a folder takes one.
+
+    Looks in `data_dir` if one is given: the folder of the official binary version, or the archive, or a folder with one
+    of them in it.  Else in ~/.cache/highway-networks-cifar; else downloads the archive there.
+
+    An archive must have the published MD5; a folder's files the size, labels, images of each class and distinct images
+    of the official ones.  A set of this structure, but with other records than the official ones, is named "CIFAR-10,
+    altered".  `sha256` is checksum(), the same in any order of the images; sha256_as_read() tells orders apart.
+
+    Raises InputError with the reason when the set cannot be had, ValueError for another name."""
+    if name not in SETS:
+        raise ValueError(f"{name!r} is not one of {', '.join(SETS)}")
+    layout = SETS[name]
+    if data_dir:
+        return _read(name, _locate(name, Path(os.path.expanduser(data_dir))))
+    try:
+        return _read(name, CACHE / layout.archive)
+    except InputError:
+        files.download(name, CACHE, {layout.archive: layout.md5}, MIRRORS, hn.PATIENCE)
+        return _read(name, CACHE / layout.archive)
+
+
+def checksum(train: np.ndarray, test: np.ndarray) -> str:
+    """SHA-256 over the sorted SHA-256s of the training records, then over those of the test records, (n, bytes) each,
+    labels included: the same for any order of the images within train and within test."""
+    digests = [digest for part in (train, test) for digest in sorted(hashlib.sha256(row).digest() for row in part)]
+    return hashlib.sha256(b"".join(digests)).hexdigest()
+
+
+def sha256_as_read(data: hn.Dataset) -> str:
+    """SHA-256 over x_train, y_train, x_test, y_test in their order, a byte a pixel and a label."""
+    sha256 = hashlib.sha256()
+    for array in data[:4]:
+        sha256.update(np.ascontiguousarray(array, np.uint8))
+    return sha256.hexdigest()
+
+
+def _locate(name: str, place: Path) -> Path:
+    """The archive, or the folder with the files, that `place` is or holds."""
+    layout, exists = SETS[name], os.path.exists  # Path.exists() may raise for what cannot be looked at
+    for there in (place / layout.folder, place / layout.archive):
+        if exists(there):
+            return there
+    if os.path.isfile(place) or any(exists(place / file) for file in layout.sizes()):
+        return place
+    if not exists(place):
+        raise InputError(f"{place} does not exist; {layout.folder} or {layout.archive} is needed")
+    _refuse_pickles(name, [place, *sorted(place.glob("cifar*"))])
+    raise InputError(f"{place} holds neither {layout.folder} nor {layout.archive}, the binary version of {name}")
+
+
+def _refuse_pickles(name: str, paths: list[Path]) -> None:
+    for path in paths:
+        if path.name.startswith("cifar") and path.name.endswith(("-py", "-python", "-python.tar.gz")):
+            version = f"{path} is the Python version, made of pickles, which are never opened"
+            raise InputError(f"{version}; {SETS[name].archive}, the binary version of {name}, is needed")
+
+
+def _read(name: str, path: Path) -> hn.Dataset:
+    """The set in this folder or archive."""
+    layout, of_label = SETS[name], len(SETS[name].labels)
+    contents = _from_folder(name, path) if os.path.isdir(path) else _from_archive(name, path)
+    parts = (b"".join(contents.pop(file) for file in names) for names in (layout.train, layout.test))
+    train, test = (np.frombuffer(part, np.uint8).reshape(-1, of_label + PIXELS) for part in parts)
+    _check_structure(name, path, train, test)
+    sha256 = checksum(train, test)
+    called = name if sha256 == layout.sha256 else f"{name}, altered"
+    arrays = []
+    for records in (train, test):
+        arrays += [np.ascontiguousarray(records[:, of_label:]), records[:, of_label - 1].astype(np.intp)]
+    return hn.Dataset(*arrays, called, str(path), layout.labels[-1], sha256)
+
+
+def _from_folder(name: str, folder: Path) -> dict[str, bytes]:
+    """The files' contents, each of the right size."""
+    contents = {}
+    for file, size in SETS[name].sizes().items():
+        path = folder / file
+        try:
+            contents[file] = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror}") from error
+        if len(contents[file]) != size:
+            raise InputError(f"{path} has {len(contents[file])} bytes; {name}'s has {size}")
+    return contents
+
+
+def _from_archive(name: str, path: Path) -> dict[str, bytes]:
+    """The same from the archive: the members of these names, wherever it would put them; nothing is written."""
+    sizes, contents = SETS[name].sizes(), {}
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from error
+    _check_md5(name, path, data)
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
+            for member in archive:
+                file = Path(member.name).name
+                if member.isreg() and member.size == sizes.get(file):
+                    contents[file] = archive.extractfile(member).read()
+    except (OSError, EOFError, ValueError, OverflowError, zlib.error, tarfile.TarError) as error:
+        raise InputError(f"{path} cannot be read: {' '.join(str(error).split())}") from error
+    if missing := sizes.keys() - contents.keys():
+        raise InputError(f"{path} lacks {min(missing)} of {sizes[min(missing)]} bytes")
+    return contents
+
+
+def _check_md5(name: str, path: Path, data: bytes) -> None:
+    md5 = hashlib.md5(data, usedforsecurity=False).hexdigest()
+    if md5 != SETS[name].md5:
+        _refuse_pickles(name, [path])
+        of = next((f", but {other}'s" for other, layout in SETS.items() if layout.md5 == md5), "")
+        found = f"MD5 {md5[:12]}..., expected {SETS[name].md5[:12]}..."
+        raise InputError(f"{path} is not {name}'s official binary archive{of}, or it is damaged: {found}")
+
+
+def _check_structure(name: str, path: Path, train: np.ndarray, test: np.ndarray) -> None:
+    """Raises InputError for records that cannot be this set's, whatever their order."""
+    layout, different = SETS[name], []
+    for part, records in (("training", train), ("test", test)):
+        for values, labels in zip(layout.labels, records.T, strict=False):
+            counts, each = np.bincount(labels, minlength=values), len(records) // values
+            if len(counts) > values:
+                raise InputError(f"{path}: {part} label {len(counts) - 1}; {name}'s are 0 to {values - 1}")
+            if any(counts != each):
+                k = int(np.argmax(counts != each))
+                raise InputError(f"{path}: {counts[k]} {part} images have label {k}; {name} has {each} of each")
+        different.append({row.tobytes() for row in records[:, len(layout.labels) :]})
+    distinct = [*map(len, different), len(different[0] & different[1])]
+    if distinct != layout.distinct:
+        what = "{} training and {} test images are distinct, {} are in both"
+        raise InputError(f"{path}: {what.format(*distinct)}; of {name} {what.format(*layout.distinct)}")
+
+
+# ---- The input pipeline ----------------------------------------------------------------------------------------------
+
+LEAST_CONTRAST = 1.0  # grey levels of 255; of the sets' images none has a deviation of less than 7
+
+
+class Pipeline:
+    """Images (n, 3072) uint8 -> what the net is given, (n, 3, 32, 32) float32.
+
+    "contrast" is the authors': global contrast normalisation, then the mean image subtracted.  Each image has its mean
+    over all pixels and maps subtracted and is divided by their standard deviation (at least LEAST_CONTRAST); that the
+    result is of order 1 is all that is known of the authors' constant.  The mean image is that of the padded training
+    images; test images, which are not padded, have one of their own.  "standardised": of each map the mean over all
+    training images is subtracted, and it is divided by their standard deviation.
+
+    For training, each image is then padded by `pad` zeros on all sides, cropped to 32 x 32 pixels anywhere in that, and
+    mirrored or not.  What an image becomes depends on no other image of the batch; no BLAS, so on no thread.
+    Raises ValueError for another kind, and a negative pad."""
+
+    KINDS = ("contrast", "standardised")
+
+    def __init__(self, kind: str, pad: int):
+        if kind not in self.KINDS or pad < 0:
+            raise ValueError(f"{kind=} must be one of {', '.join(self.KINDS)}, and {pad=} not negative")
+        self.kind, self.pad = kind, pad
+
+    def fit(self, x_train: np.ndarray, x_test: np.ndarray) -> Pipeline:
+        """Finds in these images what is subtracted from all: to be called before the first batch.  Returns itself."""
+        self._of_train = self._of_test = np.float32(0)
+        if self.kind == "standardised":
+            sums = sum(_sums(part).sum(axis=1) for part in _in_parts(x_train))
+            self._channels = _mean_and_scale(sums, len(x_train) * SHAPE[1] * SHAPE[2])
+        else:
+            self._of_train, self._of_test = self._mean_image(x_train), self._mean_image(x_test)
+        return self
+
+    def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draws for each image how far down and right its crop begins, then whether it is mirrored."""
+        n, pad, (maps, rows, columns) = len(x), self.pad, SHAPE
+        padded = np.zeros((n, maps, rows + 2 * pad, columns + 2 * pad), np.float32)
+        # Where the image is padded the mean image is zero, too, so it may be subtracted before.
+        np.subtract(self._scaled(x), self._of_train, padded[..., pad : pad + rows, pad : pad + columns])
+        down, right = rng.integers(0, 2 * pad + 1, (2, n))
+        mirrored = rng.integers(0, 2, n) == 1
+        y = sliding_window_view(padded, (rows, columns), (2, 3))[np.arange(n), :, down, right]
+        y[mirrored] = y[mirrored, ..., ::-1]
+        return y
+
+    def test(self, x: np.ndarray) -> np.ndarray:
+        """Whole images, not mirrored."""
+        return self._scaled(x) - self._of_test
+
+    def _scaled(self, x):
+        if self.kind == "standardised":
+            mean, scale = (each[:, None, None] for each in self._channels)
+        else:
+            mean, scale = (each[:, None, None, None] for each in _mean_and_scale(_sums(x).sum(axis=2), PIXELS))
+        z = x.reshape(-1, *SHAPE).astype(np.float32)
+        z -= mean.astype(np.float32)
+        z *= (1 / scale).astype(np.float32)
+        return z
+
+    def _mean_image(self, x):
+        return (sum(self._scaled(part).sum(axis=0, dtype=float) for part in _in_parts(x)) / len(x)).astype(np.float32)
+
+
+def _in_parts(x):
+    return (x[i : i + 1000] for i in range(0, len(x), 1000))
+
+
+def _sums(x) -> np.ndarray:
+    """(n, 3072) uint8 -> (2, n, 3) float64: the sum of each map's pixels and that of their squares, both exact."""
+    x = x.reshape(len(x), SHAPE[0], -1).astype(np.uint32)
+    return np.array([x.sum(axis=2, dtype=np.uint32), np.einsum("nmp,nmp->nm", x, x)], float)
+
+
+def _mean_and_scale(sums, n: int):
+    mean, squares = sums / n
+    return mean, np.sqrt(np.maximum(squares - mean**2, LEAST_CONTRAST**2))
