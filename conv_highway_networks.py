@@ -386,9 +386,9 @@ QUICK = {"width": 8, "epochs": 5, "n_train": 5000, "n_test": 1000}  # to 90 %: 0
 
 def parse_arguments(argv=None):
     d, count, default = Settings(), number(int, 1), " (%(default)s)"
-    takes = "The default, twelve epochs of 16 maps on all images, takes a quarter of an hour on one core of a laptop."
+    duration_text = "The default, twelve epochs of 16 maps on all images, took a quarter of an hour on one core here."
     text = "Train the paper's convolutional highway net on MNIST; write JSON."
-    p = argparse.ArgumentParser(description=f"{text} {takes}")
+    p = argparse.ArgumentParser(description=f"{text} {duration_text}")
     add, seeds, saving = p.add_argument, p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
     add("--width", type=count, default=d.width, help="maps of a layer; the paper's are 16 and 32" + default)
     kinds = [name for name, kind in KINDS.items() if issubclass(kind, Convolution) and name != "conv"]
@@ -598,8 +598,8 @@ def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
     if args.nets:
         return run_command(parser.prog, lambda save: print(net_sizes()))
-    kept = "" if args.no_save else "every finished epoch is kept: --resume goes on from there"
-    return run_command(parser.prog, partial(train_seeds, args), kept)
+    resume_hint = "" if args.no_save else "finished epochs are kept: --resume goes on from there"
+    return run_command(parser.prog, partial(train_seeds, args), resume_hint)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from conftest import ROOT, one_line_error
 
 import highway_networks as hn
 import straightforward
-from benchmarks import commands, conv_step, rivals, scaling, step
+from benchmarks import commands, conv_step, report, rivals, scaling, step
 from plumbing.files import InputError
 
 SIZES = (784, 10, 12, 4)
@@ -197,6 +197,21 @@ def test_a_benchmark_without_its_rivals_does_not_replace_the_committed_results(n
     with pytest.raises(InputError, match=r"no jax here: python -m pip install -r \S+requirements-bench.txt, or --out"):
         quick(name, rivals=False)
     assert committed(name) == before
+
+
+def test_the_committed_file_is_never_another_out(quick):
+    before = committed("step")
+    with pytest.raises(InputError, match="holds the default settings and all rivals"):
+        quick("step", "--rounds", 1, "--out", ROOT / "results" / "benchmark_step.json")
+    assert committed("step") == before
+
+
+def test_without_rivals_nothing_is_judged(tmp_path, monkeypatch):
+    parser = report.arguments("step", "A test.")
+    monkeypatch.setattr(report, "_importable", lambda name: name != "jax")
+    made = report.Report(parser, parser.parse_args(["--out", str(tmp_path / "x.json")]), ("torch", "jax"))
+    made.save({}, {"highway_over_jax": 0.5, "headline_over_straightforward": 0.1}, {})
+    assert json.loads((tmp_path / "x.json").read_text())["settings"]["targets"] == {}
 
 
 @pytest.mark.parametrize("name", ALL_FOUR)
