@@ -162,8 +162,9 @@ TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1
 @pytest.fixture
 def quick(monkeypatch, tmp_path):
     """main(name, *words) of a benchmark, in this process and soon: what it writes is tried, not what it measures."""
-    monkeypatch.setattr(conv_step, "mnist_net", lambda width: [("conv", 5, 2, "valid"), ("highway", 3), ("dense", 10)])
-    monkeypatch.setattr(conv_step, "peak_mb", lambda name, width: None)
+    small = (1, 28, 28), [("conv", 5, 2, "valid"), ("highway", 3), ("dense", 10)]
+    monkeypatch.setattr(conv_step, "NETS", dict.fromkeys(conv_step.NETS, small))
+    monkeypatch.setattr(conv_step, "peak_mb", lambda *words: None)
     monkeypatch.setattr(commands, "seconds", lambda *words: 1.0)
     ours = {rivals.Ours.name: lambda sizes: {"ms": 1.0 + sizes["depth"], "peak_mb": 1.0}}  # JAX is not measured
     monkeypatch.setattr(scaling, "measure_apart", lambda name, sizes: ours[name](sizes))
