@@ -5,6 +5,7 @@ import itertools
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from test_gradients import STEP, random_net
 
 import experiments.extra_blocks  # noqa: F401  registers them
@@ -87,14 +88,15 @@ def test_a_net_that_was_kept_is_used_and_one_that_is_not_there_is_trained_again(
     again = fifty_layers.net_of(t, str(tmp_path / "on another machine"))
     np.testing.assert_array_equal(again.parameters, net.parameters)
     assert not list(tmp_path.iterdir())
-    net.about = {}
-    for about in ({}, {"trial": [1]}, {"trial": t | {"epochs": 1}}):  # of the same name, but not the same net
+    kept = net.about
+    wrong = {"trial": [1]}, {"trial": t | {"epochs": 1}}, {"code": "0"}, {"data_sha256": "0"}
+    for about in ({}, *(kept | each for each in wrong)):  # of the same name, but not the same net
         net.about = about
         net.save(tmp_path / "fifty_layers_mnist_1.npz")
         assert fifty_layers.net_of(t, str(tmp_path)).about["trial"] == t
     assert hn.DeepNet.load(tmp_path / "fifty_layers_mnist_1.npz").about["trial"] == t  # and kept
-    monkeypatch.setattr(training, "train", pytest.fail)
-    same = fifty_layers.net_of(t | {"another": 1, "data_dir": "elsewhere"}, folder)
+    monkeypatch.setattr(fifty_layers, "trained", pytest.fail)
+    same = fifty_layers.net_of(t | {"another": 1, "data_dir": str(ROOT / "data" / "mnist")}, folder)
     np.testing.assert_array_equal(same.parameters, net.parameters)
 
 
