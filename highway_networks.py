@@ -664,6 +664,8 @@ def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator
     history = {k: [row[k] for row in rows] for k in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")}
     result = {"diverged": diverged is not None, "diverged_at": diverged, "history": history}
     result |= {f"final_{k}": None if diverged else history[k][-1] for k in ("train_acc", "test_acc", "train_loss")}
+    # one that guesses may well end a little above guessing's loss
+    result["above_guessing"] = not diverged and result["final_train_loss"] > 1.1 * math.log(data.n_classes)
     if net.block.gates:
         result["layer_T_history"] = gates
         result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
@@ -772,12 +774,11 @@ def train_pairs(args, save) -> None:
     if not args.quiet:
         print(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images", flush=True)
     runs = run_pairs(pairs, data, args.jobs, args.quiet)
-    guessing = math.log(data.n_classes)  # the loss of a net that takes all classes for equally likely
     for run in (pair[block] for pair in runs for block in PAIR):
         if run["diverged"]:
             print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
-        elif run["final_train_loss"] > 1.1 * guessing:  # a net that guesses may well end a little above
-            print(f"{run['label']}: {outcome(run)}; guessing has {guessing:.3f}: a lower --lr may help")
+        elif run["above_guessing"]:
+            print(f"{run['label']}: {outcome(run)}; guessing has {math.log(data.n_classes):.3f}: a lower --lr may help")
     record = asdict(pairs[0])
     for one, values in (("depth", args.depths), ("seed", args.seeds)):  # several stand in "depths", and "depth" is null
         record |= ({f"{one}s": values} if values else {}) | ({one: None} if len(values) > 1 else {})

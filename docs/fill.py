@@ -494,11 +494,18 @@ FILLED |= {
 FILLED |= {"growth-verdict": growth_verdict}
 
 
+def of_mnist(name: str, record: dict) -> dict:
+    """The record; raises InputError for headline runs on another data set, which the tables would show as MNIST's."""
+    if name in ("run.json", "run_sweep.json", "run_seeds.json") and record.get("data_set", "MNIST") != "MNIST":
+        raise InputError(f"{name} is about {record['data_set']}, the pages about MNIST: git checkout {name}")
+    return record
+
+
 def main(argv=None) -> int:
     argparse.ArgumentParser(prog="docs/fill.py", description=__doc__.split("\n")[0]).parse_args(argv)
 
     def work(save):
-        read, texts = cache(lambda name: read_json(ROOT / name)), {}
+        read, texts = cache(lambda name: of_mnist(name, read_json(ROOT / name))), {}
         for page in pages():
             try:
                 texts[page] = fill(page.read_text(encoding="utf-8"), read).encode()

@@ -30,7 +30,8 @@ _holders_lock, _holders = threading.Lock(), []  # the number is the process's, s
 @contextlib.contextmanager
 def one_blas_thread():
     """One BLAS thread in a `with`, or in a function that this decorates; then as many as before.  More slow the small
-    matrices of these nets down, the more the busier the cores are, and round differently."""
+    matrices of these nets down, the more the busier the cores are, and round differently.  OpenBLAS may ignore it in
+    other Python threads than the main one: there OPENBLAS_NUM_THREADS=1, set before NumPy is imported, does it."""
     with _holders_lock:
         _holders.append(_holders[0] if _holders else _blas().limit(limits=1, user_api="blas"))
     try:

@@ -120,6 +120,8 @@ def test_a_loss_above_that_of_guessing_is_said_of_both_nets(tmp_path, data_set):
     process = train(*SMALL, "--data-dir", data_set, "--lr", "1000", "--out", tmp_path / "high.json")
     assert process.returncode == 0, process.stderr
     assert process.stdout.count("; guessing has 1.099: a lower --lr may help") == 2
+    [pair] = json.loads((tmp_path / "high.json").read_text())["runs"]
+    assert pair["highway"]["above_guessing"] is pair["plain"]["above_guessing"] is True
     assert "guessing" not in train(*SMALL, "--data-dir", data_set, "--no-save").stdout
 
 
