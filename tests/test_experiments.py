@@ -630,7 +630,7 @@ def test_the_committed_results_hold_what_they_must(name):
         assert summary["test_accuracy_width_32_short"]["n"] >= 3
         assert {"test_accuracy_width_16_paper", "test_accuracy_width_32_paper"} <= summary.keys()
         assert all(t["validation"] for t in kept["recipes"])  # nothing was chosen on test images
-        assert cn.PROTOCOLS["short"] == table1.RECIPES[summary["recipe"]]
+        assert cn.PROTOCOLS["mnist"]["short"] == table1.RECIPES[summary["recipe"]]
         assert all(t["final_test_acc"] == t["history"]["test_acc"][-1] for t in kept["final"])
         assert {t["n_train"] for t in kept["final"]} == {60000}
     if name == "thousand_layers":
