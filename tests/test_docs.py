@@ -193,6 +193,9 @@ LONG = [  # parsed, not run
     "python highway_networks.py --depths 5,10,20,30,50",
     "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9",
     "python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4",
+    "python conv_highway_networks.py --net highway-a --data cifar-10",
+    "python conv_highway_networks.py --net nineteen-layers --data cifar-100 --epochs 40",
+    "python conv_highway_networks.py --net highway-a --block plain --epochs 20",
     "python straightforward.py",
     "python highway_networks.py --seeds 0,1,2 --data-dir /usr/share/datasets/fashion-mnist --out run_fashion.json",
 ]
