@@ -36,8 +36,8 @@ from plumbing.commands import number
 
 BATCH = 100
 STEPS = {1: 3, 3: 1}  # a turn, by the maps of an image: the nets for CIFAR take long enough
-PAPER_S = {"mnist_16": "mnist-16", "mnist_32": "mnist-32", "highway_a": "highway-a", "cifar_19": "nineteen-layers"}
-NETS = {name: (PUBLISHED[own].shape, PUBLISHED[own].layers) for name, own in PAPER_S.items()}
+OF_THE_PAPER = {"mnist_16": "mnist-16", "mnist_32": "mnist-32", "highway_a": "highway-a", "cifar_19": "nineteen-layers"}
+NETS = {name: (PUBLISHED[own].shape, PUBLISHED[own].layers) for name, own in OF_THE_PAPER.items()}
 TINY = [("conv", 3, 1), ("highway", 3), ("dense", 10)]
 LR, MOMENTUM, WEIGHT_DECAY = 0.01, 0.9, 5e-4
 

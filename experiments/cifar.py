@@ -4,9 +4,9 @@
 
 The authors trained for 400 epochs: --full does, with their protocol "paper", five seeds.  By default the protocol is
 "short", ours: few epochs without dropout, the rate up and down again.  Its settings are first compared by a small
-search on the last 5 000 training images of CIFAR-10, one seed: for Highway A the rate, the gate bias and dropout, for
-the 19 layers and for the plain nets the rate.  Highway B and C, and the 19 layers on CIFAR-100, take the rate of the
-19 layers.  The 19 layers are as deep as Highway B, from which only their end differs.
+search on the last 5 000 training images of CIFAR-10, one seed: for Highway A the rate, the gate bias and dropout, one
+at a time; for the 19 layers and for the plain nets the rate.  Highway B, from which the 19 layers differ in their end
+alone, Highway C, and the 19 layers on CIFAR-100 take the rate of the 19 layers.
 
 An accuracy is that of the last epoch.  A trial that is stopped goes on from its last epoch, from a checkpoint beside
 the results, if it was the same program.  --quick trains on made-up images.
@@ -31,6 +31,7 @@ from conv.cifar import PIXELS, sha256_as_read
 from experiments import conv_training
 from experiments.ledger import PUBLISHED, Claim, above, below, judged, mean_sd_n, of, print_results, shown
 from experiments.trials import Experiment, run_and_exit
+from plumbing.files import InputError
 
 # Of each kind of run (net, block, data): epochs and seeds, what matters most first.  Of each kind that is searched:
 # epochs of a trial.
@@ -80,8 +81,11 @@ CLOSE = 0.0025  # of accuracy, about twice the paper's deviations: what is less 
 
 @functools.lru_cache
 def images(data: str, data_dir: str | None = None) -> hn.Dataset:
-    """Read once, for the processes that are forked afterwards, too."""
-    return cn.load_images(data, data_dir)
+    """Read once, for the processes that are forked afterwards, too; raises InputError for another set of its layout."""
+    found = cn.load_images(data, data_dir)
+    if found.name != data.upper():
+        raise InputError(f"{found.source} holds {found.name}; Tables 2 and 3 are about the official images")
+    return found
 
 
 @functools.lru_cache
@@ -114,10 +118,12 @@ def setting(kind, data: str, epochs: int, seed: int, s: dict, own: dict, validat
 def trial(t: dict, folder: str, load) -> dict:
     """load(name) is the data set of this name."""
     result = conv_training.train(t, load(t["data"]), folder, "cifar")
+    if "wrong" in result:
+        result["wrong"] = result["wrong"][:MOST_WRONG]
     if (t["net"], t["block"], t["data"], t["seed"]) not in PICTURED or t["validation"]:
         for name in ("filters", "final_T_per_position", "wrong"):
             result.pop(name, None)
-    return result | ({"wrong": result["wrong"][:MOST_WRONG]} if "wrong" in result else {})
+    return result
 
 
 def best(trials: list[dict], kind) -> dict:

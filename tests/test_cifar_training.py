@@ -17,6 +17,7 @@ from conv.layers import Dense, Dropout
 from conv.nets import find_net, mnist_net
 from experiments import cifar, claims
 from experiments.ledger import judge
+from plumbing.files import InputError
 
 A = cn.Settings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
 CIFAR_10 = cn.PROTOCOLS["cifar-10"]
@@ -200,6 +201,11 @@ def test_a_set_that_is_not_there_ends_in_one_line(tmp_path):
 
 
 # ---- Tables 2 and 3
+
+
+def test_other_images_of_the_same_layout_are_refused(folder):
+    with pytest.raises(InputError, match="holds CIFAR-10, altered; Tables 2 and 3 are about the official images"):
+        cifar.images("cifar-10", str(folder))
 
 
 def test_trials_of_the_search_are_on_validation_images():
