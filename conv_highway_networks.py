@@ -378,9 +378,9 @@ QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}  # to 9
 
 def parse_arguments(argv=None):
     d, count, default = Settings(), number(int, 1), " (%(default)s)"
-    takes = "The default, twelve epochs of 16 maps on all images, takes a quarter of an hour on one core of a laptop."
+    duration_text = "The default, twelve epochs of 16 maps on all images, took a quarter of an hour on one core here."
     text = "Train one of the paper's convolutional highway nets on MNIST or CIFAR; write JSON."
-    p = argparse.ArgumentParser(description=f"{text} {takes}")
+    p = argparse.ArgumentParser(description=f"{text} {duration_text}")
     add, seeds, saving = p.add_argument, p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
     nets = f"{', '.join(PUBLISHED)}; mnist-N has N maps a layer"
     add("--net", type=net_name, metavar="NET", default=d.net, help=nets + default)
@@ -611,8 +611,8 @@ def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
     if args.nets:
         return run_command(parser.prog, lambda save: print(net_sizes()))
-    kept = "" if args.no_save else "every finished epoch is kept: --resume goes on from there"
-    return run_command(parser.prog, partial(train_seeds, args), kept)
+    resume_hint = "" if args.no_save else "finished epochs are kept: --resume goes on from there"
+    return run_command(parser.prog, partial(train_seeds, args), resume_hint)
 
 
 if __name__ == "__main__":

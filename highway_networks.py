@@ -40,7 +40,7 @@ from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, sq
 from tqdm import tqdm
 
 from plumbing import files
-from plumbing.arrays import cached, views_into, zeros
+from plumbing.arrays import cached, generator, views_into, zeros
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
 from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread
@@ -131,6 +131,8 @@ def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
 
 def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
     """(N, features) uint8 -> as the net was trained on them; raises ValueError where its `about` does not say."""
+    if x.dtype != np.uint8:
+        raise ValueError(f"pixels must be bytes, uint8, not {x.dtype}: they would be scaled twice")
     if net.about.get("pixels") not in PIXELS:
         raise ValueError(f"net.about['pixels'] must say where pixels lie: {' or '.join(PIXELS)}")
     return scale_pixels(x, net.dtype.type, net.about["pixels"])
@@ -277,7 +279,7 @@ class DeepNet:
         size = sum(map(math.prod, self._shapes().values()))
         self._parameters, self._gradient = zeros(2 * size, self.dtype).reshape(2, size)
         self._name_views()
-        rng = np.random.default_rng(rng)
+        rng = generator(rng)
         for name in ("W_in", *(f"W_{letter}" for letter in self._stacked), "W_out"):
             W = vars(self)[name]
             fan_out, fan_in = W.shape[-2:]
@@ -646,7 +648,8 @@ def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator
     """Trains net on all of `data`, shuffled anew each epoch, with clipped Adam; calls report(row) after each.
 
     Returns the run's history; that of a run that diverges ends with its last whole epoch, "diverged_at" says where."""
-    gates, net.about["pixels"] = [], PIXELS[0]
+    gates = []
+    net.about["pixels"] = PIXELS[0]
     x_train, x_test = pixels_for(net, data.x_train), pixels_for(net, data.x_test)
 
     def measure(row):
@@ -771,9 +774,10 @@ def train_pairs(args, save) -> None:
     runs = run_pairs(pairs, data, args.jobs, args.quiet)
     guessing = math.log(data.n_classes)  # the loss of a net that takes all classes for equally likely
     for run in (pair[block] for pair in runs for block in PAIR):
-        if run["diverged"] or run["final_train_loss"] > 1.1 * guessing:
-            above = "" if run["diverged"] else f"; guessing has {guessing:.3f}: it did not learn, a lower --lr may"
-            print(f"{run['label']}: {outcome(run)}{above}", file=sys.stderr)
+        if run["diverged"]:
+            print(f"{run['label']}: {outcome(run)}", file=sys.stderr)
+        elif run["final_train_loss"] > 1.1 * guessing:  # a net that guesses may well end a little above
+            print(f"{run['label']}: {outcome(run)}; guessing has {guessing:.3f}: a lower --lr may help")
     record = asdict(pairs[0])
     for one, values in (("depth", args.depths), ("seed", args.seeds)):  # several stand in "depths", and "depth" is null
         record |= ({f"{one}s": values} if values else {}) | ({one: None} if len(values) > 1 else {})

@@ -87,10 +87,12 @@ class Report:
         committed = ROOT / "results" / f"{self.name}.json"
         if other and not args.out:
             raise InputError(f"{committed} is not measured with {' '.join(other)}: --out FILE writes to another file")
+        self.path = Path(args.out or committed).resolve()
         if self.missing and not args.out:
             install = f"python -m pip install -r {shlex.quote((ROOT / 'requirements-bench.txt').as_posix())}"
             raise InputError(f"no {' and no '.join(self.missing)} here: {install}, or --out FILE to measure without")
-        self.path = Path(args.out or committed)
+        if self.path == committed and not self.judged:
+            raise InputError(f"{committed} holds the default settings and all rivals: choose another --out")
         check_writable(self.path)
 
     def save(self, settings: dict, summary: dict, trials) -> int:

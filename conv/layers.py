@@ -14,7 +14,7 @@ from numpy import add, divide, exp2, greater, maximum, multiply, subtract  # cal
 from conv.direct import Direct
 from conv.winograd import FEWEST_MAPS, Winograd, tile
 from highway_networks import Optimizer
-from plumbing.arrays import cached, views_into, zeros
+from plumbing.arrays import cached, generator, views_into, zeros
 from plumbing.processes import one_blas_thread
 
 # ---- Layers ----------------------------------------------------------------------------------------------------------
@@ -458,7 +458,7 @@ class ConvNet:
         self.parameters, self.gradient = zeros(2 * size, self.dtype).reshape(2, size)
         self.statistics = zeros(of_statistics, self.dtype)
         self._name_views()
-        rng = np.random.default_rng(rng)
+        rng = generator(rng)
         weighted = [layer for layer in self.layers if layer.shapes]
         for layer, own in zip(weighted, [first, *[init] * (len(weighted) - 2), last][-len(weighted) :], strict=True):
             layer.draw(rng, own, gate_bias)

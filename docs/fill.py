@@ -483,7 +483,14 @@ FILLED |= {
     "authors-log": authors_log,
     "recipes": recipes,
 }
-FILLED |= {"speed": speed, "conv-speed": conv_speed, "conv-errors": conv_errors, "shares": shares, "growth": growth, "startup": startup}
+FILLED |= {
+    "speed": speed,
+    "conv-speed": conv_speed,
+    "conv-errors": conv_errors,
+    "shares": shares,
+    "growth": growth,
+    "startup": startup,
+}
 FILLED |= {"growth-verdict": growth_verdict}
 
 

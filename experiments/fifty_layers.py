@@ -26,6 +26,7 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import training
+from experiments.code import code_of
 from experiments.ledger import mean_sd_n, print_summary
 from experiments.search import log_uniform, over_seeds, search
 from experiments.trials import Experiment, run_and_exit
@@ -52,7 +53,7 @@ def sample(data: tuple, k: int, e: Experiment) -> dict:
 def trained(t: dict, folder: str) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial and writes it to the folder, where there is one (not on another machine)."""
     net, result = training.train(t)
-    net.about |= {"trial": t, "result": result, "data": training.data_of(t).sha256, "env": environment()}
+    net.about |= {"trial": t, "result": result, **_origin(t), "env": environment()}
     if Path(folder).is_dir():
         net.save(file_of(t, folder))
     return net, result
@@ -67,11 +68,18 @@ def net_of(t: dict, folder: str) -> hn.DeepNet:
     t = setting_of(t)
     with contextlib.suppress(InputError):
         net = hn.DeepNet.load(file_of(t, folder))
-        its = net.about.get("trial")
-        if isinstance(its, dict) and its | {"data_dir": t["data_dir"]} == t:  # a folder is elsewhere on other machines
+        its, origin = net.about.get("trial"), _origin(t)
+        same = isinstance(its, dict) and its | {"data_dir": t["data_dir"]} == t  # a folder is elsewhere for others
+        if same and origin == {name: net.about.get(name) for name in origin}:
             return net
-    print(f"training again, {t['epochs']} epochs: {file_of(t, folder)} is missing, or of other settings", flush=True)
+    why = "is missing, or of other settings, data or code"
+    print(f"training again, {t['epochs']} epochs: {file_of(t, folder)} {why}", flush=True)
     return trained(t, folder)[0]
+
+
+def _origin(t: dict) -> dict:
+    """What a net depends on beside its settings."""
+    return {"data_sha256": training.data_of(t).sha256, "code": code_of(training.train)}
 
 
 def file_of(t: dict, folder: str) -> Path:
@@ -95,10 +103,10 @@ def data_sets(e: Experiment) -> list[tuple]:
 
 
 def finals(e: Experiment) -> list[dict]:
-    """The settings of the nets that this program has trained under the same budget, or now trains, for the experiments
-    on them."""
+    """The settings of the nets that this program has trained under the same budget, for the experiments on them; under
+    the quick one it trains those that are missing."""
     path, again, sets = e.folder / "fifty_layers.json", f"python -m experiments.fifty_layers{e.flags}", data_sets(e)
-    if not path.exists():
+    if e.budget == "quick" and not path.exists():
         print(f"{path} is missing: first {again}", flush=True)
         main([*shlex.split(e.flags), *e.processes])
     try:

@@ -24,7 +24,7 @@ from plumbing.commands import number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, check_writable, environment, json_bytes, write_json
 from plumbing.processes import MOST_JOBS, WorkerDied, all_cores, in_processes, one_blas_thread
 
-MORE = "the same with more trials, longer training or more seeds: hours to weeks"
+MORE = "a larger budget: more trials, epochs, seeds or draws, as far as the experiment has them"
 
 
 class Experiment:
@@ -76,7 +76,10 @@ class Experiment:
         todo = [(trial, key) for trial, key in zip(trials, keys, strict=True) if key not in done]
         if len(todo) < len(trials):
             print(f"{len(trials) - len(todo)} of {len(trials)} trials were in {self.log} (remove it to start afresh)")
-        with self.log.open("a", encoding="utf-8") as log, contextlib.closing(self._finished(function, todo)) as rows:
+        with (
+            self.log.open("a", encoding="utf-8") as log,
+            contextlib.closing(self._finished(function, data_of, todo)) as rows,
+        ):
             for key, result, commit in tqdm(rows, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
                 line = json.loads(json_bytes(json.loads(key) | {"result": result, "git": commit}))
                 log.write(json.dumps(line) + "\n")
@@ -87,10 +90,10 @@ class Experiment:
         self.commits |= {line["git"] for line in lines}
         return [line["trial"] | line["result"] for line in lines]
 
-    def _finished(self, function, todo: list[tuple[dict, str]]):
+    def _finished(self, function, data_of, todo: list[tuple[dict, str]]):
         """(key, result, commit) of each as it finishes: in processes here, or on the workers of a Dask cluster."""
         if self.scheduler is None:
-            yield from in_processes(_call, [(function, *each) for each in todo], min(self.jobs, len(todo)))
+            yield from in_processes(_call, [(function, data_of, *each) for each in todo], min(self.jobs, len(todo)))
             return
         try:
             from dask.distributed import Client, KilledWorker, as_completed
@@ -104,7 +107,7 @@ class Experiment:
         with client:
             try:
                 trials, keys = zip(*todo, strict=True) if todo else ((), ())
-                futures = client.map(functools.partial(_call, function), trials, keys, pure=False)
+                futures = client.map(functools.partial(_call, function, data_of), trials, keys, pure=False)
                 yield from (future.result() for future in as_completed(futures))
             except KilledWorker as error:
                 raise WorkerDied(str(error)) from error
@@ -126,10 +129,10 @@ def _key(trial: dict, data: str | None, code: str) -> str:
 
 
 @one_blas_thread()
-def _call(function, trial: dict, key: str) -> tuple[str, dict, str]:
-    start = time.perf_counter()
-    if code_of(function) != json.loads(key)["code"]:
-        raise InputError("a worker of the cluster runs other code than this program: update its clone")
+def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
+    start, data = time.perf_counter(), data_of(trial) if data_of else None
+    if _key(trial, data and data.sha256, code_of(function)) != key:
+        raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
     result = function(trial)
     return key, result | {"seconds": round(time.perf_counter() - start, 3)}, _commit()
 
@@ -167,5 +170,5 @@ def run_and_exit(name: str) -> None:
     """Runs an experiment, imported by its name, under which worker processes find its functions; then ends the process
     as every command of the project does."""
     main = importlib.import_module(f"experiments.{name}").main
-    kept = "finished trials are kept: the same command goes on from there"
-    run_program(lambda: run_command(f"python -m experiments.{name}", lambda save: main(), kept))
+    resume_hint = "finished trials are kept: the same command goes on from there"
+    run_program(lambda: run_command(f"python -m experiments.{name}", lambda save: main(), resume_hint))

@@ -28,3 +28,10 @@ def cached(work: dict, key, make):
             work.clear()
         work[key] = make()
     return work[key]
+
+
+def generator(rng: np.random.Generator | int) -> np.random.Generator:
+    """The generator itself, or that of a seed; raises ValueError for anything else, None too: it would draw anew."""
+    if not isinstance(rng, (np.random.Generator, int, np.integer)):
+        raise ValueError(f"rng must be a generator or a seed, a whole number, not {rng!r}")
+    return np.random.default_rng(rng)

@@ -48,11 +48,11 @@ def list_of(parse):
     return parse_list
 
 
-def run_command(program: str, work, kept: str = "") -> int:
+def run_command(program: str, work, resume_hint: str = "") -> int:
     """Calls work(save), where save({path: bytes}) writes files, and returns the exit status; whatever goes wrong ends
-    in one line.  `kept` says what there is of a run that was ended before it wrote its result.
+    in one line.  `resume_hint` says how to go on with a run that was ended before save() was called.
     """
-    written = f"no result was written, but {kept}" if kept else "nothing was written"
+    written = resume_hint or "nothing was written"
 
     def save(files):
         nonlocal written

@@ -4,7 +4,8 @@ import runpy
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]  # nothing else of the project is imported before that file says how it ends
+# nothing else of the project is imported here: the command's own check of what is installed comes first
+ROOT = Path(__file__).resolve().parents[1]
 
 
 def run() -> None:

@@ -14,16 +14,14 @@ REQUIREMENTS = ROOT / "requirements.txt"  # whose packages are called as their m
 
 
 def check(main: str | None) -> None:
-    """For the main program in this file: ends one of ours with status 2, raises ImportError elsewhere."""
+    """Where the main program is one of ours, in this file: ends it with status 2.  Another program's import of what it
+    needs may well succeed, or says itself what is missing."""
     names = re.findall(r"^\w+", REQUIREMENTS.read_text(encoding="utf-8"), re.M)
     missing = [name for name in names if find_spec(name) is None]
-    if not missing:
-        return
-    line = f"not installed: {', '.join(missing)}; python -m pip install -r {shlex.quote(REQUIREMENTS.as_posix())}"
-    if main and ROOT in Path(main).resolve().parents[:2]:  # not of a virtual environment in the clone
-        print(f"error: {line}", file=sys.stderr)
+    if missing and main and ROOT in Path(main).resolve().parents[:2]:  # not of a virtual environment in the clone
+        install = f"python -m pip install -r {shlex.quote(REQUIREMENTS.as_posix())}"
+        print(f"error: not installed: {', '.join(missing)}; {install}", file=sys.stderr)
         sys.exit(2)
-    raise ImportError(line)
 
 
 check(getattr(sys.modules["__main__"], "__file__", None))

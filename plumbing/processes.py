@@ -24,14 +24,22 @@ READY = "ready"  # what a process says first
 
 
 _blas = cache(ThreadpoolController)  # finding the libraries takes milliseconds, to limit them microseconds
+_holders_lock, _holders = threading.Lock(), []  # the number is the process's, so that the last one restores it
 
 
 @contextlib.contextmanager
 def one_blas_thread():
     """One BLAS thread in a `with`, or in a function that this decorates; then as many as before.  More slow the small
     matrices of these nets down, the more the busier the cores are, and round differently."""
-    with _blas().limit(limits=1, user_api="blas"):
+    with _holders_lock:
+        _holders.append(_holders[0] if _holders else _blas().limit(limits=1, user_api="blas"))
+    try:
         yield
+    finally:
+        with _holders_lock:
+            limit = _holders.pop()
+            if not _holders:
+                limit.restore_original_limits()
 
 
 class Told(NamedTuple):

@@ -10,7 +10,7 @@ from conftest import ROOT, one_line_error
 
 import highway_networks as hn
 import straightforward
-from benchmarks import commands, conv_step, rivals, scaling, step
+from benchmarks import commands, conv_step, report, rivals, scaling, step
 from plumbing.files import InputError
 
 SIZES = (784, 10, 12, 4)
@@ -162,8 +162,9 @@ TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1
 @pytest.fixture
 def quick(monkeypatch, tmp_path):
     """main(name, *words) of a benchmark, in this process and soon: what it writes is tried, not what it measures."""
-    monkeypatch.setattr(conv_step, "mnist_net", lambda width: [("conv", 5, 2, "valid"), ("highway", 3), ("dense", 10)])
-    monkeypatch.setattr(conv_step, "peak_mb", lambda name, width: None)
+    small = (1, 28, 28), [("conv", 5, 2, "valid"), ("highway", 3), ("dense", 10)]
+    monkeypatch.setattr(conv_step, "NETS", dict.fromkeys(conv_step.NETS, small))
+    monkeypatch.setattr(conv_step, "peak_mb", lambda *words: None)
     monkeypatch.setattr(commands, "seconds", lambda *words: 1.0)
     ours = {rivals.Ours.name: lambda sizes: {"ms": 1.0 + sizes["depth"], "peak_mb": 1.0}}  # JAX is not measured
     monkeypatch.setattr(scaling, "measure_apart", lambda name, sizes: ours[name](sizes))
@@ -197,6 +198,21 @@ def test_a_benchmark_without_its_rivals_does_not_replace_the_committed_results(n
     with pytest.raises(InputError, match=r"no jax here: python -m pip install -r \S+requirements-bench.txt, or --out"):
         quick(name, rivals=False)
     assert committed(name) == before
+
+
+def test_the_committed_file_is_never_another_out(quick):
+    before = committed("step")
+    with pytest.raises(InputError, match="holds the default settings and all rivals"):
+        quick("step", "--rounds", 1, "--out", ROOT / "results" / "benchmark_step.json")
+    assert committed("step") == before
+
+
+def test_without_rivals_nothing_is_judged(tmp_path, monkeypatch):
+    parser = report.arguments("step", "A test.")
+    monkeypatch.setattr(report, "_importable", lambda name: name != "jax")
+    made = report.Report(parser, parser.parse_args(["--out", str(tmp_path / "x.json")]), ("torch", "jax"))
+    made.save({}, {"highway_over_jax": 0.5, "headline_over_straightforward": 0.1}, {})
+    assert json.loads((tmp_path / "x.json").read_text())["settings"]["targets"] == {}
 
 
 @pytest.mark.parametrize("name", ALL_FOUR)

@@ -29,9 +29,8 @@ def test_a_pair(tmp_path, data_set):
     expected = {"seed": 0, "hidden": 8, "depth": 3, "epochs": 2, "batch_size": 32, "lr": 5e-3, "n_train": 200}
     expected |= {"n_test": 60, "gate_bias": -1.5, "clip": 5.0, "dtype": "float32", "activation": "tanh"}
     assert record.items() >= (expected | {"optimizer": "adam", "data_set": "shapes", "n_classes": 3}).items()
-    env = {"python", "numpy", "blas", "blas_threads", "platform", "processor", "cpu_count", "git"}
+    env = {"python", "numpy", "blas", "platform", "processor", "cpu_count", "git"}
     assert record["env"].keys() == env
-    assert record["env"]["blas_threads"] == 1
     assert record["data_sha256"] == hn.load_mnist(data_set).sha256
     [pair] = record["runs"]
     assert (pair["depth"], pair["seed"]) == (3, 0)
@@ -120,8 +119,8 @@ def test_one_and_several_are_refused_even_where_the_one_is_the_default(capsys, p
 def test_a_loss_above_that_of_guessing_is_said_of_both_nets(tmp_path, data_set):
     process = train(*SMALL, "--data-dir", data_set, "--lr", "1000", "--out", tmp_path / "high.json")
     assert process.returncode == 0, process.stderr
-    assert process.stderr.count("guessing has 1.099: it did not learn, a lower --lr may") == 2
-    assert train(*SMALL, "--data-dir", data_set, "--no-save").stderr == ""
+    assert process.stdout.count("; guessing has 1.099: a lower --lr may help") == 2
+    assert "guessing" not in train(*SMALL, "--data-dir", data_set, "--no-save").stdout
 
 
 BAD = [

@@ -460,9 +460,7 @@ def test_a_stopped_command_resumes_exactly(tmp_path, shapes, main, whole, how, j
     assert not (tmp_path / "stopped.json").exists()
     if how == signal.SIGINT:
         assert process.returncode == 130
-        assert stderr.splitlines() == [
-            "interrupted: no result was written, but every finished epoch is kept: --resume goes on from there"
-        ]
+        assert stderr.splitlines() == ["interrupted: finished epochs are kept: --resume goes on from there"]
     assert "--resume goes on from there" in one_line_error(main(*words, tmp_path / "stopped.json"))
     process = train(*words, tmp_path / "stopped.json", "--resume")
     assert process.returncode == 0, process.stderr
@@ -663,14 +661,15 @@ def test_the_time_to_go_is_that_of_the_job_that_ends_last():
 def test_the_help_says_how_long_it_takes(main):
     """As long as Table 1 took."""
     measured = json.loads((ROOT / "results" / "table1.json").read_text())["summary"]["seconds_per_epoch_width_16_short"]
-    assert "a quarter of an hour on one core" in " ".join(main("--help").stdout.split())
+    assert "a quarter of an hour on one core here" in " ".join(main("--help").stdout.split())
     assert 10 <= cn.PROTOCOLS["mnist"]["short"].epochs * measured / 60 <= 20
 
 
-def test_quick_is_long_enough_to_learn():
+def test_quick_is_long_enough_to_learn(tmp_path):
     """0.93, 0.93 and 0.91 with seeds 0, 1, 2; with a fifth fewer steps 0.92, 0.91 and 0.80."""
-    assert cn.QUICK["net"] == "mnist-8"
-    assert cn.QUICK["epochs"] * cn.QUICK["n_train"] >= 25_000
+    process = train("--quick", "--quiet", "--out", tmp_path / "quick.json")
+    assert process.returncode == 0, process.stderr
+    assert json.loads((tmp_path / "quick.json").read_text())["runs"][0]["final_test_acc"] > 0.9
 
 
 def test_quick_and_quiet(tmp_path):

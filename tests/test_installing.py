@@ -75,12 +75,12 @@ def test_a_command_works_from_any_folder(path, tmp_path):
         assert process.stdout.startswith("usage: ")
 
 
-def test_another_program_gets_an_exception(monkeypatch):
-    installed.check(None)  # nothing is missing
+def test_another_program_may_do_without(monkeypatch):
+    """As one that trains and does not draw: what it needs, and is not there, fails where it is imported."""
+    installed.check(str(ROOT / "experiments" / "lesion.py"))  # nothing is missing
     monkeypatch.setattr(installed, "find_spec", lambda name: None if name == "tqdm" else name)
     for main in (None, "/somewhere/program.py", str(ROOT / ".venv" / "bin" / "pytest")):
-        with pytest.raises(ImportError, match=r"^not installed: tqdm; python -m pip install -r "):
-            installed.check(main)
+        installed.check(main)
     with pytest.raises(SystemExit, match="2"):
         installed.check(str(ROOT / "experiments" / "lesion.py"))
 

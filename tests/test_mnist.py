@@ -210,10 +210,6 @@ def test_a_bad_download_is_refused_and_replaced_from_the_next_mirror(mirror, mon
 DOWNLOAD = """
 import pathlib, sys
 import highway_networks as hn
-from plumbing import files
-from plumbing.files import InputError
-from plumbing import files
-from plumbing.files import InputError
 hn.BUNDLED, hn.CACHE, hn.MIRRORS = pathlib.Path("none"), pathlib.Path(sys.argv[1]), (sys.argv[2],)
 hn.GZ_MD5 = dict(word.split("=") for word in sys.argv[3:])
 print(hn.load_mnist().name)

@@ -313,6 +313,9 @@ def test_a_seed_does_for_a_generator():
         lambda rng: hn.DeepNet(6, 3, 4, 2, "highway", rng),
         lambda rng: ConvNet((1, 6, 6), [("conv", 3, 2), ("highway", 3), ("dense", 3)], rng),
     ):
+        for wrong in (None, "x", 0.5, np.random):
+            with pytest.raises(ValueError, match="rng must be a generator or a seed"):
+                make(wrong)
         np.testing.assert_array_equal(make(7).parameters, make(np.random.default_rng(7)).parameters)
         assert (make(7).parameters != make(8).parameters).any()
 
@@ -327,10 +330,26 @@ def test_pixels_as_the_net_was_trained_on_them(mnist, tmp_path):
     assert hn.accuracy(net, x, mnist.y_test) > 0.96
     assert hn.accuracy(net, hn.scale_pixels(mnist.x_test, np.float32), mnist.y_test) < 0.6
     net, s = hn.DeepNet(784, 10, 8, 2, "highway", 0), hn.Settings(epochs=1, n_train=256, n_test=64)
+    with pytest.raises(ValueError, match="would be scaled twice"):
+        hn.pixels_for(net, x)
     with pytest.raises(ValueError, match=r"net\.about\['pixels'\] must say where pixels lie"):
         hn.pixels_for(net, mnist.x_test)
     hn.train(net, hn.subset(mnist, 0, 256, 64), s, np.random.default_rng(0))
     np.testing.assert_array_equal(hn.pixels_for(net, mnist.x_test[:9]), hn.scale_pixels(mnist.x_test[:9], np.float32))
+
+
+def test_the_last_of_several_threads_that_hold_one_blas_thread_restores_them():
+    def threads():
+        return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
+
+    with threadpool_limits(2, "blas"):
+        before, first, second = threads(), hn.one_blas_thread(), hn.one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert threads() == {1}
+        second.__exit__(None, None, None)
+        assert threads() == before
 
 
 @pytest.mark.parametrize("kind", [hn.DeepNet, ConvNet])
