@@ -164,7 +164,8 @@ def table_1(width: int) -> Claim:
 def accuracy_and_speed(runs: list[dict]) -> str:
     if not runs:
         return "none trained with it"
-    percents, epochs = [100 * run["final_test_acc"] for run in runs], [epochs_to_99(run) for run in runs]
+    accuracies, epochs = [run["final_test_acc"] for run in runs], [epochs_to_99(run) for run in runs]
+    percents = [None if accuracy is None else 100 * accuracy for accuracy in accuracies]  # None: it diverged
     return f"{runs[0]['block']} {shown(percents, digits=4)}, 99 % after {shown(epochs, digits=2)} epochs"
 
 
