@@ -1,12 +1,14 @@
-"""Convolutional highway networks in pure NumPy: Table 1 of *Training Very Deep Networks* (Srivastava, Greff,
+"""Convolutional highway networks in pure NumPy: Tables 1 to 3 of *Training Very Deep Networks* (Srivastava, Greff,
 Schmidhuber, NIPS 2015).
 
 This is the sister of highway_networks.py, from which it has the loss.  A net is plain data, a list of layers;
-`mnist_net(16)` is the paper's.  The layers with their hand-written passes, the net and the optimiser are in
-conv/layers.py.  This file reads from top to bottom: the nets as data, the training, the command line.
+`mnist_net(16)` is the paper's, and conv/nets.py has them all.  The layers with their hand-written passes, the net and
+the optimiser are in conv/layers.py, CIFAR's images in conv/cifar.py.  This file reads from top to bottom: the protocols
+of training, the images that a net is given, the training, the command line.
 
-    python conv_highway_networks.py --width 16 --seeds 0,1,2,3,4       Table 1, twelve epochs       -> run_conv.json
-    python conv_highway_networks.py --protocol paper                   300 epochs, as the authors trained
+    python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4   Table 1, twelve epochs       -> run_conv.json
+    python conv_highway_networks.py --net mnist-32 --protocol paper    300 epochs, as the authors trained
+    python conv_highway_networks.py --net highway-a --data cifar-10    Table 2, sixty epochs
     python conv_highway_networks.py --nets                             the paper's nets: parameters, methods
 
     net = ConvNet((1, 28, 28), mnist_net(16), np.random.default_rng(0))
@@ -28,7 +30,6 @@ from collections import Counter
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
-from itertools import cycle
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,74 +40,12 @@ from tqdm import tqdm
 
 import conv.normalised  # noqa: F401  it adds a kind
 import highway_networks as hn
+from conv.cifar import Pipeline, load_cifar, sha256_as_read
 from conv.layers import KINDS, ConvNet, Convolution, Nesterov
+from conv.nets import PUBLISHED, find_net
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, check_writable, environment, json_bytes, read_arrays, write_arrays
 from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread
-
-# ---- Nets as data ----------------------------------------------------------------------------------------------------
-
-# ("conv", k, maps)                                  k x k convolution to this many maps, ReLU; "valid": no padding
-# ("highway", k), ("plain", k), ("residual", k)      as many maps and pixels as it is given
-# ("pool", k, stride), ("average", k)                the maximum of windows, which may overhang; the mean, side by side
-# ("dropout", rate)
-# ("hidden", units), ("dense", classes)              fully connected: with ReLU; the last layer, without
-
-
-def mnist_net(width: int, block: str = "highway", dropout=(0.2, 0.3, 0.4, 0.5), classes: int = 10) -> list[tuple]:
-    """The paper's net of ten layers for Table 1 (section 3.2), as its authors released it; 28 x 28 pixels, one map."""
-    of_input, *rates = dropout
-    layers = [("dropout", of_input), ("conv", 5, width, "valid")]
-    for blocks, window, rate in zip((2, 3, 3), (3, 3, 2), rates, strict=True):
-        layers += [*[(block, 3)] * blocks, ("pool", window, 2), ("dropout", rate)]
-    return [*layers, ("dense", classes)]
-
-
-def cifar_net(stages, kernels=(3,), hidden: int | None = None, classes: int = 10) -> list[tuple]:
-    """Nets for 32 x 32 pixels of three maps: three stages (maps, highway layers) of a convolution and highway layers,
-    the sizes of their kernels in turn.
-
-    The end is a fully connected layer of `hidden` units (Table 2); without it, a 1 x 1 convolution to 100 maps and the
-    mean of each map (Table 3).
-    """
-    layers, size = [("dropout", 0.2)], cycle(kernels)
-    for i, (maps, blocks) in enumerate(stages):
-        layers += [("conv", next(size), maps), *(("highway", next(size)) for _ in range(blocks))]
-        layers += [("pool", 2, 2), ("dropout", 0.2)] if i < 2 else []
-    end = [("pool", 8, 8), ("hidden", hidden)] if hidden else [("conv", 1, 100), ("average", 8)]
-    return [*layers, *end, ("dropout", 0.2), ("dense", classes)]
-
-
-class PublishedNet(NamedTuple):
-    """A net of the paper: images, layers, how sure we are of them, and the number of parameters that it gives."""
-
-    shape: tuple[int, int, int]
-    layers: list[tuple]
-    source: str
-    parameters: float
-
-
-# Of Table 2's nets the paper gives depth and parameters, and that they are based on FitNets (arXiv:1412.6550).
-PUBLISHED = {
-    "Table 1, width 16": PublishedNet((1, 28, 28), mnist_net(16), "released, for width 32", 39e3),
-    "Table 1, width 32": PublishedNet((1, 28, 28), mnist_net(32), "released", 151e3),
-    "Table 2, Highway A": PublishedNet(
-        (3, 32, 32), cifar_net([(16, 2), (32, 2), (64, 2)], hidden=250), "near certain; 250 is a fit", 236e3
-    ),
-    "Table 2, Highway B": PublishedNet(
-        (3, 32, 32), cifar_net([(32, 4), (80, 5), (128, 5)], hidden=100), "near certain; 100 is a fit", 2.3e6
-    ),
-    "Table 2, Highway C": PublishedNet(
-        (3, 32, 32),
-        cifar_net([(32, 9), (64, 9), (96, 9)], (3, 1), hidden=100),
-        "depth and kernels; maps a guess",
-        1.25e6,
-    ),
-    "Table 3, the authors' 19 layers": PublishedNet(
-        (3, 32, 32), cifar_net([(32, 4), (80, 5), (128, 5)]), "released", 2.3e6
-    ),
-}
-
 
 # ---- Training --------------------------------------------------------------------------------------------------------
 
@@ -127,7 +66,12 @@ def warm_cosine(progress: float, warm_up: float = 0.15) -> float:
     return (1 + math.cos(math.pi * (progress - warm_up) / (1 - warm_up))) / 2
 
 
-SCHEDULES = {"in steps": in_steps, "warm cosine": warm_cosine}
+def in_late_steps(progress: float) -> float:
+    """A tenth of the rate after 1/2, a hundredth after 3/4, a thousandth after 7/8 of the training."""
+    return 0.1 ** sum(progress >= end for end in (1 / 2, 3 / 4, 7 / 8))
+
+
+SCHEDULES = {"in steps": in_steps, "in late steps": in_late_steps, "warm cosine": warm_cosine}
 
 
 class Protocol(NamedTuple):
@@ -135,18 +79,29 @@ class Protocol(NamedTuple):
     and do not decay.  For another number of epochs the schedule is stretched or squeezed."""
 
     epochs: int
-    dropout: tuple[float, ...]  # of the input, and after each pooling
+    dropout: tuple[float, ...]  # of the input, and where conv/nets.py has more
     shift: int  # pixels by which a training image is moved at most, each time by others
     lr: float  # the highest
     schedule: str
     weight_decay: float
     decay_of_last: float  # of the last layer's weights
-    init: str  # of the weights: ConvNet's
+    init: str  # of the weights: ConvNet's, as first and last
+    first: str | float | None = None
+    last: str | float = 0.1
+    images: str = "pixels"  # what the net is given: Pixels, or a kind of conv/cifar.py's Pipeline, which mirrors, too
 
 
-PROTOCOLS = {  # the authors' released settings; those that experiments/table1.py chose
-    "paper": Protocol(300, (0.2, 0.3, 0.4, 0.5), 0, 0.01, "in steps", 1e-3, 1e-2, "he"),
-    "short": Protocol(12, (0.0, 0.1, 0.2, 0.3), 1, 0.1, "warm cosine", 5e-4, 5e-4, "uniform"),
+_RELEASED = Protocol(400, (0.2,) * 4, 8, 0.025, "in late steps", 1e-3, 1e-2, "he", 1.0, 0.05, "contrast")
+_OURS = Protocol(60, (0.0,) * 4, 4, 0.05, "warm cosine", 5e-4, 5e-4, "he", images="standardised")
+PROTOCOLS = {  # of each data set "paper": the authors' released settings; "short": ours
+    "mnist": {  # the short one is what experiments/table1.py chose
+        "paper": Protocol(300, (0.2, 0.3, 0.4, 0.5), 0, 0.01, "in steps", 1e-3, 1e-2, "he"),
+        "short": Protocol(12, (0.0, 0.1, 0.2, 0.3), 1, 0.1, "warm cosine", 5e-4, 5e-4, "uniform"),
+    },
+    # Released are the settings of Table 3's 19 layers.  Of Table 2's nets the paper gives gate biases only in general
+    # (section 2.2), and of their training no settings at all: they are trained here in the same way.
+    "cifar-10": {"paper": _RELEASED, "short": _OURS},
+    "cifar-100": {"paper": _RELEASED._replace(last="he"), "short": _OURS},
 }
 
 
@@ -154,7 +109,8 @@ PROTOCOLS = {  # the authors' released settings; those that experiments/table1.p
 class Settings:
     """What a run depends on, and nothing else."""
 
-    width: int = 16  # maps of a layer
+    net: str = "mnist-16"
+    data: str = "mnist"
     block: str = "highway"
     protocol: str = "short"
     epochs: int = 12
@@ -164,7 +120,7 @@ class Settings:
     n_test: int = 10000
     validation: bool = False  # tested on the last HELD_OUT training images instead
 
-    label = property(lambda s: f"{s.block}, width {s.width}, {s.protocol}, seed {s.seed}")
+    label = property(lambda s: f"{s.net}, {s.data}, {s.block}, {s.protocol}, seed {s.seed}")
     tested_on = property(lambda s: "validation" if s.validation else "test")
 
 
@@ -179,17 +135,20 @@ def select_images(data: hn.Dataset, settings: Settings) -> hn.Dataset:
     return hn.Dataset(x[:n_train], y[:n_train], x_test[:n_test], y_test[:n_test], *data[4:])
 
 
+def shape_of(maps: int, n_pixels: int) -> tuple[int, int, int]:
+    """(maps, side, side) of images of so many pixels; raises ValueError where they are not square."""
+    side = math.isqrt(n_pixels // maps)
+    if maps * side**2 != n_pixels:
+        raise ValueError(f"images of {n_pixels} pixels are not {maps} square map{'s' * (maps > 1)}")
+    return maps, side, side
+
+
 def fingerprint(data: hn.Dataset) -> dict:
-    """{side, classes, crc32}: what tells select_images() images from others."""
+    """{pixels, classes, crc32}: what tells select_images() images from others; pixels are those of all maps."""
     crc = 0
     for array in data[:4]:
         crc = zlib.crc32(np.ascontiguousarray(array), crc)
-    return {"side": math.isqrt(data.x_train.shape[1]), "classes": data.n_classes, "crc32": f"{crc:08x}"}
-
-
-def pixels(x: np.ndarray) -> np.ndarray:
-    """(N, pixels) uint8 -> float32 in [0, 1), as the authors had them."""
-    return x.astype(np.float32) * np.float32(1 / 256)
+    return {"pixels": data.x_train.shape[1], "classes": data.n_classes, "crc32": f"{crc:08x}"}
 
 
 def random_shift(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
@@ -200,22 +159,52 @@ def random_shift(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarr
     return sliding_window_view(padded, (side, side), (1, 2))[np.arange(n), down, right].reshape(n, -1)
 
 
+class Pixels:
+    """What a net is given of MNIST's images, as Pipeline has it for CIFAR's: (n, pixels) uint8 -> float32 in [0, 1), as
+    the authors had them; for training each is moved by at most `shift` pixels."""
+
+    def __init__(self, shift: int):
+        self.shift = shift
+
+    def fit(self, x_train: np.ndarray, x_test: np.ndarray) -> Pixels:
+        return self  # nothing is subtracted
+
+    def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        return self.test(random_shift(x, self.shift, rng))
+
+    def test(self, x: np.ndarray) -> np.ndarray:
+        return x.astype(np.float32) * np.float32(1 / 256)
+
+
+def inputs_of(protocol: Protocol) -> Pixels | Pipeline:
+    """Raises ValueError for a kind of images that is not known."""
+    return Pixels(protocol.shift) if protocol.images == "pixels" else Pipeline(protocol.images, protocol.shift)
+
+
+def load_images(data: str, data_dir: str | os.PathLike | None = None) -> hn.Dataset:
+    """mnist, cifar-10 or cifar-100; raises InputError where it cannot be had."""
+    return hn.load_mnist(data_dir) if data == "mnist" else load_cifar(data.upper(), data_dir)
+
+
 class Training:
     """A net in training, and all that changes from epoch to epoch: restored from what save() wrote, it goes on as if
     it had never been interrupted, to the last bit.
 
     For hn.train_epoch() it is a net, of images in bytes, and an optimiser: it moves, scales, drops, sets the rate.
     `net`, `history` (a list for each column, an entry an epoch), `diverged` (where, or None) and `commits` (of the
-    programs that trained it) are what one reads.  `images` is their fingerprint().  `after_step`, a function of
+    programs that trained it) are what one reads.  `images` is their fingerprint(), `inputs` makes of them what the net
+    is given: train() fits it to them; before that predict() can have MNIST's images alone.  `after_step`, a function of
     nothing, is called after each update.  Raises ValueError for images that the net cannot take."""
 
     COLUMNS = ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")
 
     def __init__(self, settings: Settings, protocol: Protocol, images: dict):
         self.settings, self.protocol, self.images, self.commits = settings, protocol, images, [commit()]
-        layers = mnist_net(settings.width, settings.block, protocol.dropout, images["classes"])
-        shape, rng = (1, images["side"], images["side"]), np.random.default_rng(settings.seed)
-        self.net = ConvNet(shape, layers, rng, init=protocol.init, gate_bias=settings.gate_bias)
+        net, how = find_net(settings.net), {name: getattr(protocol, name) for name in ("init", "first", "last")}
+        layers = net.layers_of(block=settings.block, dropout=protocol.dropout, classes=images["classes"])
+        shape, rng = shape_of(net.shape[0], images["pixels"]), np.random.default_rng(settings.seed)
+        self.net = ConvNet(shape, layers, rng, gate_bias=settings.gate_bias, **how)
+        self.inputs = inputs_of(protocol)
         decay = self.net.per_parameter(protocol.weight_decay, protocol.decay_of_last)
         rates = self.net.per_parameter(1.0, biases=2.0)
         self.optimizer = Nesterov(self.net.parameters, protocol.lr, weight_decay=decay, rates=rates)
@@ -228,7 +217,7 @@ class Training:
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Images (N, pixels) uint8 -> logits (N, classes), moved and with dropout."""
-        return self.net.forward(pixels(random_shift(x, self.protocol.shift, self.rng)), dropout=self.rng)
+        return self.net.forward(self.inputs.train_batch(x, self.rng), dropout=self.rng)
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
         return self.net.backward(d_logits)
@@ -244,7 +233,7 @@ class Training:
 
     def predict(self, x: np.ndarray) -> np.ndarray:
         """Images (N, pixels) uint8 -> logits (N, classes)."""
-        return self.net.predict(pixels(x))
+        return self.net.predict(self.inputs.test(x))
 
     def task(self) -> dict:
         """All that its numbers depend on but the program, as JSON has it."""
@@ -301,6 +290,7 @@ def train(run: Training, data: hn.Dataset, checkpoint: Path | None = None, repor
     """
     if fingerprint(data) != run.images:
         raise ValueError(f"a run on the images {run.images} cannot go on with {fingerprint(data)}")
+    run.inputs.fit(data.x_train, data.x_test)
     for epoch in range(run.epochs + 1, run.settings.epochs + 1):
         start = time.perf_counter()
         try:
@@ -321,27 +311,29 @@ def train(run: Training, data: hn.Dataset, checkpoint: Path | None = None, repor
 
 def result(run: Training, data: hn.Dataset) -> dict:
     """The RUN of the JSON; what the net learned is in it as far as the pictures need it."""
-    settings, net = run.settings, run.net
+    settings = run.settings
     summary = {"label": settings.label, **asdict(settings)}
-    summary |= {"n_parameters": len(net.parameters), "commits": run.commits}
+    summary |= {"n_parameters": len(run.parameters), "commits": run.commits}
     summary |= {"diverged": run.diverged is not None, "diverged_at": run.diverged, "history": run.history}
     for name in ("train_acc", "test_acc", "train_loss"):
         summary[f"final_{name}"] = None if run.diverged else run.history[name][-1]
-    return summary | ({} if run.diverged else inspect_net(net, data)) | {"wallclock_sec": run.seconds}
+    return summary | ({} if run.diverged else inspect_net(run, data)) | {"wallclock_sec": run.seconds}
 
 
-def inspect_net(net: ConvNet, data: hn.Dataset, n: int = 1000) -> dict:
-    """The first layer's filters, mean T (over n test images and all maps) of each layer and position, and the images
-    that the net gets wrong: of the first ones the pixels, too, row by row, two hexadecimal digits each."""
-    first = next(layer for layer in net.layers if layer.shapes)
-    T = net.mean_gates(pixels(data.x_test[:n]))
-    answers = net.predict(pixels(data.x_test)).argmax(axis=1)
+def inspect_net(run: Training, data: hn.Dataset, n: int = 1000) -> dict:
+    """The first layer's filters, (maps, rows, columns), or with an image's maps last where it has several; mean T (over
+    n test images and all maps) of each layer and position; and the images that the net gets wrong: of the first ones
+    the pixels, too, map by map, row by row, two hexadecimal digits each."""
+    first = next(layer for layer in run.net.layers if layer.shapes)
+    filters = first.W[..., 0] if first.in_shape[0] == 1 else first.W
+    T = run.net.mean_gates(run.inputs.test(data.x_test[:n]))
+    answers = run.predict(data.x_test).argmax(axis=1)
     where = np.flatnonzero(answers != data.y_test)
     wrong = [{"image": int(i), "label": int(data.y_test[i]), "answer": int(answers[i])} for i in where]
     for each in wrong[:PICTURED]:
         each["pixels"] = data.x_test[each["image"]].tobytes().hex()
     return {
-        "filters": np.round(first.W[..., 0].astype(float), 4).tolist(),
+        "filters": np.round(filters.astype(float), 4).tolist(),
         "final_T_per_layer": [round(float(each.mean()), 6) for each in T],
         "final_T_per_position": [np.round(each, 4).tolist() for each in T],
         "wrong": wrong,
@@ -381,28 +373,29 @@ def train_one(
 
 # ---- The command line ------------------------------------------------------------------------------------------------
 
-QUICK = {"width": 8, "epochs": 5, "n_train": 5000, "n_test": 1000}  # to 90 %: 0.93, 0.93, 0.91 with seeds 0, 1, 2
+QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}  # to 90 %: 0.93, 0.93, 0.91 with seeds 0, 1, 2
 
 
 def parse_arguments(argv=None):
     d, count, default = Settings(), number(int, 1), " (%(default)s)"
     duration_text = "The default, twelve epochs of 16 maps on all images, took a quarter of an hour on one core here."
-    text = "Train the paper's convolutional highway net on MNIST; write JSON."
+    text = "Train one of the paper's convolutional highway nets on MNIST or CIFAR; write JSON."
     p = argparse.ArgumentParser(description=f"{text} {duration_text}")
     add, seeds, saving = p.add_argument, p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
-    add("--width", type=count, default=d.width, help="maps of a layer; the paper's are 16 and 32" + default)
+    nets = f"{', '.join(PUBLISHED)}; mnist-N has N maps a layer"
+    add("--net", type=net_name, metavar="NET", default=d.net, help=nets + default)
+    add("--data", choices=tuple(PROTOCOLS), help="of which images (mnist, or cifar-10 for nets that take colours)")
     kinds = [name for name, kind in KINDS.items() if issubclass(kind, Convolution) and name != "conv"]
     add("--block", choices=kinds, default=d.block, help="what the layers are" + default)
-    add("--protocol", choices=tuple(PROTOCOLS), default=d.protocol, help="the authors', or a short one" + default)
-    epochs = ", ".join(f"{name}: {each.epochs}" for name, each in PROTOCOLS.items())
-    add("--epochs", type=number(int, 1, 10**6), help=f"passes over the training images ({epochs})")
+    add("--protocol", choices=("paper", "short"), default=d.protocol, help="the authors', or a short one" + default)
+    add("--epochs", type=number(int, 1, 10**6), help="passes over the training images (the protocol's)")
     seeds.add_argument("--seed", type=number(int, 0), default=str(d.seed), help="for weights and training" + default)
     seeds.add_argument("--seeds", type=list_of(number(int, 0)), default=(), help="several: 0,1,2")
-    add("--gate-bias", type=number(float, -1e3, 1e3), default=d.gate_bias, help=hn.GATE_BIAS + default)
+    add("--gate-bias", type=number(float, -1e3, 1e3), help=hn.GATE_BIAS + " (the net's)")
     add("--n-train", type=number(int, BATCH), help="training images, the first (all)")
     add("--n-test", type=count, help="test images, the first (all)")
     add("--validation", action="store_true", help=f"test on the last {HELD_OUT} training images instead")
-    add("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
+    add("--data-dir", type=path_name, metavar="DIR", help="with CIFAR's binary version, or a set in MNIST's layout")
     add("--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes, one a seed" + default)
     add("--quick", action="store_true", help="a smoke test to 90 %%, half a minute at most; to run_conv_quick.json")
     add("--out", type=path_name, metavar="FILE", help="instead of run_conv.json; each net to FILE_SEED.npz beside it")
@@ -416,18 +409,33 @@ def parse_arguments(argv=None):
     )
     if p.parse_args(argv).quick:
         p.set_defaults(**QUICK)
-    return p, p.parse_args(argv)
+    args = p.parse_args(argv)
+    sets = ("mnist",) if find_net(args.net).shape[0] == 1 else ("cifar-10", "cifar-100")
+    args.data = args.data or sets[0]
+    if args.data not in sets:
+        p.error(f"argument --data: {args.net} takes {' or '.join(sets)}, not {args.data}")
+    return p, args
+
+
+def net_name(text: str) -> str:
+    """An argparse type."""
+    try:
+        find_net(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
 
 
 def net_sizes() -> str:
     """The paper's nets: our parameters beside the published, how sure their layers are, how they are computed."""
-    row = "{:32} {:>11} {:>10}  {:33}{}"
-    lines = [row.format("net", "ours", "published", "the layers are", "convolutions")]
-    for name, (shape, layers, source, published) in PUBLISHED.items():
-        net = ConvNet(shape, layers, np.random.default_rng(0))
+    row = "{:17}{:9}{:>11} {:>10}  {:33}{}"
+    lines = [row.format("net", "", "ours", "published", "the layers are", "convolutions")]
+    for name, paper in PUBLISHED.items():
+        net = ConvNet(paper.shape, paper.layers, np.random.default_rng(0))
         methods = Counter(layer.method for layer in net.layers if isinstance(layer, Convolution))
         computed = ", ".join(f"{n} {method}" for method, n in methods.items())
-        lines.append(row.format(name, f"{len(net.parameters):,}", f"{published:,.0f}", source, computed))
+        sizes = f"{len(net.parameters):,}", f"{paper.parameters:,.0f}"
+        lines.append(row.format(name, paper.title, *sizes, paper.source, computed))
     return "\n".join(lines)
 
 
@@ -442,17 +450,21 @@ def plan(args, data: hn.Dataset) -> list[Settings]:
     for what, asked, n in (("train", args.n_train, n_train), ("test", args.n_test, n_test)):
         if (asked or 0) > n:
             raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has")
-    side = math.isqrt(data.x_train.shape[1])
-    if side**2 != data.x_train.shape[1]:
-        raise InputError(f"images of {data.x_train.shape[1]} pixels are not square, as a convolutional net needs them")
+    net = find_net("mnist-1" if args.data == "mnist" else args.net)  # of any width: it shall be small
     try:
-        ConvNet((1, side, side), mnist_net(1, args.block), np.random.default_rng(0))
+        ConvNet(shape_of(net.shape[0], data.x_train.shape[1]), net.layers_of(block=args.block), 0)
     except ValueError as error:
-        raise InputError(f"images of {side} x {side} pixels are too small for this net: {error}") from error
-    names = ("width", "block", "protocol", "gate_bias", "validation")
-    own = {name: getattr(args, name) for name in names} | {"epochs": args.epochs or PROTOCOLS[args.protocol].epochs}
+        raise InputError(f"the images of {data.name} are not for this net: {error}") from error
+    names = ("net", "data", "block", "protocol", "validation")
+    own = {name: getattr(args, name) for name in names}
+    own["epochs"] = args.epochs or PROTOCOLS[args.data][args.protocol].epochs
+    own["gate_bias"] = find_net(args.net).gate_bias if args.gate_bias is None else args.gate_bias
     settings = Settings(**own, n_train=args.n_train or n_train, n_test=args.n_test or n_test)
     return [replace(settings, seed=seed) for seed in args.seeds or [args.seed]]
+
+
+def protocol_of(settings: Settings) -> Protocol:
+    return PROTOCOLS[settings.data][settings.protocol]
 
 
 def check_checkpoint(settings: Settings, images: dict, path: Path, resume: bool) -> None:
@@ -466,7 +478,7 @@ def check_checkpoint(settings: Settings, images: dict, path: Path, resume: bool)
     if not resume and saved.epochs < saved.settings.epochs:
         ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
         raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
-    other = differences(saved, Training(settings, PROTOCOLS[settings.protocol], images)) if resume else {}
+    other = differences(saved, Training(settings, protocol_of(settings), images)) if resume else {}
     commits = other.pop("commits", None)
     if other:
         was = ", ".join(f"{name} {value}" for name, value in other.items())
@@ -540,15 +552,15 @@ def train_seeds(args, save) -> None:
     path = Path(os.path.realpath(args.out)) if args.out else ROOT / f"run_conv{'_quick' * args.quick}.json"
     if not args.no_save:
         check_writable(path)
-    data = hn.load_mnist(args.data_dir)
-    planned = plan(args, data)
-    data = select_images(data, planned[0])
+    whole = load_images(args.data, args.data_dir)
+    planned = plan(args, whole)
+    data = select_images(whole, planned[0])
     images, tasks = fingerprint(data), []
     for settings in planned:
         file = None if args.no_save else path.with_name(f"{path.stem}_{settings.seed}.npz")
         if file:
             check_checkpoint(settings, images, file, args.resume)
-        tasks.append((settings, PROTOCOLS[settings.protocol], data, file))
+        tasks.append((settings, protocol_of(settings), data, file))
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
         print(f"{data.name} from {data.source}: {sizes}", flush=True)
@@ -566,7 +578,7 @@ def train_seeds(args, save) -> None:
             print(f"{run['label']}: DIVERGED in {run['diverged_at']}", file=sys.stderr)
     try:
         if not args.no_save:
-            save({path: json_bytes(record(args, data, planned[0], runs))})
+            save({path: json_bytes(record(args, whole, planned[0], runs))})
     finally:
         print(table(runs), flush=True)  # whatever happens to the disk
     if not args.no_save:
@@ -575,9 +587,10 @@ def train_seeds(args, save) -> None:
 
 def record(args, data: hn.Dataset, settings: Settings, runs: list[dict]) -> dict:
     """The JSON.  Several seeds stand in `seeds`; `seed` is null then."""
-    own = PROTOCOLS[settings.protocol]._asdict() | asdict(settings)
+    own = protocol_of(settings)._asdict() | asdict(settings)
     own |= ({"seeds": args.seeds} if args.seeds else {}) | ({"seed": None} if len(args.seeds) > 1 else {})
-    own |= {"batch_size": BATCH, "n_classes": data.n_classes, "data_set": data.name, "data_sha256": data.sha256}
+    own |= {"batch_size": BATCH, "n_classes": data.n_classes, "data_set": data.name}
+    own |= {"data_sha256": data.sha256, "data_sha256_as_read": sha256_as_read(data)}
     return own | {"env": environment(), "runs": runs}
 
 

@@ -15,6 +15,7 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 from figures import (
     benchmark,
     blocks,
+    cifar,
     data_movement,
     factor_model,
     full_mnist,
@@ -54,6 +55,8 @@ DRAWN = {  # of its JSON: what is drawn from it, each into a file in viz/ of the
     ("factor_model",): (factor_model.factor_model,),
     ("table1", "published"): (table1.conv_curves,),
     ("table1",): (table1.conv_filters, table1.conv_gates, table1.conv_wrong),
+    ("cifar", "published"): (cifar.cifar_curves,),
+    ("cifar",): (cifar.cifar_filters, cifar.cifar_gates, cifar.cifar_wrong),
 }
 PICTURES = {draw.__name__: (sources, draw) for sources, functions in DRAWN.items() for draw in functions}
 GATES = {"T_gate_evolution": "layer_T_history", "T_gate_final": "final_T_per_layer"}  # what they need of a net

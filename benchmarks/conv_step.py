@@ -31,17 +31,13 @@ from benchmarks.report import Report, arguments, checked, end, summarise
 from benchmarks.scaling import memory_mb
 from benchmarks.step import interleaved, pin
 from conv.layers import ConvNet, Dense, Nesterov
-from conv_highway_networks import PUBLISHED
+from conv.nets import PUBLISHED
 from plumbing.commands import number
 
 BATCH = 100
 STEPS = {1: 3, 3: 1}  # a turn, by the maps of an image: the nets for CIFAR take long enough
-NETS = {
-    "mnist_16": PUBLISHED["Table 1, width 16"],
-    "mnist_32": PUBLISHED["Table 1, width 32"],
-    "highway_a": PUBLISHED["Table 2, Highway A"],
-    "cifar_19": PUBLISHED["Table 3, the authors' 19 layers"],
-}
+OF_THE_PAPER = {"mnist_16": "mnist-16", "mnist_32": "mnist-32", "highway_a": "highway-a", "cifar_19": "nineteen-layers"}
+NETS = {name: (PUBLISHED[own].shape, PUBLISHED[own].layers) for name, own in OF_THE_PAPER.items()}
 TINY = [("conv", 3, 1), ("highway", 3), ("dense", 10)]
 LR, MOMENTUM, WEIGHT_DECAY = 0.01, 0.9, 5e-4
 
@@ -245,7 +241,7 @@ def _peak_mb(name: str, shape, layers) -> float:
 
 def measure(name: str, rounds: int) -> tuple[dict, dict]:
     """{rival: its row}, {rival: why it is missing}."""
-    shape, layers, *_ = NETS[name]
+    shape, layers = NETS[name]
     there, missing = made(shape, layers)
     steps = STEPS[shape[0]]
     turns = {rival: lambda r=r: [r.step() for _ in range(steps)] for rival, r in there.items()}
@@ -271,7 +267,7 @@ def ratios(rows: dict) -> dict:
 
 def cost_of_normalising(rounds: int) -> float:
     """The time of a step with batch normalisation of H over that without, for the smallest net."""
-    shape, layers, *_ = NETS["mnist_16"]
+    shape, layers = NETS["mnist_16"]
     normalised = [("highway-bn" if kind == "highway" else kind, *settings) for kind, *settings in layers]
     nets = {name: Ours(shape, each, *images(shape)) for name, each in (("with", normalised), ("without", layers))}
     times = interleaved({name: net.step for name, net in nets.items()}, rounds)

@@ -216,11 +216,14 @@ class Highway(Convolution):
         multiply(H, dH, dz_H)  # dz_H = H' dH
 
 
-def draw_weights(rng, init: str, W) -> None:
-    """Those of a layer with ReLU: uniform of variance 1 / fan_in, or normal of variance 2 / fan_in."""
+def draw_weights(rng, init: str | float, W) -> None:
+    """Uniform of variance 1 / fan_in; normal of variance 2 / fan_in ("he"); or normal with this deviation."""
     fan_in = math.prod(W.shape[1:])
-    limit = math.sqrt(3 / fan_in)
-    W[:] = rng.normal(0, math.sqrt(2 / fan_in), W.shape) if init == "he" else rng.uniform(-limit, limit, W.shape)
+    if init == "uniform":
+        limit = math.sqrt(3 / fan_in)
+        W[:] = rng.uniform(-limit, limit, W.shape)
+    else:
+        W[:] = rng.normal(0, math.sqrt(2 / fan_in) if init == "he" else init, W.shape)
 
 
 class Pool(Layer):
@@ -376,7 +379,7 @@ class Dense(Layer):
         self.shapes = {"W": (units, side, maps, side), "b": (units,)}
 
     def draw(self, rng, init, gate_bias):
-        self.W[:] = rng.normal(0, 0.1, self.W.shape)
+        draw_weights(rng, init, self.W)
 
     def forward(self, a, y, prepare_next):
         z = self.W.reshape(len(self.W), -1) @ a.x.reshape(-1, a.n) + self.b[:, None]
@@ -398,9 +401,6 @@ class Dense(Layer):
 
 class Hidden(Dense):
     """A fully connected layer y = max(0, W x + b), (1, 1, units, 1, n)."""
-
-    def draw(self, rng, init, gate_bias):
-        draw_weights(rng, init, self.W)
 
     def _elementwise(self, a, z, y):
         a.y = maximum(z, 0, y)
@@ -425,22 +425,29 @@ class ConvNet:
     views of its own: net.layers[i].W, .b, and .grad.W, .grad.b, in the shapes that its class names.
 
     Weights are drawn from `rng`, a generator or a seed, in the order of the list: uniform of variance 1 / fan_in or,
-    with init="he", normal of variance 2 / fan_in; those of the last layer normal with deviation 0.1.  Biases are zero
-    but for b_T = gate_bias.  `dtype` is float32, float64, or complex128 for complex-step derivatives.  `method` is
+    with init="he", normal of variance 2 / fan_in or, with a number, normal with this deviation.  `first` and `last` are
+    the same for the first and the last layer with weights; without `first` that is as the others.  Biases are zero but
+    for b_T = gate_bias.  `dtype` is float32, float64, or complex128 for complex-step derivatives.  `method` is
     Convolution's.  The work arrays are the net's own: one thread at a time.
 
     Raises ValueError for a list that makes no net; forward() and predict() for an x of another shape, or not finite.
     """
 
-    def __init__(self, shape, layers, rng, *, init="uniform", gate_bias=-1.0, dtype=np.float32, method="winograd"):
+    def __init__(
+        self, shape, layers, rng, *, init="uniform", first=None, last=0.1, gate_bias=-1.0, dtype=np.float32,
+        method="winograd",
+    ):  # fmt: skip
         _, side, columns = shape
         if side != columns or not layers or layers[-1][0] != "dense":
             raise ValueError(f"images must be square, and the last layer dense, not {shape}, {layers[-1:]}")
         if np.dtype(dtype) not in (np.float32, np.float64, np.complex128) or not abs(gate_bias) < 1e30:
             raise ValueError(f"{dtype=} must be float32, float64 or complex128, and {gate_bias=} finite")
-        for value, known in ((method, METHODS), (init, INITS)):
-            if value not in known:
-                raise ValueError(f"{value!r} is not one of {', '.join(known)}")
+        if method not in METHODS:
+            raise ValueError(f"{method!r} is not one of {', '.join(METHODS)}")
+        first = init if first is None else first
+        for each in (init, first, last):
+            if each not in INITS and not (isinstance(each, float) and 0 < each < 1e30):
+                raise ValueError(f"{each!r} is not one of {', '.join(INITS)}, nor a positive deviation")
         self.shape, self.dtype, self._entries = tuple(shape), np.dtype(dtype), [tuple(layer) for layer in layers]
         self.method = method
         self._make_layers()
@@ -452,9 +459,9 @@ class ConvNet:
         self.statistics = zeros(of_statistics, self.dtype)
         self._name_views()
         rng = generator(rng)
-        for layer in self.layers:
-            if layer.shapes:
-                layer.draw(rng, init, gate_bias)
+        weighted = [layer for layer in self.layers if layer.shapes]
+        for layer, own in zip(weighted, [first, *[init] * (len(weighted) - 2), last][-len(weighted) :], strict=True):
+            layer.draw(rng, own, gate_bias)
 
     def _make_layers(self):
         self.layers, in_shape = [], self.shape[:2]

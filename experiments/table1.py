@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import functools
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 if not __package__:  # run as a file, from any folder
@@ -27,7 +26,7 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 import numpy as np
 
 import conv_highway_networks as cn
-from experiments import training
+from experiments import conv_training, training
 from experiments.ledger import PUBLISHED, Claim, above, judged, mean_sd_n, of, print_results, shown
 from experiments.trials import Experiment, run_and_exit
 
@@ -57,7 +56,7 @@ BUDGETS = {
     "full": {
         "recipe_epochs": 12,
         "runs": [
-            [width, block, protocol, cn.PROTOCOLS[protocol].epochs, 5]
+            [width, block, protocol, cn.PROTOCOLS["mnist"][protocol].epochs, 5]
             for protocol in ("paper", "short") for width in (32, 16)
             for block in ("highway", "highway-bn", "plain", "residual")
         ],
@@ -68,22 +67,16 @@ CLOSE = 0.0005  # of accuracy: what is less below the paper's mean reaches it
 
 
 def setting(width, block, protocol, epochs, seed, recipe, of_images, validation=False) -> dict:
-    """A trial: all of Settings, and all of the recipe but its own number of epochs."""
-    own = {"width": width, "block": block, "protocol": protocol, "epochs": epochs, "seed": seed, "gate_bias": -1.0}
-    how = recipe._asdict() | {"dropout": [*recipe.dropout]}
-    return how | own | {"validation": validation} | of_images
+    """A trial, by the maps of its layers."""
+    own = {"block": block, "protocol": protocol, "epochs": epochs, "seed": seed, "validation": validation}
+    settings = cn.Settings(net=f"mnist-{width}", **own, **of_images)
+    return {"width": width} | conv_training.setting(settings, recipe)
 
 
 def trial(t: dict, folder: str) -> dict:
-    """One run from its seed, or from its checkpoint if this very program wrote it."""
-    s = cn.Settings(**{field.name: t[field.name] for field in fields(cn.Settings)})
-    protocol = cn.Protocol(**{name: t[name] for name in cn.Protocol._fields})
-    words = (*(t[name] for name in ("protocol", "block", "width", "lr", "shift", "epochs", "seed")), *t["dropout"])
-    path = Path(folder) / f"table1_{'validation_' * s.validation}{'_'.join(map(str, words))}.npz"
-    checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
-    result = cn.train_one(s, protocol, cn.select_images(training.data_set(), s), checkpoint)
-    path.unlink(missing_ok=True)  # the log has it now, or in a moment
-    if (s.block, s.protocol, s.seed, s.validation) != ("highway", "short", 0, False):  # the pictures need no others
+    result = conv_training.train(t, training.data_set(), folder, "table1")
+    same = [t[name] for name in ("block", "protocol", "seed", "validation")]
+    if same != ["highway", "short", 0, False]:  # the pictures need no others
         for name in ("filters", "final_T_per_position", "wrong"):
             result.pop(name, None)
     return result
@@ -99,7 +92,7 @@ def main(argv=None) -> None:
         for recipe in RECIPES.values()
     ]
     trials = {"recipes": e.run(of, compared, training.data_of)}
-    recipe = {"short": RECIPES[best(trials["recipes"])], "paper": cn.PROTOCOLS["paper"]}
+    recipe = {"short": RECIPES[best(trials["recipes"])], "paper": cn.PROTOCOLS["mnist"]["paper"]}
     images = {"n_train": 60000, "n_test": 10000} | images
     final = [
         setting(width, block, protocol, epochs, seed, recipe[protocol], images)
@@ -171,9 +164,8 @@ def table_1(width: int) -> Claim:
 def accuracy_and_speed(runs: list[dict]) -> str:
     if not runs:
         return "none trained with it"
-    accuracies = [run["final_test_acc"] for run in runs]
-    percents = [None if accuracy is None else 100 * accuracy for accuracy in accuracies]
-    epochs = [epochs_to_99(run) for run in runs]
+    accuracies, epochs = [run["final_test_acc"] for run in runs], [epochs_to_99(run) for run in runs]
+    percents = [None if accuracy is None else 100 * accuracy for accuracy in accuracies]  # None: it diverged
     return f"{runs[0]['block']} {shown(percents, digits=4)}, 99 % after {shown(epochs, digits=2)} epochs"
 
 
@@ -191,17 +183,12 @@ CLAIMS = [
         values=lambda r: [r["summary"][f"parameters_width_{width}"] for width in (16, 32)],
         ours=lambda *sizes: ", ".join(f"{n:,}".replace(",", " ") for n in sizes),
         holds=lambda *sizes: [
-            abs(n / cn.PUBLISHED[f"Table 1, width {width}"][-1] - 1) < 0.01
+            abs(n / cn.PUBLISHED[f"mnist-{width}"].parameters - 1) < 0.01
             for width, n in zip((16, 32), sizes, strict=True)
         ],
     ),
     table_1(16),
     table_1(32),
-    Claim(
-        "paper, Tables 2, 3",
-        "CIFAR-10 and CIFAR-100",
-        holds=lambda: "not tested: the nets are described and counted, their data is not in the repository",
-    ),
     Claim(
         "encyclopedia article",
         "a convolutional variant with batch normalisation of H (as accurate as without, within 0.05)",

@@ -28,9 +28,13 @@ MORE = "a larger budget: more trials, epochs, seeds or draws, as far as the expe
 
 
 class Experiment:
-    """One experiment under one budget: where its results go, its trials, the file that it writes at the end."""
+    """One experiment under one budget: where its results go, its trials, the file that it writes at the end.
 
-    def __init__(self, name: str, doc: str, budgets: dict[str, dict], argv=None, *, full=MORE, harder=False):
+    `data_dir` is the help for --data-dir, where its own data lie; `harder` gives --data-dir to a second set."""
+
+    def __init__(
+        self, name: str, doc: str, budgets: dict[str, dict], argv=None, *, full=MORE, harder=False, data_dir=""
+    ):
         self.name, self.command = name, f"python -m experiments.{name}"
         p = argparse.ArgumentParser(prog=self.command, description=doc.split("\n")[0])
         budget = p.add_mutually_exclusive_group()
@@ -40,10 +44,12 @@ class Experiment:
         p.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead of processes here")
         p.add_argument("--results", type=path_name, metavar="DIR", help="instead of results, or results/quick, ...")
         if harder:
-            text = "a harder data set in MNIST's layout, such as Fashion-MNIST, to be measured beside MNIST"
-            p.add_argument("--data-dir", type=path_name, metavar="DIR", help=text)
+            data_dir = "a harder data set in MNIST's layout, such as Fashion-MNIST, to be measured beside MNIST"
+        if data_dir:
+            p.add_argument("--data-dir", type=path_name, metavar="DIR", help=data_dir)
         args = p.parse_args(argv)
-        self.harder = args.data_dir if harder else None
+        self.data_dir = getattr(args, "data_dir", None)
+        self.harder = self.data_dir if harder else None
         of_harder = f" --data-dir {shlex.quote(self.harder)}" if self.harder else ""
         self.command += of_harder
         at = f" --results {shlex.quote(args.results)}" if args.results else ""

@@ -29,6 +29,7 @@ from plumbing.files import InputError
 
 EXPERIMENTS = [path.stem for path in (ROOT / "experiments").glob("*.py") if "\nCLAIMS = " in path.read_text("utf-8")]
 EXPERIMENTS.remove("claims")
+EXPERIMENTS = [name for name in EXPERIMENTS if (ROOT / "results" / f"{name}.json").exists()]  # not claims.NOT_YET
 
 
 def test_intervals_are_student_s():
@@ -129,7 +130,7 @@ def records():
     return claims.read(ROOT)
 
 
-NOT_TESTED = "not tested here", "not tested in 300 epochs"
+NOT_TESTED = "not tested here", "not tested in 300 epochs", "not tested in 400 epochs"
 
 
 def test_every_claim_is_judged(records):

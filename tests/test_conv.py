@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import conv_highway_networks as cn
 import highway_networks as hn
 from conv.layers import ConvNet, Nesterov, Pool
+from conv.nets import PUBLISHED, mnist_net
 
 STEP = 1e-30
 EVERYTHING = [
@@ -106,10 +106,10 @@ def test_real_dtypes_agree_with_complex(dtype, tolerance):
 def test_the_authors_nets_have_the_published_sizes():
     rng = np.random.default_rng(0)
     sizes = {
-        "width 16": len(ConvNet((1, 28, 28), cn.mnist_net(16), rng).parameters),
-        "width 32": len(ConvNet((1, 28, 28), cn.mnist_net(32), rng).parameters),
-        "A": len(ConvNet((3, 32, 32), cn.PUBLISHED["Table 2, Highway A"].layers, rng).parameters),
-        "19 layers": len(ConvNet((3, 32, 32), cn.PUBLISHED["Table 3, the authors' 19 layers"][1], rng).parameters),
+        "width 16": len(ConvNet((1, 28, 28), mnist_net(16), rng).parameters),
+        "width 32": len(ConvNet((1, 28, 28), mnist_net(32), rng).parameters),
+        "A": len(ConvNet((3, 32, 32), PUBLISHED["highway-a"].layers, rng).parameters),
+        "19 layers": len(ConvNet((3, 32, 32), PUBLISHED["nineteen-layers"].layers, rng).parameters),
     }
     # published: 39 K, 151 K, 236 K, 2.3 M
     assert sizes == {"width 16": 38_986, "width 32": 151_690, "A": 236_328, "19 layers": 2_256_838}
@@ -118,7 +118,7 @@ def test_the_authors_nets_have_the_published_sizes():
 def test_the_published_net_at_the_published_sizes():
     """Blocks of columns, several rows at a time and evaluation in slices make no difference."""
     rng = np.random.default_rng(0)
-    layers = cn.mnist_net(16)
+    layers = mnist_net(16)
     net = ConvNet((1, 28, 28), layers, rng, dtype=np.float64)
     x = rng.random((107, 1, 28, 28))
     logits = net.forward(x)
@@ -218,12 +218,12 @@ def test_pytorch_agrees():
     from torch.nn import functional as F
 
     rng = np.random.default_rng(0)
-    net = ConvNet((1, 28, 28), cn.mnist_net(16), rng, dtype=np.float64)
+    net = ConvNet((1, 28, 28), mnist_net(16), rng, dtype=np.float64)
     net.parameters[:] += rng.normal(0, 0.02, net.parameters.shape)
     x, y = rng.random((7, 1, 28, 28)), rng.integers(0, 10, 7)
     parameters = torch.tensor(net.parameters, requires_grad=True)
     h, start = torch.tensor(x), 0
-    for layer, (kind, *settings) in zip(net.layers, cn.mnist_net(16), strict=True):
+    for layer, (kind, *settings) in zip(net.layers, mnist_net(16), strict=True):
         own = []
         for shape in layer.shapes.values():
             own.append(parameters[start : start + int(np.prod(shape))].reshape(shape))

@@ -24,8 +24,8 @@ from conv.layers import ConvNet, Dense, Dropout, Nesterov
 from experiments.table1 import PILOT
 from plumbing.files import InputError, environment, read_arrays, write_arrays
 
-SMALL = cn.Settings(width=3, epochs=4, n_train=300, n_test=80)
-WORDS = ("--width", 3, "--epochs", 4)
+SMALL = cn.Settings(net="mnist-3", epochs=4, n_train=300, n_test=80)
+WORDS = ("--net", "mnist-3", "--epochs", 4)
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def shapes(tmp_path):
     return write_data_set(tmp_path / "shapes", side=14)
 
 
-def training(s=SMALL, protocol=cn.PROTOCOLS["short"], data=None):
+def training(s=SMALL, protocol=cn.PROTOCOLS["mnist"]["short"], data=None):
     """For these images, or for images of 14 x 14 pixels and three classes that are not there yet."""
-    return cn.Training(s, protocol, cn.fingerprint(data) if data else {"side": 14, "classes": 3, "crc32": ""})
+    return cn.Training(s, protocol, cn.fingerprint(data) if data else {"pixels": 196, "classes": 3, "crc32": ""})
 
 
 def train(*words, **more):
@@ -68,7 +68,7 @@ def numbers_of(path) -> str:
 
 def test_the_authors_rates():
     """0.01, a tenth from iteration 60 000 of 180 000 on, a hundredth from 120 000 on."""
-    t = training(replace(SMALL, epochs=300, n_train=60000), cn.PROTOCOLS["paper"])
+    t = training(replace(SMALL, epochs=300, n_train=60000), cn.PROTOCOLS["mnist"]["paper"])
     zero, rates = np.zeros_like(t.parameters), {}
     for t.steps in (0, 59_999, 60_000, 119_999, 120_000, 179_999):
         now = t.steps
@@ -91,7 +91,7 @@ def test_our_rates_rise_in_a_line_and_fall_in_half_a_cosine():
 
 @pytest.mark.parametrize(("name", "decay", "of_last"), [("paper", 1e-3, 1e-2), ("short", 5e-4, 5e-4)])
 def test_decay_and_rates_of_each_parameter(name, decay, of_last):
-    t = training(protocol=cn.PROTOCOLS[name])
+    t = training(protocol=cn.PROTOCOLS["mnist"][name])
     for values, weights, last, biases in (
         (t.optimizer.weight_decay, decay, of_last, 0),
         (t.optimizer.rates, 1, 1, 2),
@@ -102,14 +102,15 @@ def test_decay_and_rates_of_each_parameter(name, decay, of_last):
                 np.testing.assert_allclose(layer.W, last if isinstance(layer, Dense) else weights)
                 np.testing.assert_allclose(layer.b, biases)
     assert t.optimizer.momentum == 0.9
-    assert [layer.rate for layer in t.net.layers if isinstance(layer, Dropout)] == [*cn.PROTOCOLS[name].dropout]
+    rates = [layer.rate for layer in t.net.layers if isinstance(layer, Dropout)]
+    assert rates == [*cn.PROTOCOLS["mnist"][name].dropout]
 
 
 def test_each_protocol_starts_in_its_own_way():
     """As the authors' filler, which is called xavier and draws He's normal; the other was chosen with uniform ones."""
     for name, in_deviations in (("paper", 3), ("short", math.sqrt(3))):
-        images = {"side": 28, "classes": 10, "crc32": ""}
-        run = cn.Training(replace(SMALL, width=32, protocol=name), cn.PROTOCOLS[name], images)
+        images = {"pixels": 784, "classes": 10, "crc32": ""}
+        run = cn.Training(replace(SMALL, net="mnist-32", protocol=name), cn.PROTOCOLS["mnist"][name], images)
         for layer in run.net.layers:
             if layer.shapes and layer is not run.net.layers[-1]:
                 deviation = math.sqrt((2 if name == "paper" else 1) / math.prod(layer.W.shape[1:]))
@@ -119,7 +120,7 @@ def test_each_protocol_starts_in_its_own_way():
 
 def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
     """One epoch without dropout and shifts, by hand; the rate is still the first."""
-    s, protocol = replace(SMALL, epochs=100), cn.PROTOCOLS["paper"]._replace(dropout=(0, 0, 0, 0))
+    s, protocol = replace(SMALL, epochs=100), cn.PROTOCOLS["mnist"]["paper"]._replace(dropout=(0, 0, 0, 0))
     data, t = cn.select_images(hn.load_mnist(shapes), s), training(s, protocol)
     net, rng = training(s, protocol).net, np.random.default_rng([0, 1])
     decay, rates = net.per_parameter(1e-3, 1e-2), net.per_parameter(1.0, biases=2.0)
@@ -162,7 +163,7 @@ def test_validation_is_on_training_images_that_are_not_trained_on(mnist):
 
 @pytest.mark.parametrize("block", ["highway", "residual"])
 def test_it_learns(tmp_path, block):
-    s = replace(SMALL, block=block, width=8, epochs=12, n_train=2000)
+    s = replace(SMALL, block=block, net="mnist-8", epochs=12, n_train=2000)
     data = hn.load_mnist(write_data_set(tmp_path / "shapes", n_train=2000, side=14))
     t = training(s, PILOT, data)
     with threadpool_limits(1):
@@ -178,7 +179,7 @@ def test_mean_gates_are_the_mean_of_T(shapes):
     data = hn.load_mnist(shapes)
     t = training()
     t.net.parameters[:] += np.random.default_rng(0).normal(0, 0.1, t.net.parameters.shape).astype(np.float32)
-    x = cn.pixels(data.x_train[:230])  # in parts, the last of which is not whole
+    x = t.inputs.test(data.x_train[:230])  # in parts, the last of which is not whole
     kept = t.net.forward(x[:100])
     gates = t.net.mean_gates(x)
     t.net.backward(np.zeros_like(np.asarray(kept)))  # is still there
@@ -205,7 +206,7 @@ def test_mean_gates_are_the_mean_of_T(shapes):
 def test_what_the_pictures_need(shapes):
     data = hn.load_mnist(shapes)
     t = training()
-    result = cn.inspect_net(t.net, data)
+    result = cn.inspect_net(t, data)
     assert np.shape(result["filters"]) == (3, 5, 5)
     assert result["final_T_per_layer"] == pytest.approx([np.mean(T) for T in result["final_T_per_position"]], abs=1e-4)
     answers = t.predict(data.x_test).argmax(axis=1)
@@ -214,7 +215,7 @@ def test_what_the_pictures_need(shapes):
     for i, each in wrong.items():
         assert (each["label"], each["answer"]) == (data.y_test[i], answers[i])
         assert bytes.fromhex(each["pixels"]) == data.x_test[i].tobytes()
-    no_gates = cn.inspect_net(training(replace(SMALL, block="plain")).net, data)
+    no_gates = cn.inspect_net(training(replace(SMALL, block="plain")), data)
     assert no_gates["final_T_per_layer"] == no_gates["final_T_per_position"] == []
 
 
@@ -232,12 +233,12 @@ class Stopped(Exception):
     pass
 
 
-@pytest.mark.parametrize("protocol", cn.PROTOCOLS)
+@pytest.mark.parametrize("protocol", cn.PROTOCOLS["mnist"])
 @pytest.mark.parametrize("after", [1, 3])
 def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
     data, path = cn.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
     s = replace(SMALL, protocol=protocol)
-    whole, stopped = (training(s, cn.PROTOCOLS[protocol], data) for _ in range(2))
+    whole, stopped = (training(s, cn.PROTOCOLS["mnist"][protocol], data) for _ in range(2))
     cn.train(whole, data)
 
     def stop(row):
@@ -261,7 +262,7 @@ def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
 
 def test_a_run_that_diverges_ends_by_name(shapes):
     data = cn.select_images(hn.load_mnist(shapes), SMALL)
-    t = training(SMALL, cn.PROTOCOLS["short"]._replace(lr=1e30), data)
+    t = training(SMALL, cn.PROTOCOLS["mnist"]["short"]._replace(lr=1e30), data)
     cn.train(t, data)
     result = cn.result(t, data)
     assert result["diverged"] is True
@@ -304,9 +305,11 @@ WRONG = [
     {"commits": None},
     {"rng": {}},
     {"settings": {"epochs": "3"}},
-    {"settings": {"width": 5}},
+    {"settings": {"net": "mnist-5"}},
+    {"settings": {"net": "mnist-0"}},
+    {"settings": {"data": "cifar-10", "net": "highway-a"}},
     {"settings": {"depth": 3}},
-    {"images": {"side": 3, "classes": 3, "crc32": ""}},
+    {"images": {"pixels": 9, "classes": 3, "crc32": ""}},
     {"protocol": [15, [0, 0, 0, 0], 1, 0.05, "nonsense", 5e-4, 5e-4]},
     {"protocol": [15]},
 ]
@@ -338,7 +341,7 @@ def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch):
     monkeypatch.setattr(cn, "commit", lambda: "abc")
     saved = training()
     assert cn.differences(saved, training()) == {}
-    other = training(replace(SMALL, seed=7), cn.PROTOCOLS["short"]._replace(shift=2))
+    other = training(replace(SMALL, seed=7), cn.PROTOCOLS["mnist"]["short"]._replace(shift=2))
     assert cn.differences(saved, other) == {"seed": 0, "shift": 1}
     for now in ("def", "abc-dirty", None):  # the last two may be any program, even where the names are equal
         monkeypatch.setattr(cn, "commit", lambda now=now: now)
@@ -358,7 +361,8 @@ def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch):
     ids=str,
 )
 def test_what_is_resumed(tmp_path, shapes, monkeypatch, how, seed, now, resumed):
-    data, protocol, path = cn.select_images(hn.load_mnist(shapes), SMALL), cn.PROTOCOLS["short"], tmp_path / "net.npz"
+    data, path = cn.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
+    protocol = cn.PROTOCOLS["mnist"]["short"]
     monkeypatch.setattr(cn, "commit", lambda: "abc")
     first = cn.train_one(SMALL, protocol, data, path)
     monkeypatch.setattr(cn, "commit", lambda: now)
@@ -402,9 +406,10 @@ def test_seeds_for_any_number_of_jobs(tmp_path, shapes):
         assert lines[-1].endswith(" 0 s to go")
     assert numbers_of(tmp_path / "1.json") == numbers_of(tmp_path / "2.json")
     record = json.loads((tmp_path / "2.json").read_text())
-    expected = {"width": 3, "block": "highway", "protocol": "short", "epochs": 4, "seed": None, "seeds": [1, 0]}
+    expected = {"net": "mnist-3", "data": "mnist", "block": "highway", "protocol": "short", "epochs": 4}
+    expected |= {"seed": None, "seeds": [1, 0]}
     expected |= {"n_train": 300, "n_test": 80, "data_set": "shapes", "n_classes": 3, "batch_size": 100}
-    expected |= {"lr": cn.PROTOCOLS["short"].lr, "validation": False}
+    expected |= {"lr": cn.PROTOCOLS["mnist"]["short"].lr, "validation": False}
     assert expected.items() <= record.items()
     assert [run["seed"] for run in record["runs"]] == [1, 0]
     assert record["runs"][0]["history"] != record["runs"][1]["history"]
@@ -429,7 +434,7 @@ def test_the_other_blocks(tmp_path, shapes, block):
     assert (run["block"], run["protocol"], run["final_T_per_layer"]) == (block, "paper", [])
 
 
-TO_STOP = ("--width", 3, "--epochs", 60, "--seeds", "0,1")
+TO_STOP = ("--net", "mnist-3", "--epochs", 60, "--seeds", "0,1")
 
 
 @pytest.fixture(scope="module")
@@ -468,7 +473,7 @@ def test_a_stopped_command_resumes_exactly(tmp_path, shapes, main, whole, how, j
 
 
 def test_what_cannot_be_resumed(tmp_path, shapes, main):
-    words = ("--width", 3, "--out", tmp_path / "x.json")
+    words = ("--net", "mnist-3", "--out", tmp_path / "x.json")
     assert main(*words, "--data-dir", shapes, "--epochs", 2).returncode == 0
     before = {name: (tmp_path / name).read_bytes() for name in ("x.json", "x_0.npz")}
     others = write_data_set(tmp_path / "others", n_train=310, side=14)
@@ -528,7 +533,9 @@ def test_validation_is_called_so(tmp_path):
 
 
 BAD = [
-    (("--width", "0"), "'0' is not a whole number of at least 1"),
+    (("--net", "mnist-0"), "'mnist-0' is not one of mnist-16, mnist-32, highway-a"),
+    (("--net", "highway-a", "--data", "mnist"), "highway-a takes cifar-10 or cifar-100, not mnist"),
+    (("--data", "cifar-10"), "mnist-16 takes mnist, not cifar-10"),
     (("--epochs", "0"), "'0' is not a whole number from 1 to 1000000"),
     (("--block", "conv"), "invalid choice"),
     (("--protocol", "long"), "invalid choice"),
@@ -544,7 +551,7 @@ BAD = [
     (("--jobs", "0"), "'0' is not a whole number of at least 1"),
     (("--out", "."), "is a folder or a device"),
     (("--out", "nowhere/x.json"), "cannot be written"),
-    (("--width", "1000000000"), "not enough memory"),
+    (("--net", "mnist-999999999"), "not enough memory"),
     (("--depth", "3"), "unrecognized arguments"),
 ]
 
@@ -562,24 +569,25 @@ def test_bad_input_is_one_line(tmp_path, shapes, main, monkeypatch, words, messa
 
 def test_images_that_a_convolutional_net_cannot_take(tmp_path, main):
     tiny = write_data_set(tmp_path / "tiny", side=4)
-    assert "images of 4 x 4 pixels are too small for this net" in one_line_error(main("--no-save", "--data-dir", tiny))
+    error = one_line_error(main("--no-save", "--data-dir", tiny))
+    assert "the images of tiny are not for this net: nothing is left" in error
     wide = write_data_set(tmp_path / "wide", n_train=100, n_test=100, side=10, compress=False)
     for name in ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte"):
         (wide / name).write_bytes(idx_bytes(np.zeros((100, 5, 8))))
-    assert "images of 40 pixels are not square" in one_line_error(main("--no-save", "--data-dir", wide))
+    assert "images of 40 pixels are not 1 square map" in one_line_error(main("--no-save", "--data-dir", wide))
 
 
 def test_the_nets_of_the_paper():
     process = train("--nets")
     assert process.returncode == 0
     rows = dict(zip(cn.PUBLISHED, process.stdout.splitlines()[1:], strict=True))
-    for name, (shape, layers, source, published) in cn.PUBLISHED.items():
-        n = len(ConvNet(shape, layers, np.random.default_rng(0)).parameters)
-        assert rows[name].split()[: len(name.split()) + 2] == [*name.split(), f"{n:,}", f"{published:,.0f}"]
-        assert source in rows[name]
-        assert abs(n / published - 1) < 0.025
-    assert rows["Table 1, width 16"].endswith("1 direct, 5 F(4x4, 3x3), 3 F(6x6, 3x3)")
-    assert rows["Table 2, Highway C"].endswith("16 direct, 14 F(4x4, 3x3)")
+    for name, net in cn.PUBLISHED.items():
+        n = len(ConvNet(net.shape, net.layers, np.random.default_rng(0)).parameters)
+        assert rows[name].split()[:5] == [name, *net.title.split(), f"{n:,}", f"{net.parameters:,.0f}"]
+        assert net.source in rows[name]
+        assert abs(n / net.parameters - 1) < 0.025
+    assert rows["mnist-16"].endswith("1 direct, 5 F(4x4, 3x3), 3 F(6x6, 3x3)")
+    assert rows["highway-c"].endswith("16 direct, 14 F(4x4, 3x3)")
     weighted = ("conv", "highway", "hidden", "dense")
     depths = [sum(kind in weighted for kind, *_ in net.layers) for net in cn.PUBLISHED.values()]
     assert depths == [10, 10, 11, 19, 32, 19]  # as published
@@ -612,7 +620,7 @@ def test_a_bar_within_the_epoch(shapes, jobs):
         for epoch in range(1, 5):
             assert re.search(rf"\rseed {seed}  epoch   {epoch}: .*?\| [0-3]/3 \[", shown)
             assert re.search(
-                rf"\r(\x1b\[A)?highway, width 3, short, seed {seed}  epoch   {epoch}  .* s to go\r\n", shown
+                rf"\r(\x1b\[A)?mnist-3, mnist, highway, short, seed {seed}  epoch   {epoch}  .* s to go\r\n", shown
             )
     assert shown.index("\rseed   parameters") > shown.rindex("step/s]")  # from the left; the bars are gone
     assert "step/s]" not in in_a_terminal(*words, "--quiet")
@@ -654,7 +662,7 @@ def test_the_help_says_how_long_it_takes(main):
     """As long as Table 1 took."""
     measured = json.loads((ROOT / "results" / "table1.json").read_text())["summary"]["seconds_per_epoch_width_16_short"]
     assert "a quarter of an hour on one core here" in " ".join(main("--help").stdout.split())
-    assert 10 <= cn.PROTOCOLS["short"].epochs * measured / 60 <= 20
+    assert 10 <= cn.PROTOCOLS["mnist"]["short"].epochs * measured / 60 <= 20
 
 
 def test_quick_is_long_enough_to_learn(tmp_path):
@@ -665,7 +673,7 @@ def test_quick_is_long_enough_to_learn(tmp_path):
 
 
 def test_quick_and_quiet(tmp_path):
-    small = ("--width", 4, "--epochs", 1, "--n-train", 200, "--n-test", 100)
+    small = ("--net", "mnist-4", "--epochs", 1, "--n-train", 200, "--n-test", 100)
     process = train("--quick", "--quiet", "--no-save", *small, cwd=tmp_path)
     assert process.returncode == 0, process.stderr
     assert len(process.stdout.splitlines()) == 2

@@ -192,13 +192,16 @@ SCRIPTS = [command for command in COMMANDS if command not in MODULES + INSTALLIN
 LONG = [  # parsed, not run
     "python highway_networks.py --depths 5,10,20,30,50",
     "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9",
-    "python conv_highway_networks.py --width 16 --seeds 0,1,2,3,4",
+    "python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4",
+    "python conv_highway_networks.py --net highway-a --data cifar-10",
+    "python conv_highway_networks.py --net nineteen-layers --data cifar-100 --epochs 40",
+    "python conv_highway_networks.py --net highway-a --block plain --epochs 20",
     "python straightforward.py",
     "python highway_networks.py --seeds 0,1,2 --data-dir /usr/share/datasets/fashion-mnist --out run_fashion.json",
 ]
 FILLING, NETS = "python docs/fill.py", "python conv_highway_networks.py --nets"
 SMALLER = {
-    "python conv_highway_networks.py --quick": " --width 3 --epochs 1 --n-train 200 --n-test 100"
+    "python conv_highway_networks.py --quick": " --net mnist-3 --epochs 1 --n-train 200 --n-test 100"
 }  # for the tests
 QUICK = [command for command in SCRIPTS if command not in [*LONG, FILLING]]
 

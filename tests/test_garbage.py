@@ -234,7 +234,7 @@ def draw(folder, name, source, text) -> None:
 
 SOURCE = {"gif": "run"} | {name: sources[0] for name, (sources, *_) in viz.PICTURES.items()}
 OF_RUNS = [name for name, source in SOURCE.items() if source in viz.RUNS]
-OF_RESULTS = [name for name in SOURCE if name not in OF_RUNS]
+OF_RESULTS = [name for name in SOURCE if (ROOT / "results" / f"{SOURCE[name]}.json").exists()]
 EVERY_NAME = st.sampled_from([*OF_RUNS, *OF_RUNS, "results"]).flatmap(  # which take longer to draw
     lambda name: st.sampled_from(OF_RESULTS) if name == "results" else st.just(name)
 )

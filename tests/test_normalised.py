@@ -128,9 +128,9 @@ def test_gamma_does_not_decay_and_the_statistics_are_no_parameters():
 
 
 def test_a_checkpoint_keeps_the_statistics(tmp_path, mnist):
-    settings = cn.Settings(width=4, block="highway-bn", epochs=2, n_train=300, n_test=100)
+    settings = cn.Settings(net="mnist-4", block="highway-bn", epochs=2, n_train=300, n_test=100)
     data = cn.select_images(mnist, settings)
-    run = cn.Training(settings, cn.PROTOCOLS["short"], cn.fingerprint(data))
+    run = cn.Training(settings, cn.PROTOCOLS["mnist"]["short"], cn.fingerprint(data))
     cn.train(run, data)
     run.save(tmp_path / "net.npz")
     again = cn.Training.load(tmp_path / "net.npz")

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-import conv_highway_networks as cn
 import highway_networks as hn
 from benchmarks.conv_errors import errors
 from conv import winograd
 from conv.layers import METHODS, ConvNet, Convolution
+from conv.nets import PUBLISHED
 from conv.winograd import POINTS, Winograd, matrices, tile
 
 STEP = 1e-30
@@ -121,9 +121,9 @@ def test_both_methods_agree(m, n, dtype, tolerance):
         np.testing.assert_allclose(ours, expected, rtol=0, atol=tolerance * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("name", ["Table 1, width 16", "Table 2, Highway A", "Table 2, Highway C"])
+@pytest.mark.parametrize("name", ["mnist-16", "highway-a", "highway-c"])
 def test_both_methods_agree_on_the_paper_s_nets(name):
-    shape, layers, *_ = cn.PUBLISHED[name]
+    shape, layers = PUBLISHED[name].shape, PUBLISHED[name].layers
     rng = np.random.default_rng(0)
     x, y = rng.random((3, *shape)), rng.integers(0, 10, 3)
     results = []

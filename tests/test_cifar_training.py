@@ -1,0 +1,292 @@
+"""CIFAR's nets: their protocols and starts, training that resumes exactly, the command line, Tables 2 and 3."""
+
+import functools
+import json
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import one_line_error, run
+from test_cifar import OFFICIAL, made_up, write
+
+import conv_highway_networks as cn
+import highway_networks as hn
+from conv import cifar as images_of_cifar
+from conv.layers import Dense, Dropout
+from conv.nets import find_net, mnist_net
+from experiments import cifar, claims
+from experiments.ledger import judge
+from plumbing.files import InputError
+
+A = cn.Settings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
+CIFAR_10 = cn.PROTOCOLS["cifar-10"]
+
+
+def training(s=A, protocol=None, classes=10, **images):
+    return cn.Training(s, protocol or cn.protocol_of(s), {"pixels": 3072, "classes": classes, "crc32": ""} | images)
+
+
+@functools.cache
+def some_images() -> hn.Dataset:
+    return cn.select_images(cifar.made_up("cifar-10"), A)
+
+
+def of_images(s=A, protocol=None) -> cn.Training:
+    return cn.Training(s, protocol or cn.protocol_of(s), cn.fingerprint(some_images()))
+
+
+# ---- Nets and protocols
+
+
+def test_the_start_of_mnist_s_net_is_the_same_as_ever():
+    """Numbers that are drawn one after another, layer by layer: no other training changes those of Table 1."""
+    s, rng = cn.Settings(net="mnist-4", seed=3), np.random.default_rng(3)
+    net = cn.Training(s, cn.protocol_of(s), {"pixels": 784, "classes": 10, "crc32": ""}).net
+    for layer in (layer for layer in net.layers if layer.shapes):
+        limit = math.sqrt(3 / math.prod(layer.W.shape[1:]))
+        is_last = isinstance(layer, Dense)
+        W = rng.normal(0, 0.1, layer.W.shape) if is_last else rng.uniform(-limit, limit, layer.W.shape)
+        assert (W.astype(np.float32) == layer.W).all()
+
+
+def test_the_authors_rates_on_cifar():
+    """0.025, then a tenth of it from epoch 200 of 400 on, a hundredth from 300 on, a thousandth from 350 on."""
+    t = training(replace(A, epochs=400, n_train=50000, protocol="paper"))
+    zero, rates = np.zeros_like(t.parameters), []
+    for t.steps in (500 * epoch - before for epoch in (200, 300, 350, 400) for before in (1, 0)):
+        t.step(zero)
+        rates.append(t.optimizer.lr)
+    assert rates == pytest.approx([0.025, *[2.5e-3] * 2, *[2.5e-4] * 2, *[2.5e-5] * 3])
+
+
+@pytest.mark.parametrize("data", ["cifar-10", "cifar-100"])
+@pytest.mark.parametrize("protocol", ["paper", "short"])
+def test_how_the_19_layers_start_and_decay(data, protocol):
+    classes = int(data.removeprefix("cifar-"))
+    t = training(replace(A, net="nineteen-layers", data=data, protocol=protocol, gate_bias=-2.0), classes=classes)
+    first, *between, last = (layer for layer in t.net.layers if layer.shapes)
+    he = math.sqrt(2 / math.prod(last.W.shape[1:]))
+    deviation = {"short": 0.1, "paper": 0.05 if data == "cifar-10" else he}[protocol]
+    assert last.W.std() == pytest.approx(deviation, rel=0.1)
+    assert first.W.std() == pytest.approx(1 if protocol == "paper" else math.sqrt(2 / 27), rel=0.1)
+    for layer in between:
+        assert layer.W.std() == pytest.approx(math.sqrt(2 / math.prod(layer.W.shape[1:])), rel=0.05)
+        assert set(layer.b) == ({0, -2} if layer.gates else {0})
+    assert {layer.rate for layer in t.net.layers if isinstance(layer, Dropout)} == {0.2 if protocol == "paper" else 0}
+    t.net.parameters[:] = t.optimizer.weight_decay
+    assert np.allclose(last.W, 1e-2 if protocol == "paper" else 5e-4)
+    assert np.allclose(first.W, 1e-3 if protocol == "paper" else 5e-4)
+    assert not last.b.any()
+    t.net.parameters[:] = t.optimizer.rates
+    assert (first.W == 1).all()
+    assert (first.b == 2).all()
+    assert (t.inputs.kind, t.inputs.pad) == (("contrast", 8) if protocol == "paper" else ("standardised", 4))
+
+
+@pytest.mark.parametrize(("net", "depth"), [("highway-a", 11), ("highway-b", 19), ("highway-c", 32)])
+def test_a_plain_net_of_the_same_shape(net, depth):
+    layers = [find_net(net).layers_of(block=block) for block in ("highway", "plain")]
+    assert [("highway", *own) if kind == "plain" else (kind, *own) for kind, *own in layers[1]] == layers[0]
+    assert sum(kind in ("conv", "plain", "hidden", "dense") for kind, *_ in layers[1]) == depth
+
+
+def test_names_of_nets():
+    assert find_net("mnist-5").layers == mnist_net(5)
+    for wrong in ("mnist-0", "mnist-", "mnist-²", "mnist--3", "mnist-3.5", "mnist", "highway-d", ""):
+        with pytest.raises(ValueError, match="is not one of mnist-16"):
+            find_net(wrong)
+    assert [net.gate_bias for net in cn.PUBLISHED.values()] == [-1, -1, -1, -2, -3, -2]
+
+
+# ---- Training
+
+
+def test_a_step_sees_what_the_pipeline_makes():
+    t, data = of_images(), some_images()
+    pipeline = images_of_cifar.Pipeline("standardised", 4).fit(data.x_train, data.x_test)
+    t.inputs.fit(data.x_train, data.x_test)
+    expected = t.net.predict(pipeline.train_batch(data.x_train[:100], np.random.default_rng([0, 1])))
+    np.testing.assert_allclose(t.forward(data.x_train[:100]), expected, rtol=1e-4, atol=1e-5)
+    np.testing.assert_array_equal(t.predict(data.x_test), t.net.predict(pipeline.test(data.x_test)))
+
+
+@pytest.mark.parametrize("protocol", ["paper", "short"])
+def test_a_resumed_run_is_the_same_run(tmp_path, protocol):
+    s, path = replace(A, protocol=protocol), tmp_path / "net.npz"
+    whole, first = of_images(s), of_images(s)
+
+    def stop(row):
+        raise KeyboardInterrupt
+
+    cn.train(whole, some_images())
+    with pytest.raises(KeyboardInterrupt):
+        cn.train(first, some_images(), path, stop)
+    resumed = cn.Training.load(path)
+    assert resumed.epochs == 1
+    cn.train(resumed, some_images())
+    assert resumed.history == whole.history
+    assert (resumed.parameters == whole.parameters).all()
+    assert (resumed.optimizer.v == whole.optimizer.v).all()
+
+
+def test_it_learns():
+    """Images that are brighter in one of their maps: the class."""
+    rng, n = np.random.default_rng(0), 600
+    y = np.arange(n) % 3
+    x = rng.integers(0, 150, (n, 3, 1024), dtype=np.uint8)
+    x[np.arange(n), y] += 60
+    x = x.reshape(n, -1)
+    s = replace(A, epochs=3, n_train=500, n_test=100)
+    data = hn.Dataset(x[:500], y[:500], x[500:], y[500:], "bright", "", 3, "")
+    t = cn.Training(s, CIFAR_10["short"], cn.fingerprint(data))
+    cn.train(t, data)
+    assert t.history["test_acc"][-1] > 0.9
+
+
+def test_what_the_pictures_need():
+    t, data = of_images(), some_images()
+    t.inputs.fit(data.x_train, data.x_test)
+    result = cn.inspect_net(t, data)
+    assert np.shape(result["filters"]) == (16, 3, 3, 3)
+    np.testing.assert_allclose(result["filters"], next(lay for lay in t.net.layers if lay.shapes).W, atol=1e-4)
+    assert [np.shape(T) for T in result["final_T_per_position"]] == [(32, 32)] * 2 + [(16, 16)] * 2 + [(8, 8)] * 2
+    each = result["wrong"][0]
+    assert bytes.fromhex(each["pixels"]) == data.x_test[each["image"]].tobytes()
+
+
+# ---- The command line
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """CIFAR-10 of 200 and 30 images, in its official files."""
+    layout = OFFICIAL["CIFAR-10"]._replace(n_train=200, n_test=30, distinct=[200, 30, 0])
+    monkeypatch.setattr(images_of_cifar, "SETS", {"CIFAR-10": layout})
+    return write(tmp_path / "images" / layout.folder, made_up(layout, 0))
+
+
+def test_the_command_trains_and_resumes(folder, tmp_path, capsys):
+    words = ["--net", "highway-a", "--data", "cifar-10", "--data-dir", str(folder), "--out", str(tmp_path / "x.json")]
+    assert cn.main([*words, "--epochs", "1", "--block", "plain"]) == 0
+    record = json.loads((tmp_path / "x.json").read_text())
+    expected = {"net": "highway-a", "data": "cifar-10", "block": "plain", "protocol": "short", "gate_bias": -1.0}
+    expected |= {"shift": 4, "images": "standardised", "n_train": 200, "n_test": 30, "n_classes": 10}
+    assert expected.items() <= record.items()
+    whole = images_of_cifar.load_cifar("CIFAR-10", folder)
+    assert record["data_sha256"] == whole.sha256
+    assert record["data_sha256_as_read"] == images_of_cifar.sha256_as_read(whole)
+    printed = capsys.readouterr().out
+    assert "200 training and 30 test images" in printed
+    assert "highway-a, cifar-10, plain, short, seed 0  epoch   1" in printed
+    assert cn.main([*words, "--epochs", "1", "--block", "plain", "--resume"]) == 0
+    assert "epoch   1" not in capsys.readouterr().out
+    assert cn.main([*words, "--epochs", "1", "--resume"]) == 2
+    assert "is of another run (block plain)" in capsys.readouterr().err
+
+
+def test_another_net_s_default_bias_and_epochs():
+    _, args = cn.parse_arguments(["--net", "highway-c", "--protocol", "paper"])
+    assert args.data == "cifar-10"
+    data = cifar.made_up("cifar-10")
+    [s] = cn.plan(args, data)
+    assert (s.gate_bias, s.epochs, s.block) == (-3.0, 400, "highway")
+    _, args = cn.parse_arguments(["--net", "highway-c", "--gate-bias", "0", "--data", "cifar-100"])
+    assert [(s.gate_bias, s.data) for s in cn.plan(args, data)] == [(0.0, "cifar-100")]
+
+
+def test_a_set_that_is_not_there_ends_in_one_line(tmp_path):
+    process = run("conv_highway_networks.py", "--net", "highway-a", "--data-dir", tmp_path / "absent", "--no-save")
+    assert "absent does not exist" in one_line_error(process)
+
+
+# ---- Tables 2 and 3
+
+
+def test_other_images_of_the_same_layout_are_refused(folder):
+    with pytest.raises(InputError, match="holds CIFAR-10, altered; Tables 2 and 3 are about the official images"):
+        cifar.images("cifar-10", str(folder))
+
+
+def test_trials_of_the_search_are_on_validation_images():
+    s = cifar.BUDGETS["default"]
+    t = cifar.setting(cifar.A, "cifar-10", 5, 0, s, {"lr": 0.1, "dropout": [0.1] * 4}, validation=True)
+    assert (t["validation"], t["n_train"], t["n_test"], t["lr"], t["dropout"]) == (True, 45000, 5000, 0.1, [0.1] * 4)
+    t = cifar.setting(cifar.C, "cifar-10", 30, 0, s, {"lr": 0.1})
+    assert (t["validation"], t["n_train"], t["n_test"], t["gate_bias"]) == (False, 50000, 10000, -3.0)
+    assert json.loads(json.dumps(t)) == t
+
+
+def test_the_best_of_a_search():
+    accuracies = {cifar.A: (0.5, 0.6, None, 0.55), cifar.NINETEEN: (0.4, 0.3), cifar.PLAIN_A: (None, None, None)}
+    searched = [
+        {"net": net, "block": block, "final_test_acc": accuracy}
+        for (net, block), values in accuracies.items()
+        for accuracy in values
+    ]
+    assert cifar.best(searched, cifar.A) == {"lr": 0.05}
+    assert cifar.best(searched, cifar.NINETEEN) == cifar.best(searched, cifar.C) == {"lr": 0.05}
+    assert cifar.best(searched, cifar.PLAIN_A) == {"lr": 0.1}
+    assert cifar.best(searched, cifar.PLAIN_B) == {}
+    budget = cifar.BUDGETS["default"]
+    runs = {(net, block) for net, block, *_ in budget["runs"]}
+    assert {cifar.AS_SEARCHED.get(kind, kind) for kind in runs} == {tuple(kind) for *kind, _ in budget["search"]}
+
+
+def finals(protocol="short", epochs=60, **accuracies) -> dict:
+    """A record of what the claims read: accuracies by name, of plain nets chance."""
+    kinds = [(*cifar.A, "cifar-10"), (*cifar.B, "cifar-10"), (*cifar.C, "cifar-10"), (*cifar.NINETEEN, "cifar-10")]
+    kinds += [(*cifar.NINETEEN, "cifar-100"), (*cifar.PLAIN_A, "cifar-10"), (*cifar.PLAIN_B, "cifar-10")]
+    trials = []
+    for net, block, data in kinds:
+        t = {"net": net, "block": block, "data": data, "epochs": epochs, "n_parameters": 2_256_838, "lr": 0.1}
+        t |= {"gate_bias": -1.0, "diverged": False, "wallclock_sec": 10}
+        default = 0.1 if block == "plain" else 0.8
+        trials += [t | {"final_test_acc": value} for value in accuracies.get(cifar.name_of(t), [default])]
+    trials = {"final": trials}
+    return {"settings": {"protocol": protocol}, "summary": cifar.summarise(trials), "trials": trials}
+
+
+@pytest.mark.parametrize(
+    ("record", "start", "verdict"),
+    [
+        (finals(highway_a=[0.891, 0.892, 0.893]), "Highway A", "not tested in 400 epochs; in 60 reached"),
+        (finals(highway_a=[0.87, 0.871, 0.872]), "Highway A", "not tested in 400 epochs; in 60 missed"),
+        (finals(highway_a=[0.87, 0.9, None]), "Highway A", "not tested in 400 epochs; in 60 not clear"),
+        (finals(), "Highway C", "not tested in 400 epochs; in 60 missed, one run"),
+        (finals("paper", 400, nineteen_layers=[0.9207]), "CIFAR-10: the net of 19 layers", "reproduced, one run"),
+        (finals("paper", 400, nineteen_layers=[0.92]), "CIFAR-10: the net of 19 layers", "not reproduced, one run"),
+        (finals(nineteen_layers_cifar_100=[0.68]), "CIFAR-100: the net", "not tested in 400 epochs; in 60 "
+         "reached, one run"),
+        (finals(), "2.3 M parameters", "reproduced"),
+        (finals(), "convolutional highway nets of 11", "reproduced, one run"),
+        (finals(plain_a=[0.7]), "convolutional highway nets of 11", "in part, one run"),
+    ],
+)  # fmt: skip
+def test_verdicts_on_tables_2_and_3(record, start, verdict):
+    [claim] = [claim for claim in cifar.CLAIMS if claim.says.startswith(start)]
+    assert judge(claim, record)[1] == verdict
+    assert claims.judge_by({"cifar": record}, claims.find(start))[1] == verdict
+
+
+def test_without_results_they_are_not_tested():
+    for claim in cifar.CLAIMS:
+        assert claims.judge_by({}, claims.find(claim.says)) == ("-", "not tested: there is no results/cifar.json yet")
+
+
+def test_the_summary_names_every_net():
+    summary = finals(highway_a=[0.8, 0.9])["summary"]
+    nets = "highway_a", "highway_b", "highway_c", "nineteen_layers", "nineteen_layers_cifar_100", "plain_a", "plain_b"
+    assert all({f"test_accuracy_{name}", f"epochs_{name}", f"parameters_{name}"} <= summary.keys() for name in nets)
+    assert summary["test_accuracy_highway_a"] == pytest.approx({"mean": 0.85, "sd": 0.05 * 2**0.5, "n": 2})
+
+
+def test_only_nets_with_pictures_keep_what_pictures_need(tmp_path):
+    s = cifar.BUDGETS["quick"]
+    kept = cifar.trial(cifar.setting(cifar.A, "cifar-10", 1, 0, s, {}), str(tmp_path), cifar.made_up)
+    other = cifar.trial(cifar.setting(cifar.A, "cifar-10", 1, 1, s, {}), str(tmp_path), cifar.made_up)
+    assert len(kept["wrong"]) == cifar.MOST_WRONG
+    assert {"filters", "final_T_per_position"} <= kept.keys()
+    assert not {"filters", "final_T_per_position", "wrong"} & other.keys()
+    assert len(other["final_T_per_layer"]) == 6
+    assert not [*tmp_path.iterdir()]
