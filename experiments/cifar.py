@@ -115,9 +115,13 @@ def setting(kind, data: str, epochs: int, seed: int, s: dict, own: dict, validat
     return conv_training.setting(settings, cn.protocol_of(settings)) | own
 
 
+def data_of(t: dict, load) -> hn.Dataset:
+    """That of a trial; load(name) is the data set of this name."""
+    return load(t["data"])
+
+
 def trial(t: dict, folder: str, load) -> dict:
-    """load(name) is the data set of this name."""
-    result = conv_training.train(t, load(t["data"]), folder, "cifar")
+    result = conv_training.train(t, data_of(t, load), folder, "cifar")
     if "wrong" in result:
         result["wrong"] = result["wrong"][:MOST_WRONG]
     if (t["net"], t["block"], t["data"], t["seed"]) not in PICTURED or t["validation"]:
@@ -141,9 +145,8 @@ def main(argv=None) -> None:
     load = made_up if e.budget == "quick" else functools.partial(images, data_dir=e.data_dir)
     for data in dict.fromkeys(data for _, _, data, *_ in s["runs"]):
         e.data_sets[f"{load(data).name}, as read"] = sha256_as_read(load(data))
-    run = functools.partial(
-        e.run, functools.partial(trial, folder=str(e.folder), load=load), data_of=lambda t: load(t["data"])
-    )
+    of_trial, of_data = functools.partial(trial, folder=str(e.folder), load=load), functools.partial(data_of, load=load)
+    run = functools.partial(e.run, of_trial, data_of=of_data)
     compared = [
         setting(kind, TEN, epochs, 0, s, own, validation=True)
         for *kind, epochs in s["search"]
