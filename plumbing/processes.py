@@ -78,10 +78,7 @@ def in_processes(function, tasks, jobs: int, heard=None):
         while True:
             for task in islice(todo, jobs - len(running)):
                 with interrupts_deferred():  # or Ctrl-C might leave a process that is not in `running`
-                    pipe, its_end = context.Pipe()
-                    process = context.Process(target=_run, args=(its_end,), daemon=True)
-                    process.start()
-                    its_end.close()
+                    pipe, process = _start(context)
                     running[pipe] = process, task
             if not running:
                 return
@@ -109,6 +106,14 @@ def in_processes(function, tasks, jobs: int, heard=None):
                 process.kill()
             for process, _ in running.values():
                 process.join()
+
+
+def _start(context):
+    pipe, its_end = context.Pipe()
+    process = context.Process(target=_run, args=(its_end,), daemon=True)
+    process.start()
+    its_end.close()
+    return pipe, process
 
 
 def _next_message(running: dict):

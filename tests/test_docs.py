@@ -314,6 +314,14 @@ def test_the_two_commands_of_the_readme_are_enough():
     assert (ROOT / "requirements-dev.txt").read_text().startswith("-r requirements.txt\n")
 
 
+@pytest.mark.parametrize("name", ["run.json", "run_sweep.json", "run_seeds.json"])
+def test_runs_on_another_set_do_not_fill_the_tables_of_mnist(name):
+    with pytest.raises(InputError, match=f"{name} is about fashion-mnist, the pages about MNIST: git checkout {name}"):
+        fill.of_mnist(name, {"data_set": "fashion-mnist"})
+    assert fill.of_mnist(name, {"runs": []}) == {"runs": []}  # the published program does not name it
+    assert fill.of_mnist("run_fashion.json", {"data_set": "fashion-mnist"})
+
+
 def test_one_place_says_how_to_get_fashion_mnist():
     """And what the command there gives: its result is the one that the page shows."""
     assert [page for page, text in PAGES.items() if "dataset-fashion-mnist" in text] == ["docs/reproduce.md"]

@@ -24,6 +24,7 @@ import visualize_highway_networks as viz
 from experiments import (
     blocks,
     cifar,
+    code,
     data_movement,
     factor_model,
     fifty_layers,
@@ -38,9 +39,7 @@ from experiments import (
     thousand_layers,
     training,
 )  # fmt: skip
-from experiments import (
-    trials as trials_module,
-)
+from experiments import trials as trials_module
 from experiments.code import code_of
 from experiments.trials import Experiment
 from plumbing.files import InputError, read_arrays, write_arrays
@@ -298,6 +297,44 @@ def test_a_worker_with_other_code_or_data_is_refused():
     for wrong in ({"code": "0"}, {"data": "0"}):
         with pytest.raises(InputError, match="has other code or data than this program"):
             trials_module._call(training.trial, training.data_of, t, json.dumps(key | wrong))
+
+
+def test_what_counts_as_the_code_of_a_trial(tmp_path, monkeypatch):
+    """Of small modules: what is named or registered on the way does, whatever the form of the import."""
+    sources = {
+        "trials.py": "import kinds\nimport room.layers\nfrom room import more\nfrom loaded import load\n"
+        "def trial(t):\n    return room.layers.f(more.A) + load()\nCLAIMS = [1]\nclass Shown:\n    text = 1\n",
+        "kinds.py": "from base import Base\nclass Kind(Base):\n    n = 1\n",
+        "base.py": "class Base:\n    m = 1\n",
+        "room/layers.py": "def f(x):\n    return g(x)\ndef g(x):\n    'words'\n    return x  # words\n",
+        "room/more.py": "(A, B), C = (1, 2), 3\n",
+        "loaded.py": "def load():\n    return 1\n",
+    }
+    monkeypatch.setattr(code, "ROOT", tmp_path)
+    monkeypatch.setattr(code, "NOT_IN_THE_KEY", ("loaded.load",))
+
+    def key(name=None, old="", new=""):
+        for path, text in sources.items():
+            (tmp_path / path).parent.mkdir(exist_ok=True)
+            assert path != name or old in text
+            (tmp_path / path).write_text(text.replace(old, new) if path == name else text)
+        code.Module.named.cache_clear()
+        code._code_from.cache_clear()
+        return code._code_from("trials", "trial")
+
+    before = key()
+    for name, old, new in (
+        ("kinds.py", "n = 1", "n = 2"), ("base.py", "m = 1", "m = 2"), ("room/layers.py", "return x", "return -x"),
+        ("room/more.py", "(1, 2)", "(2, 2)"), ("trials.py", " + load", " - load"),
+    ):  # fmt: skip
+        assert key(name, old, new) != before, name
+    for name, old, new in (
+        ("trials.py", "CLAIMS = [1]", "CLAIMS = [2]"), ("trials.py", "text = 1", "text = 2"),
+        ("room/layers.py", "words", "others"), ("loaded.py", "return 1", "return 2"),
+    ):  # fmt: skip
+        assert key(name, old, new) == before, name
+    code.Module.named.cache_clear()
+    code._code_from.cache_clear()
 
 
 def test_a_changed_program_measures_again_and_a_changed_claim_does_not(tmp_path):
