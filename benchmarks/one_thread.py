@@ -1,6 +1,11 @@
-"""Imported first: one thread for NumPy's BLAS, PyTorch and XLA, so that every rival runs on the same one core."""
+"""Imported first: one thread for NumPy's BLAS, PyTorch and XLA, so that every rival runs on the same one core.  Where
+OPENBLAS_CORETYPE=Haswell holds our matrix products to AVX2, so are NumPy's other loops and the rivals."""
 
 import os
 
 os.environ |= {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+if os.environ.get("OPENBLAS_CORETYPE") == "Haswell":
+    os.environ |= {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}
+    os.environ |= {"ONEDNN_MAX_CPU_ISA": "AVX2", "ATEN_CPU_CAPABILITY": "avx2"}
+    os.environ["XLA_FLAGS"] += " --xla_cpu_max_isa=AVX2"

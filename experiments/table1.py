@@ -48,9 +48,9 @@ BUDGETS = {
     "default": {
         "recipe_epochs": 5,
         "runs": [
-            [32, "highway", "paper", 300, 1], [16, "highway", "paper", 300, 1], [32, "highway", "short", 12, 3],
-            [16, "highway", "short", 12, 5], [16, "highway-bn", "short", 12, 3], [16, "plain", "short", 12, 1],
-            [16, "residual", "short", 12, 1],
+            [32, "highway", "short", 12, 3], [16, "highway", "short", 12, 5], [16, "highway-bn", "short", 12, 3],
+            [16, "plain", "short", 12, 1], [16, "residual", "short", 12, 1], [32, "highway", "paper", 300, 1],
+            [16, "highway", "paper", 300, 1],
         ],
     },
     "full": {

@@ -1,6 +1,7 @@
 """The benchmarks compare like with like: every rival computes our loss and gradient, or the benchmark refuses."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -125,6 +126,22 @@ EVERY_KIND = [
     ("dropout", 0.2), ("conv", 3, 16), ("highway", 3), ("pool", 3, 2), ("highway", 3), ("conv", 1, 5), ("average", 2),
     ("hidden", 7), ("dense", 10),
 ]  # fmt: skip
+
+
+def test_a_step_with_batch_normalisation_is_measured_by_the_program_alone():
+    code = "from benchmarks import conv_step; print(conv_step.cost_of_normalising(1))"
+    assert float(subprocess.check_output([sys.executable, "-c", code], cwd=ROOT)) > 0
+
+
+def test_where_our_products_are_held_to_avx2_all_are():
+    """What a processor without AVX-512 runs is compared with what the rivals run there."""
+    code = "import benchmarks.one_thread, os; print(*sorted(os.environ.items()))"
+
+    def environment(coretype: str) -> str:
+        own = os.environ | {"OPENBLAS_CORETYPE": coretype}
+        return subprocess.check_output([sys.executable, "-c", code], cwd=ROOT, env=own, text=True).upper()
+
+    assert environment("Haswell").count("AVX2") == environment("").count("AVX2") + 4  # MKL, oneDNN, PyTorch, XLA
 
 
 @pytest.mark.parametrize("kind", [conv_step.Torch, conv_step.TorchChannelsLast, conv_step.Jax])
