@@ -256,11 +256,6 @@ CLAIMS = [
     ),
     Claim(
         "encyclopedia article",
-        "residual nets go on past 1000 layers",
-        holds=lambda: "not tested: residual nets were trained up to 200 layers",
-    ),
-    Claim(
-        "encyclopedia article",
         "a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x): plain has no I, residual all of it",
         holds=lambda: "not tested here: it is algebra, and every gradient's test rests on it",
     ),

@@ -151,9 +151,11 @@ def place(claim: Claim) -> int:
 
 CLAIMS = [
     *HEADLINE,
-    *of_experiments("full_mnist", "optimization", "thousand_layers", "gate_bias"),
+    *of_experiments("full_mnist", "optimization", "long_training", "thousand_layers", "gate_bias"),
     VARIOUS_STARTS,
-    *of_experiments("blocks", "routing", "data_movement", "table1", "cifar", "gates", "lesion", "factor_model"),
+    *of_experiments(
+        "blocks", "very_deep", "routing", "data_movement", "table1", "cifar", "gates", "lesion", "factor_model"
+    ),
 ]
 CLAIMS.sort(key=place)
 

@@ -30,9 +30,12 @@ def two_best(ranked: list[dict], s: dict) -> list[dict]:
 def search(e: Experiment, kinds: list[tuple], sample, finalists=two_best) -> tuple[dict[str, list], list[dict]]:
     """The trials that choose, {"search": ..., "finalists": ...}, and the setting that they choose for each kind.
 
-    `finalists(settings of one kind, the best first; the budget)` names those that are trained again, for longer.
+    `finalists(settings of one kind, the best first; the budget)` names those that are trained again, for longer; None:
+    the best of the short trials is taken.
     """
     searched, ranked = _compare(e, [drawn(sample, kind, e) for kind in kinds])
+    if finalists is None:
+        return {"search": searched}, [settings[0] | {"epochs": e.settings["epochs"]} for settings in ranked]
     longer = [[t | {"epochs": e.settings["epochs"]} for t in finalists(each, e.settings)] for each in ranked]
     trained, ranked = _compare(e, longer)
     return {"search": searched, "finalists": trained}, [settings[0] for settings in ranked]
