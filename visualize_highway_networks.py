@@ -23,10 +23,12 @@ from figures import (
     gates,
     headline,
     lesion,
+    long_training,
     optimization,
     routing,
     table1,
     thousand_layers,
+    very_deep,
 )
 from figures.style import drawing, png
 from plumbing.commands import path_name, run_command, run_program
@@ -44,6 +46,7 @@ DRAWN = {  # of its JSON: what is drawn from it, each into a file in viz/ of the
     ("seeds",): (headline.seeds,),
     ("benchmark_step", "benchmark_scaling"): (benchmark.benchmark,),
     ("optimization",): (optimization.optimization,),
+    ("long_training",): (long_training.long_training,),
     ("thousand_layers",): (thousand_layers.thousand_layers,),
     ("gate_bias",): (gate_bias.gate_bias,),
     ("full_mnist",): (full_mnist.full_mnist,),
@@ -51,6 +54,7 @@ DRAWN = {  # of its JSON: what is drawn from it, each into a file in viz/ of the
     ("lesion",): (lesion.lesion,),
     ("routing",): (routing.routing, routing.routes),
     ("blocks",): (blocks.blocks, blocks.gradient_flow),
+    ("very_deep",): (very_deep.very_deep,),
     ("data_movement",): (data_movement.data_movement,),
     ("factor_model",): (factor_model.factor_model,),
     ("table1", "published"): (table1.conv_curves,),

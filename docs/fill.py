@@ -213,6 +213,34 @@ def depths(read) -> str:
     return table(header, rows)
 
 
+def long_training(read) -> str:
+    summary, rows = read("results/long_training.json")["summary"], []
+    for block, n in (("plain", 10), ("plain", 20), ("highway", 10)):
+        names = "best", "final_loss", "epochs_to_loss_1e-4", "test_accuracy"
+        cells = (of_summary(summary[f"{name}_{block}_{n}"], name, 0) for name in names)
+        rows.append(f"| {block}, {n} layers | {' | '.join(cells)} |")
+    return table("| net | best setting | training loss | epochs to 1e-4 | test accuracy |", rows)
+
+
+def very_deep(read) -> str:
+    record, rows = read("results/very_deep.json"), []
+    for n in record["settings"]["layers"]:
+        for block in ("residual", "highway"):
+            names = "loss", "test_accuracy", "skipped_accuracy"
+            cells = (of_summary(record["summary"][f"{name}_{block}_{n}"], name, 0) for name in names)
+            rows.append(f"| {n} | {block} | {' | '.join(cells)} |")
+    return table("| layers | blocks | training loss | test accuracy | with all blocks closed |", rows)
+
+
+def bias_sweep(read) -> str:
+    summary, rows, start = read("results/very_deep.json")["summary"], [], "loss_bias_minus_"
+    for bias in (name.removeprefix(start) for name in summary if name.startswith(start)):
+        names = "loss", "test_accuracy", "skipped_accuracy", "sum_of_mean_T"
+        cells = (of_summary(summary[f"{name}_bias_minus_{bias}"], name, 0) for name in names)
+        rows.append(f"| -{bias} | {' | '.join(cells)} |")
+    return table("| b_T | training loss | test accuracy | with all blocks closed | sum of mean T |", rows)
+
+
 def shut(read, name: str) -> str:
     """Of the nets of 1000 layers whose gates start at -20."""
     values = [t[name] for t in read("results/thousand_layers.json")["trials"]["shut"]]
@@ -464,6 +492,9 @@ FILLED = {
     "fashion": fashion,
     "thirds": thirds,
     "depths": depths,
+    "long-training": long_training,
+    "very-deep": very_deep,
+    "bias-sweep": bias_sweep,
     "exploded": exploded,
 }
 FILLED |= {"shut-skipped": partial(shut, name="skipped_accuracy"), "shut-sum": partial(shut, name="sum_of_mean_T")}
@@ -474,9 +505,13 @@ FILLED |= {"compounding": compounding, "unscaled": unscaled}
 FILLED |= {"blocks": partial(blocks, matched="parameters"), "blocks-width-50": partial(blocks, matched="width")}
 FILLED |= {
     f"trials-{name}": partial(budget, name=name, text="{trials} trials of {search_epochs} epochs")
-    for name in ("optimization", "blocks")
+    for name in ("optimization", "blocks", "very_deep")
 }
-FILLED |= {"finals-blocks": partial(budget, name="blocks", text="{epochs} epochs, {seeds} seeds"), "cost": cost}
+FILLED |= {
+    f"finals-{name}": partial(budget, name=name, text="{epochs} epochs, {seeds} seeds")
+    for name in ("blocks", "very_deep", "long_training")
+}
+FILLED |= {"cost": cost}
 FILLED |= {
     "table-1": table_1,
     "table-1-differences": table_1_differences,

@@ -32,12 +32,14 @@ from experiments import (
     gate_bias,
     gates,
     lesion,
+    long_training,
     optimization,
     routing,
     search,
     table1,
     thousand_layers,
     training,
+    very_deep,
 )  # fmt: skip
 from experiments import trials as trials_module
 from experiments.code import code_of
@@ -49,6 +51,8 @@ ON_THE_NET = ("gates", "lesion", "routing", "data_movement")  # of fifty_layers
 SUMMARIES = {  # what each summary must hold
     "optimization": [f"final_loss_{block}_{n}" for block in ("highway", "plain") for n in LAYERS]
     + ["plain_over_highway_loss_at_100"],
+    "long_training": [f"final_loss_{block}_{n}" for block, n in long_training.NETS],
+    "very_deep": [f"loss_bias_minus_{-bias:g}" for bias in very_deep.BIASES],
     "thousand_layers": [
         "test_accuracy_best",
         "gate_bias_best",
@@ -557,7 +561,7 @@ def test_the_search_is_random_repeatable_and_in_its_range():
     assert "gate_bias" not in optimization.sample(("plain", 50), 0, e)
 
 
-@pytest.mark.parametrize("module", [optimization, blocks, fifty_layers])
+@pytest.mark.parametrize("module", [optimization, blocks, fifty_layers, long_training, very_deep])
 def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(monkeypatch, tmp_path, module):
     """By their settings, to the order of the keys, which are what a trial is known by in the log."""
     name = module.__name__.removeprefix("experiments.")
@@ -628,6 +632,8 @@ def test_the_committed_results_hold_what_they_must(name):
     summary, kept = record["summary"], record["trials"]
     again = {
         "optimization": lambda: optimization.summarise(kept, record["settings"]),
+        "long_training": lambda: long_training.summarise(kept),
+        "very_deep": lambda: very_deep.summarise(kept, record["settings"]),
         "thousand_layers": lambda: thousand_layers.summarise(kept),
         "gate_bias": lambda: gate_bias.summarise(kept),
         "full_mnist": lambda: full_mnist.summarise(kept),
