@@ -505,13 +505,16 @@ FILLED |= {"compounding": compounding, "unscaled": unscaled}
 FILLED |= {"blocks": partial(blocks, matched="parameters"), "blocks-width-50": partial(blocks, matched="width")}
 FILLED |= {
     f"trials-{name}": partial(budget, name=name, text="{trials} trials of {search_epochs} epochs")
-    for name in ("optimization", "blocks", "very_deep")
+    for name in ("optimization", "blocks")
 }
 FILLED |= {
     f"finals-{name}": partial(budget, name=name, text="{epochs} epochs, {seeds} seeds")
-    for name in ("blocks", "very_deep", "long_training")
+    for name in ("blocks", "long_training")
 }
 FILLED |= {"cost": cost}
+FILLED["budget-very_deep"] = partial(
+    budget, name="very_deep", text="{trials} trials of {search_epochs} epoch, then {epochs} epochs over {seeds} seeds"
+)
 FILLED |= {
     "table-1": table_1,
     "table-1-differences": table_1_differences,

@@ -38,7 +38,7 @@ from experiments.trials import Experiment, run_and_exit
 
 FEW = {"n_train": 256, "n_test": 100}  # images
 LAYERS = (200, 500, 1000)
-BIASES = (-6.5, -7.5, -6.0, -8.0, -7.0)  # of the sweep
+BIASES = (-6.0, -6.5, -7.0, -7.5, -8.0)  # of the sweep
 BUDGETS = {
     "quick": {"layers": (20, 30, 40), "trials": 2, "search_epochs": 1, "epochs": 1, "longer": 1, "seeds": 2, **FEW},
     "default": {"layers": LAYERS, "trials": 4, "search_epochs": 1, "epochs": 2, "longer": 4, "seeds": 3} | training.ALL,
@@ -70,7 +70,7 @@ def trial(t: dict) -> dict:
 def sweep(s: dict) -> list[dict]:
     """The net of thousand_layers at each bias of BIASES and each of its seeds there."""
     same = {"layers": s["layers"][-1], "rate": thousand_layers.BEST["rate"], "epochs": s["longer"]}
-    return [thousand_layers.settings(s, **same, gate_bias=b, seed=seed) for b in BIASES for seed in range(s["seeds"])]
+    return [thousand_layers.settings(s, **same, gate_bias=b, seed=seed) for seed in range(s["seeds"]) for b in BIASES]
 
 
 def main(argv=None) -> None:

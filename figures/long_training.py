@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 
-from figures.style import COLOR, level, mean_sd, of_trials
+from figures.style import COLOR, mean_sd, of_trials
 
 LINES = {("highway", 10): "-", ("plain", 10): "-", ("plain", 20): (0, (4, 1.5))}
 
@@ -18,7 +18,7 @@ def long_training(record):
             epochs = range(1, len(t["losses"]) + 1)
             ax.plot(epochs, t["losses"], color=COLOR[block], ls=style, lw=1.6, label=text)
             text = None  # one entry of the legend for all seeds
-    level(ax, 1e-4, "1e-4")
+    ax.axhline(1e-4, color="0.35", lw=1.2, ls=":")  # of the paper
     ax.set(yscale="log", xlabel="epoch", ylabel="training loss, mean over the epoch")
     ax.legend(title=f"{record['settings']['seeds']} seeds of each")
     return fig

@@ -24,13 +24,19 @@ def very_deep(record):
         ax.set(
             xscale="log", xticks=depths, xticklabels=depths, xlabel="layers", xlim=(depths[0] / 1.2, depths[-1] * 1.2)
         )
-        ax.set_title(f"{text}, {settings['epochs']} epochs", fontsize=11)
+        ax.set_title(f"{text}, {epochs(settings['epochs'])}", fontsize=11)
         ax.minorticks_off()
-        ax.margins(y=0.15)
-        ax.legend(fontsize=10)
+        ax.margins(y=0.1)
+        low, high = ax.get_ylim()
+        ax.set_ylim(low, high + 0.45 * (high - low))  # room for the legend
+        ax.legend(fontsize=10, loc="upper left")
     draw_sweep(axes[2], record)
-    axes[2].set_title(f"highway, {depths[-1]} tanh layers, {settings['longer']} epochs", fontsize=11)
+    axes[2].set_title(f"highway, {depths[-1]} tanh layers, {epochs(settings['longer'])}", fontsize=11)
     return fig
+
+
+def epochs(n: int) -> str:
+    return f"{n} epoch{'s' * (n > 1)}"
 
 
 def draw_means(ax, x, samples, color, **style):

@@ -10,7 +10,7 @@ import pytest
 from conftest import ROOT
 from scipy import stats
 
-from experiments import blocks, claims, lesion, optimization, table1
+from experiments import blocks, claims, lesion, optimization, table1, very_deep
 from experiments.ledger import (
     PUBLISHED,
     above,
@@ -205,7 +205,9 @@ def test_a_smoke_test_has_numbers_and_no_verdicts(records, capsys, name):
     assert not any(word in printed for word in ("reproduced", "in part", "not clear", "not tested"))
 
 
-@pytest.mark.parametrize("name", ["blocks", "full_mnist", "optimization", "table1", "thousand_layers"])
+@pytest.mark.parametrize(
+    "name", ["blocks", "full_mnist", "long_training", "optimization", "table1", "thousand_layers", "very_deep"]
+)
 def test_nets_that_diverged_leave_claims_that_are_judged(records, name):
     """What a trial could not measure is None."""
     trials, numbers = copy.deepcopy(records[name]["trials"]), {"loss", "test_accuracy", "final_test_acc"}
@@ -278,6 +280,22 @@ def test_both_kinds_are_judged_by_one_measure(block, factor, degrades):
     record = {"trials": {"final": final}}
     assert judge(plain, record)[1] == ("in part" if degrades and block == "plain" else "not reproduced")
     assert judge(highway, record)[1] == ("in part" if degrades and block == "highway" else "reproduced")
+
+
+@pytest.mark.parametrize(
+    ("loss", "accuracy", "expected"),
+    [(2.9, 0.95, "reproduced"), (3.1, 0.95, "in part"), (3.1, 0.1, "not reproduced"), (1, None, "in part, the rest")],
+)
+def test_residual_nets_go_on_where_they_train_as_well_as_shallower_ones(loss, accuracy, expected):
+    def net(block, n, seed):
+        deepest = n == 1000 and block == "residual"
+        t = {"block": block, "layers": n, "loss": 0.1 * (loss if deepest else 1) * (1 + seed / 1000)}
+        return t | {"test_accuracy": (accuracy and accuracy + seed / 1000) if deepest else 0.95}
+
+    layers = very_deep.LAYERS
+    final = [net(block, n, seed) for block in very_deep.NETS for n in layers for seed in range(3)]
+    record = {"settings": {"layers": layers}, "trials": {"final": final}}
+    assert judge(claims.find("residual nets go on"), record)[1].startswith(expected)
 
 
 DEPTHS = blocks.BUDGETS["default"]["layers"]
