@@ -40,7 +40,7 @@ FEW = {"n_train": 256, "n_test": 100}  # images
 LAYERS = (200, 500, 1000)
 BIASES = (-6.0, -6.5, -7.0, -7.5, -8.0)  # of the sweep
 BUDGETS = {
-    "quick": {"layers": (20, 30, 40), "trials": 2, "search_epochs": 1, "epochs": 1, "longer": 1, "seeds": 2, **FEW},
+    "quick": {"layers": (5, 10), "trials": 2, "search_epochs": 1, "epochs": 1, "longer": 1, "seeds": 2, **FEW},
     "default": {"layers": LAYERS, "trials": 4, "search_epochs": 1, "epochs": 2, "longer": 4, "seeds": 3} | training.ALL,
     "full": {"layers": LAYERS, "trials": 20, "search_epochs": 3, "epochs": 20, "longer": 20, "seeds": 5} | training.ALL,
 }
