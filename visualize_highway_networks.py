@@ -54,7 +54,7 @@ DRAWN = {  # of its JSON: what is drawn from it, each into a file in viz/ of the
     ("lesion",): (lesion.lesion,),
     ("routing",): (routing.routing, routing.routes),
     ("blocks",): (blocks.blocks, blocks.gradient_flow),
-    ("very_deep",): (very_deep.very_deep,),
+    ("very_deep",): (very_deep.very_deep, very_deep.bias_sweep),
     ("data_movement",): (data_movement.data_movement,),
     ("factor_model",): (factor_model.factor_model,),
     ("table1", "published"): (table1.conv_curves,),

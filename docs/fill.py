@@ -233,11 +233,14 @@ def very_deep(read) -> str:
 
 
 def bias_sweep(read) -> str:
+    """Of 1000 layers; bold is the bias of the lowest mean training loss."""
     summary, rows, start = read("results/very_deep.json")["summary"], [], "loss_bias_minus_"
-    for bias in (name.removeprefix(start) for name in summary if name.startswith(start)):
+    losses = {name.removeprefix(start): summary[name]["mean"] for name in summary if name.startswith(start)}
+    best = min((bias for bias in losses if losses[bias] is not None), key=losses.get)
+    for bias in losses:
         names = "loss", "test_accuracy", "skipped_accuracy", "sum_of_mean_T"
         cells = (of_summary(summary[f"{name}_bias_minus_{bias}"], name, 0) for name in names)
-        rows.append(f"| -{bias} | {' | '.join(cells)} |")
+        rows.append(f"| {f'**-{bias}**' if bias == best else f'-{bias}'} | {' | '.join(cells)} |")
     return table("| b_T | training loss | test accuracy | with all blocks closed | sum of mean T |", rows)
 
 
