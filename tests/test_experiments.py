@@ -616,6 +616,23 @@ def test_a_thousand_layers_that_are_shut_change_nothing():
     assert result["sum_of_mean_T"] > 0.5
 
 
+def test_what_the_blocks_are_good_for_is_asked_of_both_kinds():
+    shut = very_deep.trial(setting(layers=5, gate_bias=-20.0))
+    assert shut["skipped_accuracy"] == shut["test_accuracy"]
+    residual = very_deep.trial(setting(block="residual", width=11, layers=5, scale=1.0))
+    assert residual["skipped_accuracy"] != residual["test_accuracy"]
+    assert shut["sum_of_mean_T"] < 1e-6
+    assert "sum_of_mean_T" not in residual
+
+
+@pytest.mark.parametrize("layers", very_deep.LAYERS)
+def test_very_deep_nets_start_with_as_many_layers_worth_of_transforming(layers):
+    trials = [very_deep.sample(("highway", layers), k, None) for k in range(200)]
+    low, high = (gate_bias.transforms({"layers": 200, "gate_bias": bias}) for bias in blocks.GATE_BIASES[200])
+    at_start = [gate_bias.transforms(t) for t in trials]
+    assert (min(at_start), max(at_start)) == pytest.approx((low, high), rel=0.05)
+
+
 # ---- the committed results
 
 
