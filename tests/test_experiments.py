@@ -218,34 +218,55 @@ def test_a_stopped_experiment_goes_on_where_it_was(tmp_path, finished, how):
     assert numbers_of(log.parent, name) == numbers_of(tmp_path / "whole", name)
 
 
-def test_a_harder_data_set_beside_mnist(tmp_path, finished):
-    """As Fashion-MNIST would be: another set in MNIST's layout, by --data-dir."""
-    harder = write_data_set(tmp_path / "harder", n_train=1280, n_test=300, side=28, classes=10)
-    small, few = write_data_set(tmp_path / "small"), write_data_set(tmp_path / "few", 700, side=28, classes=10)
-    results, words = tmp_path / "results", ("--data-dir", harder)
+@pytest.fixture
+def made_up_cifar(monkeypatch):
+    """Few random images in place of CIFAR-100's."""
+    monkeypatch.setattr(training, "load_cifar", lambda name, data_dir: cifar.made_up("cifar-100")._replace(name=name))
+    for each in (training.data_set, training.images):
+        each.cache_clear()
+    yield
+    training.data_set.cache_clear()
+
+
+def test_harder_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
+    """CIFAR-100, and another set in MNIST's layout, as Fashion-MNIST is, of other sizes: by --data-dir."""
+    harder = write_data_set(tmp_path / "harder", n_train=700, side=9, classes=4)
+    few, results = write_data_set(tmp_path / "few", 127), tmp_path / "results"
     for folder, message in (
-        (small, "28 x 28 pixels"), (few, "hold 1280 images"), (ROOT / "data" / "mnist", "another data set than MNIST"),
+        (few, "must hold 128 images"), (ROOT / "data" / "mnist", "another data set than MNIST, in"),
         (tmp_path / "absent", "is not a folder"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=message):
             experiment_here("fifty_layers", results, "--data-dir", folder)
     finished("fifty_layers", results)
+    words = ("--data-dir", "CIFAR-100", harder)
+    finished("fifty_layers", results)
     experiment_here("lesion", results, *words)  # trains the nets that are missing
     for name in ("fifty_layers", "gates", "lesion"):
         experiment_here(name, results, *words)
         record = json.loads((results / f"{name}.json").read_text())
-        assert record["command"] == f"python -m experiments.{name} --data-dir {harder}"
-        own = {key: value for key, value in record["summary"].items() if key.endswith("_fashion")}
-        assert len(own) >= 4
-        assert list(own.values()) != [record["summary"][key.removesuffix("_fashion")] for key in own]
+        assert record["command"] == f"python -m experiments.{name} --data-dir CIFAR-100 {harder}"
+        for suffix in ("_cifar_100", "_harder"):
+            own = {key: value for key, value in record["summary"].items() if key.endswith(suffix)}
+            assert len(own) >= 4
+            assert list(own.values()) != [record["summary"][key.removesuffix(suffix)] for key in own]
         final = record["trials"]["final"] if name == "fifty_layers" else record["trials"]
-        assert [(t["data"], t["data_dir"], t["seed"]) for t in final] == [
-            (*data, seed) for data in (("MNIST", None), ("harder", str(harder))) for seed in (1, 2)
-        ]
+        sets = ("MNIST", None, 1280, 300, -2), ("CIFAR-100", "CIFAR-100", 1280, 100, -4)
+        sets += (("harder", str(harder), 700, 80, -2),)
+        keys = "data", "data_dir", "n_train", "n_test", "gate_bias", "seed"
+        assert [tuple(t[key] for key in keys) for t in final] == [(*each, seed) for each in sets for seed in (1, 2)]
         assert draw(name, results) or name == "fifty_layers"
     assert sorted(path.name for path in results.glob("*.npz")) == [
-        f"fifty_layers_{name}_{seed}.npz" for name in ("harder", "mnist") for seed in (1, 2)
+        f"fifty_layers_{name}_{seed}.npz" for name in ("cifar-100", "harder", "mnist") for seed in (1, 2)
     ]
+
+
+def test_cifar_100_must_be_the_official_one(monkeypatch, made_up_cifar):
+    monkeypatch.setenv("CIFAR_DIR", "somewhere")
+    altered = cifar.made_up("cifar-100")._replace(name="CIFAR-100, altered", source="somewhere")
+    monkeypatch.setattr(training, "load_cifar", lambda name, data_dir: {"somewhere": altered}[data_dir])
+    with pytest.raises(InputError, match=r"^\$CIFAR_DIR names somewhere, which is not CIFAR-100 but CIFAR-100, altered"):
+        training.data_set("CIFAR-100")
 
 
 def test_nets_that_are_missing_are_trained_first(tmp_path, capsys):
@@ -584,8 +605,9 @@ def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(mon
     monkeypatch.setattr(Experiment, "run", run)
     monkeypatch.setattr(Experiment, "save", save)
     monkeypatch.setattr(training, "images_of", lambda t: None)
-    sets = dict.fromkeys((t["data"], t["data_dir"]) for t in record["trials"]["final"] if "data" in t)
-    monkeypatch.setattr(fifty_layers, "data_sets", lambda e: [*sets])
+    keys = "data", "data_dir", "n_train", "n_test"
+    sets = {t["data"]: tuple(t[key] for key in keys) for t in record["trials"]["final"] if "data" in t}
+    monkeypatch.setattr(fifty_layers, "data_sets", lambda e: sets)
     module.main(["--results", str(tmp_path)])
     assert saved == [record["trials"]]
     assert len(committed) == sum(map(len, record["trials"].values()))
@@ -627,7 +649,8 @@ def committed(name) -> dict:
 def test_the_committed_results_hold_what_they_must(name):
     record = committed(name)
     assert record["settings"]["budget"] == "default"
-    words = " --data-dir /usr/share/datasets/fashion-mnist" if name in ("fifty_layers", "gates", "lesion") else ""
+    harder = name in ("fifty_layers", "gates", "lesion")
+    words = " --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist" if harder else ""
     assert record["command"] == f"python -m experiments.{name}{words}"
     assert set(SUMMARIES[name]) <= record["summary"].keys()
     assert (ROOT / "results" / f"{name}.json").stat().st_size < 1_000_000
@@ -665,8 +688,11 @@ def test_the_committed_results_hold_what_they_must(name):
         assert not {t["seed"] for t in kept["final"]} & {t["seed"] for t in kept["search"] + kept["finalists"]}
     if name == "fifty_layers" or OF_OTHERS.get(name) == ("fifty_layers",):
         final = kept[{"fifty_layers": "final", "data_movement": "trained"}[name]] if isinstance(kept, dict) else kept
-        assert {(t["layers"], t["gate_bias"], t["n_train"]) for t in final} == {(50, -2, 60000)}
-        assert sum(t["data"] == "MNIST" for t in final) >= 3
+        of_set = {t["data"]: (t["layers"], t["gate_bias"], t["n_train"]) for t in final}
+        mnist, hundred = (50, -2, 60000), (50, -4, 50000)
+        beside = {"CIFAR-100": hundred, "fashion-mnist": mnist} if harder else {}
+        assert of_set == {"MNIST": mnist} | beside
+        assert all(sum(t["data"] == data for t in final) >= 3 for data in of_set)
     if name == "more_seeds":  # the settings and the seeds are those that the experiments did not have
         for other in OF_OTHERS[name]:
             final = committed(other)["trials"]["final"]
@@ -717,6 +743,7 @@ def test_the_numbers_of_a_lesion():
     assert lesion.last_that_matters(t) == 48
     assert lesion.last_that_matters(t | {"idle": [*range(1, 50)]}) == 0
     assert lesion.error_of_half(t) == pytest.approx(0.3)
+    assert lesion.first_share(t) == pytest.approx(25 / 40)
 
 
 def test_the_committed_net_is_the_one_of_the_results():
