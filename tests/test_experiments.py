@@ -265,7 +265,7 @@ def test_cifar_100_must_be_the_official_one(monkeypatch, made_up_cifar):
     monkeypatch.setenv("CIFAR_DIR", "somewhere")
     altered = cifar.made_up("cifar-100")._replace(name="CIFAR-100, altered", source="somewhere")
     monkeypatch.setattr(training, "load_cifar", lambda name, data_dir: {"somewhere": altered}[data_dir])
-    with pytest.raises(InputError, match=r"^\$CIFAR_DIR names somewhere, which is not CIFAR-100 but CIFAR-100, altered"):
+    with pytest.raises(InputError, match=r"^\$CIFAR_DIR names somewhere, .* not CIFAR-100 but CIFAR-100, alt"):
         training.data_set("CIFAR-100")
 
 
