@@ -9,8 +9,9 @@ rate and momentum, for each data set its own: its two best are trained as long a
 loss is taken, then over seeds that selected nothing.  Each of these nets is kept, seed 1 of MNIST in the repository;
 what needs one that is not there trains it again, which takes minutes.
 
-Fashion-MNIST, a third set, starts as MNIST does.  Of CIFAR-100 the fine classes are told, from the pixels of all three
-colours as they are, scaled to [0, 1] as MNIST's are, whole images, not shifted or mirrored.
+Fashion-MNIST, a third set, starts as MNIST does.  Of CIFAR-100 the fine classes are told, from whole images, not
+shifted or mirrored, all three colours scaled to [-1, 1]: in a pilot of 4 epochs on 15 000 training images the training
+loss became 0.3 lower than in [0, 1], where MNIST's lie, and of rates 1, 2.5 and 6, on 30 000, none was better by 0.02.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ BUDGETS = {
     "full": {"layers": 50, "trials": 100, "search_epochs": 50, "epochs": 200, "seeds": 5, **training.ALL},
 }
 DECAY = {"quick": 0.9, "default": 0.9, "full": 0.98}
-STARTS = {"MNIST": ((1, 6), -2.0), training.CIFAR: ((0.2, 2), -4.0)}  # rates of the search, b_T at the start
+GATE_BIAS = {training.CIFAR: -4.0}  # at the start; of other sets -2
 NAMES = ("data", "data_dir", "block", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "clip")
 NAMES += ("seed", "epochs", "n_train", "n_test")
 
@@ -50,10 +51,9 @@ NAMES += ("seed", "epochs", "n_train", "n_test")
 def sample(data: tuple, k: int, e: Experiment) -> dict:
     rng = np.random.default_rng([k, 50])
     t = dict(zip(("data", "data_dir", "n_train", "n_test"), data, strict=True))
-    rates, gate_bias = STARTS.get(t["data"], STARTS["MNIST"])
     t |= {"block": "highway", "layers": e.settings["layers"], "activation": "tanh"}
-    t |= {"rate": round(log_uniform(rng, *rates), 3), "momentum": round(rng.uniform(0.8, 0.95), 3)}
-    return t | {"decay": DECAY[e.budget], "gate_bias": gate_bias}
+    t |= {"rate": round(log_uniform(rng, 1, 6), 3), "momentum": round(rng.uniform(0.8, 0.95), 3)}
+    return t | {"decay": DECAY[e.budget], "gate_bias": GATE_BIAS.get(t["data"], -2.0)}
 
 
 def trained(t: dict, folder: str) -> tuple[hn.DeepNet, dict]:

@@ -1,7 +1,7 @@
 """The nets of the paper's section 3.1: L layers, the first of them plain, trained by SGD with momentum.
 
 Highway layers have 50 blocks, plain ones 71 units: 5100 and 5112 parameters a layer; a trial may name another width,
-and the scale of residual blocks.  MNIST, or the data set of the trial's `data_dir`; pixels are scaled to [0, 1].
+and the scale of residual blocks.  MNIST, or the data set of the trial's `data_dir`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from experiments.trials import Experiment
 from plumbing.files import InputError
 
 WIDTH = {"highway": 50, "plain": 71}
-BATCH, PIXELS, CIFAR = 128, "[0, 1]", "CIFAR-100"
+BATCH, CIFAR = 128, "CIFAR-100"
 ALL = {"n_train": 60000, "n_test": 10000}  # images
 
 
@@ -40,11 +40,16 @@ def data_of(t: dict) -> hn.Dataset:
     return data_set(t.get("data_dir"))
 
 
+def pixels_of(data_dir: str | None) -> str:
+    """Between which numbers the pixels of a set are scaled: from background to ink, and colours around 0."""
+    return "[-1, 1]" if data_dir == CIFAR else "[0, 1]"
+
+
 @functools.lru_cache(maxsize=3)
 def images(n_train: int, n_test: int, data_dir: str | None = None):
-    """x_train (n_train, d_in) float32 in [0, 1], y_train, x_test, y_test: the first images of MNIST or of another."""
-    data = data_set(data_dir)
-    x_train, x_test = (hn.scale_pixels(x, np.float32, PIXELS) for x in (data.x_train[:n_train], data.x_test[:n_test]))
+    """x_train (n_train, d_in) float32, scaled, y_train, x_test, y_test: the first images of MNIST or of another set."""
+    data, scale = data_set(data_dir), functools.partial(hn.scale_pixels, dtype=np.float32, pixels=pixels_of(data_dir))
+    x_train, x_test = scale(data.x_train[:n_train]), scale(data.x_test[:n_test])
     return x_train, data.y_train[:n_train], x_test, data.y_test[:n_test]
 
 
@@ -62,7 +67,7 @@ def make(t: dict) -> hn.DeepNet:
     block = extra_blocks.Residual(t["scale"]) if "scale" in t else t["block"]
     data = data_of(t)
     net = hn.DeepNet(data.x_train.shape[1], data.n_classes, width, t["layers"] - 1, block, rng, **own)
-    net.about["pixels"] = PIXELS
+    net.about["pixels"] = pixels_of(t.get("data_dir"))
     return net
 
 
