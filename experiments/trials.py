@@ -131,11 +131,11 @@ def _key(trial: dict, data: str | None, code: str) -> str:
 
 @one_blas_thread()
 def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
-    start, data = time.perf_counter(), data_of(trial) if data_of else None
+    start, data = time.process_time(), data_of(trial) if data_of else None  # the core's: other programs may run beside
     if _key(trial, data and data.sha256, code_of(function)) != key:
         raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
     result = function(trial)
-    return key, result | {"seconds": round(time.perf_counter() - start, 3)}, _commit()
+    return key, result | {"seconds": round(time.process_time() - start, 3)}, _commit()
 
 
 @functools.lru_cache
