@@ -45,7 +45,7 @@ def gates_figure_2(record):
 
 def gates_figure_3(record):
     """Figure 3: where the mean gates of a class differ from the mean over all images."""
-    nets = [t for t in record["trials"] if "maps" in t]
+    nets = [t for t in record["trials"] if "maps" in t and t["maps"]["class_minus_mean"]]
     fig = plt.figure(figsize=(10, 7.6))
     top, below = fig.subfigures(2, 1, height_ratios=(4.6, 3))
     for part, t in zip(np.ravel(top.subfigures(1, len(nets))), nets, strict=True):

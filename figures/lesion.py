@@ -16,7 +16,7 @@ def lesion(record):
         share = sum(t["idle_share"] for t in trials) / len(trials)
         for i, t in enumerate(trials):
             added = [100 * (error - t["error"]) for error in t["errors"]]
-            text = None if i else f"{name}: {share:.0%} of the blocks are idle"
+            text = None if i else f"{name}: {share:.0%} of blocks idle"
             one.plot(range(1, len(added) + 1), added, marker=".", **style, label=text)
             last.plot(range(len(t["errors_above"])), [100 * error for error in t["errors_above"]], **style)
             sizes = [size + 0.8 * k for size in (0, *t["set_sizes"])]  # side by side

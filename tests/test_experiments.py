@@ -259,6 +259,10 @@ def test_harder_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
     assert sorted(path.name for path in results.glob("*.npz")) == [
         f"fifty_layers_{name}_{seed}.npz" for name in ("cifar-100", "harder", "mnist") for seed in (1, 2)
     ]
+    for name, pixels in (("cifar-100", "[-1, 1]"), ("harder", "[0, 1]")):
+        assert hn.DeepNet.load(results / f"fifty_layers_{name}_1.npz").about["pixels"] == pixels
+    of_cifar, of_harder = (training.images(1280, 80, data_dir)[0] for data_dir in ("CIFAR-100", str(harder)))
+    assert (of_cifar.min(), of_cifar.max(), of_harder.min()) == pytest.approx((-1, 1, 0))
 
 
 def test_cifar_100_must_be_the_official_one(monkeypatch, made_up_cifar):
