@@ -132,7 +132,7 @@ const plots = {
     for (const layer of shown.closed) {
       ctx.fillStyle = css("panel");
       ctx.fillRect(0, topOf(layer + 1), width, ROW);
-      ctx.fillStyle = css("mark");
+      ctx.fillStyle = css("line");
       ctx.fillRect(0, topOf(layer + 1) + ROW / 2 - 0.5, width, 1);
     }
   }),

@@ -179,8 +179,8 @@ const answerOf = (run) => argmax(run.answers[net.depth]);
 
 function showAnswer() {
   const shares = now.answers[net.depth], answer = answerOf(now), before = answerOf(whole);
-  const label = shown.label === null ? "" : shown.label === answer ? ", right" : `, wrong: it is a ${shown.label}`;
-  const changed = answer === before ? "" : `; with all blocks open ${before}`;
+  const label = shown.label === null ? "" : shown.label === answer ? ", right" : ", wrong";
+  const changed = answer === before ? "" : ` (whole net: ${before})`;
   set("says", `${answer}, ${percent(shares[answer])} sure${label}${changed}`);
   set("about", shown.about);
   [...$("bars").children].forEach((bar, digit) => {
@@ -193,6 +193,15 @@ function showAnswer() {
   const where = decided ? `after block ${decided}` : "already after the plain first layer";
   set("decided", `Decided ${where}: from there on it reads ${answer}.`);
   set("closed", aboutClosed());
+  const k = lastOpen();
+  set("above-value", k === null ? "" : `${k}`);
+  $("above").value = k === null ? net.depth : k;
+}
+
+/* k where exactly the blocks above the k-th are closed, else null. */
+function lastOpen() {
+  const k = Math.min(net.depth, ...shown.closed);
+  return shown.closed.size === net.depth - k ? k : null;
 }
 
 /* What is closed, and the error on all training images where the experiment closed the same. */
@@ -201,9 +210,8 @@ function aboutClosed() {
   const of_all = (value) => `error on all training images ${small(value)}, with no block closed ${small(error)}`;
   if (!closed.size) return `No block is closed: error on all training images ${small(error)}.`;
   const text = `Closed: ${closed.size === 1 ? "block" : `${closed.size} blocks,`} ${named(closed)}.`;
-  const first = Math.min(...closed);
-  if (closed.size === 1) return `${text} Measured: ${of_all(errors[first])}.`;
-  if (closed.size === net.depth - first) return `${text} Measured: ${of_all(errors_above[first])}.`;
+  if (closed.size === 1) return `${text} Measured: ${of_all(errors[Math.min(...closed)])}.`;
+  if (lastOpen() !== null) return `${text} Measured: ${of_all(errors_above[lastOpen()])}.`;
   if (closed.size === idle.length && idle.every((block) => closed.has(block - 1))) {
     return `${text} Each alone is idle; all together: ${of_all(error_all_idle)}.`;
   }
@@ -231,12 +239,8 @@ function only(layers) {
 function listenToLesions() {
   const block = (id) => Math.min(net.depth, Math.max(1, Math.round(Number($(id).value)) || 1)) - 1;
   const ends = () => [block("from"), block("to")].sort((a, b) => a - b);
-  $("above").max = $("above").value = $("from").max = $("to").max = net.depth;
-  $("above").addEventListener("input", () => {
-    only(range(Number($("above").value), net.depth - 1));
-    $("above-value").textContent = $("above").value;
-  });
-  $("above-value").textContent = net.depth;
+  $("above").max = $("from").max = $("to").max = net.depth;
+  $("above").addEventListener("input", () => only(range(Number($("above").value), net.depth - 1)));
   $("close-range").addEventListener("click", () => close(range(...ends())));
   $("close-idle").textContent = `Close all idle ones (${DATA.lesion.idle.length})`;
   $("close-idle").addEventListener("click", () => only(DATA.lesion.idle.map((number) => number - 1)));

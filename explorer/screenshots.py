@@ -24,7 +24,10 @@ from plumbing.files import ROOT, InputError
 
 PAGE = ROOT / "docs" / "explorer.html"
 PROGRAMS = "chromium", "chromedriver"
-PICTURES = {"explorer": (1280, 940, 1, "light"), "explorer_phone": (400, 1400, 1.5, "dark")}
+PICTURES = {  # width, height, scale, colours, what is scrolled to
+    "explorer": (1280, 1160, 1, "light", "header"),
+    "explorer_phone": (400, 800, 1.5, "dark", "#closed"),
+}
 SETTING = "$('thumbs').querySelectorAll('button')[5].click(); only(range(14, 44))"  # a doubtful image
 
 
@@ -70,10 +73,12 @@ def take(save) -> None:
         raise InputError(f"there is no {missing()}")
     files = {}
     with browser() as driver:
-        for name, view in PICTURES.items():
+        driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
+        for name, (*view, place) in PICTURES.items():
             look_as(driver, *view)
             driver.refresh()
             driver.execute_script(SETTING)
+            driver.execute_script(f"document.querySelector('{place}').scrollIntoView({{block: 'center'}})")
             driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
             files[ROOT / "viz" / f"{name}.png"] = base64.b64decode(driver.get_screenshot_as_base64())
     save(files)
