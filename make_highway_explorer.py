@@ -51,16 +51,17 @@ def base64_of(array: np.ndarray) -> str:
 def net_part(net: DeepNet, mnist) -> tuple[dict, np.ndarray]:
     """What the page needs of the net, and the rounded net's logits of the test images, (N, classes).  Raises InputError
     where rounding changes the class of an image."""
-    x = pixels_for(net, mnist.x_test)
-    whole, logits = net.predict(x), rounded(net).predict(x)
+    x, twin = pixels_for(net, mnist.x_test), rounded(net)
+    whole, logits = net.predict(x), twin.predict(x)
     changed = np.count_nonzero(whole.argmax(axis=1) != logits.argmax(axis=1))
     if changed:
         raise InputError(f"{NET}: in float16 its answer to {changed} of the {len(x)} test images is another")
     right = (logits.argmax(axis=1) == mnist.y_test).mean()
+    gates = max(np.abs(net.gates(part) - twin.gates(part)).max() for part in np.array_split(x, 20))
     about = (
-        f"The net is {NET} (MNIST, seed {net.about['trial']['seed']}, test accuracy {right:.4f}), its weights rounded to "
-        f"float16: all {len(x):,} test images keep their class, and no logit moves by more than "
-        f"{np.abs(logits - whole).max():.1g}."
+        f"The net is {NET} (MNIST, seed {net.about['trial']['seed']}, test accuracy {right:.4f}). Its weights are "
+        f"rounded to float16: each of the {len(x)} test images keeps its class; no logit differs from that of the "
+        f"unrounded net by more than {np.abs(logits - whole).max():.2g}, no T by more than {gates:.2g}."
     )
     sizes = {name: getattr(net, name) for name in ("d_in", "d_out", "hidden", "depth")}
     settings = {"pixels": json.loads(net.about["pixels"]), "gate_bias": net.about["trial"]["gate_bias"], "about": about}
@@ -87,7 +88,8 @@ def chosen(logits: np.ndarray, y: np.ndarray) -> list[tuple[int, int, str]]:
 def of_net(record: dict, net: DeepNet) -> dict:
     """What a results file says of this net."""
     its = net.about["trial"]
-    return [t for t in record["trials"] if (t["data"], t["seed"]) == (its["data"], its["seed"])][0]
+    [own] = (t for t in record["trials"] if (t["data"], t["seed"]) == (its["data"], its["seed"]))
+    return own
 
 
 def lesion_part(t: dict) -> dict:

@@ -159,7 +159,7 @@ function drawEffect(ctx, width) {
     ctx.beginPath();
     ctx.arc(right(errors[layer]), y + ROW / 2, 3, 0, 7);
     ctx.fill();
-    if (!shares) return;
+    if (!shares || Math.abs(shares[digit] - p) < 0.005) return;
     const to = shares[digit];
     ctx.fillStyle = to < p ? css("mark") : css("highway");
     ctx.fillRect(Math.min(p, to) * half, y + 2, Math.max(1, Math.abs(to - p) * half), ROW - 4);
@@ -225,7 +225,7 @@ function listenToRows(canvas, plot) {
   const through = (row) => { // closes or opens all from the last row to this
     const [from, to] = [drag.row, row].sort((a, b) => a - b);
     drag.row = row;
-    close(range(Math.max(1, from), to).map((each) => each - 1), drag.closing);
+    closeBlocks(range(Math.max(1, from), to).map((each) => each - 1), drag.closing);
   };
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button || (event.pointerType !== "mouse" && canvas === plot.grid)) return; // there a finger scrolls
@@ -246,7 +246,7 @@ function listenToRows(canvas, plot) {
     if (drag) return;
     const at = cell(event);
     point(at);
-    if (at[0]) close([at[0] - 1], !shown.closed.has(at[0] - 1));
+    if (at[0]) closeBlocks([at[0] - 1], !shown.closed.has(at[0] - 1));
     else redraw();
   });
   canvas.addEventListener("keydown", (event) => pressed(event));
@@ -262,7 +262,7 @@ function pressed(event) {
   shown.block = Math.max(0, Math.min(net.depth, shown.block + down));
   shown.unit = Math.max(1, Math.min(net.hidden, shown.unit + right));
   const toggles = (!down && !right) || (event.shiftKey && down);
-  if (toggles && shown.block) close([shown.block - 1], closing);
+  if (toggles && shown.block) closeBlocks([shown.block - 1], closing);
   else redraw();
 }
 
@@ -323,7 +323,8 @@ function drawTraining() {
 
 function drawMeanT(T) {
   const canvas = $("mean-T"), ctx = fresh(canvas, 240), width = canvas.clientWidth, { T: all, initial } = DATA.run;
-  const most = Math.max(...all.flat()) * 1.1, ticks = range(0, 4).map((i) => i / 5).filter((tick) => tick < most);
+  const most = Math.max(...all.flat()) * 1.1, step = most > 0.25 ? 0.1 : 0.05;
+  const ticks = range(0, Math.floor(most / step)).map((i) => (i * step).toFixed(2));
   const label = "mean T of each block (dashed: at the start of the training)";
   const blocks = [1, ...range(1, Math.floor(T.length / 5)).map((i) => 5 * i)];
   const [x, y] = axes(ctx, width, 240, [0.3, T.length + 0.7], [0, most], blocks, ticks, "block, from the image on", label);

@@ -10,6 +10,7 @@ let now = null; // net.run() of it
 let whole = null; // the same with no block closed
 
 const percent = (share) => {
+  if (share > 0.99995) return "over 99.99 %";
   const digits = share >= 0.9995 || share < 0.0005 ? 2 : 1;
   return `${(100 * share).toFixed(digits)} %`;
 };
@@ -32,7 +33,7 @@ const set = (id, text) => {
 
 const SIDE = 280; // of the drawing
 const ink = Object.assign(document.createElement("canvas"), { width: SIDE, height: SIDE });
-const pen = { x: SIDE / 2, y: SIDE / 2, down: false, at: null };
+const pen = { x: SIDE / 2, y: SIDE / 2, down: false, at: null, keys: false };
 const drawn = ink.getContext("2d", { willReadFrequently: true });
 
 function imageOf(k) {
@@ -82,6 +83,7 @@ function offer(digit) {
     });
     $("thumbs").append(row);
   }
+  choose(DATA.images.list.findIndex(([, label, of_kind]) => label === digit && of_kind === "doubtful"));
 }
 
 function choose(k) {
@@ -90,15 +92,17 @@ function choose(k) {
   Object.assign(shown, { pixels: imageOf(k), label, about: `Test image ${index}, labelled ${label}: ${kind}.` });
   pen.at = null;
   paintDigit($("picture"), shown.pixels);
+  $("seen").hidden = true;
   look();
 }
 
 function startDrawing() {
   drawn.clearRect(0, 0, SIDE, SIDE);
   pressOnly($("thumbs"), null);
-  const about = "Your drawing, as the net sees it: scaled and centred as MNIST's digits are.";
+  const about = "Your drawing. The net sees it scaled and centred as MNIST's digits are:";
   Object.assign(shown, { pixels: new Uint8Array(784), label: null, about });
   Object.assign(pen, { x: SIDE / 2, y: SIDE / 2, down: false, at: null });
+  $("seen").hidden = false;
   showInk();
   look();
 }
@@ -124,7 +128,8 @@ function showInk() {
   ctx.fillRect(0, 0, canvas.width, canvas.height);
   ctx.imageSmoothingEnabled = true;
   ctx.drawImage(ink, 0, 0, canvas.width, canvas.height);
-  if (document.activeElement !== canvas) return;
+  paintDigit($("seen"), shown.pixels);
+  if (!pen.keys) return;
   ctx.strokeStyle = pen.down ? css("mark") : "#999999"; // where the arrow keys would draw
   ctx.strokeRect(pen.x * scale - 4, pen.y * scale - 4, 8, 8);
 }
@@ -138,7 +143,7 @@ function listenToThePen() {
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
     if (shown.label !== null) startDrawing();
-    pen.at = null;
+    [pen.at, pen.keys] = [null, false];
     stroke(...place(event));
   });
   canvas.addEventListener("pointermove", (event) => pen.at && event.buttons && stroke(...place(event)));
@@ -148,6 +153,7 @@ function listenToThePen() {
     const step = steps[event.key];
     if (!step && event.key !== " ") return;
     event.preventDefault();
+    pen.keys = true;
     if (shown.label !== null) startDrawing();
     if (!step) [pen.down, pen.at] = [!pen.down, null];
     else [pen.x, pen.y] = [pen.x, pen.y].map((at, i) => Math.min(SIDE, Math.max(0, at + 10 * step[i])));
@@ -224,7 +230,7 @@ function aboutClosed() {
 
 /* ---- Lesions ---- */
 
-function close(layers, closing = true) {
+function closeBlocks(layers, closing = true) {
   for (const layer of layers) closing ? shown.closed.add(layer) : shown.closed.delete(layer);
   look();
 }
@@ -241,7 +247,7 @@ function listenToLesions() {
   const ends = () => [block("from"), block("to")].sort((a, b) => a - b);
   $("above").max = $("from").max = $("to").max = net.depth;
   $("above").addEventListener("input", () => only(range(Number($("above").value), net.depth - 1)));
-  $("close-range").addEventListener("click", () => close(range(...ends())));
+  $("close-range").addEventListener("click", () => closeBlocks(range(...ends())));
   $("close-idle").textContent = `Close all idle ones (${DATA.lesion.idle.length})`;
   $("close-idle").addEventListener("click", () => only(DATA.lesion.idle.map((number) => number - 1)));
   $("open").addEventListener("click", () => only([]));
@@ -272,10 +278,7 @@ function showEffects() {
 
 function start() {
   range(0, net.d_out - 1).forEach((digit) => {
-    const made = button(String(digit), () => {
-      offer(digit);
-      choose(DATA.images.list.findIndex(([, label, kind]) => label === digit && kind === "right"));
-    }, $("digits"), false);
+    const made = button(String(digit), () => offer(digit), $("digits"), false);
     made.setAttribute("aria-label", `images of ${digit}`);
     const bar = document.createElement("div");
     bar.append(document.createElement("i"), document.createElement("b"), document.createElement("small"));
@@ -287,5 +290,5 @@ function start() {
   listenToMaps();
   listenToEpochs();
   set("held", DATA.net.about);
-  $("digits").children[7].click();
+  offer(7);
 }
