@@ -105,9 +105,8 @@ def run_part(record: dict) -> dict:
     """The headline's first pair, epoch by epoch."""
     pair, (epochs, T) = record["runs"][0], zip(*gates_by_epoch(record), strict=True)
     accuracy = {block: pair[block]["history"]["test_acc"] for block in COLOR}
-    rounded = [[round(value, 4) for value in row] for row in T]
-    names = {"epochs": epochs, "T": rounded, "accuracy": accuracy, "initial": initial_gate(record)}
-    return names | {"depth": pair["depth"], "seed": pair["seed"]}
+    own = {name: pair[name] for name in ("depth", "seed")} | {"initial": initial_gate(record), "accuracy": accuracy}
+    return own | {"epochs": epochs, "T": [[round(value, 4) for value in row] for row in T]}
 
 
 def colors_of(name: str) -> str:

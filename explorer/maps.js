@@ -235,11 +235,10 @@ function listenToRows(canvas, plot) {
     through(row);
   });
   canvas.addEventListener("pointermove", (event) => {
-    const at = cell(event);
-    if (at[0] === shown.block && (plot.columns === 1 || at[1] === shown.unit - 1)) return;
+    const at = cell(event), before = `${shown.block} ${shown.unit}`;
     point(at);
     if (drag && at[0] !== drag.row) through(at[0]);
-    else redraw();
+    else if (before !== `${shown.block} ${shown.unit}`) redraw();
   });
   for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => setTimeout(() => (drag = null)));
   canvas.addEventListener("click", (event) => { // of a finger on the grid; a drag has done its own

@@ -118,7 +118,7 @@ def of_images(driver, script: str, images: np.ndarray) -> np.ndarray:
     for (let at = 0; at < bytes.length; at += 784) {
       const pixels = bytes.subarray(at, at + 784);
       const numbers = new Uint8Array(Float32Array.from(%s).buffer);
-      parts.push(String.fromCharCode(...numbers)); // of 2450 numbers at most
+      parts.push(String.fromCharCode(...numbers)); // of some 2500 numbers at most
     }
     return btoa(parts.join(""));
     """
@@ -130,8 +130,8 @@ def of_images(driver, script: str, images: np.ndarray) -> np.ndarray:
 @together
 def test_the_forward_pass_is_numpy_s(driver, net, images):
     x, twin = hn.pixels_for(net, images), explorer.rounded(net)
-    logits = of_images(driver, "net.run(pixels).logits", images)
-    gates = of_images(driver, "net.run(pixels).T.flatMap((row) => [...row])", images)
+    found = of_images(driver, "(({ logits, T }) => [logits, ...T].flatMap((row) => [...row]))(net.run(pixels))", images)
+    logits, gates = np.split(found, [10], axis=1)
     np.testing.assert_allclose(logits, twin.predict(x), atol=1e-4, rtol=0)
     np.testing.assert_allclose(gates, twin.gates(x).transpose(1, 0, 2).reshape(200, -1), atol=1e-4, rtol=0)
     assert np.abs(logits - net.predict(x)).max() < 0.2  # the unrounded net: the page says by how much it differs
@@ -276,17 +276,17 @@ def test_a_drawn_digit_is_put_as_mnist_s_are(driver, net):
 def test_a_digit_can_be_drawn_by_keys(driver):
     from selenium.webdriver import Keys
 
-    driver.find_element("id", "picture").send_keys(*[Keys.ARROW_UP] * 8, " ", *[Keys.ARROW_DOWN] * 16)
+    driver.find_element("id", "picture").send_keys(*[Keys.ARROW_UP] * 6, " ", *[Keys.ARROW_DOWN] * 12)
     assert driver.find_element("id", "says").text.startswith("1, ")
 
 
 @browser_only
 @together
 def test_an_answer_takes_less_than_50_ms(driver):
-    """The best of ten: other programs run beside."""
+    """The best of five: other programs run beside."""
     times = [
         driver.execute_script("closeBlocks([1], shown.closed.size === 0); return Number($('took').dataset.ms)")
-        for _ in range(10)
+        for _ in range(5)
     ]
     assert min(times) < 50
 
