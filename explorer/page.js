@@ -1,4 +1,4 @@
-/* What the reader sees and does: images, answer, lesions, maps. */
+/* The image, its answer, and the blocks that are closed; maps.js draws them. */
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const net = new Net(DATA.net, fromFloat16(bytesOf(DATA.net.parameters)));
@@ -36,10 +36,7 @@ const ink = Object.assign(document.createElement("canvas"), { width: SIDE, heigh
 const pen = { x: SIDE / 2, y: SIDE / 2, down: false, at: null, keys: false };
 const drawn = ink.getContext("2d", { willReadFrequently: true });
 
-function imageOf(k) {
-  return bytes.subarray(784 * k, 784 * (k + 1));
-}
-const bytes = bytesOf(DATA.images.pixels);
+const bytes = bytesOf(DATA.images.pixels), imageOf = (k) => bytes.subarray(784 * k, 784 * (k + 1));
 
 /* 28 x 28 bytes into a canvas, white on black as in MNIST. */
 function paintDigit(canvas, pixels) {
@@ -215,12 +212,11 @@ function aboutClosed() {
   const { closed } = shown, { error, errors, errors_above, error_all_idle, idle, sets } = DATA.lesion;
   const of_all = (value) => `error on all training images ${small(value)}, with no block closed ${small(error)}`;
   if (!closed.size) return `No block is closed: error on all training images ${small(error)}.`;
-  const text = `Closed: ${closed.size === 1 ? "block" : `${closed.size} blocks,`} ${named(closed)}.`;
+  const alone = closed.size > 1 && [...closed].every((layer) => idle.includes(layer + 1)) ? ", each idle alone" : "";
+  const text = `Closed: ${closed.size === 1 ? "block" : `${closed.size} blocks,`} ${named(closed)}${alone}.`;
   if (closed.size === 1) return `${text} Measured: ${of_all(errors[Math.min(...closed)])}.`;
   if (lastOpen() !== null) return `${text} Measured: ${of_all(errors_above[lastOpen()])}.`;
-  if (closed.size === idle.length && idle.every((block) => closed.has(block - 1))) {
-    return `${text} Each alone is idle; all together: ${of_all(error_all_idle)}.`;
-  }
+  if (alone && closed.size === idle.length) return `${text} Measured, all together: ${of_all(error_all_idle)}.`;
   const near = Object.keys(sets).map(Number).reduce((a, b) =>
     Math.abs(b - closed.size) < Math.abs(a - closed.size) ? b : a);
   const [least, most] = [Math.min, Math.max].map((extreme) => small(extreme(...sets[near])));
