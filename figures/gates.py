@@ -7,6 +7,7 @@ from matplotlib.ticker import MaxNLocator
 from figures.style import by_data, heat_map, mean_sd
 
 FIRST = 15  # blocks, of which the paper speaks
+SHOWN = {"MNIST": (0, 7), "CIFAR-100": (0, 1)}  # classes in the paper's Figure 3
 
 
 def gates_figure_2(record):
@@ -45,11 +46,11 @@ def gates_figure_2(record):
 
 def gates_figure_3(record):
     """Figure 3: where the mean gates of a class differ from the mean over all images."""
-    nets = [t for t in record["trials"] if "maps" in t and t["maps"]["class_minus_mean"]]
+    nets = [t for t in record["trials"] if "maps" in t]
     fig = plt.figure(figsize=(10, 7.6))
     top, below = fig.subfigures(2, 1, height_ratios=(4.6, 3))
     for part, t in zip(np.ravel(top.subfigures(1, len(nets))), nets, strict=True):
-        classes = t["maps"]["class_minus_mean"]
+        classes = {c: t["maps"]["class_minus_mean"][c] for c in SHOWN[t["data"]]}
         limit = max(abs(value) for each in classes.values() for row in each for value in row) / 2  # or most are white
         axes = part.subplots(1, len(classes), sharey=True)
         for ax, (c, rows) in zip(axes, classes.items(), strict=True):
