@@ -18,10 +18,10 @@ def gates_figure_2(record):
     axes = top.subplots(len(nets), 4, sharex=True, sharey=True, squeeze=False)
     moved = {t["data"]: [[bias - t["gate_bias"] for bias in row] for row in t["maps"]["bias"]] for t in nets}
     most = max(abs(bias) for rows in moved.values() for row in rows for bias in row) / 2  # or most are white
-    highest = max(T for t in nets for row in t["maps"]["mean_T"] for T in row)
+    high = max(T for t in nets for row in t["maps"]["mean_T"] for T in row) / 2
     columns = (
         ("gate bias less its start", lambda t: moved[t["data"]], "PuOr_r", (-most, most), "both"),
-        ("mean T, all training images", lambda t: t["maps"]["mean_T"], "viridis", (0, highest), "neither"),
+        ("mean T, all training images", lambda t: t["maps"]["mean_T"], "viridis", (0, high), "max"),
         ("T of one image", lambda t: t["maps"]["one"]["T"], "viridis", (0, 1), "neither"),
         ("that image's block outputs", lambda t: t["maps"]["one"]["outputs"], "RdBu_r", (-1, 1), "neither"),
     )
@@ -31,7 +31,7 @@ def gates_figure_2(record):
         column[0].set_title(text, fontsize=11)
         column[-1].set_xlabel("unit")
         place = {"ax": column, "location": "bottom", "aspect": 16, "pad": 0.02}
-        top.colorbar(image, **place, extend=extend, ticks=MaxNLocator(2, steps=[1, 5, 10]))
+        top.colorbar(image, **place, extend=extend, ticks=MaxNLocator(4, steps=[1, 2, 5, 10]))
     for ax, t in zip(axes[:, 0], nets, strict=True):
         ax.set_ylabel(f"{t['data']} (start {t['gate_bias']:g})\nblock, from the image on")
     left, right = below.subplots(1, 2)
