@@ -123,7 +123,7 @@ def trial(t: dict) -> dict:
     high = [k for k, each in enumerate(batch_losses) if k >= steps and not each <= GUESSING]
     result |= {"largest_batch_loss": digits(np.max(later, initial=0)), "batches_above_guessing": len(high)}
     result["share_clipped"] = digits(np.mean([norm > t["clip"] for norm, *_ in optimizer.of_net[steps:]]))
-    parts = np.array_split(batch_losses, TENTHS * max(len(batch_losses) // steps, 1))
+    parts = np.array_split(batch_losses, min(TENTHS * t["epochs"], len(batch_losses)))
     result["peaks"] = [digits(part.max()) for part in parts]
     return result | {"explosion": explosion(optimizer, batch_losses, high[0], t, steps) if high else None}
 
@@ -172,8 +172,8 @@ def main(argv=None) -> None:
     common = {"rate": RATE, "beta2": 0.999, "warm_up": 0, "calm": s["calm"], "last": s["last"]}
     wanted = [
         full_mnist.settings(s, **common | change, change=name, seed=seed)
-        for name, change in CHANGES.items()
         for seed in range(s["seeds"])
+        for name, change in CHANGES.items()
     ]
     trials = training.run(e, wanted, trial)
     summary = summarise(trials)

@@ -1,0 +1,53 @@
+"""Why Adam explodes at 100 layers, and what cures it: results/adam_explodes.json."""
+
+import math
+
+import matplotlib.pyplot as plt
+
+from figures.style import note, of_trials
+
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
+LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+OUT_OF_RANGE = 2
+
+
+def adam_explodes(record):
+    """Above, the largest losses of batches with each change; below, what leaves its range before an explosion."""
+    changes = list(dict.fromkeys(t["change"] for t in record["trials"]))
+    fig = plt.figure(figsize=(10, 8))
+    above, below = fig.subfigures(2, 1)
+    axes = above.subplots(1, len(changes), sharex=True, sharey=True)
+    for ax, change in zip(axes, changes, strict=True):
+        for t, color, line in zip(of_trials(record, None, change=change), COLORS, LINES, strict=False):
+            peaks = [math.inf if each is None else each for each in t["peaks"]]
+            epochs = [t["epochs"] * (k + 1) / len(peaks) for k in range(len(peaks))]
+            ax.plot(epochs, peaks, line, color=color, lw=1.4, label=f"seed {t['seed']}")
+        ax.axhline(math.log(10), color="0.35", lw=1.2, ls=":")
+        ax.set(yscale="log", xlabel="epoch")
+        ax.set_title(change, fontsize=11)
+    axes[0].set_ylabel("largest batch loss of each tenth")
+    above.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=10.5)
+    draw_explosion(*below.subplots(1, 2), next((t for t in record["trials"] if t["explosion"]), None))
+    return fig
+
+
+def draw_explosion(left, right, t):
+    if t is None:
+        note(left, "no net exploded", (0.5, 0.5), (0, 0), "0.35", xycoords="axes fraction")
+        return
+    its = t["explosion"]
+    for (name, ratios), color, line in zip(its["largest"].items(), COLORS, LINES, strict=True):
+        steps = range(-t["last"], len(ratios) - t["last"])
+        left.plot(steps, [math.nan if each is None else each for each in ratios], color=color, ls=line, lw=1.8)
+        profile = [math.nan if each is None else each for each in its["by_layer"][name]]
+        right.plot(range(1, len(profile) + 1), profile, color=color, ls=line, lw=1.8, label=name)
+    onset = its["onsets"][its["first"]]["step"] if its["first"] else 0
+    for ax in (left, right):
+        ax.axhline(OUT_OF_RANGE, color="0.35", lw=1.2, ls=":")
+        ax.set(yscale="log", ylabel="over the largest of its calm steps")
+    left.axvline(onset, color="0.35", lw=1.2, ls=":")
+    left.set_xlabel(f"step, from the explosion on (seed {t['seed']}, epoch {its['epoch']})")
+    left.set_title("the layer that is furthest out of range", fontsize=11)
+    right.set_xlabel("layer")
+    right.set_title(f"each layer at step {onset}", fontsize=11)
+    right.legend(fontsize=10.5)
