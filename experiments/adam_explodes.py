@@ -3,7 +3,7 @@
     python -m experiments.adam_explodes            -> results/adam_explodes.json
 
 Of the three nets of 100 ReLU highway layers that experiments/full_mnist.py trains by Adam one explodes in epoch 5, one
-has an epoch at a loss of 23.  Here the same nets for 10 epochs, as they were and with one thing changed: beta2 = 0.99
+has an epoch at a loss of 23.  Here the same nets for 6 epochs, as they were and with one thing changed: beta2 = 0.99
 for 0.999; a rate that rises from 0 over the first epoch; a clip of 0.1 for 1; a rate of 3e-4 for 1e-3.
 
 What follows was written before any run.  An *explosion* is the first batch after the first epoch that has a loss above
@@ -53,7 +53,7 @@ from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {"layers": 10, "epochs": 2, "seeds": 2, "calm": 2, "last": 2, "n_train": 640, "n_test": 200},
-    "default": {"layers": 100, "epochs": 10, "seeds": 3, "calm": 300, "last": 50, **training.ALL},
+    "default": {"layers": 100, "epochs": 6, "seeds": 3, "calm": 300, "last": 50, **training.ALL},
     "full": {"layers": 100, "epochs": 20, "seeds": 10, "calm": 300, "last": 50, **training.ALL},
 }
 RATE = 1e-3  # which a short run of full_mnist selected
@@ -77,24 +77,27 @@ class WatchedAdam(hn.Adam):
         self.net, self.warm_up, self.of_layers, self.of_net = net, t["warm_up"] * steps, [], []
         sizes = [net.W_in.size + net.b_in.size, *(block.size for block in net._blocks), net._output.size]
         self.starts = np.cumsum([0, *sizes[:-1]])
+        self.before, self.squares = np.empty((2, len(net.parameters)), net.dtype)
 
     def norms(self, vector: np.ndarray) -> np.ndarray:
         """(n_parameters,) -> the L2 norm of each layer's part (layers + 1,)."""
-        return np.sqrt(self.sums(np.square(vector)))
+        return np.sqrt(self.sums(np.square(vector, self.squares)))
 
     def sums(self, vector: np.ndarray) -> np.ndarray:
-        return np.add.reduceat(vector, self.starts, dtype=np.float64)
+        return np.add.reduceat(vector, self.starts).astype(np.float64)
 
     def step(self, gradient):
-        before, v = self.parameters.copy(), self.sums(self.v) * (1 - self.beta2) / max(1 - self.beta2**self.t, 1e-30)
-        states = np.abs(self.net.workspace(training.BATCH, "train").states[:, :-1]).max(axis=(1, 2))
-        norm = super().step(gradient)
-        gradients, moved = self.norms(gradient), self.parameters - before
-        clipped = min(1, self.clip / norm)
+        np.copyto(self.before, self.parameters)
+        v = self.sums(self.v) * (1 - self.beta2) / max(1 - self.beta2**self.t, 1e-30)
+        states = self.net.workspace(training.BATCH, "train").states[:, :-1]
+        state = np.maximum(states.max(axis=(1, 2)), -states.min(axis=(1, 2)))
+        norm, sizes = super().step(gradient), self.norms(self.before)
+        moved = np.subtract(self.parameters, self.before, self.before)
+        gradients, clipped = self.norms(gradient), min(1, self.clip / norm)
         surprise = clipped * gradients / np.sqrt(v) if self.t > 1 else np.zeros(len(v))
-        steps, sizes = self.norms(moved) / self.norms(before), self.norms(self.parameters)
-        self.of_layers.append([[*states, 0], gradients, surprise, steps, sizes])
-        self.of_net.append([norm, math.sqrt(v.sum()), np.abs(moved).max() / self.lr])
+        steps = self.norms(moved) / sizes
+        self.of_layers.append([[*state, 0], gradients, surprise, steps, self.norms(self.parameters)])
+        self.of_net.append([norm, math.sqrt(v.sum()), max(moved.max(), -moved.min()) / self.lr])
         return norm
 
     def _update(self, gradient, scale):
