@@ -39,7 +39,7 @@ def draw_explosion(left, right, t):
     for (name, ratios), color, line in zip(its["largest"].items(), COLORS, LINES, strict=True):
         steps = range(-t["last"], len(ratios) - t["last"])
         left.plot(steps, [math.nan if each is None else each for each in ratios], color=color, ls=line, lw=1.8)
-        profile = [math.nan if each is None else each for each in its["by_layer"][name]]
+        profile = [each or math.nan for each in its["by_layer"][name]]  # 0: the output has no state
         right.plot(range(1, len(profile) + 1), profile, color=color, ls=line, lw=1.8, label=name)
     onset = its["onsets"][its["first"]]["step"] if its["first"] else 0
     for ax in (left, right):
