@@ -398,13 +398,15 @@ def recipes(read) -> str:
 # ---- Speed -----------------------------------------------------------------------------------------------------------
 
 
-def ratios(header: str, records: list[dict], what: dict) -> str:
-    """A row for each key of a summary: what, against what, the ratio, and whether the target was reached."""
+def ratios(header: str, records: list[dict], what: dict, elsewhere: dict | None = None) -> str:
+    """A row for each key of a summary: what, against what, the ratio, whether the target was reached, and the ratio
+    elsewhere, if there is another record."""
     summary = {key: value for record in records for key, value in record["summary"].items()}
     targets, rows = {key: t for record in records for key, t in record["settings"]["targets"].items()}, []
     for key, (ours, theirs) in what.items():
         value, target = summary[key], targets.get(key)
         end = f"{target:.2f} | {'reached' if value <= target else 'missed'}" if target else "- | -"
+        end += f" | {elsewhere['summary'][key]:.2f}" if elsewhere else ""
         rows.append(f"| {ours} | {theirs} | **{value:.2f}** | {end} |")
     return table(header, rows)
 
@@ -439,8 +441,9 @@ def conv_speed(read) -> str:
     what = {f"{net}_over_{key}": (name, rival) for net, name in nets.items() for key, rival in rivals.items()}
     what |= {f"{net}_memory_over_torch": (f"{name}: memory", "PyTorch eager") for net, name in nets.items()}
     what["mnist_16_normalised_over_not"] = ("MNIST, 16 maps, batch normalisation of H", "without it")
-    header = "| training step | against | ours / theirs | aimed at | |"
-    return ratios(header, [read("results/benchmark_conv_step.json")], what)
+    header = "| training step | against | ours / theirs | aimed at | | ours / theirs with AVX2 alone |"
+    here, avx2 = (read(f"results/benchmark_conv_step{ending}.json") for ending in ("", "_avx2"))
+    return ratios(header, [here], what, avx2)
 
 
 def conv_errors(read) -> str:

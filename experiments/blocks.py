@@ -35,7 +35,19 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import layer_by_layer, training
-from experiments.ledger import Claim, above, below, compared, in_ratio, mean_sd_n, of, print_claims, shown, shown_in
+from experiments.ledger import (
+    Claim,
+    above,
+    below,
+    compared,
+    in_ratio,
+    mean_sd_n,
+    of,
+    print_claims,
+    shown,
+    shown_in,
+    with_more_seeds,
+)  # fmt: skip
 from experiments.search import drawn, log_uniform, over_seeds, ranked, search
 from experiments.trials import Experiment, run_and_exit
 
@@ -168,8 +180,8 @@ def by_depth(r: dict, name: str, block: str, width: int) -> dict[int, list]:
 
 
 def accuracies(*nets: tuple[str, int]):
-    """Test accuracies of nets of this block and width."""
-    return lambda r: [by_depth(r, "test_accuracy", *net) for net in nets]
+    """Test accuracies of nets of this block and width, of a record alone or with more seeds."""
+    return lambda *records: [by_depth(with_more_seeds(*records), "test_accuracy", *net) for net in nets]
 
 
 def losses(r: dict, *depths: int) -> list[list]:
@@ -201,10 +213,12 @@ def as_good(margin: float, ours: dict[int, list], theirs: dict[int, list]) -> li
     return [compared(above, ours[n], theirs[n], -margin) for n in ours]
 
 
+TEN_SEEDS = ("blocks", "more_seeds")
 CLAIMS = [
     Claim(
         "paper, 2",
         f"a carry gate of its own is not needed: C = 1 - T loses at most {MARGIN} of accuracy",
+        over=TEN_SEEDS,
         values=accuracies(("highway", 50), ("highway-carry", 50)),
         ours=lambda highway, own: f"at {ends(own)}: {means(highway)}; with a C of its own {means(own)}",
         holds=partial(as_good, MARGIN),
@@ -250,7 +264,8 @@ CLAIMS = [
     Claim(
         "encyclopedia article",
         "... because the factors 1 - T compound: the gradient fades (to less than half over 100 and 200 layers)",
-        values=lambda r: [fading(r, layers) for layers in (100, 200)],
+        over=TEN_SEEDS,
+        values=lambda *records: [fading(with_more_seeds(*records), layers) for layers in (100, 200)],
         ours=shown_in("first layer's over last's: {}, {}", 2),
         holds=lambda *ratios: [below(each, 0.5) for each in ratios],
     ),
@@ -262,6 +277,7 @@ CLAIMS = [
     Claim(
         "encyclopedia article",
         f"residual is as effective with half the parameters (within {MARGIN} of accuracy)",
+        over=TEN_SEEDS,
         values=accuracies(("residual", 50), ("highway", 50)),
         ours=lambda residual, highway: f"width 50, {ends(highway)}: {means(residual)}; highway {means(highway)}",
         holds=partial(as_good, MARGIN),

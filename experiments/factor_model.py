@@ -40,8 +40,8 @@ from experiments.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {"seeds": 2, "epochs": 2, "n_train": 2000, "n_test": 1000},
-    "default": {"seeds": 10, "epochs": 20, "n_train": 20000, "n_test": 10000},
-    "full": {"seeds": 50, "epochs": 50, "n_train": 50000, "n_test": 20000},
+    "default": {"seeds": 50, "epochs": 20, "n_train": 20000, "n_test": 10000},
+    "full": {"seeds": 200, "epochs": 50, "n_train": 50000, "n_test": 20000},
 }
 WORLDS = ("both", "volatile", "non-linear")
 FACTORS, HIDDEN, DEPTH, GATE_BIAS = 8, 32, 4, -1.0

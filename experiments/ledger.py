@@ -29,6 +29,12 @@ def of(trials: list[dict], name: str, **wanted) -> list:
     return found
 
 
+def with_more_seeds(record: dict, *more: dict) -> dict:
+    """The record of an experiment with the final trials that more_seeds.json, if it is given, adds to it."""
+    added = [t for each in more for t in each["trials"][record["experiment"]]]
+    return record | {"trials": record["trials"] | {"final": record["trials"]["final"] + added}}
+
+
 def mean_sd_n(values) -> dict:
     """{mean, sd, n}; n counts the values that are there, and if one is missing there is no mean and no sd."""
     there = [value for value in values if value is not None]

@@ -28,7 +28,19 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 import numpy as np
 
 from experiments import training
-from experiments.ledger import Claim, above, below, compared, in_ratio, mean, mean_sd_n, of, print_claims, shown_in
+from experiments.ledger import (
+    Claim,
+    above,
+    below,
+    compared,
+    in_ratio,
+    mean,
+    mean_sd_n,
+    of,
+    print_claims,
+    shown_in,
+    with_more_seeds,
+)  # fmt: skip
 from experiments.search import log_uniform, over_seeds, ranked, search
 from experiments.trials import Experiment, run_and_exit
 
@@ -166,7 +178,8 @@ CLAIMS = [
     Claim(
         "paper, Figure 1",
         "highway nets of 50 and 100 layers do as well as of 10 and 20 (within a factor of 3)",
-        values=lambda r: finals(r, "loss", "highway", LAYERS),
+        over=("optimization", "more_seeds"),
+        values=lambda *records: finals(with_more_seeds(*records), "loss", "highway", LAYERS),
         ours=shown_in("loss at 10, 20, 50, 100: {}, {}, {}, {}", 2),
         holds=lambda at_10, at_20, *deeper: [
             in_ratio(below, deep, DEGRADED, less=each) for deep in deeper for each in (at_10, at_20)

@@ -34,6 +34,7 @@ from experiments import (
     gates,
     jacobian,
     lesion,
+    more_seeds,
     optimization,
     routing,
     search,
@@ -47,7 +48,8 @@ from experiments.trials import Experiment
 from plumbing.files import InputError, read_arrays, write_arrays
 
 LAYERS = (10, 20, 50, 100)
-ON_THE_NET = ("gates", "lesion", "routing", "data_movement")  # of fifty_layers
+OF_OTHERS = {name: ("fifty_layers",) for name in ("gates", "lesion", "routing", "data_movement")}  # whose nets they use
+OF_OTHERS["more_seeds"] = ("optimization", "blocks")
 SUMMARIES = {  # what each summary must hold
     "optimization": [f"final_loss_{block}_{n}" for block in ("highway", "plain") for n in LAYERS]
     + ["plain_over_highway_loss_at_100"],
@@ -69,6 +71,7 @@ SUMMARIES = {  # what each summary must hold
     "blocks": [
         f"{name}_{block}_{n}" for name in ("test_accuracy", "final_loss") for block in blocks.WIDTH for n in (10, 20)
     ],
+    "more_seeds": ["loss_optimization_highway_100", "test_accuracy_blocks_residual_20"],
     "fifty_layers": ["loss", "test_accuracy"],
     "gates": [
         "share_of_biases_decreased",
@@ -153,8 +156,9 @@ def draw(name, results) -> list[str]:
 
 @pytest.mark.parametrize("name", SUMMARIES)
 def test_quick(tmp_path, finished, name):
-    if name in ON_THE_NET:
-        finished("fifty_layers", tmp_path)
+    if name in OF_OTHERS:
+        for other in OF_OTHERS[name]:
+            finished(other, tmp_path)
         process = experiment(name, tmp_path)
         assert process.returncode == 0, process.stderr
         printed = process.stdout
@@ -179,7 +183,7 @@ def test_quick(tmp_path, finished, name):
     assert all(claim.says in printed for claim in claims if claim.values and not claim.over)
     assert ("not measured" in printed) == (name in ("blocks", "cifar", "gates", "lesion", "table1"))
     pictures = draw(name, tmp_path)
-    assert pictures or name == "fifty_layers"
+    assert pictures or name in ("fifty_layers", "more_seeds")
     assert all((tmp_path / "viz" / f"{picture}.png").stat().st_size > 5_000 for picture in pictures)
 
     kept, before = (tmp_path / f"{name}.jsonl").read_bytes(), numbers_of(tmp_path, name)
@@ -623,9 +627,13 @@ def test_a_thousand_layers_that_are_shut_change_nothing():
 # ---- the committed results
 
 
+def committed(name) -> dict:
+    return json.loads((ROOT / "results" / f"{name}.json").read_text(), parse_constant=pytest.fail)
+
+
 @pytest.mark.parametrize("name", [name for name in SUMMARIES if (ROOT / "results" / f"{name}.json").exists()])
 def test_the_committed_results_hold_what_they_must(name):
-    record = json.loads((ROOT / "results" / f"{name}.json").read_text(), parse_constant=pytest.fail)
+    record = committed(name)
     assert record["settings"]["budget"] == "default"
     words = " --data-dir /usr/share/datasets/fashion-mnist" if name in ("fifty_layers", "gates", "lesion") else ""
     assert record["command"] == f"python -m experiments.{name}{words}"
@@ -650,6 +658,7 @@ def test_the_committed_results_hold_what_they_must(name):
         "cifar": lambda: cifar.summarise(kept),
         "data_movement": lambda: data_movement.summarise(kept, record["settings"]),
         "factor_model": lambda: factor_model.summarise(kept),
+        "more_seeds": lambda: more_seeds.summarise({each: committed(each) for each in OF_OTHERS["more_seeds"]}, kept),
     }
     assert json.loads(json.dumps(again[name]())) == summary  # nobody edited a number
     if name == "optimization":
@@ -664,15 +673,22 @@ def test_the_committed_results_hold_what_they_must(name):
         for n in record["settings"]["layers"]:
             assert all(runs.count((block, n, w)) >= 3 for block in blocks.WIDTH for w in both.get(block, (True, False)))
         assert not {t["seed"] for t in kept["final"]} & {t["seed"] for t in kept["search"] + kept["finalists"]}
-    if name in (*ON_THE_NET, "fifty_layers"):
+    if name == "fifty_layers" or OF_OTHERS.get(name) == ("fifty_layers",):
         final = kept[{"fifty_layers": "final", "data_movement": "trained"}[name]] if isinstance(kept, dict) else kept
         assert {(t["layers"], t["gate_bias"], t["n_train"]) for t in final} == {(50, -2, 60000)}
         assert sum(t["data"] == "MNIST" for t in final) >= 3
+    if name == "more_seeds":  # the settings and the seeds are those that the experiments did not have
+        for other in OF_OTHERS[name]:
+            final = committed(other)["trials"]["final"]
+            chosen = {json.dumps(more_seeds.setting_of(t) | {"seed": 0}) for t in final}
+            assert {json.dumps(more_seeds.setting_of(t) | {"seed": 0}) for t in kept[other]} < chosen
+            assert not {t["seed"] for t in final} & {t["seed"] for t in kept[other]}
+        assert all(stat["n"] <= 10 for stat in summary.values())
     if name == "gate_bias":  # as the README says in words
         assert not any(t["fate"] == "hard" for t in kept if t["gate_bias"] <= -4)
         assert all(t["fate"] == "soft" for t in kept if t["gate_bias"] <= -10)
     if name == "factor_model":
-        assert [sum(t["world"] == world for t in kept) for world in factor_model.WORLDS] == [10, 10, 10]
+        assert [sum(t["world"] == world for t in kept) for world in factor_model.WORLDS] == [50, 50, 50]
     if name == "table1":
         assert (summary["parameters_width_16"], summary["parameters_width_32"]) == (38_986, 151_690)
         assert summary["test_accuracy_width_16_short"]["n"] >= 5
