@@ -4,7 +4,7 @@
 
 Of the three nets of 100 ReLU highway layers that experiments/full_mnist.py trains by Adam one explodes in epoch 5, one
 has an epoch at a loss of 23.  Here the same nets for 6 epochs, as they were and with one thing changed: beta2 = 0.99
-for 0.999; a rate that rises from 0 over the first epoch; a clip of 0.1 for 1; a rate of 3e-4 for 1e-3.
+for 0.999; a rate that rises from 0 over the first epoch; a clip of 0.1 for 1; a rate of 3e-4 for 1e-3; tanh for ReLU.
 
 What follows was written before any run.  An *explosion* is the first batch after the first epoch that has a loss above
 log 10, that of guessing.  Hypotheses, what each expects to go first, and what then cures:
@@ -18,6 +18,20 @@ log 10, that of guessing.  Hypotheses, what each expects to go first, and what t
 3. The start.  v is not known yet.  Cure: the warm-up.  Not expected: the explosions are epochs later.
 4. The states.  They have no bound, and steps of ordinary size in all blocks at once multiply.  First: the state, all
    else in its range.  Cure: only smaller steps, the lower rate.
+
+A fifth was added when the first run, seed 0 as it was, had been seen, and before all others.  There gradient and state
+went first, in one batch, at steps of ordinary size: the gradient of a single image, whose states are a few times as
+large as those of others, is a million times theirs.  So:
+
+5. The gate.  A block's Jacobian (experiments/jacobian.py) has the term (H - x) dT/dx.  ReLU states have no bound, and
+   where x is large this term stretches; over 99 blocks the gradient of one image explodes.  A clip bounds the step that
+   follows, but all of it is then that one image's.  Cure: tanh, whose states cannot grow.
+
+A *burst* is the first batch after the first epoch with a gradient over 100 times the median of the last 300.  Its
+images are ordered by the *stretch*, the largest singular value of the product of all blocks' Jacobians, and the last of
+them is compared with the median one: the stretch from each block to the end, the size of the gate's term (its Frobenius
+norm over that of I), and the norm of the block's input.  Expected: in every burst the worst image's stretch is over 10
+times the median one's, its gate's term and its states are larger in most blocks; under tanh there is no burst.
 
 Statistics of every step and layer (the first layer, the blocks, the output), in the order in which a step finds them:
 
@@ -47,7 +61,7 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 import numpy as np
 
 import highway_networks as hn
-from experiments import full_mnist, training
+from experiments import full_mnist, jacobian, layer_by_layer, training
 from experiments.ledger import mean_sd_n, print_summary
 from experiments.trials import Experiment, run_and_exit
 
@@ -67,6 +81,7 @@ CHANGES = {
 }
 STATISTICS = ("state", "gradient", "surprise", "step", "parameters")
 GUESSING, OUT_OF_RANGE, AFTER, TENTHS = math.log(10), 2, 10, 10
+BURST, BEFORE = 100, 300
 
 
 class WatchedAdam(hn.Adam):
@@ -74,7 +89,8 @@ class WatchedAdam(hn.Adam):
 
     def __init__(self, net: hn.DeepNet, t: dict, steps: int):
         super().__init__(net.parameters, t["rate"], t["clip"], beta2=t["beta2"], decay=t["decay"] ** (1 / steps))
-        self.net, self.warm_up, self.of_layers, self.of_net = net, t["warm_up"] * steps, [], []
+        self.net, self.steps, self.warm_up = net, steps, t["warm_up"] * steps
+        self.of_layers, self.of_net, self.burst = [], [], None
         sizes = [net.W_in.size + net.b_in.size, *(block.size for block in net._blocks), net._output.size]
         self.starts = np.cumsum([0, *sizes[:-1]])
         self.before, self.squares = np.empty((2, len(net.parameters)), net.dtype)
@@ -91,6 +107,7 @@ class WatchedAdam(hn.Adam):
         v = self.sums(self.v) * (1 - self.beta2) / max(1 - self.beta2**self.t, 1e-30)
         states = self.net.workspace(training.BATCH, "train").states[:, :-1]
         state = np.maximum(states.max(axis=(1, 2)), -states.min(axis=(1, 2)))
+        self.look_for_burst(math.sqrt(np.dot(gradient, gradient)))
         norm, sizes = super().step(gradient), self.norms(self.before)
         moved = np.subtract(self.parameters, self.before, self.before)
         gradients, clipped = self.norms(gradient), min(1, self.clip / norm)
@@ -99,6 +116,34 @@ class WatchedAdam(hn.Adam):
         self.of_layers.append([[*state, 0], gradients, surprise, steps, self.norms(self.parameters)])
         self.of_net.append([norm, math.sqrt(v.sum()), max(moved.max(), -moved.min()) / self.lr])
         return norm
+
+    def look_for_burst(self, norm: float) -> None:
+        if self.burst or self.t < self.steps or not math.isfinite(norm):
+            return
+        usual = float(np.median([each for each, *_ in self.of_net[-BEFORE:]]))
+        if norm > BURST * usual:
+            when = {"epoch": self.t // self.steps + 1, "step": self.t % self.steps + 1}
+            self.burst = when | {"gradient_norm": digits(norm), "usual_norm": digits(usual), **self.look()}
+
+    def look(self) -> dict:
+        """Of the last batch, the image that the net stretches most, and the median one."""
+        net, whole = layer_by_layer.in_dtype(self.net, np.float64), np.eye(self.net.hidden)
+        x = self.net.workspace(training.BATCH, "train").states[0, :-1].T.astype(np.float64)
+        for layer, _, state, _ in layer_by_layer.walk(net, x):
+            whole = sum(jacobian.by_formula(net, layer, state)) @ whole
+        order = np.linalg.norm(whole, 2, axis=(1, 2)).argsort()
+        two = layer_by_layer.walk(net, x[order[[-1, len(order) // 2]]])
+        blocks = [(state, jacobian.by_formula(net, layer, state)) for layer, _, state, _ in two]
+        whole, stretches = np.eye(net.hidden), []
+        for _, terms in reversed(blocks):
+            whole = whole @ sum(terms)
+            stretches.insert(0, np.linalg.norm(whole, 2, axis=(1, 2)))
+        gates = [np.linalg.norm(terms[-1], axis=(1, 2)) / net.hidden**0.5 for _, terms in blocks]
+        by_name = {"stretch": stretches, "gate_term": gates, "state": [np.linalg.norm(x, axis=1) for x, _ in blocks]}
+        return {
+            which: {name: digits(np.array(values)[:, k]) for name, values in by_name.items()}
+            for k, which in enumerate(("worst", "median"))
+        }
 
     def _update(self, gradient, scale):
         lr = self.lr
@@ -128,6 +173,7 @@ def trial(t: dict) -> dict:
     result["share_clipped"] = digits(np.mean([norm > t["clip"] for norm, *_ in optimizer.of_net[steps:]]))
     parts = np.array_split(batch_losses, min(TENTHS * t["epochs"], len(batch_losses)))
     result["peaks"] = [digits(part.max()) for part in parts]
+    result["burst"] = optimizer.burst
     return result | {"explosion": explosion(optimizer, batch_losses, high[0], t, steps) if high else None}
 
 
@@ -189,6 +235,10 @@ def summarise(trials: list[dict]) -> dict:
     for change in CHANGES:
         own, name = [t for t in trials if t["change"] == change], change.replace(" ", "_").replace(".", "_")
         calm = [t["seed"] for t in own if not {(change, t["seed"]), (UNCHANGED, t["seed"])} & exploded]
+        bursts = [t["burst"] for t in own if t["burst"]]
+        summary[f"bursts_{name}"] = len(bursts)
+        for which in ("worst", "median"):
+            summary[f"stretch_of_{which}_{name}"] = mean_sd_n([burst[which]["stretch"][0] for burst in bursts])
         summary[f"exploded_{name}"] = sum(t["explosion"] is not None for t in own)
         summary[f"batches_above_guessing_{name}"] = sum(t["batches_above_guessing"] for t in own)
         largest = [t["largest_batch_loss"] for t in own]

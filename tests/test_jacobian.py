@@ -118,3 +118,25 @@ def test_what_is_out_of_range_first():
     assert found["loss"] == [*range(7, 12)]
     assert found["largest"]["gradient"] == [1, 1, 5, 5, 5]
     assert found["by_layer"]["surprise"] == [1, 2.25, 1, 1]
+
+
+def test_a_burst_names_the_image_that_is_stretched_most(monkeypatch):
+    """The largest singular value of the whole net's Jacobian, here by complex step."""
+    monkeypatch.setattr(adam_explodes, "BURST", 0.01)
+    t = adam_setting(layers=3)
+    result = adam_explodes.trial(t)["burst"]
+    assert (result["epoch"], result["step"]) == (2, 1)
+    net, x = training.make(t), training.images_of(t)[0][:128]
+    net.W_T[:] *= 10  # so that images differ
+    watched = adam_explodes.WatchedAdam(net, t, 10)
+    net.forward(x)
+    look, twin = watched.look(), layer_by_layer.in_dtype(net, np.complex128)
+    states, whole = layer_by_layer.first(twin, x), np.eye(50)
+    for layer in range(2):
+        whole = jacobian.by_complex_step(twin, layer, states.real) @ whole
+        states = layer_by_layer.block(twin, layer, states)[1]
+    stretches = np.sort(np.linalg.svd(whole, compute_uv=False)[:, 0])
+    assert look["worst"]["stretch"][0] == pytest.approx(stretches[-1], rel=5e-3)
+    assert look["median"]["stretch"][0] == pytest.approx(stretches[64], rel=5e-3)
+    assert stretches[-1] > 1.1 * stretches[64]
+    assert [len(values) for which in ("worst", "median") for values in look[which].values()] == [2] * 6
