@@ -688,7 +688,7 @@ def test_the_committed_results_hold_what_they_must(name):
         assert not any(t["fate"] == "hard" for t in kept if t["gate_bias"] <= -4)
         assert all(t["fate"] == "soft" for t in kept if t["gate_bias"] <= -10)
     if name == "factor_model":
-        assert [sum(t["world"] == world for t in kept) for world in factor_model.WORLDS] == [50, 50, 50]
+        assert [sum(t["world"] == world for t in kept) for world in factor_model.WORLDS] == [200, 200, 200]
     if name == "table1":
         assert (summary["parameters_width_16"], summary["parameters_width_32"]) == (38_986, 151_690)
         assert summary["test_accuracy_width_16_short"]["n"] >= 5
