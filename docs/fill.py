@@ -242,18 +242,17 @@ def cures(read) -> str:
     return table("| | seeds that explode | batches above log 10 | test accuracy of each seed |", rows)
 
 
-def explosions(read) -> str:
-    """Of each explosion the onset of each statistic: the step, from the explosion on, and the layer."""
-    trials, rows = read("results/adam_explodes.json")["trials"], []
-    exploded = [t for t in trials if t["explosion"]]
-    names = "state", "gradient", "surprise", "step", "parameters"
-    for t in exploded:
-        its, cells = t["explosion"], []
-        for name in names:
-            onset = its["onsets"].get(name)
-            cells.append(f"{onset['step']}, layer {onset['layer']}" if onset else "in range")
-        rows.append(f"| {t['change']}, {t['seed']} | {its['epoch']} | {its['first'] or 'none'} | {' | '.join(cells)} |")
-    return table(f"| change, seed | epoch | first | {' | '.join(names)} |", rows)
+def bursts(read) -> str:
+    """Of each first burst the gradient and the images; of the explosion what left its range first, and where."""
+    rows = []
+    for t in read("results/adam_explodes.json")["trials"]:
+        if burst := t["burst"]:
+            stretches = (f"{burst[which]['stretch'][0]:.2g}" for which in ("worst", "median"))
+            norms = f"{burst['gradient_norm']:.2g} | {burst['usual_norm']:.2g}"
+            at = f"{burst['epoch']}, {burst['step']}"
+            rows.append(f"| {t['change']}, {t['seed']} | {at} | {norms} | {' | '.join(stretches)} |")
+    names = "epoch, step", "gradient norm", "usual", "stretch of the worst image", "of the median image"
+    return table(f"| change, seed | {' | '.join(names)} |", rows)
 
 
 def blocks(read, matched: str) -> str:
@@ -506,7 +505,7 @@ FILLED = {
     "depths": depths,
     "exploded": exploded,
     "cures": cures,
-    "explosions": explosions,
+    "bursts": bursts,
 }
 FILLED |= {"shut-skipped": partial(shut, name="skipped_accuracy"), "shut-sum": partial(shut, name="sum_of_mean_T")}
 FILLED |= {"depth-accuracy": partial(sweep, columns={"test_acc": ""})}

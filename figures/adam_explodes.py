@@ -27,27 +27,32 @@ def adam_explodes(record):
         ax.set_title(change, fontsize=11)
     axes[0].set_ylabel("largest batch loss of each tenth")
     above.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=10.5)
-    draw_explosion(*below.subplots(1, 2), next((t for t in record["trials"] if t["explosion"]), None))
+    draw_explosion(*below.subplots(1, 2), next((t for t in record["trials"] if t["explosion"] and t["burst"]), None))
     return fig
 
 
 def draw_explosion(left, right, t):
+    """Of one seed: left, how far statistics leave their range; right, what is unlike in the image that bursts."""
     if t is None:
         note(left, "no net exploded", (0.5, 0.5), (0, 0), "0.35", xycoords="axes fraction")
         return
     its = t["explosion"]
     for (name, ratios), color, line in zip(its["largest"].items(), COLORS, LINES, strict=True):
         steps = range(-t["last"], len(ratios) - t["last"])
-        left.plot(steps, [math.nan if each is None else each for each in ratios], color=color, ls=line, lw=1.8)
-        profile = [each or math.nan for each in its["by_layer"][name]]  # 0: the output has no state
-        right.plot(range(1, len(profile) + 1), profile, color=color, ls=line, lw=1.8, label=name)
-    onset = its["onsets"][its["first"]]["step"] if its["first"] else 0
-    for ax in (left, right):
-        ax.axhline(OUT_OF_RANGE, color="0.35", lw=1.2, ls=":")
-        ax.set(yscale="log", ylabel="over the largest of its calm steps")
-    left.axvline(onset, color="0.35", lw=1.2, ls=":")
+        ratios = [math.nan if each is None else each for each in ratios]
+        left.plot(steps, ratios, color=color, ls=line, lw=1.8, label=name)
+    left.axhline(OUT_OF_RANGE, color="0.35", lw=1.2, ls=":")
+    left.set(yscale="log", ylabel="over the largest of the calm steps")
     left.set_xlabel(f"step, from the explosion on (seed {t['seed']}, epoch {its['epoch']})")
-    left.set_title("the layer that is furthest out of range", fontsize=11)
-    right.set_xlabel("layer")
-    right.set_title(f"each layer at step {onset}", fontsize=11)
+    left.set_title("the layer that is furthest out of its range", fontsize=11)
+    left.legend(fontsize=10.5)
+    names = {"stretch": "stretch to the end", "state": "norm of the state", "gate_term": "size of (H - x) dT/dx"}
+    for (name, text), color in zip(names.items(), COLORS, strict=False):
+        for which, line in (("worst", "-"), ("median", "--")):
+            values = t["burst"][which][name]
+            label = text if which == "worst" else None
+            right.plot(range(2, len(values) + 2), values, line, color=color, lw=1.8, label=label)
+    right.plot([], [], "--", color="0.35", lw=1.8, label="dashed: the median image")
+    right.set(yscale="log", xlabel="layer")
+    right.set_title("the image that is stretched most, in the first burst", fontsize=11)
     right.legend(fontsize=10.5)

@@ -2,13 +2,10 @@
 
 import matplotlib.pyplot as plt
 
-from figures.style import KINDS, note, of_trials
+from figures.style import KINDS, of_trials
 
 PASSES, UNSEEN = 0.01, 1e-7
-ROWS = (
-    ("block", "singular values of a block's Jacobian"),
-    ("to_the_end", "... of the product from a block to the end"),
-)
+ROWS = (("block", "of one block"), ("to_the_end", "of all blocks from this one on"))
 
 
 def jacobian(record):
@@ -24,10 +21,9 @@ def jacobian(record):
                 text = "before training" if when == "at_start" else "after"
                 ax.plot(layers, median, line, color=color, lw=2, label=text)
         column[0].set_title(block, fontsize=12)
-        column[1].set_xlabel("block, by its layer")
+        column[1].set_xlabel("layer")
         passing = [f"{t[when]['directions_that_pass'][0]:.0f}" if t[when] else "-" for when in ("at_start", "trained")]
-        text = "directions that pass all blocks:\n{} before training, {} after".format(*passing)
-        note(column[1], text, (0.5, 0), (0, 8), "0.2", xycoords="axes fraction")
+        column[1].set_title("directions that pass: {} before, {} after".format(*passing), fontsize=10.5)
         column[1].axhline(PASSES, color="0.35", lw=1.2, ls=":")
     for ax, (_, text) in zip(axes[:, 0], ROWS, strict=True):
         ax.set(yscale="log", ylabel=text)
