@@ -78,6 +78,7 @@ CHANGES = {
     "warm-up": {"warm_up": 1},
     "clip 0.1": {"clip": 0.1},
     "rate 3e-4": {"rate": 3e-4},
+    "tanh": {"activation": "tanh"},
 }
 STATISTICS = ("state", "gradient", "surprise", "step", "parameters")
 GUESSING, OUT_OF_RANGE, AFTER, TENTHS = math.log(10), 2, 10, 10

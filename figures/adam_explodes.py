@@ -3,6 +3,7 @@
 import math
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import MaxNLocator
 
 from figures.style import note, of_trials
 
@@ -24,6 +25,7 @@ def adam_explodes(record):
             ax.plot(epochs, peaks, line, color=color, lw=1.4, label=f"seed {t['seed']}")
         ax.axhline(math.log(10), color="0.35", lw=1.2, ls=":")
         ax.set(yscale="log", xlabel="epoch")
+        ax.xaxis.set_major_locator(MaxNLocator(3, integer=True))
         ax.set_title(change, fontsize=11)
     axes[0].set_ylabel("largest batch loss of each tenth")
     above.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=10.5)
@@ -54,5 +56,6 @@ def draw_explosion(left, right, t):
             right.plot(range(2, len(values) + 2), values, line, color=color, lw=1.8, label=label)
     right.plot([], [], "--", color="0.35", lw=1.8, label="dashed: the median image")
     right.set(yscale="log", xlabel="layer")
+    right.set_ylim(top=300 * right.get_ylim()[1])  # room for the legend
     right.set_title("the image that is stretched most, in the first burst", fontsize=11)
     right.legend(fontsize=10.5)
