@@ -242,17 +242,31 @@ def cures(read) -> str:
     return table("| | seeds that explode | batches above log 10 | test accuracy of each seed |", rows)
 
 
+def bursting(read) -> list[dict]:
+    """The nets of adam_explodes whose first burst comes from a usual gradient: nothing had exploded before."""
+    trials = read("results/adam_explodes.json")["trials"]
+    return [t for t in trials if t["burst"] and t["burst"]["usual_norm"] < 10]
+
+
 def bursts(read) -> str:
-    """Of each first burst the gradient and the images; of the explosion what left its range first, and where."""
     rows = []
-    for t in read("results/adam_explodes.json")["trials"]:
-        if burst := t["burst"]:
-            stretches = (f"{burst[which]['stretch'][0]:.2g}" for which in ("worst", "median"))
-            norms = f"{burst['gradient_norm']:.2g} | {burst['usual_norm']:.2g}"
-            at = f"{burst['epoch']}, {burst['step']}"
-            rows.append(f"| {t['change']}, {t['seed']} | {at} | {norms} | {' | '.join(stretches)} |")
-    names = "epoch, step", "gradient norm", "usual", "stretch of the worst image", "of the median image"
+    for t in bursting(read):
+        burst = t["burst"]
+        stretches = (f"{burst[which]['stretch'][0]:.2g}" for which in ("worst", "median"))
+        ratio = f"{burst['gradient_norm'] / burst['usual_norm']:.2g}"
+        rows.append(f"| {t['change']}, {t['seed']} | {burst['epoch']} | {ratio} | {' | '.join(stretches)} |")
+    names = "epoch", "gradient over the usual", "stretch of the worst image", "of the median image"
     return table(f"| change, seed | {' | '.join(names)} |", rows)
+
+
+def onsets(read) -> str:
+    """Of each explosion when each statistic left its range, and in which layer most."""
+    rows, names = [], ("state", "gradient", "surprise", "step", "parameters")
+    for t in (t for t in bursting(read) if t["explosion"]):
+        found = [t["explosion"]["onsets"].get(name) for name in names]
+        cells = (f"{its['step']}, layer {its['layer']}" if its else "in range" for its in found)
+        rows.append(f"| {t['change']}, {t['seed']} | {t['explosion']['epoch']} | {' | '.join(cells)} |")
+    return table(f"| change, seed | epoch | {' | '.join(names)} |", rows)
 
 
 def blocks(read, matched: str) -> str:
@@ -506,6 +520,7 @@ FILLED = {
     "exploded": exploded,
     "cures": cures,
     "bursts": bursts,
+    "onsets": onsets,
 }
 FILLED |= {"shut-skipped": partial(shut, name="skipped_accuracy"), "shut-sum": partial(shut, name="sum_of_mean_T")}
 FILLED |= {"depth-accuracy": partial(sweep, columns={"test_acc": ""})}

@@ -687,6 +687,14 @@ def test_the_committed_results_hold_what_they_must(name):
     if name == "gate_bias":  # as the README says in words
         assert not any(t["fate"] == "hard" for t in kept if t["gate_bias"] <= -4)
         assert all(t["fate"] == "soft" for t in kept if t["gate_bias"] <= -10)
+    if name == "adam_explodes":  # as docs/depth.md says in words
+        assert {t["change"] for t in kept if t["explosion"]} == {*adam_explodes.CHANGES} - {"tanh"}
+        for t in [t for t in kept if t["burst"]]:
+            assert t["change"] != "tanh"
+            assert t["burst"]["worst"]["stretch"][0] > 100 * t["burst"]["median"]["stretch"][0]
+            if t["explosion"] and t["burst"]["usual_norm"] < 10:  # it began after the first epoch
+                onsets = {at: its["step"] for at, its in t["explosion"]["onsets"].items()}
+                assert onsets["gradient"] == min(onsets.values())
     if name == "factor_model":
         assert [sum(t["world"] == world for t in kept) for world in factor_model.WORLDS] == [200, 200, 200]
     if name == "table1":
