@@ -215,6 +215,7 @@ function listenToRows(canvas, plot) {
   const cell = (event) => {
     const box = canvas.getBoundingClientRect();
     const row = Math.floor((event.clientY - box.top - GAP) / ROW);
+  let done = false; // whether a press has been answered, before its click comes
     const column = Math.floor(((event.clientX - box.left) / box.width) * plot.columns);
     return [row, column].map((at, i) => Math.max(0, Math.min(i ? plot.columns - 1 : net.depth, at)));
   };
@@ -228,9 +229,11 @@ function listenToRows(canvas, plot) {
     closeBlocks(range(Math.max(1, from), to).map((each) => each - 1), drag.closing);
   };
   canvas.addEventListener("pointerdown", (event) => {
-    if (event.button || (event.pointerType !== "mouse" && canvas === plot.grid)) return; // there a finger scrolls
+    done = !event.button && (event.pointerType === "mouse" || canvas === plot.strip); // on a grid a finger scrolls
+    if (!done) return;
     canvas.setPointerCapture(event.pointerId);
-    const [row] = cell(event);
+    const at = cell(event), row = at[0];
+    point(at);
     drag = { row, closing: !shown.closed.has(row - 1) };
     through(row);
   });
@@ -240,10 +243,11 @@ function listenToRows(canvas, plot) {
     if (drag && at[0] !== drag.row) through(at[0]);
     else if (before !== `${shown.block} ${shown.unit}`) redraw();
   });
-  for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => setTimeout(() => (drag = null)));
-  canvas.addEventListener("click", (event) => { // of a finger on the grid; a drag has done its own
-    if (drag) return;
-    const at = cell(event);
+  for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (drag = null));
+  canvas.addEventListener("click", (event) => { // of a finger on a grid, sometimes long after pointerup
+    const answered = done, at = cell(event);
+    done = false;
+    if (answered) return;
     point(at);
     if (at[0]) closeBlocks([at[0] - 1], !shown.closed.has(at[0] - 1));
     else redraw();
@@ -257,7 +261,8 @@ function pressed(event) {
   const [down, right] = steps[event.key] || [jumps[event.key] || 0, 0], layer = shown.block - 1;
   if (!down && !right && event.key !== " " && event.key !== "Enter") return;
   event.preventDefault();
-  const closing = event.shiftKey ? shown.closed.has(layer) : !shown.closed.has(layer);
+  const closing = event.shiftKey && down ? shown.closed.has(layer) : !shown.closed.has(layer);
+  if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's
   shown.block = Math.max(0, Math.min(net.depth, shown.block + down));
   shown.unit = Math.max(1, Math.min(net.hidden, shown.unit + right));
   const toggles = (!down && !right) || (event.shiftKey && down);

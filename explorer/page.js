@@ -137,6 +137,7 @@ function listenToThePen() {
     const box = canvas.getBoundingClientRect();
     return [(SIDE * (event.clientX - box.left)) / box.width, (SIDE * (event.clientY - box.top)) / box.height];
   };
+    if (event.button) return;
   canvas.addEventListener("pointerdown", (event) => {
     canvas.setPointerCapture(event.pointerId);
     if (shown.label !== null) startDrawing();

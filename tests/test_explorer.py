@@ -270,6 +270,21 @@ def test_a_drawn_digit_is_put_as_mnist_s_are(driver, net):
     assert driver.find_element("id", "says").text.startswith(f"{answer}, ")
     assert answer == 7
 
+@browser_only
+@together
+@pytest.mark.parametrize("kind", ["strip", "grid"])
+def test_a_finger_s_tap_closes_one_block_once(driver, kind):
+    canvas = driver.find_element("css selector", f"#gates .{kind}")
+    code = "arguments[0].scrollIntoView({block: 'center'}); const { left, top } = arguments[0].getBoundingClientRect();"
+    left, top = driver.execute_script(f"{code} return [left, top + topOf(25) + ROW / 2]", canvas)
+    for expected in ([25], [], [25]):
+        for kind_of_event, points in (("touchStart", [{"x": left + 9, "y": top}]), ("touchEnd", [])):
+            event = {"type": kind_of_event, "touchPoints": points}
+            driver.execute_cdp_cmd("Input.dispatchTouchEvent", event)
+        driver.execute_async_script("setTimeout(arguments[0], 300)")  # its click comes late
+        assert closed(driver) == expected
+
+
 
 @browser_only
 @together
