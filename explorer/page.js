@@ -240,11 +240,13 @@ function only(layers) {
 }
 
 function listenToLesions() {
-  const block = (id) => Math.min(net.depth, Math.max(1, Math.round(Number($(id).value)) || 1)) - 1;
-  const ends = () => [block("from"), block("to")].sort((a, b) => a - b);
+  const ends = () => ["from", "to"].map((id) => Number($(id).value) - 1).sort((a, b) => a - b);
   $("above").max = $("from").max = $("to").max = net.depth;
   $("above").addEventListener("input", () => only(range(Number($("above").value), net.depth - 1)));
-  $("close-range").addEventListener("click", () => closeBlocks(range(...ends())));
+  $("range").addEventListener("submit", (event) => { // of whole numbers from 1 to depth: the browser sees to it
+    event.preventDefault();
+    closeBlocks(range(...ends()));
+  });
   $("close-idle").textContent = `Close all idle ones (${DATA.lesion.idle.length})`;
   $("close-idle").addEventListener("click", () => only(DATA.lesion.idle.map((number) => number - 1)));
   $("open").addEventListener("click", () => only([]));

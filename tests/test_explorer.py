@@ -229,6 +229,43 @@ def test_buttons_close_what_they_say(driver):
     assert f"{100 * DATA['lesion']['errors_above'][10]:.2g} %" in driver.find_element("id", "closed").text
 
 
+@browser_only
+@together
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [("3", "5", [3, 4, 5]), ("45", "44", [44, 45]), ("", "3", []), ("2", "", []), ("0", "3", []), ("2", "50", [])],
+)
+def test_only_blocks_that_are_there_can_be_asked_for(driver, start, end, expected):
+    for name, text in (("from", start), ("to", end)):
+        field = driver.find_element("id", name)
+        field.clear()
+        field.send_keys(text)
+    press(driver, "close-range")
+    assert closed(driver) == expected
+    driver.execute_script("$('range').reset()")
+
+
+@browser_only
+@together
+def test_where_nothing_is_drawn_or_open_the_page_says_so(driver):
+    press(driver, "clear")
+    assert driver.find_element("id", "says").text.startswith("Nothing drawn: ")
+    driver.execute_script("only(range(0, 48))")
+    settle(driver)
+    assert driver.find_element("id", "matter").text == "No block is open."
+
+
+@browser_only
+@together
+def test_the_reading_tells_what_was_measured_of_the_whole_net(driver):
+    driver.execute_script("only(range(14, 44)); shown.block = 7; read()")
+    of_all = DATA["lesion"]
+    whole, after, without = of_all["error"], of_all["errors_above"][7], of_all["errors"][6]
+    text = driver.find_element("id", "reading").text
+    expected = f"whole net {100 * whole:.2g} %, read after this block {100 * after:.2g} %, with this one closed "
+    assert f"{expected}{100 * without:.2g} %." in text
+
+
 def press(driver, name: str) -> None:
     driver.find_element("id", name).click()
 
