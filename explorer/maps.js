@@ -103,7 +103,7 @@ const less = (a, b) => a.map((row, l) => Array.from(row, (value, i) => value - b
 const ofClass = () => T_MEAN.map((row, l) => row.map((value, i) => value + OF_CLASS[digitShown()][l][i]));
 const SHOW = {
   one: { text: () => "T of this image", values: () => now.T, limits: [0, 1], lut: "viridis" },
-  mean: { text: (d) => `mean T of all ${d}s`, values: ofClass, limits: [0, 1], lut: "viridis" },
+  mean: { text: (d) => `mean T of the training set's ${d}s`, values: ofClass, limits: [0, 1], lut: "viridis" },
   less: { text: (d) => `this image less that mean of ${d}s`, values: () => less(now.T, ofClass()),
     limits: [-0.5, 0.5], lut: "RdBu_r" },
   figure3: { text: (d) => `mean of ${d}s less mean of all digits (Figure 3)`, values: () => OF_CLASS[digitShown()],
@@ -149,13 +149,14 @@ const plots = {
 };
 
 function drawEffect(ctx, width) {
-  const half = width / 2 - 4, digit = answerOf(now), p = now.answers[net.depth][digit], { error, errors } = DATA.lesion;
+  const half = width / 2 - 4, digit = answerOf(now), p = now.answers[net.depth][digit];
+  const { error, errors, idle, limit } = DATA.lesion;
   const right = (value) => half + 8 + toShare(value) * (half - 4);
   ctx.fillStyle = css("line");
-  for (const x of [0, p * half, right(error), right(error + DATA.lesion.limit)]) ctx.fillRect(x - 0.5, topOf(1), 1, HEIGHT);
+  for (const x of [0, p * half, right(error), right(error + limit)]) ctx.fillRect(x - 0.5, topOf(1), 1, HEIGHT);
   each.forEach((shares, layer) => {
     const y = topOf(layer + 1);
-    ctx.fillStyle = errors[layer] - error < DATA.lesion.limit ? css("faint") : css("mark");
+    ctx.fillStyle = idle.includes(layer + 1) ? css("faint") : css("mark");
     ctx.beginPath();
     ctx.arc(right(errors[layer]), y + ROW / 2, 3, 0, 7);
     ctx.fill();
@@ -181,10 +182,10 @@ function legend(id, low, high, lut) {
 
 function redraw() {
   const { limits: [low, high], lut, values } = gatesShown();
-  legend("gates", low ? `${signed(low)} and less` : "T = 0", low ? `+${high} and more` : "T = 1", lut);
+  legend("gates", low ? `${signed(low)} and less` : "T = 0", low ? `+${signed(high)} and more` : "T = 1", lut);
   legend("states", "\u22121", "+1", "RdBu_r");
   legend("read", "0", "1", "viridis");
-  legend("effect", `P(${answerOf(now)}), 0 to 1`, "error, 0.01 to 2 %, log");
+  legend("effect", `P(${answerOf(now)}), 0 to 1`, `error, ${100 * ERRORS[0]} to ${small(ERRORS[1])}, log`);
   const all = values.flat(), open = all.filter((T) => T > 0.5).length;
   const mean = all.reduce((a, b) => a + b) / all.length;
   set("gates-note", low ? "" : `Mean T ${mean.toFixed(3)}; open (T > 0.5): ${open} of ${all.length}.`);
@@ -203,9 +204,8 @@ function read() {
     `, ${SHOW[shown.compare].text(digitShown())} ${signed(gatesShown().values[layer][i])}`;
   const { error, errors, errors_above } = DATA.lesion;
   set("reading", `Block ${block}${closed}, unit ${unit}: T ${signed(now.T[layer][i], 3)}${compared}, ` +
-    `H ${signed(now.H[layer][i])}, x ${signed(now.states[layer][i])}, y ${y}. ${after}; read there, ` +
-    `${small(errors_above[block])} of the training images are wrong. Closed alone: ${small(errors[layer])} instead of ` +
-    `${small(error)}.`);
+    `H ${signed(now.H[layer][i])}, x ${signed(now.states[layer][i])}, y ${y}. ${after}. Training error of the whole net ` +
+    `${small(error)}, read after this block ${small(errors_above[block])}, with this one closed ${small(errors[layer])}.`);
 }
 
 /* ---- Pointer and keys ---- */

@@ -106,7 +106,7 @@ function startDrawing() {
 
 /* A stroke to (x, y), in the drawing's own units. */
 function stroke(x, y) {
-  const from = pen.at || [x, y];
+  const start = performance.now(), from = pen.at || [x, y];
   Object.assign(drawn, { lineWidth: 24, lineCap: "round", lineJoin: "round", strokeStyle: "white" });
   drawn.beginPath();
   drawn.moveTo(...from);
@@ -116,7 +116,7 @@ function stroke(x, y) {
   const alpha = drawn.getImageData(0, 0, SIDE, SIDE).data;
   shown.pixels = asMnist(Float32Array.from({ length: SIDE * SIDE }, (_, i) => alpha[4 * i + 3] / 255), SIDE);
   showInk();
-  look();
+  look(start);
 }
 
 function showInk() {
@@ -165,9 +165,8 @@ function listenToThePen() {
 
 let waiting = 0;
 
-/* Computes and shows everything for the image and the closed blocks. */
-function look() {
-  const start = performance.now();
+/* Computes and shows everything for the image and the closed blocks; began at `start`. */
+function look(start = performance.now()) {
   whole = net.run(shown.pixels);
   now = shown.closed.size ? net.run(shown.pixels, shown.closed) : whole;
   showAnswer();
@@ -185,7 +184,8 @@ function showAnswer() {
   const shares = now.answers[net.depth], answer = answerOf(now), before = answerOf(whole);
   const label = shown.label === null ? "" : shown.label === answer ? ", right" : ", wrong";
   const changed = answer === before ? "" : ` (whole net: ${before})`;
-  set("says", `${answer}, ${percent(shares[answer])} sure${label}${changed}`);
+  const empty = shown.pixels.some((grey) => grey) ? "" : "Nothing drawn: ";
+  set("says", `${empty}${answer}, ${percent(shares[answer])} sure${label}${changed}`);
   set("about", shown.about);
   [...$("bars").children].forEach((bar, digit) => {
     bar.firstChild.style.setProperty("--share", `${100 * shares[digit]}%`);
@@ -268,9 +268,9 @@ function showEffects() {
   moved.sort((a, b) => Math.abs(b[0]) - Math.abs(a[0]));
   const much = moved.filter(([change]) => Math.abs(change) >= 0.01).slice(0, 3);
   const texts = much.map(([change, layer, says]) =>
-    `block ${layer + 1} (${signed(100 * change, 0)} points${says === digit ? "" : `, then it reads ${says}`})`);
-  const none = `Closing any one block moves P(${digit}) by less than a point.`;
-  set("matter", texts.length ? `P(${digit}) moves most with ${texts.join(", ")}.` : none);
+    `${layer + 1}\u00a0(${change > 0 ? "+" : ""}${signed(100 * change, 0)}${says === digit ? "" : `\u00a0\u2192\u00a0${says}`})`);
+  const none = moved.length ? `Closing any one block moves P(${digit}) by less than a point.` : "No block is open.";
+  set("matter", texts.length ? `Blocks that move P(${digit}) most, in points: ${texts.join(", ")}.` : none);
 }
 
 /* ---- Start ---- */
