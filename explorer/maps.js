@@ -165,14 +165,17 @@ function drawEffect(ctx, width) {
     ctx.fillStyle = to < p ? css("mark") : css("highway");
     ctx.fillRect(Math.min(p, to) * half, y + 2, Math.max(1, Math.abs(to - p) * half), ROW - 4);
     if (argmax(shares) !== digit) {
+      const x = p * half < half - 20 ? p * half + 2 : Math.min(to * half + 2, half - 22);
+      ctx.fillStyle = css("panel");
+      ctx.fillRect(x, y + 1, 20, ROW - 2);
       ctx.fillStyle = css("ink");
-      ctx.fillText(`\u2192 ${argmax(shares)}`, Math.min(to * half + 2, half - 22), y + ROW - 1);
+      ctx.fillText(`\u2192 ${argmax(shares)}`, x + 1, y + ROW - 1);
     }
   });
 }
 
 function legend(id, low, high, lut) {
-  const [left, right] = $(id).parentNode.querySelectorAll(".legend span");
+  const [left, right] = $(id).parentNode.querySelectorAll(".legend > span");
   [left.textContent, right.textContent] = [low, high];
   if (!lut) return;
   const canvas = $(id).parentNode.querySelector(".legend canvas");
@@ -212,10 +215,10 @@ function read() {
 
 function listenToRows(canvas, plot) {
   let drag = null; // { row, closing }
+  let done = false; // whether a press has been answered, before its click comes
   const cell = (event) => {
     const box = canvas.getBoundingClientRect();
     const row = Math.floor((event.clientY - box.top - GAP) / ROW);
-  let done = false; // whether a press has been answered, before its click comes
     const column = Math.floor(((event.clientX - box.left) / box.width) * plot.columns);
     return [row, column].map((at, i) => Math.max(0, Math.min(i ? plot.columns - 1 : net.depth, at)));
   };
@@ -259,10 +262,10 @@ function pressed(event) {
   const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   const jumps = { Home: -net.depth, End: net.depth, PageUp: -10, PageDown: 10 };
   const [down, right] = steps[event.key] || [jumps[event.key] || 0, 0], layer = shown.block - 1;
+  if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's
   if (!down && !right && event.key !== " " && event.key !== "Enter") return;
   event.preventDefault();
   const closing = event.shiftKey && down ? shown.closed.has(layer) : !shown.closed.has(layer);
-  if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's
   shown.block = Math.max(0, Math.min(net.depth, shown.block + down));
   shown.unit = Math.max(1, Math.min(net.hidden, shown.unit + right));
   const toggles = (!down && !right) || (event.shiftKey && down);

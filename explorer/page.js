@@ -96,8 +96,7 @@ function choose(k) {
 function startDrawing() {
   drawn.clearRect(0, 0, SIDE, SIDE);
   pressOnly($("thumbs"), null);
-  const about = "Your drawing. The net sees it scaled and centred as MNIST's digits are:";
-  Object.assign(shown, { pixels: new Uint8Array(784), label: null, about });
+  Object.assign(shown, { pixels: new Uint8Array(784), label: null, about: "The net sees:" });
   Object.assign(pen, { x: SIDE / 2, y: SIDE / 2, down: false, at: null });
   $("seen").hidden = false;
   showInk();
@@ -137,8 +136,8 @@ function listenToThePen() {
     const box = canvas.getBoundingClientRect();
     return [(SIDE * (event.clientX - box.left)) / box.width, (SIDE * (event.clientY - box.top)) / box.height];
   };
-    if (event.button) return;
   canvas.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
     canvas.setPointerCapture(event.pointerId);
     if (shown.label !== null) startDrawing();
     [pen.at, pen.keys] = [null, false];
@@ -202,7 +201,7 @@ function showAnswer() {
   $("above").value = k === null ? net.depth : k;
 }
 
-/* k where exactly the blocks above the k-th are closed, else null. */
+/* k where exactly the blocks after the k-th are closed, else null. */
 function lastOpen() {
   const k = Math.min(net.depth, ...shown.closed);
   return shown.closed.size === net.depth - k ? k : null;
@@ -283,6 +282,7 @@ function start() {
     bar.append(document.createElement("i"), document.createElement("b"), document.createElement("small"));
     bar.children[1].textContent = digit;
     $("bars").append(bar);
+    $("columns").append(Object.assign(document.createElement("span"), { textContent: digit }));
   });
   listenToThePen();
   listenToLesions();

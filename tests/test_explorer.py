@@ -272,6 +272,21 @@ def press(driver, name: str) -> None:
 
 @browser_only
 @together
+@pytest.mark.parametrize("kind", ["strip", "grid"])
+def test_a_finger_s_tap_closes_one_block_once(driver, kind):
+    canvas = driver.find_element("css selector", f"#gates .{kind}")
+    code = "arguments[0].scrollIntoView({block: 'center'}); const { left, top } = arguments[0].getBoundingClientRect();"
+    left, top = driver.execute_script(f"{code} return [left, top + topOf(25) + ROW / 2]", canvas)
+    for expected in ([25], [], [25]):
+        for kind_of_event, points in (("touchStart", [{"x": left + 9, "y": top}]), ("touchEnd", [])):
+            event = {"type": kind_of_event, "touchPoints": points}
+            driver.execute_cdp_cmd("Input.dispatchTouchEvent", event)
+        driver.execute_async_script("setTimeout(arguments[0], 300)")  # its click comes late
+        assert closed(driver) == expected
+
+
+@browser_only
+@together
 def test_the_keyboard_moves_and_closes(driver):
     from selenium.webdriver import Keys
 
@@ -307,21 +322,6 @@ def test_a_drawn_digit_is_put_as_mnist_s_are(driver, net):
     assert driver.find_element("id", "says").text.startswith(f"{answer}, ")
     assert answer == 7
 
-@browser_only
-@together
-@pytest.mark.parametrize("kind", ["strip", "grid"])
-def test_a_finger_s_tap_closes_one_block_once(driver, kind):
-    canvas = driver.find_element("css selector", f"#gates .{kind}")
-    code = "arguments[0].scrollIntoView({block: 'center'}); const { left, top } = arguments[0].getBoundingClientRect();"
-    left, top = driver.execute_script(f"{code} return [left, top + topOf(25) + ROW / 2]", canvas)
-    for expected in ([25], [], [25]):
-        for kind_of_event, points in (("touchStart", [{"x": left + 9, "y": top}]), ("touchEnd", [])):
-            event = {"type": kind_of_event, "touchPoints": points}
-            driver.execute_cdp_cmd("Input.dispatchTouchEvent", event)
-        driver.execute_async_script("setTimeout(arguments[0], 300)")  # its click comes late
-        assert closed(driver) == expected
-
-
 
 @browser_only
 @together
@@ -351,11 +351,15 @@ def test_an_answer_takes_less_than_50_ms(driver):
 
 @browser_only
 @together
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("width", [1280, 800, 400, 320])
 @pytest.mark.parametrize("colors", ["light", "dark"])
 def test_it_fits_and_can_be_read(driver, width, colors):
     screenshots.look_as(driver, width, 800, colors=colors)
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+    settle(driver)
+    cut = "[...document.querySelectorAll('.controls, .note, #closed, #reading')].filter((e) => "
+    cut += "e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent)"
+    assert driver.execute_script(f"return {cut}") == []
     pairs = [("ink", "panel"), ("ink", "paper"), ("faint", "panel"), ("faint", "paper"), ("link", "panel")]
     for text, ground in pairs:
         a, b = (luminance(color_of(driver, name)) for name in (text, ground))
