@@ -68,7 +68,7 @@ def net_part(net: DeepNet, mnist) -> tuple[dict, np.ndarray]:
     return sizes | settings | {"parameters": base64_of(net.parameters.astype("<f2"))}, logits
 
 
-def chosen(logits: np.ndarray, y: np.ndarray) -> list[tuple[int, int, str]]:
+def select_images(logits: np.ndarray, y: np.ndarray) -> list[tuple[int, int, str]]:
     """(index, label, kind) of the images that the page offers."""
     powers = np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64)
     of_label = powers[np.arange(len(y)), y] / powers.sum(axis=1)
@@ -85,8 +85,8 @@ def chosen(logits: np.ndarray, y: np.ndarray) -> list[tuple[int, int, str]]:
     return images
 
 
-def of_net(record: dict, net: DeepNet) -> dict:
-    """What a results file says of this net."""
+def trial_of(record: dict, net: DeepNet) -> dict:
+    """The trial of a results file that is this net's."""
     its = net.about["trial"]
     [own] = (t for t in record["trials"] if (t["data"], t["seed"]) == (its["data"], its["seed"]))
     return own
@@ -116,11 +116,11 @@ def colors_of(name: str) -> str:
 
 def data_of(net: DeepNet, logits: np.ndarray, mnist, gates: dict, lesion: dict, run: dict) -> dict:
     """All that stands in the page beside the net's own part."""
-    images, maps = chosen(logits, mnist.y_test), of_net(gates, net)["maps"]
+    images, maps = select_images(logits, mnist.y_test), trial_of(gates, net)["maps"]
     return {
         "images": {"list": images, "pixels": base64_of(mnist.x_test[[index for index, *_ in images]])},
         "gates": {name: maps[name] for name in ("mean_T", "class_minus_mean")},
-        "lesion": lesion_part(of_net(lesion, net)),
+        "lesion": lesion_part(trial_of(lesion, net)),
         "run": run_part(run),
         "colors": {name: colors_of(name) for name in ("viridis", "RdBu_r")},
     }

@@ -273,11 +273,6 @@ CLAIMS = [
     ),
     Claim(
         "encyclopedia article",
-        "a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x): plain has no I, residual all of it",
-        holds=lambda: "not tested here: it is algebra, and every gradient's test rests on it",
-    ),
-    Claim(
-        "encyclopedia article",
         f"residual is as effective with half the parameters (within {MARGIN} of accuracy)",
         values=accuracies(("residual", 50), ("highway", 50)),
         ours=lambda residual, highway: f"width 50, {ends(highway)}: {means(residual)}; highway {means(highway)}",

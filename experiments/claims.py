@@ -154,7 +154,9 @@ CLAIMS = [
     *HEADLINE,
     *of_experiments("full_mnist", "optimization", "thousand_layers", "gate_bias"),
     VARIOUS_STARTS,
-    *of_experiments("blocks", "routing", "data_movement", "table1", "cifar", "gates", "lesion", "factor_model"),
+    *of_experiments(
+        "blocks", "jacobian", "routing", "data_movement", "table1", "cifar", "gates", "lesion", "factor_model"
+    ),
 ]
 CLAIMS.sort(key=place)
 

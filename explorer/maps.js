@@ -103,7 +103,7 @@ const less = (a, b) => a.map((row, l) => Array.from(row, (value, i) => value - b
 const ofClass = () => T_MEAN.map((row, l) => row.map((value, i) => value + OF_CLASS[digitShown()][l][i]));
 const SHOW = {
   one: { text: () => "T of this image", values: () => now.T, limits: [0, 1], lut: "viridis" },
-  mean: { text: (d) => `mean T of all ${d}s`, values: ofClass, limits: [0, 1], lut: "viridis" },
+  mean: { text: (d) => `mean T of the training set's ${d}s`, values: ofClass, limits: [0, 1], lut: "viridis" },
   less: { text: (d) => `this image less that mean of ${d}s`, values: () => less(now.T, ofClass()),
     limits: [-0.5, 0.5], lut: "RdBu_r" },
   figure3: { text: (d) => `mean of ${d}s less mean of all digits (Figure 3)`, values: () => OF_CLASS[digitShown()],
@@ -149,13 +149,14 @@ const plots = {
 };
 
 function drawEffect(ctx, width) {
-  const half = width / 2 - 4, digit = answerOf(now), p = now.answers[net.depth][digit], { error, errors } = DATA.lesion;
+  const half = width / 2 - 4, digit = answerOf(now), p = now.answers[net.depth][digit];
+  const { error, errors, idle, limit } = DATA.lesion;
   const right = (value) => half + 8 + toShare(value) * (half - 4);
   ctx.fillStyle = css("line");
-  for (const x of [0, p * half, right(error), right(error + DATA.lesion.limit)]) ctx.fillRect(x - 0.5, topOf(1), 1, HEIGHT);
+  for (const x of [0, p * half, right(error), right(error + limit)]) ctx.fillRect(x - 0.5, topOf(1), 1, HEIGHT);
   each.forEach((shares, layer) => {
     const y = topOf(layer + 1);
-    ctx.fillStyle = errors[layer] - error < DATA.lesion.limit ? css("faint") : css("mark");
+    ctx.fillStyle = idle.includes(layer + 1) ? css("faint") : css("mark");
     ctx.beginPath();
     ctx.arc(right(errors[layer]), y + ROW / 2, 3, 0, 7);
     ctx.fill();
@@ -164,14 +165,17 @@ function drawEffect(ctx, width) {
     ctx.fillStyle = to < p ? css("mark") : css("highway");
     ctx.fillRect(Math.min(p, to) * half, y + 2, Math.max(1, Math.abs(to - p) * half), ROW - 4);
     if (argmax(shares) !== digit) {
+      const x = p * half < half - 20 ? p * half + 2 : Math.min(to * half + 2, half - 22);
+      ctx.fillStyle = css("panel");
+      ctx.fillRect(x, y + 1, 20, ROW - 2);
       ctx.fillStyle = css("ink");
-      ctx.fillText(`\u2192 ${argmax(shares)}`, Math.min(to * half + 2, half - 22), y + ROW - 1);
+      ctx.fillText(`\u2192 ${argmax(shares)}`, x + 1, y + ROW - 1);
     }
   });
 }
 
 function legend(id, low, high, lut) {
-  const [left, right] = $(id).parentNode.querySelectorAll(".legend span");
+  const [left, right] = $(id).parentNode.querySelectorAll(".legend > span");
   [left.textContent, right.textContent] = [low, high];
   if (!lut) return;
   const canvas = $(id).parentNode.querySelector(".legend canvas");
@@ -181,10 +185,10 @@ function legend(id, low, high, lut) {
 
 function redraw() {
   const { limits: [low, high], lut, values } = gatesShown();
-  legend("gates", low ? `${signed(low)} and less` : "T = 0", low ? `+${high} and more` : "T = 1", lut);
+  legend("gates", low ? `${signed(low)} and less` : "T = 0", low ? `+${signed(high)} and more` : "T = 1", lut);
   legend("states", "\u22121", "+1", "RdBu_r");
   legend("read", "0", "1", "viridis");
-  legend("effect", `P(${answerOf(now)}), 0 to 1`, "error, 0.01 to 2 %, log");
+  legend("effect", `P(${answerOf(now)}), 0 to 1`, `error, ${100 * ERRORS[0]} to ${small(ERRORS[1])}, log`);
   const all = values.flat(), open = all.filter((T) => T > 0.5).length;
   const mean = all.reduce((a, b) => a + b) / all.length;
   set("gates-note", low ? "" : `Mean T ${mean.toFixed(3)}; open (T > 0.5): ${open} of ${all.length}.`);
@@ -203,15 +207,15 @@ function read() {
     `, ${SHOW[shown.compare].text(digitShown())} ${signed(gatesShown().values[layer][i])}`;
   const { error, errors, errors_above } = DATA.lesion;
   set("reading", `Block ${block}${closed}, unit ${unit}: T ${signed(now.T[layer][i], 3)}${compared}, ` +
-    `H ${signed(now.H[layer][i])}, x ${signed(now.states[layer][i])}, y ${y}. ${after}; read there, ` +
-    `${small(errors_above[block])} of the training images are wrong. Closed alone: ${small(errors[layer])} instead of ` +
-    `${small(error)}.`);
+    `H ${signed(now.H[layer][i])}, x ${signed(now.states[layer][i])}, y ${y}. ${after}. Training error of the whole net ` +
+    `${small(error)}, read after this block ${small(errors_above[block])}, with this one closed ${small(errors[layer])}.`);
 }
 
 /* ---- Pointer and keys ---- */
 
 function listenToRows(canvas, plot) {
   let drag = null; // { row, closing }
+  let done = false; // whether a press has been answered, before its click comes
   const cell = (event) => {
     const box = canvas.getBoundingClientRect();
     const row = Math.floor((event.clientY - box.top - GAP) / ROW);
@@ -228,9 +232,11 @@ function listenToRows(canvas, plot) {
     closeBlocks(range(Math.max(1, from), to).map((each) => each - 1), drag.closing);
   };
   canvas.addEventListener("pointerdown", (event) => {
-    if (event.button || (event.pointerType !== "mouse" && canvas === plot.grid)) return; // there a finger scrolls
+    done = !event.button && (event.pointerType === "mouse" || canvas === plot.strip); // on a grid a finger scrolls
+    if (!done) return;
     canvas.setPointerCapture(event.pointerId);
-    const [row] = cell(event);
+    const at = cell(event), row = at[0];
+    point(at);
     drag = { row, closing: !shown.closed.has(row - 1) };
     through(row);
   });
@@ -240,10 +246,11 @@ function listenToRows(canvas, plot) {
     if (drag && at[0] !== drag.row) through(at[0]);
     else if (before !== `${shown.block} ${shown.unit}`) redraw();
   });
-  for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => setTimeout(() => (drag = null)));
-  canvas.addEventListener("click", (event) => { // of a finger on the grid; a drag has done its own
-    if (drag) return;
-    const at = cell(event);
+  for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (drag = null));
+  canvas.addEventListener("click", (event) => { // of a finger on a grid, sometimes long after pointerup
+    const answered = done, at = cell(event);
+    done = false;
+    if (answered) return;
     point(at);
     if (at[0]) closeBlocks([at[0] - 1], !shown.closed.has(at[0] - 1));
     else redraw();
@@ -255,9 +262,10 @@ function pressed(event) {
   const steps = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
   const jumps = { Home: -net.depth, End: net.depth, PageUp: -10, PageDown: 10 };
   const [down, right] = steps[event.key] || [jumps[event.key] || 0, 0], layer = shown.block - 1;
+  if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's
   if (!down && !right && event.key !== " " && event.key !== "Enter") return;
   event.preventDefault();
-  const closing = event.shiftKey ? shown.closed.has(layer) : !shown.closed.has(layer);
+  const closing = event.shiftKey && down ? shown.closed.has(layer) : !shown.closed.has(layer);
   shown.block = Math.max(0, Math.min(net.depth, shown.block + down));
   shown.unit = Math.max(1, Math.min(net.hidden, shown.unit + right));
   const toggles = (!down && !right) || (event.shiftKey && down);

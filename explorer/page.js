@@ -96,8 +96,7 @@ function choose(k) {
 function startDrawing() {
   drawn.clearRect(0, 0, SIDE, SIDE);
   pressOnly($("thumbs"), null);
-  const about = "Your drawing. The net sees it scaled and centred as MNIST's digits are:";
-  Object.assign(shown, { pixels: new Uint8Array(784), label: null, about });
+  Object.assign(shown, { pixels: new Uint8Array(784), label: null, about: "The net sees:" });
   Object.assign(pen, { x: SIDE / 2, y: SIDE / 2, down: false, at: null });
   $("seen").hidden = false;
   showInk();
@@ -106,7 +105,7 @@ function startDrawing() {
 
 /* A stroke to (x, y), in the drawing's own units. */
 function stroke(x, y) {
-  const from = pen.at || [x, y];
+  const start = performance.now(), from = pen.at || [x, y];
   Object.assign(drawn, { lineWidth: 24, lineCap: "round", lineJoin: "round", strokeStyle: "white" });
   drawn.beginPath();
   drawn.moveTo(...from);
@@ -116,7 +115,7 @@ function stroke(x, y) {
   const alpha = drawn.getImageData(0, 0, SIDE, SIDE).data;
   shown.pixels = asMnist(Float32Array.from({ length: SIDE * SIDE }, (_, i) => alpha[4 * i + 3] / 255), SIDE);
   showInk();
-  look();
+  look(start);
 }
 
 function showInk() {
@@ -138,6 +137,7 @@ function listenToThePen() {
     return [(SIDE * (event.clientX - box.left)) / box.width, (SIDE * (event.clientY - box.top)) / box.height];
   };
   canvas.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
     canvas.setPointerCapture(event.pointerId);
     if (shown.label !== null) startDrawing();
     [pen.at, pen.keys] = [null, false];
@@ -164,9 +164,8 @@ function listenToThePen() {
 
 let waiting = 0;
 
-/* Computes and shows everything for the image and the closed blocks. */
-function look() {
-  const start = performance.now();
+/* Computes and shows everything for the image and the closed blocks; began at `start`. */
+function look(start = performance.now()) {
   whole = net.run(shown.pixels);
   now = shown.closed.size ? net.run(shown.pixels, shown.closed) : whole;
   showAnswer();
@@ -184,7 +183,8 @@ function showAnswer() {
   const shares = now.answers[net.depth], answer = answerOf(now), before = answerOf(whole);
   const label = shown.label === null ? "" : shown.label === answer ? ", right" : ", wrong";
   const changed = answer === before ? "" : ` (whole net: ${before})`;
-  set("says", `${answer}, ${percent(shares[answer])} sure${label}${changed}`);
+  const empty = shown.pixels.some((grey) => grey) ? "" : "Nothing drawn: ";
+  set("says", `${empty}${answer}, ${percent(shares[answer])} sure${label}${changed}`);
   set("about", shown.about);
   [...$("bars").children].forEach((bar, digit) => {
     bar.firstChild.style.setProperty("--share", `${100 * shares[digit]}%`);
@@ -201,7 +201,7 @@ function showAnswer() {
   $("above").value = k === null ? net.depth : k;
 }
 
-/* k where exactly the blocks above the k-th are closed, else null. */
+/* k where exactly the blocks after the k-th are closed, else null. */
 function lastOpen() {
   const k = Math.min(net.depth, ...shown.closed);
   return shown.closed.size === net.depth - k ? k : null;
@@ -239,11 +239,13 @@ function only(layers) {
 }
 
 function listenToLesions() {
-  const block = (id) => Math.min(net.depth, Math.max(1, Math.round(Number($(id).value)) || 1)) - 1;
-  const ends = () => [block("from"), block("to")].sort((a, b) => a - b);
+  const ends = () => ["from", "to"].map((id) => Number($(id).value) - 1).sort((a, b) => a - b);
   $("above").max = $("from").max = $("to").max = net.depth;
   $("above").addEventListener("input", () => only(range(Number($("above").value), net.depth - 1)));
-  $("close-range").addEventListener("click", () => closeBlocks(range(...ends())));
+  $("range").addEventListener("submit", (event) => { // of whole numbers from 1 to depth: the browser sees to it
+    event.preventDefault();
+    closeBlocks(range(...ends()));
+  });
   $("close-idle").textContent = `Close all idle ones (${DATA.lesion.idle.length})`;
   $("close-idle").addEventListener("click", () => only(DATA.lesion.idle.map((number) => number - 1)));
   $("open").addEventListener("click", () => only([]));
@@ -265,9 +267,9 @@ function showEffects() {
   moved.sort((a, b) => Math.abs(b[0]) - Math.abs(a[0]));
   const much = moved.filter(([change]) => Math.abs(change) >= 0.01).slice(0, 3);
   const texts = much.map(([change, layer, says]) =>
-    `block ${layer + 1} (${signed(100 * change, 0)} points${says === digit ? "" : `, then it reads ${says}`})`);
-  const none = `Closing any one block moves P(${digit}) by less than a point.`;
-  set("matter", texts.length ? `P(${digit}) moves most with ${texts.join(", ")}.` : none);
+    `${layer + 1}\u00a0(${change > 0 ? "+" : ""}${signed(100 * change, 0)}${says === digit ? "" : `\u00a0\u2192\u00a0${says}`})`);
+  const none = moved.length ? `Closing any one block moves P(${digit}) by less than a point.` : "No block is open.";
+  set("matter", texts.length ? `Blocks that move P(${digit}) most, in points: ${texts.join(", ")}.` : none);
 }
 
 /* ---- Start ---- */
@@ -280,6 +282,7 @@ function start() {
     bar.append(document.createElement("i"), document.createElement("b"), document.createElement("small"));
     bar.children[1].textContent = digit;
     $("bars").append(bar);
+    $("columns").append(Object.assign(document.createElement("span"), { textContent: digit }));
   });
   listenToThePen();
   listenToLesions();

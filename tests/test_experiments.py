@@ -22,6 +22,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 import visualize_highway_networks as viz
 from experiments import (
+    adam_explodes,
     blocks,
     cifar,
     code,
@@ -31,6 +32,7 @@ from experiments import (
     full_mnist,
     gate_bias,
     gates,
+    jacobian,
     lesion,
     more_seeds,
     optimization,
@@ -60,6 +62,12 @@ SUMMARIES = {  # what each summary must hold
     ],
     "gate_bias": ["rule_accuracy"],
     "full_mnist": ["test_accuracy_highway_100_sgd", "test_accuracy_highway_100_adam", "test_accuracy_plain_20_blog"],
+    "adam_explodes": ["exploded_as_it_was", "test_accuracy_beta2_0_99", "batches_above_guessing_clip_0_1"],
+    "jacobian": [
+        f"{name}_{block}_trained"
+        for name in ("difference", "directions_that_pass")
+        for block in jacobian.SEARCHED_WIDTH
+    ],
     "blocks": [
         f"{name}_{block}_{n}" for name in ("test_accuracy", "final_loss") for block in blocks.WIDTH for n in (10, 20)
     ],
@@ -666,6 +674,8 @@ def test_the_committed_results_hold_what_they_must(name):
         "thousand_layers": lambda: thousand_layers.summarise(kept),
         "gate_bias": lambda: gate_bias.summarise(kept),
         "full_mnist": lambda: full_mnist.summarise(kept),
+        "adam_explodes": lambda: adam_explodes.summarise(kept),
+        "jacobian": lambda: jacobian.summarise(kept),
         "blocks": lambda: blocks.summarise(kept, record["settings"]),
         "fifty_layers": lambda: fifty_layers.summarise(kept),
         "gates": lambda: gates.summarise(kept),
@@ -707,6 +717,14 @@ def test_the_committed_results_hold_what_they_must(name):
     if name == "gate_bias":  # as the README says in words
         assert not any(t["fate"] == "hard" for t in kept if t["gate_bias"] <= -4)
         assert all(t["fate"] == "soft" for t in kept if t["gate_bias"] <= -10)
+    if name == "adam_explodes":  # as docs/depth.md says in words
+        assert {t["change"] for t in kept if t["explosion"]} == {*adam_explodes.CHANGES} - {"tanh"}
+        for t in [t for t in kept if t["burst"]]:
+            assert t["change"] != "tanh"
+            assert t["burst"]["worst"]["stretch"][0] > 100 * t["burst"]["median"]["stretch"][0]
+            if t["explosion"] and t["burst"]["usual_norm"] < 10:  # it began after the first epoch
+                onsets = {at: its["step"] for at, its in t["explosion"]["onsets"].items()}
+                assert onsets["gradient"] == min(onsets.values())
     if name == "factor_model":
         assert [sum(t["world"] == world for t in kept) for world in factor_model.WORLDS] == [200, 200, 200]
     if name == "table1":

@@ -134,7 +134,7 @@ def test_the_forward_pass_is_numpy_s(driver, net, images):
     logits, gates = np.split(found, [10], axis=1)
     np.testing.assert_allclose(logits, twin.predict(x), atol=1e-4, rtol=0)
     np.testing.assert_allclose(gates, twin.gates(x).transpose(1, 0, 2).reshape(200, -1), atol=1e-4, rtol=0)
-    assert np.abs(logits - net.predict(x)).max() < 0.2  # the unrounded net: the page says by how much it differs
+    assert np.abs(logits - net.predict(x)).max() < 0.02  # the unrounded net: the page says by how much it differs
 
 
 @browser_only
@@ -229,8 +229,60 @@ def test_buttons_close_what_they_say(driver):
     assert f"{100 * DATA['lesion']['errors_above'][10]:.2g} %" in driver.find_element("id", "closed").text
 
 
+@browser_only
+@together
+@pytest.mark.parametrize(
+    ("start", "end", "expected"),
+    [("3", "5", [3, 4, 5]), ("45", "44", [44, 45]), ("", "3", []), ("2", "", []), ("0", "3", []), ("2", "50", [])],
+)
+def test_only_blocks_that_are_there_can_be_asked_for(driver, start, end, expected):
+    for name, text in (("from", start), ("to", end)):
+        field = driver.find_element("id", name)
+        field.clear()
+        field.send_keys(text)
+    press(driver, "close-range")
+    assert closed(driver) == expected
+    driver.execute_script("$('range').reset()")
+
+
+@browser_only
+@together
+def test_where_nothing_is_drawn_or_open_the_page_says_so(driver):
+    press(driver, "clear")
+    assert driver.find_element("id", "says").text.startswith("Nothing drawn: ")
+    driver.execute_script("only(range(0, 48))")
+    settle(driver)
+    assert driver.find_element("id", "matter").text == "No block is open."
+
+
+@browser_only
+@together
+def test_the_reading_tells_what_was_measured_of_the_whole_net(driver):
+    driver.execute_script("only(range(14, 44)); shown.block = 7; read()")
+    of_all = DATA["lesion"]
+    whole, after, without = of_all["error"], of_all["errors_above"][7], of_all["errors"][6]
+    text = driver.find_element("id", "reading").text
+    expected = f"whole net {100 * whole:.2g} %, read after this block {100 * after:.2g} %, with this one closed "
+    assert f"{expected}{100 * without:.2g} %." in text
+
+
 def press(driver, name: str) -> None:
     driver.find_element("id", name).click()
+
+
+@browser_only
+@together
+@pytest.mark.parametrize("kind", ["strip", "grid"])
+def test_a_finger_s_tap_closes_one_block_once(driver, kind):
+    canvas = driver.find_element("css selector", f"#gates .{kind}")
+    code = "arguments[0].scrollIntoView({block: 'center'}); const { left, top } = arguments[0].getBoundingClientRect();"
+    left, top = driver.execute_script(f"{code} return [left, top + topOf(25) + ROW / 2]", canvas)
+    for expected in ([25], [], [25]):
+        for kind_of_event, points in (("touchStart", [{"x": left + 9, "y": top}]), ("touchEnd", [])):
+            event = {"type": kind_of_event, "touchPoints": points}
+            driver.execute_cdp_cmd("Input.dispatchTouchEvent", event)
+        driver.execute_async_script("setTimeout(arguments[0], 300)")  # its click comes late
+        assert closed(driver) == expected
 
 
 @browser_only
@@ -289,15 +341,25 @@ def test_an_answer_takes_less_than_50_ms(driver):
         for _ in range(5)
     ]
     assert min(times) < 50
+    driver.execute_script("startDrawing()")
+    strokes = [
+        driver.execute_script("stroke(100, 100 + arguments[0]); return Number($('took').dataset.ms)", 10 * k)
+        for k in range(5)
+    ]
+    assert min(strokes) < 50
 
 
 @browser_only
 @together
-@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("width", [1280, 800, 400, 320])
 @pytest.mark.parametrize("colors", ["light", "dark"])
 def test_it_fits_and_can_be_read(driver, width, colors):
     screenshots.look_as(driver, width, 800, colors=colors)
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+    settle(driver)
+    cut = "[...document.querySelectorAll('.controls, .note, #closed, #reading')].filter((e) => "
+    cut += "e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent)"
+    assert driver.execute_script(f"return {cut}") == []
     pairs = [("ink", "panel"), ("ink", "paper"), ("faint", "panel"), ("faint", "paper"), ("link", "panel")]
     for text, ground in pairs:
         a, b = (luminance(color_of(driver, name)) for name in (text, ground))
