@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.colors import SymLogNorm
 from matplotlib.ticker import MaxNLocator
 
 from figures.style import by_data, heat_map, mean_sd
@@ -16,11 +17,10 @@ def gates_figure_2(record):
     fig = plt.figure(figsize=(10, 2.7 * len(nets) + 3.5))
     top, below = fig.subfigures(2, 1, height_ratios=(2.7 * len(nets) + 0.5, 3))
     axes = top.subplots(len(nets), 4, sharex=True, sharey=True, squeeze=False)
-    moved = {t["data"]: [[bias - t["gate_bias"] for bias in row] for row in t["maps"]["bias"]] for t in nets}
-    most = max(abs(bias) for rows in moved.values() for row in rows for bias in row) / 2  # or most are white
+    most = max(abs(value) for t in nets for row in moved(t) for value in row) / 2  # or most are white
     high = max(T for t in nets for row in t["maps"]["mean_T"] for T in row) / 2
     columns = (
-        ("gate bias less its start", lambda t: moved[t["data"]], "PuOr_r", (-most, most), "both"),
+        ("gate bias less its start", moved, "PuOr_r", (-most, most), "both"),
         ("mean T, all training images", lambda t: t["maps"]["mean_T"], "viridis", (0, high), "max"),
         ("T of one image", lambda t: t["maps"]["one"]["T"], "viridis", (0, 1), "neither"),
         ("that image's block outputs", lambda t: t["maps"]["one"]["outputs"], "RdBu_r", (-1, 1), "neither"),
@@ -28,9 +28,11 @@ def gates_figure_2(record):
     for column, (text, part, colors, limits, extend) in zip(axes.T, columns, strict=True):
         for ax, t in zip(column, nets, strict=True):
             image = heat_map(ax, part(t), colors, limits)
+            if part is moved:  # CIFAR-100's move ten times as far
+                image.set_norm(SymLogNorm(0.2, vmin=-most, vmax=most))
         column[0].set_title(text, fontsize=11)
         column[-1].set_xlabel("unit")
-        place = {"ax": column, "location": "bottom", "aspect": 16, "pad": 0.02}
+        place = {"ax": column, "location": "bottom", "aspect": 16, "pad": 0.02, "format": "{x:g}"}
         top.colorbar(image, **place, extend=extend, ticks=MaxNLocator(4, steps=[1, 2, 5, 10]))
     for ax, t in zip(axes[:, 0], nets, strict=True):
         ax.set_ylabel(f"{t['data']} (start {t['gate_bias']:g})\nblock, from the image on")
@@ -42,6 +44,11 @@ def gates_figure_2(record):
     right.set_ylabel("mean T")
     right.set_title("mean over the units and the images", fontsize=11)
     return fig
+
+
+def moved(t):
+    """How far each gate bias was moved in training."""
+    return [[bias - t["gate_bias"] for bias in row] for row in t["maps"]["bias"]]
 
 
 def gates_figure_3(record):
