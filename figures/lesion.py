@@ -30,10 +30,10 @@ def lesion(record):
     note(one, text, (1, 0), (-3, 3), "0.2", xycoords="axes fraction", ha="right")
     one.set(xlabel="the one block that is closed (a line for each seed)")
     greedy.axhline(POINT, color="0.35", lw=1.2, ls=":")
-    text = f"so many can be closed before {POINT:g} point is added: the markers"
-    note(greedy, text, (0, POINT), (4, 5), "0.35", xycoords=("axes fraction", "data"), ha="left")
+    text = f"markers: the most that add less than {POINT:g} point"
+    note(greedy, text, (1, POINT), (-3, -14), "0.35", xycoords=("axes fraction", "data"), ha="right")
     greedy.set_xlabel("n: so many blocks are closed, one after another the one that adds least to the error")
-    for ax, ticks in ((one, (-IDLE, 0, IDLE, 1)), (greedy, (-1, -IDLE, 0, IDLE, 1, 10, 100))):
+    for ax, ticks in ((one, (-IDLE, 0, IDLE, 1, 10)), (greedy, (0, IDLE, 1, 10, 100))):
         ax.set_yscale("symlog", linthresh=IDLE)
         ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.set_ylabel(f"added to the training error, points\n(linear to {IDLE:g}, logarithmic beyond)")
