@@ -200,7 +200,7 @@ CLAIMS = [
     ),
     Claim(
         "paper, Figure 4",
-        "about 60 % of the layers contribute nothing (45 to 75 %, one alone; several together: less than a point of error)",
+        "about 60 % of the layers contribute nothing (45 to 75 %; together: for less than a point of error)",
         values=lambda r: [of(nets(r), "idle_share"), of(nets(r), "closed_together")],
         ours=shown_in("idle alone: {}, together: {} blocks"),
         holds=lambda share, _: [within(share, 0.45, 0.75)],
