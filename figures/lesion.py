@@ -32,6 +32,7 @@ def lesion(record):
     greedy.axhline(POINT, color="0.35", lw=1.2, ls=":")
     text = f"markers: the most that add less than {POINT:g} point"
     note(greedy, text, (1, POINT), (-3, -14), "0.35", xycoords=("axes fraction", "data"), ha="right")
+    greedy.set_ylim(bottom=-IDLE / 2)
     greedy.set_xlabel("n: so many blocks are closed, one after another the one that adds least to the error")
     for ax, ticks in ((one, (-IDLE, 0, IDLE, 1, 10)), (greedy, (0, IDLE, 1, 10, 100))):
         ax.set_yscale("symlog", linthresh=IDLE)
