@@ -13,6 +13,7 @@ from pathlib import Path
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from figures import (
+    adam_explodes,
     benchmark,
     blocks,
     cifar,
@@ -22,6 +23,7 @@ from figures import (
     gate_bias,
     gates,
     headline,
+    jacobian,
     lesion,
     long_training,
     optimization,
@@ -50,11 +52,13 @@ DRAWN = {  # of its JSON: what is drawn from it, each into a file in viz/ of the
     ("thousand_layers",): (thousand_layers.thousand_layers,),
     ("gate_bias",): (gate_bias.gate_bias,),
     ("full_mnist",): (full_mnist.full_mnist,),
+    ("adam_explodes",): (adam_explodes.adam_explodes,),
     ("gates",): (gates.gates_figure_2, gates.gates_figure_3),
     ("lesion",): (lesion.lesion,),
     ("routing",): (routing.routing, routing.routes),
     ("blocks",): (blocks.blocks, blocks.gradient_flow),
     ("very_deep",): (very_deep.very_deep, very_deep.bias_sweep),
+    ("jacobian",): (jacobian.jacobian,),
     ("data_movement",): (data_movement.data_movement,),
     ("factor_model",): (factor_model.factor_model,),
     ("table1", "published"): (table1.conv_curves,),

@@ -264,6 +264,45 @@ def exploded(read) -> str:
     return table("| 100 layers, all of MNIST | test accuracy of each seed | mean ± sd |", rows)
 
 
+def cures(read) -> str:
+    """Adam as it was and with one thing changed, each over the same seeds."""
+    record, rows = read("results/adam_explodes.json"), []
+    for change in dict.fromkeys(t["change"] for t in record["trials"]):
+        own = [t for t in record["trials"] if t["change"] == change]
+        exploded = sum(t["explosion"] is not None for t in own)
+        each = ", ".join("diverged" if t["test_accuracy"] is None else f"{t['test_accuracy']:.4f}" for t in own)
+        above = ", ".join(str(t["batches_above_guessing"]) for t in own)
+        rows.append(f"| {change} | {exploded} of {len(own)} | {above} | {each} |")
+    return table("| | seeds that explode | batches above log 10 | test accuracy of each seed |", rows)
+
+
+def bursting(read) -> list[dict]:
+    """The nets of adam_explodes whose first burst comes from a usual gradient: nothing had exploded before."""
+    trials = read("results/adam_explodes.json")["trials"]
+    return [t for t in trials if t["burst"] and t["burst"]["usual_norm"] < 10]
+
+
+def bursts(read) -> str:
+    rows = []
+    for t in bursting(read):
+        burst = t["burst"]
+        stretches = (f"{burst[which]['stretch'][0]:.2g}" for which in ("worst", "median"))
+        ratio = f"{burst['gradient_norm'] / burst['usual_norm']:.2g}"
+        rows.append(f"| {t['change']}, {t['seed']} | {burst['epoch']} | {ratio} | {' | '.join(stretches)} |")
+    names = "epoch", "gradient over the usual", "stretch of the worst image", "of the median image"
+    return table(f"| change, seed | {' | '.join(names)} |", rows)
+
+
+def onsets(read) -> str:
+    """Of each explosion when each statistic left its range, and in which layer most."""
+    rows, names = [], ("state", "gradient", "surprise", "step", "parameters")
+    for t in (t for t in bursting(read) if t["explosion"]):
+        found = [t["explosion"]["onsets"].get(name) for name in names]
+        cells = (f"{its['step']}, layer {its['layer']}" if its else "in range" for its in found)
+        rows.append(f"| {t['change']}, {t['seed']} | {t['explosion']['epoch']} | {' | '.join(cells)} |")
+    return table(f"| change, seed | epoch | {' | '.join(names)} |", rows)
+
+
 def blocks(read, matched: str) -> str:
     """Median loss and accuracy of four kinds of block, at as many parameters or at one width."""
     record, rows = read("results/blocks.json"), []
@@ -290,6 +329,17 @@ def compounding(read) -> str:
         rows.append(f"| {n} | {cells} |")
     columns = "identity part at the start", "trained", "gradient, first layer over last: highway", "residual"
     return table(f"| layers | {' | '.join(columns)} | mean T, first third | last third |", rows)
+
+
+def to_the_end(read) -> str:
+    """How all Jacobians together stretch: of each kind of net, before and after training."""
+    summary, rows = read("results/jacobian.json")["summary"], []
+    for block in ("plain", "residual", "highway"):
+        for when, text in (("at_start", "before"), ("trained", "after")):
+            names = *(f"{name}_to_the_end" for name in ("largest", "median", "smallest")), "directions_that_pass"
+            cells = " | ".join(f"{summary[f'{name}_{block}_{when}']['mean']:.2g}" for name in names)
+            rows.append(f"| {block} | {text} | {cells} |")
+    return table("| net | training | largest | median | smallest | directions that pass |", rows)
 
 
 def unscaled(read) -> str:
@@ -505,12 +555,15 @@ FILLED = {
     "very-deep": very_deep,
     "bias-sweep": bias_sweep,
     "exploded": exploded,
+    "cures": cures,
+    "bursts": bursts,
+    "onsets": onsets,
 }
 FILLED |= {"shut-skipped": partial(shut, name="skipped_accuracy"), "shut-sum": partial(shut, name="sum_of_mean_T")}
 FILLED |= {"depth-accuracy": partial(sweep, columns={"test_acc": ""})}
 FILLED |= {"sweep": partial(sweep, columns=ACCURACY | {"train_loss": "training loss"})}
 FILLED |= {"claims": ledger, "ledger-counts": ledger_counts, "ledger-reproduced": ledger_reproduced}
-FILLED |= {"compounding": compounding, "unscaled": unscaled}
+FILLED |= {"compounding": compounding, "unscaled": unscaled, "to-the-end": to_the_end}
 FILLED |= {"blocks": partial(blocks, matched="parameters"), "blocks-width-50": partial(blocks, matched="width")}
 FILLED |= {
     f"trials-{name}": partial(budget, name=name, text="{trials} trials of {search_epochs} epochs")

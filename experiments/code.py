@@ -9,7 +9,8 @@ import inspect
 
 from plumbing.files import ROOT
 
-NOT_IN_THE_KEY = ("plumbing", "figures", "experiments.ledger", "highway_networks.load_mnist")  # data has its own
+LOADERS = "highway_networks.load_mnist", "conv.cifar.load_cifar"  # data have a checksum of their own
+NOT_IN_THE_KEY = ("plumbing", "figures", "experiments.ledger", *LOADERS)
 
 
 def code_of(function) -> str:

@@ -17,10 +17,11 @@ def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
 
 
 def drawn(sample, kind: tuple, e: Experiment) -> list[dict]:
-    """The trials of one kind's search; `sample(kind, k, e)`, what the k-th tries, depends on nothing but these."""
+    """The trials of one kind's search; `sample(kind, k, e)`, what the k-th tries, depends on nothing but these.  Of
+    what all trials have in common, what it names itself stays."""
     s = e.settings
     same = {"clip": 1.0, "seed": 0, "epochs": s["search_epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
-    return [sample(kind, k, e) | same for k in range(s["trials"])]
+    return [(t := sample(kind, k, e)) | same | t for k in range(s["trials"])]
 
 
 def two_best(ranked: list[dict], s: dict) -> list[dict]:

@@ -8,25 +8,30 @@ from __future__ import annotations
 
 import functools
 import math
+import os
 
 import numpy as np
 
 import highway_networks as hn
+from conv.cifar import load_cifar
 from experiments import extra_blocks
 from experiments.trials import Experiment
 from plumbing.files import InputError
 
 WIDTH = {"highway": 50, "plain": 71}
-BATCH, PIXELS = 128, "[0, 1]"
+BATCH, CIFAR = 128, "CIFAR-100"
 ALL = {"n_train": 60000, "n_test": 10000}  # images
 
 
-@functools.lru_cache(maxsize=2)  # MNIST and a harder set
+@functools.lru_cache(maxsize=3)  # MNIST and two harder sets
 def data_set(data_dir: str | None = None) -> hn.Dataset:
-    """MNIST, or that of a folder, read once, for the processes that are forked afterwards, too."""
-    data = hn.load_mnist(data_dir)
-    if data_dir is None and data.name != "MNIST":  # $MNIST_DIR does not make results about MNIST those of another set
-        raise InputError(f"$MNIST_DIR names {data.source}, which is not MNIST, but this experiment is about MNIST")
+    """MNIST, that of a folder in its layout, or "CIFAR-100" from $CIFAR_DIR, the cache or the web: read once, for the
+    processes that are forked afterwards, too.  Raises InputError where it cannot be had."""
+    data = load_cifar(CIFAR, os.environ.get("CIFAR_DIR")) if data_dir == CIFAR else hn.load_mnist(data_dir)
+    about = {None: "MNIST", CIFAR: CIFAR}.get(data_dir, data.name)
+    if data.name != about:  # $MNIST_DIR and $CIFAR_DIR do not make results about a set those of another
+        which = f"${about[:5]}_DIR names {data.source}"
+        raise InputError(f"{which}, which is not {about} but {data.name}; this experiment is about {about}")
     return data
 
 
@@ -35,11 +40,16 @@ def data_of(t: dict) -> hn.Dataset:
     return data_set(t.get("data_dir"))
 
 
-@functools.lru_cache(maxsize=2)
+def pixels_of(data_dir: str | None) -> str:
+    """Between which numbers the pixels of a set are scaled: from background to ink, and colours around 0."""
+    return "[-1, 1]" if data_dir == CIFAR else "[0, 1]"
+
+
+@functools.lru_cache(maxsize=3)
 def images(n_train: int, n_test: int, data_dir: str | None = None):
-    """x_train (n_train, 784) float32 in [0, 1], y_train, x_test, y_test: the first images of MNIST or of another."""
-    data = data_set(data_dir)
-    x_train, x_test = (hn.scale_pixels(x, np.float32, PIXELS) for x in (data.x_train[:n_train], data.x_test[:n_test]))
+    """x_train (n_train, d_in) float32, scaled, y_train, x_test, y_test: the first images of MNIST or of another set."""
+    data, scale = data_set(data_dir), functools.partial(hn.scale_pixels, dtype=np.float32, pixels=pixels_of(data_dir))
+    x_train, x_test = scale(data.x_train[:n_train]), scale(data.x_test[:n_test])
     return x_train, data.y_train[:n_train], x_test, data.y_test[:n_test]
 
 
@@ -55,8 +65,9 @@ def make(t: dict) -> hn.DeepNet:
     own = {"activation": t["activation"], "init": init, "gate_bias": t.get("gate_bias", 0.0)}
     width = t["width"] if "width" in t else WIDTH[t["block"]]
     block = extra_blocks.Residual(t["scale"]) if "scale" in t else t["block"]
-    net = hn.DeepNet(784, 10, width, t["layers"] - 1, block, rng, **own)
-    net.about["pixels"] = PIXELS
+    data = data_of(t)
+    net = hn.DeepNet(data.x_train.shape[1], data.n_classes, width, t["layers"] - 1, block, rng, **own)
+    net.about["pixels"] = pixels_of(t.get("data_dir"))
     return net
 
 

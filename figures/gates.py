@@ -1,11 +1,14 @@
 """The paper's Figures 2 and 3: results/gates.json."""
 
 import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import SymLogNorm
 from matplotlib.ticker import MaxNLocator
 
 from figures.style import by_data, heat_map, mean_sd
 
 FIRST = 15  # blocks, of which the paper speaks
+SHOWN = {"MNIST": (0, 7), "CIFAR-100": (0, 1)}  # classes in the paper's Figure 3
 
 
 def gates_figure_2(record):
@@ -14,24 +17,25 @@ def gates_figure_2(record):
     fig = plt.figure(figsize=(10, 2.7 * len(nets) + 3.5))
     top, below = fig.subfigures(2, 1, height_ratios=(2.7 * len(nets) + 0.5, 3))
     axes = top.subplots(len(nets), 4, sharex=True, sharey=True, squeeze=False)
-    start = nets[0]["gate_bias"]
-    most = max(abs(bias - start) for t in nets for row in t["maps"]["bias"] for bias in row) / 2  # or most are white
-    highest = max(T for t in nets for row in t["maps"]["mean_T"] for T in row)
+    most = max(abs(value) for t in nets for row in moved(t) for value in row) / 2  # or most are white
+    high = max(T for t in nets for row in t["maps"]["mean_T"] for T in row) / 2
     columns = (
-        (f"gate bias ({start:g} at first)", lambda maps: maps["bias"], "PuOr_r", (start - most, start + most), "both"),
-        ("mean T, all training images", lambda maps: maps["mean_T"], "viridis", (0, highest), "neither"),
-        ("T of one image", lambda maps: maps["one"]["T"], "viridis", (0, 1), "neither"),
-        ("that image's block outputs", lambda maps: maps["one"]["outputs"], "RdBu_r", (-1, 1), "neither"),
+        ("gate bias less its start", moved, "PuOr_r", (-most, most), "both"),
+        ("mean T, all training images", lambda t: t["maps"]["mean_T"], "viridis", (0, high), "max"),
+        ("T of one image", lambda t: t["maps"]["one"]["T"], "viridis", (0, 1), "neither"),
+        ("that image's block outputs", lambda t: t["maps"]["one"]["outputs"], "RdBu_r", (-1, 1), "neither"),
     )
     for column, (text, part, colors, limits, extend) in zip(axes.T, columns, strict=True):
         for ax, t in zip(column, nets, strict=True):
-            image = heat_map(ax, part(t["maps"]), colors, limits)
+            image = heat_map(ax, part(t), colors, limits)
+            if part is moved:  # CIFAR-100's move ten times as far
+                image.set_norm(SymLogNorm(0.2, vmin=-most, vmax=most))
         column[0].set_title(text, fontsize=11)
         column[-1].set_xlabel("unit")
-        place = {"ax": column, "location": "bottom", "aspect": 16, "pad": 0.02}
-        top.colorbar(image, **place, extend=extend, ticks=MaxNLocator(2, steps=[1, 5, 10]))
+        place = {"ax": column, "location": "bottom", "aspect": 16, "pad": 0.02, "format": "{x:g}"}
+        top.colorbar(image, **place, extend=extend, ticks=MaxNLocator(4, steps=[1, 2, 5, 10]))
     for ax, t in zip(axes[:, 0], nets, strict=True):
-        ax.set_ylabel(f"{t['data']}\nblock, from the image on")
+        ax.set_ylabel(f"{t['data']} (start {t['gate_bias']:g})\nblock, from the image on")
     left, right = below.subplots(1, 2)
     by_block(left, record, "change", "of it")
     left.set_ylabel("change |y - x| of the state")
@@ -42,20 +46,29 @@ def gates_figure_2(record):
     return fig
 
 
+def moved(t):
+    """How far each gate bias was moved in training."""
+    return [[bias - t["gate_bias"] for bias in row] for row in t["maps"]["bias"]]
+
+
 def gates_figure_3(record):
     """Figure 3: where the mean gates of a class differ from the mean over all images."""
-    net, *_ = (t for t in record["trials"] if "maps" in t)
-    classes = net["maps"]["class_minus_mean"]
-    fig = plt.figure(figsize=(10, 8.3))
-    top, below = fig.subfigures(2, 1, height_ratios=(5.4, 2.9))
-    limit = max(abs(value) for each in classes for row in each for value in row) / 2
-    axes = top.subplots(2, 5, sharex=True, sharey=True)
-    for c, ax in enumerate(axes.flat):
-        image = heat_map(ax, classes[c], "RdBu_r", (-limit, limit))
-        ax.set_title(f"digit {c}", fontsize=11)
-    top.colorbar(image, ax=axes, extend="both", pad=0.01, aspect=30, label="mean T of the digit less mean T of all")
-    top.supxlabel(f"unit ({net['data']}, {net['layers'] - 1} blocks, seed {net['seed']})", fontsize=12)
-    top.supylabel("block, from the image on", fontsize=12)
+    nets = [t for t in record["trials"] if "maps" in t]
+    fig = plt.figure(figsize=(10, 7.6))
+    top, below = fig.subfigures(2, 1, height_ratios=(4.6, 3))
+    for part, t in zip(np.ravel(top.subfigures(1, len(nets))), nets, strict=True):
+        classes = {c: t["maps"]["class_minus_mean"][c] for c in SHOWN[t["data"]]}
+        limit = max(abs(value) for each in classes.values() for row in each for value in row) / 2  # or most are white
+        axes = part.subplots(1, len(classes), sharey=True)
+        for ax, (c, rows) in zip(axes, classes.items(), strict=True):
+            image = heat_map(ax, rows, "RdBu_r", (-limit, limit))
+            ax.set_title(f"class {c}", fontsize=11)
+            ax.set_xlabel("unit")
+        axes[0].set_ylabel("block, from the image on")
+        part.suptitle(t["data"], fontsize=12)
+        text = "mean T of the class less mean T of all"
+        bar = part.colorbar(image, ax=axes, location="bottom", extend="both", aspect=30, ticks=MaxNLocator(4))
+        bar.set_label(text, fontsize=10)
     ax = below.subplots()
     by_block(ax, record, "class_difference", "of the squares")
     ax.set_ylabel("mean T of a class\nless that of all (RMS)")

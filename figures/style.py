@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import math
+from itertools import cycle
 
 import matplotlib
 
@@ -96,9 +97,10 @@ def of_trials(record, group, **wanted):
 
 
 def by_data(record):
-    """[(name, style of its lines, its trials)] of MNIST and, if it was measured, the harder data set."""
+    """[(name, style of its lines, its trials)] of MNIST and of what was measured beside it."""
     names = list(dict.fromkeys(t["data"] for t in record["trials"]))
-    styles = ({"color": "#0072B2", "lw": 1.4}, {"color": "#E69F00", "lw": 1.4, "ls": (0, (4, 1.5))})
+    colors, dashes = ("#0072B2", "#D55E00", "#009E73", "#CC79A7"), ("-", (0, (4, 1.5)), (0, (1, 1)), "-.")
+    styles = cycle({"color": color, "lw": 1.4, "ls": dash} for color, dash in zip(colors, dashes, strict=True))
     return [(name, style, of_trials(record, None, data=name)) for name, style in zip(names, styles, strict=False)]
 
 

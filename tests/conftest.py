@@ -24,7 +24,8 @@ def mnist():
 
 @pytest.fixture(autouse=True)
 def no_data_dir_from_outside(monkeypatch):
-    monkeypatch.delenv("MNIST_DIR", raising=False)
+    for name in ("MNIST_DIR", "CIFAR_DIR"):
+        monkeypatch.delenv(name, raising=False)
 
 
 def idx_bytes(array: np.ndarray) -> bytes:

@@ -197,6 +197,8 @@ LONG = [  # parsed, not run
     "python conv_highway_networks.py --net nineteen-layers --data cifar-100 --epochs 40",
     "python conv_highway_networks.py --net highway-a --block plain --epochs 20",
     "python straightforward.py",
+    "python make_highway_explorer.py",  # run by tests/test_explorer.py
+    "python explorer/screenshots.py",
     "python highway_networks.py --seeds 0,1,2 --data-dir /usr/share/datasets/fashion-mnist --out run_fashion.json",
 ]
 FILLING, NETS = "python docs/fill.py", "python conv_highway_networks.py --nets"

@@ -22,6 +22,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 import visualize_highway_networks as viz
 from experiments import (
+    adam_explodes,
     blocks,
     cifar,
     code,
@@ -31,6 +32,7 @@ from experiments import (
     full_mnist,
     gate_bias,
     gates,
+    jacobian,
     lesion,
     long_training,
     more_seeds,
@@ -64,6 +66,12 @@ SUMMARIES = {  # what each summary must hold
     ],
     "gate_bias": ["rule_accuracy"],
     "full_mnist": ["test_accuracy_highway_100_sgd", "test_accuracy_highway_100_adam", "test_accuracy_plain_20_blog"],
+    "adam_explodes": ["exploded_as_it_was", "test_accuracy_beta2_0_99", "batches_above_guessing_clip_0_1"],
+    "jacobian": [
+        f"{name}_{block}_trained"
+        for name in ("difference", "directions_that_pass")
+        for block in jacobian.SEARCHED_WIDTH
+    ],
     "blocks": [
         f"{name}_{block}_{n}" for name in ("test_accuracy", "final_loss") for block in blocks.WIDTH for n in (10, 20)
     ],
@@ -222,34 +230,59 @@ def test_a_stopped_experiment_goes_on_where_it_was(tmp_path, finished, how):
     assert numbers_of(log.parent, name) == numbers_of(tmp_path / "whole", name)
 
 
-def test_a_harder_data_set_beside_mnist(tmp_path, finished):
-    """As Fashion-MNIST would be: another set in MNIST's layout, by --data-dir."""
-    harder = write_data_set(tmp_path / "harder", n_train=1280, n_test=300, side=28, classes=10)
-    small, few = write_data_set(tmp_path / "small"), write_data_set(tmp_path / "few", 700, side=28, classes=10)
-    results, words = tmp_path / "results", ("--data-dir", harder)
+@pytest.fixture
+def made_up_cifar(monkeypatch):
+    """Few random images in place of CIFAR-100's."""
+    monkeypatch.setattr(training, "load_cifar", lambda name, data_dir: cifar.made_up("cifar-100")._replace(name=name))
+    for each in (training.data_set, training.images):
+        each.cache_clear()
+    yield
+    training.data_set.cache_clear()
+
+
+def test_harder_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
+    """CIFAR-100, and another set in MNIST's layout, as Fashion-MNIST is, of other sizes: by --data-dir."""
+    harder = write_data_set(tmp_path / "harder", n_train=700, side=9, classes=4)
+    few, results = write_data_set(tmp_path / "few", 127), tmp_path / "results"
     for folder, message in (
-        (small, "28 x 28 pixels"), (few, "hold 1280 images"), (ROOT / "data" / "mnist", "another data set than MNIST"),
+        (few, "must hold 128 images"), (ROOT / "data" / "mnist", "another data set than MNIST, in"),
         (tmp_path / "absent", "is not a folder"),
     ):  # fmt: skip
         with pytest.raises(InputError, match=message):
             experiment_here("fifty_layers", results, "--data-dir", folder)
     finished("fifty_layers", results)
+    words = ("--data-dir", "CIFAR-100", harder)
+    finished("fifty_layers", results)
     experiment_here("lesion", results, *words)  # trains the nets that are missing
     for name in ("fifty_layers", "gates", "lesion"):
         experiment_here(name, results, *words)
         record = json.loads((results / f"{name}.json").read_text())
-        assert record["command"] == f"python -m experiments.{name} --data-dir {harder}"
-        own = {key: value for key, value in record["summary"].items() if key.endswith("_fashion")}
-        assert len(own) >= 4
-        assert list(own.values()) != [record["summary"][key.removesuffix("_fashion")] for key in own]
+        assert record["command"] == f"python -m experiments.{name} --data-dir CIFAR-100 {harder}"
+        for suffix in ("_cifar_100", "_harder"):
+            own = {key: value for key, value in record["summary"].items() if key.endswith(suffix)}
+            assert len(own) >= 4
+            assert list(own.values()) != [record["summary"][key.removesuffix(suffix)] for key in own]
         final = record["trials"]["final"] if name == "fifty_layers" else record["trials"]
-        assert [(t["data"], t["data_dir"], t["seed"]) for t in final] == [
-            (*data, seed) for data in (("MNIST", None), ("harder", str(harder))) for seed in (1, 2)
-        ]
+        sets = ("MNIST", None, 1280, 300, -2, 2), ("CIFAR-100", "CIFAR-100", 1280, 100, -4, 8)
+        sets += (("harder", str(harder), 700, 80, -2, 2),)
+        keys = "data", "data_dir", "n_train", "n_test", "gate_bias", "epochs", "seed"
+        assert [tuple(t[key] for key in keys) for t in final] == [(*each, seed) for each in sets for seed in (1, 2)]
         assert draw(name, results) or name == "fifty_layers"
     assert sorted(path.name for path in results.glob("*.npz")) == [
-        f"fifty_layers_{name}_{seed}.npz" for name in ("harder", "mnist") for seed in (1, 2)
+        f"fifty_layers_{name}_{seed}.npz" for name in ("cifar-100", "harder", "mnist") for seed in (1, 2)
     ]
+    for name, pixels in (("cifar-100", "[-1, 1]"), ("harder", "[0, 1]")):
+        assert hn.DeepNet.load(results / f"fifty_layers_{name}_1.npz").about["pixels"] == pixels
+    of_cifar, of_harder = (training.images(1280, 80, data_dir)[0] for data_dir in ("CIFAR-100", str(harder)))
+    assert (of_cifar.min(), of_cifar.max(), of_harder.min()) == pytest.approx((-1, 1, 0))
+
+
+def test_cifar_100_must_be_the_official_one(monkeypatch, made_up_cifar):
+    monkeypatch.setenv("CIFAR_DIR", "somewhere")
+    altered = cifar.made_up("cifar-100")._replace(name="CIFAR-100, altered", source="somewhere")
+    monkeypatch.setattr(training, "load_cifar", lambda name, data_dir: {"somewhere": altered}[data_dir])
+    with pytest.raises(InputError, match=r"^\$CIFAR_DIR names somewhere, .* not CIFAR-100 but CIFAR-100, alt"):
+        training.data_set("CIFAR-100")
 
 
 def test_nets_that_are_missing_are_trained_first(tmp_path, capsys):
@@ -588,8 +621,9 @@ def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(mon
     monkeypatch.setattr(Experiment, "run", run)
     monkeypatch.setattr(Experiment, "save", save)
     monkeypatch.setattr(training, "images_of", lambda t: None)
-    sets = dict.fromkeys((t["data"], t["data_dir"]) for t in record["trials"]["final"] if "data" in t)
-    monkeypatch.setattr(fifty_layers, "data_sets", lambda e: [*sets])
+    keys = "data", "data_dir", "n_train", "n_test"
+    sets = {t["data"]: tuple(t[key] for key in keys) for t in record["trials"]["final"] if "data" in t}
+    monkeypatch.setattr(fifty_layers, "data_sets", lambda e: sets)
     module.main(["--results", str(tmp_path)])
     assert saved == [record["trials"]]
     assert len(committed) == sum(map(len, record["trials"].values()))
@@ -648,10 +682,11 @@ def committed(name) -> dict:
 def test_the_committed_results_hold_what_they_must(name):
     record = committed(name)
     assert record["settings"]["budget"] == "default"
-    words = " --data-dir /usr/share/datasets/fashion-mnist" if name in ("fifty_layers", "gates", "lesion") else ""
+    harder = name in ("fifty_layers", "gates", "lesion")
+    words = " --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist" if harder else ""
     assert record["command"] == f"python -m experiments.{name}{words}"
     assert set(SUMMARIES[name]) <= record["summary"].keys()
-    assert (ROOT / "results" / f"{name}.json").stat().st_size < 1_000_000
+    assert (ROOT / "results" / f"{name}.json").stat().st_size < 1_100_000
     assert "dirty" not in record["env"]["git"]
     assert not any("dirty" in commit for commit in record["env"]["git_of_trials"])
     summary, kept = record["summary"], record["trials"]
@@ -662,6 +697,8 @@ def test_the_committed_results_hold_what_they_must(name):
         "thousand_layers": lambda: thousand_layers.summarise(kept),
         "gate_bias": lambda: gate_bias.summarise(kept),
         "full_mnist": lambda: full_mnist.summarise(kept),
+        "adam_explodes": lambda: adam_explodes.summarise(kept),
+        "jacobian": lambda: jacobian.summarise(kept),
         "blocks": lambda: blocks.summarise(kept, record["settings"]),
         "fifty_layers": lambda: fifty_layers.summarise(kept),
         "gates": lambda: gates.summarise(kept),
@@ -688,8 +725,11 @@ def test_the_committed_results_hold_what_they_must(name):
         assert not {t["seed"] for t in kept["final"]} & {t["seed"] for t in kept["search"] + kept["finalists"]}
     if name == "fifty_layers" or OF_OTHERS.get(name) == ("fifty_layers",):
         final = kept[{"fifty_layers": "final", "data_movement": "trained"}[name]] if isinstance(kept, dict) else kept
-        assert {(t["layers"], t["gate_bias"], t["n_train"]) for t in final} == {(50, -2, 60000)}
-        assert sum(t["data"] == "MNIST" for t in final) >= 3
+        of_set = {t["data"]: (t["layers"], t["gate_bias"], t["n_train"]) for t in final}
+        mnist, hundred = (50, -2, 60000), (50, -4, 50000)
+        beside = {"CIFAR-100": hundred, "fashion-mnist": mnist} if harder else {}
+        assert of_set == {"MNIST": mnist} | beside
+        assert all(sum(t["data"] == data for t in final) >= 3 for data in of_set)
     if name == "more_seeds":  # the settings and the seeds are those that the experiments did not have
         for other in OF_OTHERS[name]:
             final = committed(other)["trials"]["final"]
@@ -700,6 +740,14 @@ def test_the_committed_results_hold_what_they_must(name):
     if name == "gate_bias":  # as the README says in words
         assert not any(t["fate"] == "hard" for t in kept if t["gate_bias"] <= -4)
         assert all(t["fate"] == "soft" for t in kept if t["gate_bias"] <= -10)
+    if name == "adam_explodes":  # as docs/depth.md says in words
+        assert {t["change"] for t in kept if t["explosion"]} == {*adam_explodes.CHANGES} - {"tanh"}
+        for t in [t for t in kept if t["burst"]]:
+            assert t["change"] != "tanh"
+            assert t["burst"]["worst"]["stretch"][0] > 100 * t["burst"]["median"]["stretch"][0]
+            if t["explosion"] and t["burst"]["usual_norm"] < 10:  # it began after the first epoch
+                onsets = {at: its["step"] for at, its in t["explosion"]["onsets"].items()}
+                assert onsets["gradient"] == min(onsets.values())
     if name == "factor_model":
         assert [sum(t["world"] == world for t in kept) for world in factor_model.WORLDS] == [200, 200, 200]
     if name == "table1":
@@ -740,6 +788,7 @@ def test_the_numbers_of_a_lesion():
     assert lesion.last_that_matters(t) == 48
     assert lesion.last_that_matters(t | {"idle": [*range(1, 50)]}) == 0
     assert lesion.error_of_half(t) == pytest.approx(0.3)
+    assert lesion.first_share(t) == pytest.approx(25 / 40)
 
 
 def test_the_committed_net_is_the_one_of_the_results():

@@ -12,7 +12,7 @@ from conftest import ROOT
 
 from plumbing import installed
 
-FOLDERS = (".", "experiments", "benchmarks", "docs")
+FOLDERS = (".", "experiments", "benchmarks", "docs", "explorer")
 COMMANDS = [
     path.relative_to(ROOT).as_posix()
     for folder in FOLDERS
@@ -45,7 +45,7 @@ def assert_says_what_is_missing(process):
 
 def test_there_are_commands():
     assert {"highway_networks.py", "straightforward.py", "docs/fill.py", "experiments/claims.py"} <= set(COMMANDS)
-    assert len(COMMANDS) >= 23
+    assert len(COMMANDS) >= 25
     assert len(MODULES) >= 17
 
 
@@ -103,7 +103,7 @@ def test_what_is_installed_is_all_there_is(project):
 
 def test_every_command_of_the_root_is_put_on_the_path(project):
     files = [path for path in COMMANDS if path.startswith(PUT_ON_THE_PATH)]
-    assert len(files) == 4
+    assert len(files) == 5
     names = [path.removesuffix(".py").replace("_", "-") for path in files]
     assert project["project"]["scripts"] == dict.fromkeys(names, "plumbing.console:run")
 

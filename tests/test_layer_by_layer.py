@@ -129,6 +129,14 @@ def test_a_lesion_is_a_net_with_its_gates_shut(trained):
     assert result["idle"] == [layer + 1 for layer in idle]
     assert result["idle_share"] == len(idle) / net.depth
     assert result["error_all_idle"] == pytest.approx(error(closed(net, idle), x, y), **close)
+    greedy = [layer - 1 for layer in result["greedy"]]
+    assert sorted(greedy) == list(range(net.depth))
+    for k, measured in enumerate(result["errors_greedy"]):
+        together = {layer: error(closed(net, [*greedy[:k], layer]), x, y) for layer in greedy[k:]}
+        assert measured == pytest.approx(together[greedy[k]], **close)
+        assert measured == pytest.approx(min(together.values()), **close)  # all 1500 images choose
+    cheap = [measured - result["error"] < lesion.POINT for measured in result["errors_greedy"]]
+    assert result["closed_together"] == [*cheap, False].index(False)
 
 
 def test_the_numbers_of_figures_2_and_3(trained):
@@ -156,6 +164,9 @@ def test_the_numbers_of_figures_2_and_3(trained):
     )
     classes = np.array([T[:, y == c].mean(axis=1) for c in range(10)])
     np.testing.assert_allclose(result["maps"]["class_minus_mean"], classes - mean, atol=6e-3)
+    sparsity = [gates.hoyer(np.abs(of_class - mean).reshape(1, -1))[0] for of_class in classes]
+    assert result["class_difference_sparsity"] == pytest.approx(np.mean(sparsity), rel=1e-4)
+    assert result["change_share_first_40"] == 1  # of 6 blocks
     np.testing.assert_allclose(result["maps"]["mean_T"], mean, atol=6e-4)
     one = result["maps"]["one"]
     np.testing.assert_allclose(one["T"], T[:, one["image"]], atol=6e-4)

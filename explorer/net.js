@@ -1,0 +1,140 @@
+"use strict";
+/* The forward pass of highway_networks.DeepNet, in double precision, for one image at a time. */
+
+/* Base64 -> its bytes. */
+function bytesOf(base64) {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+}
+
+/* Little-endian float16 as bytes -> numbers. */
+function fromFloat16(bytes) {
+  const view = new DataView(bytes.buffer);
+  return Float64Array.from({ length: bytes.length / 2 }, (_, i) => {
+    const bits = view.getUint16(2 * i, true), exponent = (bits >> 10) & 31, fraction = bits & 1023;
+    const size = exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -24 * fraction;
+    return bits & 0x8000 ? -size : size;
+  });
+}
+
+/* out[i] = sum_j W[i, j] x[j] + b[i]; W's rows begin at `start`, `stride` apart, and end in b where it is not given. */
+function affine(W, start, stride, x, rows, b) {
+  const out = new Float64Array(rows), n = x.length;
+  for (let i = 0; i < rows; i++) {
+    const row = start + i * stride;
+    let sum = b === undefined ? W[row + n] : W[b + i];
+    for (let j = 0; j < n; j++) sum += W[row + j] * x[j];
+    out[i] = sum;
+  }
+  return out;
+}
+
+const sigmoid = (z) => 1 / (1 + Math.exp(-z));
+
+function softmax(logits) {
+  const top = Math.max(...logits), powers = Array.from(logits, (z) => Math.exp(z - top));
+  const sum = powers.reduce((a, b) => a + b);
+  return powers.map((power) => power / sum);
+}
+
+const argmax = (values) => values.indexOf(Math.max(...values));
+
+class Net {
+  /* `parameters` are laid out as DeepNet's: W_in, b_in; of each block [W_H | b_H] over [W_T | b_T]; [W_out | b_out]. */
+  constructor({ d_in, d_out, hidden, depth, pixels }, parameters) {
+    Object.assign(this, { d_in, d_out, hidden, depth, pixels, parameters });
+    this.blocks = hidden * (d_in + 1);
+    this.blockSize = 2 * hidden * (hidden + 1);
+    this.output = this.blocks + depth * this.blockSize;
+  }
+
+  /* Pixels (d_in,), bytes -> what the plain first layer gives out (hidden,). */
+  first(pixels) {
+    const [low, high] = this.pixels, x = Float64Array.from(pixels, (grey) => low + ((high - low) * grey) / 255);
+    return affine(this.parameters, 0, this.d_in, x, this.hidden, this.hidden * this.d_in).map(Math.tanh);
+  }
+
+  /* H and T of a block, counted from 0, for its input x:  H = tanh(W_H x + b_H),  T = sigmoid(W_T x + b_T). */
+  block(layer, x) {
+    const start = this.blocks + layer * this.blockSize;
+    const z = affine(this.parameters, start, this.hidden + 1, x, 2 * this.hidden);
+    return { H: z.subarray(0, this.hidden).map(Math.tanh), T: z.subarray(this.hidden).map(sigmoid) };
+  }
+
+  /* The last layer, applied to any state: logits (d_out,). */
+  logits(state) {
+    return affine(this.parameters, this.output, this.hidden + 1, state, this.d_out);
+  }
+
+  /* y = H T + x (1 - T); a closed block has T = 0.  `closed` has the blocks, counted from 0.
+     states[0] is the first layer's, states[l] that after block l, counted from 1. */
+  run(pixels, closed = new Set()) {
+    const states = [this.first(pixels)], T = [], H = [];
+    for (let layer = 0; layer < this.depth; layer++) {
+      const x = states[layer], gate = this.block(layer, x);
+      if (closed.has(layer)) gate.T.fill(0);
+      H.push(gate.H);
+      T.push(gate.T);
+      states.push(x.map((carried, i) => carried + gate.T[i] * (gate.H[i] - carried)));
+    }
+    const answers = states.map((state) => softmax(this.logits(state)));
+    return { states, T, H, answers, logits: this.logits(states[this.depth]) };
+  }
+
+  /* From a state on through the blocks from `from` to the last: logits (d_out,). */
+  through(state, from, closed) {
+    for (let layer = from; layer < this.depth; layer++) {
+      if (closed.has(layer)) continue;
+      const { H, T } = this.block(layer, state);
+      state = state.map((carried, i) => carried + T[i] * (H[i] - carried));
+    }
+    return this.logits(state);
+  }
+}
+
+/* The block from which on the last layer reads the final answer out of every state; 0: already out of the first. */
+function decidedAt(answers) {
+  const said = answers.map(argmax), last = said[said.length - 1];
+  let block = said.length - 1;
+  while (block > 0 && said[block - 1] === last) block--;
+  return block;
+}
+
+/* W_T newly drawn, normal with variance 2 / (fan_in + fan_out) as at the start of the training, b_T = bias:
+   T (hidden,) of each block for the states of another net. */
+function randomGates({ hidden, depth, gate_bias }, seed = 1) {
+  const uniform = () => { // mulberry32
+    seed = (seed + 0x6d2b79f5) | 0;
+    let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const normal = () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform()); // Box & Muller
+  const stride = hidden + 1, W = Float64Array.from({ length: depth * hidden * stride }, (_, i) =>
+    i % stride === hidden ? gate_bias : normal() / Math.sqrt(hidden));
+  return (states) => states.slice(0, depth).map((x, layer) =>
+    affine(W, layer * hidden * stride, stride, x, hidden).map(sigmoid));
+}
+
+/* A drawing (side x side, 0 to 1) as MNIST's digits were made: scaled to fit 20 x 20 pixels, its shape kept, and put
+   with its centre of mass in the middle of pixel (14, 14) of 28 x 28, counted from 0.  Bytes (784,). */
+function asMnist(ink, side) {
+  let left = side, right = -1, top = side, bottom = -1, mass = 0, mx = 0, my = 0;
+  ink.forEach((value, i) => {
+    if (value < 0.02) return;
+    const x = i % side, y = Math.floor(i / side);
+    [left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)];
+    [mass, mx, my] = [mass + value, mx + value * (x + 0.5), my + value * (y + 0.5)];
+  });
+  const step = Math.max(right - left + 1, bottom - top + 1) / 20, fine = 8; // of the drawing, in a pixel's width
+  const pixels = new Uint8Array(784);
+  for (let i = 0; i < 784 && mass; i++) {
+    let sum = 0;
+    for (let k = 0; k < fine * fine; k++) { // the mean over a pixel
+      const x = Math.floor(mx / mass + ((i % 28) - 14.5 + ((k % fine) + 0.5) / fine) * step);
+      const y = Math.floor(my / mass + (Math.floor(i / 28) - 14.5 + (Math.floor(k / fine) + 0.5) / fine) * step);
+      if (x >= 0 && x < side && y >= 0 && y < side) sum += ink[y * side + x];
+    }
+    pixels[i] = Math.round((255 * sum) / (fine * fine));
+  }
+  return pixels;
+}

@@ -1,0 +1,160 @@
+"""Writes docs/explorer.html: one page, opened from disk, that lets its reader look into a trained highway net.
+
+    python make_highway_explorer.py
+
+The page holds the net results/fifty_layers_mnist_1.npz, its weights rounded to float16, some of MNIST's test images,
+and numbers of results/gates.json, results/lesion.json and run.json.  Its markup, style and programs are the files of
+explorer/: page.html takes in page.css, net.js (the forward pass), page.js (image, answer, lesions) and maps.js.
+
+Beside plumbing and figures it imports highway_networks, because what it shows is a net, which it also runs: on all
+test images the rounded weights must give the same class.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import copy
+import json
+from functools import partial
+from pathlib import Path
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import matplotlib
+import numpy as np
+
+from figures.headline import gates_by_epoch
+from figures.lesion import IDLE
+from figures.style import COLOR, drawing, initial_gate
+from highway_networks import DeepNet, load_mnist, pixels_for
+from plumbing.commands import path_name, run_command, run_program
+from plumbing.files import ROOT, InputError
+from plumbing.records import load_record, load_results
+
+NET = "results/fifty_layers_mnist_1.npz"
+PARTS = ROOT / "explorer"
+EACH = 5  # images of a digit that are right, doubtful and wrong
+SURE = 0.99  # of the right ones; the doubtful are those that are right with the lowest probability
+
+
+def rounded(net: DeepNet) -> DeepNet:
+    """The net with its parameters rounded to float16; it computes in its own dtype."""
+    twin = copy.deepcopy(net)
+    twin.parameters[:] = net.parameters.astype(np.float16)
+    return twin
+
+
+def base64_of(array: np.ndarray) -> str:
+    return base64.b64encode(array.tobytes()).decode()
+
+
+def net_part(net: DeepNet, mnist) -> tuple[dict, np.ndarray]:
+    """What the page needs of the net, and the rounded net's logits of the test images, (N, classes).  Raises InputError
+    where rounding changes the class of an image."""
+    x, twin = pixels_for(net, mnist.x_test), rounded(net)
+    whole, logits = net.predict(x), twin.predict(x)
+    changed = np.count_nonzero(whole.argmax(axis=1) != logits.argmax(axis=1))
+    if changed:
+        raise InputError(f"{NET}: in float16 its answer to {changed} of the {len(x)} test images is another")
+    right = (logits.argmax(axis=1) == mnist.y_test).mean()
+    gates = max(np.abs(net.gates(part) - twin.gates(part)).max() for part in np.array_split(x, 20))
+    about = (
+        f"The net is {NET} (MNIST, seed {net.about['trial']['seed']}, test accuracy {right:.4f}). Its weights are "
+        f"rounded to float16: each of the {len(x)} test images keeps its class; no logit differs from that of the "
+        f"unrounded net by more than {np.abs(logits - whole).max():.2g}, no T by more than {gates:.2g}."
+    )
+    sizes = {name: getattr(net, name) for name in ("d_in", "d_out", "hidden", "depth")}
+    settings = {"pixels": json.loads(net.about["pixels"]), "gate_bias": net.about["trial"]["gate_bias"], "about": about}
+    return sizes | settings | {"parameters": base64_of(net.parameters.astype("<f2"))}, logits
+
+
+def select_images(logits: np.ndarray, y: np.ndarray) -> list[tuple[int, int, str]]:
+    """(index, label, kind) of the images that the page offers."""
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64)
+    of_label = powers[np.arange(len(y)), y] / powers.sum(axis=1)
+    right, images = logits.argmax(axis=1) == y, []
+    for digit in range(logits.shape[1]):
+        own = np.flatnonzero(y == digit)
+        by_doubt = own[np.argsort(of_label[own], kind="stable")]
+        kinds = {
+            "right": own[right[own] & (of_label[own] > SURE)],
+            "doubtful": by_doubt[right[by_doubt]],
+            "wrong": own[~right[own]],
+        }
+        images += [(int(i), digit, kind) for kind, some in kinds.items() for i in some[:EACH]]
+    return images
+
+
+def trial_of(record: dict, net: DeepNet) -> dict:
+    """The trial of a results file that is this net's."""
+    its = net.about["trial"]
+    [own] = (t for t in record["trials"] if (t["data"], t["seed"]) == (its["data"], its["seed"]))
+    return own
+
+
+def lesion_part(t: dict) -> dict:
+    """Errors on the training images: nothing closed, each block, all above the k-th, all idle ones, random sets."""
+    sets = {}
+    for size, error in zip(t["set_sizes"], t["errors_sets"], strict=True):
+        sets.setdefault(size, []).append(error)
+    names = ("error", "errors", "errors_above", "error_all_idle", "idle")
+    return {name: t[name] for name in names} | {"sets": sets, "limit": IDLE / 100}
+
+
+def run_part(record: dict) -> dict:
+    """The headline's first pair, epoch by epoch."""
+    pair, (epochs, T) = record["runs"][0], zip(*gates_by_epoch(record), strict=True)
+    accuracy = {block: pair[block]["history"]["test_acc"] for block in COLOR}
+    own = {name: pair[name] for name in ("depth", "seed")} | {"initial": initial_gate(record), "accuracy": accuracy}
+    return own | {"epochs": epochs, "T": [[round(value, 4) for value in row] for row in T]}
+
+
+def colors_of(name: str) -> str:
+    """A colour map of the pictures as 256 times rrggbb."""
+    return matplotlib.colormaps[name](np.arange(256), bytes=True)[:, :3].tobytes().hex()
+
+
+def data_of(net: DeepNet, logits: np.ndarray, mnist, gates: dict, lesion: dict, run: dict) -> dict:
+    """All that stands in the page beside the net's own part."""
+    images, maps = select_images(logits, mnist.y_test), trial_of(gates, net)["maps"]
+    return {
+        "images": {"list": images, "pixels": base64_of(mnist.x_test[[index for index, *_ in images]])},
+        "gates": {name: maps[name] for name in ("mean_T", "class_minus_mean")},
+        "lesion": lesion_part(trial_of(lesion, net)),
+        "run": run_part(run),
+        "colors": {name: colors_of(name) for name in ("viridis", "RdBu_r")},
+    }
+
+
+def page(data: dict) -> str:
+    """The page that holds all of this, its parts put in for their names between /*{ and }*/."""
+    text = (PARTS / "page.html").read_text(encoding="utf-8")
+    parts = {name: (PARTS / name).read_text(encoding="utf-8") for name in ("page.css", "net.js", "page.js", "maps.js")}
+    parts |= COLOR | {"data": json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")}
+    for name, part in parts.items():
+        text = text.replace(f"/*{{{name}}}*/", part.strip())
+    return text
+
+
+def write_page(out: Path, save) -> None:
+    if out.suffix != ".html":
+        raise InputError(f"--out {out} does not end in .html")
+    net, mnist = DeepNet.load(ROOT / NET), load_mnist()
+    records = [load_results(ROOT / "results" / f"{name}.json") for name in ("gates", "lesion")]
+    records.append(load_record(ROOT / "run.json"))
+    own, logits = net_part(net, mnist)
+    with drawing("results/gates.json, results/lesion.json or run.json", "the page is"):
+        text = page({"net": own} | data_of(net, logits, mnist, *records))
+    save({out: text.encode()})
+    print(f"wrote {out}: {len(text.encode()) / 1e6:.2f} MB", flush=True)
+
+
+def main(argv=None) -> int:
+    parser = argparse.ArgumentParser(description="Write docs/explorer.html, a page that looks into a trained net.")
+    default = ROOT / "docs" / "explorer.html"
+    parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help="instead of docs/explorer.html")
+    return run_command(parser.prog, partial(write_page, Path(parser.parse_args(argv).out)))
+
+
+if __name__ == "__main__":
+    run_program(main)
