@@ -9,7 +9,7 @@ of training, the images that a net is given, the training, the command line.
     python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4   Table 1, twelve epochs       -> run_conv.json
     python conv_highway_networks.py --net mnist-32 --protocol paper    300 epochs, as the authors trained
     python conv_highway_networks.py --net highway-a --data cifar-10    Table 2, sixty epochs
-    python conv_highway_networks.py --nets                             the paper's nets: parameters, methods
+    python conv_highway_networks.py --nets                             the nets: parameters, methods
 
     net = ConvNet((1, 28, 28), mnist_net(16), np.random.default_rng(0))
     logits = net.forward(x, dropout=np.random.default_rng(1))           # (N, 784) in [0, 1] -> (N, 10)
@@ -42,7 +42,7 @@ import conv.normalised  # noqa: F401  it adds a kind
 import highway_networks as hn
 from conv.cifar import Pipeline, load_cifar, sha256_as_read
 from conv.layers import KINDS, ConvNet, Convolution, Nesterov
-from conv.nets import PUBLISHED, find_net
+from conv.nets import NETS, find_net
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, check_writable, environment, json_bytes, read_arrays, write_arrays
 from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread
@@ -382,10 +382,10 @@ def parse_arguments(argv=None):
     text = "Train one of the paper's convolutional highway nets on MNIST or CIFAR; write JSON."
     p = argparse.ArgumentParser(description=f"{text} {duration_text}")
     add, seeds, saving = p.add_argument, p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
-    nets = f"{', '.join(PUBLISHED)}; mnist-N has N maps a layer"
+    nets = f"{', '.join(NETS)}; mnist-N has N maps a layer"
     add("--net", type=net_name, metavar="NET", default=d.net, help=nets + default)
     add("--data", choices=tuple(PROTOCOLS), help="of which images (mnist, or cifar-10 for nets that take colours)")
-    kinds = [name for name, kind in KINDS.items() if issubclass(kind, Convolution) and name != "conv"]
+    kinds = [name for name, kind in KINDS.items() if issubclass(kind, Convolution) and not name.startswith("conv")]
     add("--block", choices=kinds, default=d.block, help="what the layers are" + default)
     add("--protocol", choices=("paper", "short"), default=d.protocol, help="the authors', or a short one" + default)
     add("--epochs", type=number(int, 1, 10**6), help="passes over the training images (the protocol's)")
@@ -405,7 +405,7 @@ def parse_arguments(argv=None):
     add(
         "--nets",
         action="store_true",
-        help="print the paper's nets, their parameters and how they are computed; train nothing",
+        help="print the nets, their parameters and how they are computed; train nothing",
     )
     if p.parse_args(argv).quick:
         p.set_defaults(**QUICK)
@@ -427,14 +427,14 @@ def net_name(text: str) -> str:
 
 
 def net_sizes() -> str:
-    """The paper's nets: our parameters beside the published, how sure their layers are, how they are computed."""
+    """The nets: our parameters beside the published, how sure their layers are, how they are computed."""
     row = "{:17}{:9}{:>11} {:>10}  {:33}{}"
     lines = [row.format("net", "", "ours", "published", "the layers are", "convolutions")]
-    for name, paper in PUBLISHED.items():
+    for name, paper in NETS.items():
         net = ConvNet(paper.shape, paper.layers, np.random.default_rng(0))
         methods = Counter(layer.method for layer in net.layers if isinstance(layer, Convolution))
         computed = ", ".join(f"{n} {method}" for method, n in methods.items())
-        sizes = f"{len(net.parameters):,}", f"{paper.parameters:,.0f}"
+        sizes = f"{len(net.parameters):,}", f"{paper.parameters:,.0f}" if paper.parameters else "-"
         lines.append(row.format(name, paper.title, *sizes, paper.source, computed))
     return "\n".join(lines)
 

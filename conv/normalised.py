@@ -1,6 +1,7 @@
-"""A highway layer with batch normalisation of H (Ioffe and Szegedy 2015), as the encyclopedia article has it:
+"""Layers with batch normalisation of H (Ioffe and Szegedy 2015), a convolution and, as the encyclopedia article has it,
+a highway layer:
 
-    y = H T + x (1 - T),    H = max(0, gamma u + b_H),    u = (v - mean) / deviation,    v = W_H * x
+    H = max(0, gamma u + b_H),    u = (v - mean) / deviation,    v = W_H * x;    y = H,  or  y = H T + x (1 - T)
 
 Each map of v has its mean and deviation, over the batch and all pixels; T is as ever.  In training they are the batch's
 own; for evaluation they are running ones, to which every forward() moves on by a tenth of the way.
@@ -16,19 +17,19 @@ whole batch, and only then the products that the gradients of W and x are made o
 from __future__ import annotations
 
 import numpy as np
-from numpy import add, multiply, subtract
+from numpy import add, greater, multiply, subtract
 
-from conv.layers import KINDS, Highway, in_phases
+from conv.layers import KINDS, Convolution, Highway, in_phases
 
 EPSILON, PACE = 1e-5, 0.1
 
 
-class NormalisedHighway(Highway):
-    """W holds W_H over W_T, b holds b_H over b_T; gamma (maps,).  The running `mean` and `variance`, (maps,), are no
-    parameters."""
+class Normalised:
+    """What both layers have in common, before their kind in the order of classes: gamma (maps,) among the parameters;
+    the running `mean` and `variance`, (maps,), which are none.  While it works, e.H holds H, then s, of all rows."""
 
-    def __init__(self, in_shape, k, **how):
-        super().__init__(in_shape, k, **how)
+    def __init__(self, in_shape, k, *settings, **how):
+        super().__init__(in_shape, k, *settings, **how)
         maps = self.out_shape[:1]
         self.shapes = {**self.shapes, "gamma": maps}
         self.statistics = {"mean": maps, "variance": maps}
@@ -39,10 +40,11 @@ class NormalisedHighway(Highway):
 
     def _make_kept(self, work, a, shape):
         super()._make_kept(work, a, shape)
-        a.u, a.dz_T = work.new("u", shape), work.scratch("dz_T", a.t.shape)
+        a.u = work.new("u", shape)
 
     def _weights(self):
         W, b = super()._weights()
+        b = b.copy()
         b[: self.out_shape[0]] = 0  # b_H comes after the normalisation
         return W, b
 
@@ -50,9 +52,7 @@ class NormalisedHighway(Highway):
         a.e = e = self._views(a, y)
         maps, a.parts = self.out_shape[0], []
         for rows, z in self.product.forward(a, *self._weights()):
-            z = in_phases(z, e.phases)
-            e.u[rows] = z[:, :, :maps]  # v
-            self._open(z[:, :, maps:], e.q[rows])
+            self._keep(e, rows, in_phases(z, e.phases))
             a.parts.append(rows)
         mean, e.deviation = self._moments(e.u, a.training)
         for rows in a.parts:
@@ -61,8 +61,11 @@ class NormalisedHighway(Highway):
             multiply(u, of_maps(1 / e.deviation), u)
             multiply(u, of_maps(self.gamma), H)
             add(H, of_maps(self.b[:maps]), H)
-            self._combine(e, rows, H, e.y[rows])
+            self._elementwise(e, rows, H, e.y[rows])
             prepare_next(rows)
+
+    def _keep(self, e, rows, z):
+        e.u[rows] = z[:, :, : self.out_shape[0]]  # v
 
     def _moments(self, v, training: bool):
         """Mean and deviation of each map: the batch's own, with which the running ones move on, or those."""
@@ -79,9 +82,8 @@ class NormalisedHighway(Highway):
         dy_of_e, n = in_phases(dy, e.phases), e.u.size // maps
         sums = np.zeros((2, maps), e.u.dtype)
         for rows in a.parts:
-            s, dz_T = e.H[rows], e.dz_T[: rows.stop - rows.start]
-            self._gradients(e, rows, dy_of_e[rows], s, dz_T)
-            e.q[rows] = dz_T
+            s = e.H[rows]
+            self._to_s(e, rows, dy_of_e[rows], s)
             sums += s.sum(axis=ALL_BUT_MAPS), (e.u[rows] * s).sum(axis=ALL_BUT_MAPS)
         e.mean_s, e.mean_us, e.slope = *(sums / n), self.gamma / e.deviation
         dx = super().backward(a, dy, needs_dx)
@@ -89,13 +91,50 @@ class NormalisedHighway(Highway):
         return dx
 
     def _elementwise_backward(self, e, rows, dy, dz):
-        """From s and dz_T, which backward() has left in H and q."""
-        maps, u, dv = self.out_shape[0], e.u[rows], dz[:, :, : self.out_shape[0]]
+        """From s, which backward() has left in H."""
+        u, dv = e.u[rows], dz[:, :, : self.out_shape[0]]
         multiply(u, of_maps(e.mean_us), u)
         subtract(e.H[rows], u, dv)
         subtract(dv, of_maps(e.mean_s), dv)
         multiply(dv, of_maps(e.slope), dv)
-        dz[:, :, maps:] = e.q[rows]
+
+
+class NormalisedConvolution(Normalised, Convolution):
+    """y = H."""
+
+    def _views(self, a, y):
+        e = super()._views(a, y)
+        e.H = e.y
+        return e
+
+    def _to_s(self, e, rows, dy, s):
+        greater(s, 0, s)
+        multiply(s, dy, s)
+
+
+class NormalisedHighway(Normalised, Highway):
+    """W holds W_H over W_T, b holds b_H over b_T."""
+
+    def _make_kept(self, work, a, shape):
+        super()._make_kept(work, a, shape)
+        a.dz_T = work.scratch("dz_T", a.t.shape)
+
+    def _keep(self, e, rows, z):
+        super()._keep(e, rows, z)
+        self._open(z[:, :, self.out_shape[0] :], e.q[rows])
+
+    def _elementwise(self, e, rows, z_H, y):
+        self._combine(e, rows, z_H, y)
+
+    def _to_s(self, e, rows, dy, s):
+        """And dz_T to q."""
+        dz_T = e.dz_T[: len(dy)]
+        self._gradients(e, rows, dy, s, dz_T)
+        e.q[rows] = dz_T
+
+    def _elementwise_backward(self, e, rows, dy, dz):
+        super()._elementwise_backward(e, rows, dy, dz)
+        dz[:, :, self.out_shape[0] :] = e.q[rows]
 
 
 ALL_BUT_MAPS = (0, 1, 3, 4)  # of (rows, phases, maps, tiles, n)
@@ -105,4 +144,4 @@ def of_maps(numbers: np.ndarray) -> np.ndarray:
     return numbers[:, None, None]
 
 
-KINDS["highway-bn"] = NormalisedHighway
+KINDS |= {"conv-bn": NormalisedConvolution, "highway-bn": NormalisedHighway}

@@ -155,7 +155,16 @@ CLAIMS = [
     *of_experiments("full_mnist", "optimization", "long_training", "thousand_layers", "gate_bias"),
     VARIOUS_STARTS,
     *of_experiments(
-        "blocks", "very_deep", "jacobian", "routing", "data_movement", "table1", "cifar", "gates", "lesion", "factor_model"
+        "blocks",
+        "very_deep",
+        "jacobian",
+        "routing",
+        "data_movement",
+        "table1",
+        "cifar",
+        "gates",
+        "lesion",
+        "factor_model",
     ),
 ]
 CLAIMS.sort(key=place)

@@ -14,7 +14,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from conv import cifar as images_of_cifar
 from conv.layers import Dense, Dropout
-from conv.nets import find_net, mnist_net
+from conv.nets import PUBLISHED, find_net, mnist_net
 from experiments import cifar, claims
 from experiments.ledger import judge
 from plumbing.files import InputError
@@ -96,7 +96,7 @@ def test_names_of_nets():
     for wrong in ("mnist-0", "mnist-", "mnist-²", "mnist--3", "mnist-3.5", "mnist", "highway-d", ""):
         with pytest.raises(ValueError, match="is not one of mnist-16"):
             find_net(wrong)
-    assert [net.gate_bias for net in cn.PUBLISHED.values()] == [-1, -1, -1, -2, -3, -2]
+    assert [net.gate_bias for net in PUBLISHED.values()] == [-1, -1, -1, -2, -3, -2]
 
 
 # ---- Training
@@ -237,6 +237,7 @@ def finals(protocol="short", epochs=60, **accuracies) -> dict:
     """A record of what the claims read: accuracies by name, of plain nets chance."""
     kinds = [(*cifar.A, "cifar-10"), (*cifar.B, "cifar-10"), (*cifar.C, "cifar-10"), (*cifar.NINETEEN, "cifar-10")]
     kinds += [(*cifar.NINETEEN, "cifar-100"), (*cifar.PLAIN_A, "cifar-10"), (*cifar.PLAIN_B, "cifar-10")]
+    kinds += [(*cifar.EVENING, "cifar-10")]
     trials = []
     for net, block, data in kinds:
         t = {"net": net, "block": block, "data": data, "epochs": epochs, "n_parameters": 2_256_838, "lr": 0.1}
@@ -277,6 +278,8 @@ def test_without_results_they_are_not_tested():
 def test_the_summary_names_every_net():
     summary = finals(highway_a=[0.8, 0.9])["summary"]
     nets = "highway_a", "highway_b", "highway_c", "nineteen_layers", "nineteen_layers_cifar_100", "plain_a", "plain_b"
+    nets += ("best_evening",)
+    assert summary["best_evening"] == "--net best-evening --block highway-bn"
     assert all({f"test_accuracy_{name}", f"epochs_{name}", f"parameters_{name}"} <= summary.keys() for name in nets)
     assert summary["test_accuracy_highway_a"] == pytest.approx({"mean": 0.85, "sd": 0.05 * 2**0.5, "n": 2})
 

@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 import conv_highway_networks as cn
 import highway_networks as hn
 from conv.layers import ConvNet, Dense, Dropout, Nesterov
+from conv.nets import NETS, PUBLISHED
 from experiments.table1 import PILOT
 from plumbing.files import InputError, environment, read_arrays, write_arrays
 
@@ -580,16 +581,17 @@ def test_images_that_a_convolutional_net_cannot_take(tmp_path, main):
 def test_the_nets_of_the_paper():
     process = train("--nets")
     assert process.returncode == 0
-    rows = dict(zip(cn.PUBLISHED, process.stdout.splitlines()[1:], strict=True))
-    for name, net in cn.PUBLISHED.items():
+    rows = dict(zip(NETS, process.stdout.splitlines()[1:], strict=True))
+    for name, net in PUBLISHED.items():
         n = len(ConvNet(net.shape, net.layers, np.random.default_rng(0)).parameters)
         assert rows[name].split()[:5] == [name, *net.title.split(), f"{n:,}", f"{net.parameters:,.0f}"]
         assert net.source in rows[name]
         assert abs(n / net.parameters - 1) < 0.025
     assert rows["mnist-16"].endswith("1 direct, 5 F(4x4, 3x3), 3 F(6x6, 3x3)")
     assert rows["highway-c"].endswith("16 direct, 14 F(4x4, 3x3)")
+    assert rows["best-evening"].split()[:3] == ["best-evening", "1,941,098", "-"]
     weighted = ("conv", "highway", "hidden", "dense")
-    depths = [sum(kind in weighted for kind, *_ in net.layers) for net in cn.PUBLISHED.values()]
+    depths = [sum(kind in weighted for kind, *_ in net.layers) for net in PUBLISHED.values()]
     assert depths == [10, 10, 11, 19, 32, 19]  # as published
 
 

@@ -1,4 +1,4 @@
-"""Batch normalisation of H in a convolutional highway layer: against its equations, the complex step and PyTorch."""
+"""Batch normalisation of H, in two kinds of layers: against its equations, the complex step and PyTorch."""
 
 import copy
 
@@ -11,7 +11,10 @@ from conv.layers import METHODS, ConvNet
 from conv.normalised import EPSILON, PACE
 
 STEP = 1e-30
-LAYERS = [("conv", 3, 16), ("highway-bn", 3), ("dropout", 0.2), ("highway-bn", 3), ("pool", 2, 2), ("dense", 3)]
+LAYERS = [
+    ("conv-bn", 3, 16), ("highway-bn", 3), ("dropout", 0.2), ("conv-bn", 3, 18), ("highway-bn", 3), ("pool", 2, 2),
+    ("dense", 3),
+]  # fmt: skip
 
 
 def net_of(method, dtype=np.float64, layers=LAYERS):
@@ -67,7 +70,7 @@ def test_both_methods_agree(dtype, tolerance):
 @pytest.mark.parametrize("method", METHODS)
 def test_pytorch_agrees(method):
     torch = pytest.importorskip("torch")
-    layers, (x, y) = [("conv", 3, 16), ("highway-bn", 3), ("dense", 3)], batch()
+    layers, (x, y) = [("conv-bn", 3, 16), ("highway-bn", 3), ("dense", 3)], batch()
     net = net_of(method, layers=layers)
     conv, highway, dense = net.layers
 
@@ -76,18 +79,23 @@ def test_pytorch_agrees(method):
 
     W_0, W = (tensor(layer.W.transpose(0, 3, 1, 2)) for layer in (conv, highway))
     W_out = tensor(dense.W.transpose(0, 2, 1, 3).reshape(3, -1))
-    b_0, b, gamma, b_out = map(tensor, (conv.b, highway.b, highway.gamma, dense.b))
+    b_0, gamma_0, b, gamma, b_out = map(tensor, (conv.b, conv.gamma, highway.b, highway.gamma, dense.b))
     F = torch.nn.functional
-    h = F.relu(F.conv2d(torch.tensor(x), W_0, b_0, padding=1))
+
+    def normalised(v, gamma, b):
+        mean, variance = torch.zeros(16, dtype=torch.float64), torch.ones(16, dtype=torch.float64)
+        return F.relu(F.batch_norm(v, mean, variance, gamma, b, True, PACE, EPSILON)), mean, variance
+
+    h, *_ = normalised(F.conv2d(torch.tensor(x), W_0, padding=1), gamma_0, b_0)
     z = F.conv2d(h, W, padding=1)
-    mean, variance = torch.zeros(16, dtype=torch.float64), torch.ones(16, dtype=torch.float64)
-    H = F.relu(F.batch_norm(z[:, :16], mean, variance, gamma, b[:16], True, PACE, EPSILON))
+    H, mean, variance = normalised(z[:, :16], gamma, b[:16])
     h = h + torch.sigmoid(z[:, 16:] + b[16:, None, None]) * (H - h)
     F.cross_entropy(F.linear(h.flatten(1), W_out, b_out), torch.tensor(y)).backward()
     loss_and_gradient(net, x, y)
     for ours, theirs in (
-        (conv.grad.W, W_0.grad.permute(0, 2, 3, 1)), (conv.grad.b, b_0.grad), (highway.grad.b, b.grad),
-        (highway.grad.W, W.grad.permute(0, 2, 3, 1)), (highway.grad.gamma, gamma.grad), (dense.grad.b, b_out.grad),
+        (conv.grad.W, W_0.grad.permute(0, 2, 3, 1)), (conv.grad.b, b_0.grad), (conv.grad.gamma, gamma_0.grad),
+        (highway.grad.W, W.grad.permute(0, 2, 3, 1)), (highway.grad.b, b.grad), (highway.grad.gamma, gamma.grad),
+        (dense.grad.b, b_out.grad),
     ):  # fmt: skip
         np.testing.assert_allclose(ours, theirs.numpy(), atol=1e-12)
     np.testing.assert_allclose(highway.mean, mean.numpy(), atol=1e-13)
@@ -114,8 +122,8 @@ def test_the_scale_of_W_H_does_not_matter():
     net, (x, _) = net_of("winograd"), batch()
     before = net.forward(x)
     for layer in net.layers:
-        if layer.gates:
-            layer.W[:16] *= 100
+        if layer.statistics:
+            layer.W[: layer.out_shape[0]] *= 100
     np.testing.assert_allclose(net.forward(x), before, rtol=1e-3)
 
 
@@ -123,7 +131,7 @@ def test_gamma_does_not_decay_and_the_statistics_are_no_parameters():
     net = net_of("winograd")
     decay = net.per_parameter(1.0)
     assert not decay[list(positions(net, "gamma"))].any()
-    assert len(net.statistics) == 2 * 2 * 16
+    assert len(net.statistics) == 2 * (16 + 16 + 18 + 18)
     assert len(decay) == len(net.parameters)
 
 
