@@ -379,14 +379,14 @@ QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}  # to 9
 def parse_arguments(argv=None):
     d, count, default = Settings(), number(int, 1), " (%(default)s)"
     duration_text = "The default, twelve epochs of 16 maps on all images, took a quarter of an hour on one core here."
-    text = "Train one of the paper's convolutional highway nets on MNIST or CIFAR; write JSON."
+    text = "Train a convolutional highway net on MNIST or CIFAR; write JSON."
     p = argparse.ArgumentParser(description=f"{text} {duration_text}")
     add, seeds, saving = p.add_argument, p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
     nets = f"{', '.join(NETS)}; mnist-N has N maps a layer"
     add("--net", type=net_name, metavar="NET", default=d.net, help=nets + default)
     add("--data", choices=tuple(PROTOCOLS), help="of which images (mnist, or cifar-10 for nets that take colours)")
-    kinds = [name for name, kind in KINDS.items() if issubclass(kind, Convolution) and not name.startswith("conv")]
-    add("--block", choices=kinds, default=d.block, help="what the layers are" + default)
+    kinds = [name for name, kind in KINDS.items() if issubclass(kind, Convolution) and name not in ("conv", "conv-bn")]
+    add("--block", choices=kinds, help="what the layers are (the net's, which is highway but for eight-layers)")
     add("--protocol", choices=("paper", "short"), default=d.protocol, help="the authors', or a short one" + default)
     add("--epochs", type=number(int, 1, 10**6), help="passes over the training images (the protocol's)")
     seeds.add_argument("--seed", type=number(int, 0), default=str(d.seed), help="for weights and training" + default)
@@ -411,7 +411,7 @@ def parse_arguments(argv=None):
         p.set_defaults(**QUICK)
     args = p.parse_args(argv)
     sets = ("mnist",) if find_net(args.net).shape[0] == 1 else ("cifar-10", "cifar-100")
-    args.data = args.data or sets[0]
+    args.data, args.block = args.data or sets[0], args.block or find_net(args.net).block
     if args.data not in sets:
         p.error(f"argument --data: {args.net} takes {' or '.join(sets)}, not {args.data}")
     return p, args
@@ -430,12 +430,12 @@ def net_sizes() -> str:
     """The nets: our parameters beside the published, how sure their layers are, how they are computed."""
     row = "{:17}{:9}{:>11} {:>10}  {:33}{}"
     lines = [row.format("net", "", "ours", "published", "the layers are", "convolutions")]
-    for name, paper in NETS.items():
-        net = ConvNet(paper.shape, paper.layers, np.random.default_rng(0))
+    for name, named in NETS.items():
+        net = ConvNet(named.shape, named.layers, np.random.default_rng(0))
         methods = Counter(layer.method for layer in net.layers if isinstance(layer, Convolution))
         computed = ", ".join(f"{n} {method}" for method, n in methods.items())
-        sizes = f"{len(net.parameters):,}", f"{paper.parameters:,.0f}" if paper.parameters else "-"
-        lines.append(row.format(name, paper.title, *sizes, paper.source, computed))
+        sizes = f"{len(net.parameters):,}", f"{named.parameters:,.0f}" if named.parameters else "-"
+        lines.append(row.format(name, named.title, *sizes, named.source, computed))
     return "\n".join(lines)
 
 

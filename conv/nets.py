@@ -9,7 +9,7 @@ from itertools import cycle
 from typing import NamedTuple
 
 # ("conv", k, maps), ("conv-bn", k, maps)            k x k convolution to this many maps, ReLU; "valid": no padding
-# ("highway", k), ("plain", k), ("residual", k)      as many maps and pixels as it is given
+# ("highway", k), ("plain", k), ("residual", k), ("highway-bn", k)      as many maps and pixels as it is given
 # ("pool", k, stride), ("average", k)                the maximum of windows, which may overhang; the mean, side by side
 # ("dropout", rate)
 # ("hidden", units), ("dense", classes)              fully connected: with ReLU; the last layer, without
@@ -45,18 +45,19 @@ def cifar_net(
     return [*layers, *end, ("dropout", of_end), ("dense", classes)]
 
 
-def evening_net(width: int, *, block: str = "highway-bn", dropout=(), classes: int = 10) -> list[tuple]:
-    """Our own for 32 x 32 pixels: few layers, many maps, batch normalisation; where the maps are doubled the image is
-    halved, so that each highway layer costs the same.  Nothing is dropped, whatever `dropout` says."""
-    layers = [("conv-bn", 3, width)]
-    for maps in (2 * width, 4 * width, 8 * width):
-        layers += [("conv-bn", 3, maps), ("pool", 2, 2), (block, 3)]
-    return [*layers, ("pool", 4, 4), ("dense", classes)]
+def eight_layers(*, block: str = "highway-bn", dropout=(0.2, 0.2, 0.2, 0.2), classes: int = 10) -> list[tuple]:
+    """Our own for 32 x 32 pixels: few layers, many maps, batch normalisation.  Where the maps are doubled the image is
+    halved, so that each highway layer costs the same.  `dropout` is as for cifar_net()."""
+    of_input, *of_stages, of_end = dropout
+    layers = [("dropout", of_input), ("conv-bn", 3, 32)]
+    for maps, rate in zip((64, 128, 256), (*of_stages, of_end), strict=True):
+        layers += [("conv-bn", 3, maps), ("pool", 2, 2), (block, 3), ("dropout", rate)]
+    return [*layers[:-1], ("pool", 4, 4), layers[-1], ("dense", classes)]
 
 
 class NamedNet(NamedTuple):
     """A net: where it stands, the images that it takes, its layers as a function of `block`, `dropout` and `classes`,
-    how sure we are of them, the number of parameters that the paper gives, and b_T at the start."""
+    how sure we are of them, the parameters that the paper gives it, b_T at the start, and the `block` it is for."""
 
     title: str
     shape: tuple[int, int, int]
@@ -64,6 +65,7 @@ class NamedNet(NamedTuple):
     source: str
     parameters: float | None
     gate_bias: float
+    block: str = "highway"
 
     layers = property(lambda self: self.layers_of())
 
@@ -92,7 +94,7 @@ PUBLISHED = {
     ),
 }  # fmt: skip
 NETS = PUBLISHED | {
-    "best-evening": NamedNet("", CIFAR, partial(evening_net, 32), "our own, for --block highway-bn", None, -1.0),
+    "eight-layers": NamedNet("", CIFAR, eight_layers, "our own", None, -1.0, block="highway-bn"),
 }
 
 

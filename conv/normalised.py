@@ -25,8 +25,8 @@ EPSILON, PACE = 1e-5, 0.1
 
 
 class Normalised:
-    """What both layers have in common, before their kind in the order of classes: gamma (maps,) among the parameters;
-    the running `mean` and `variance`, (maps,), which are none.  While it works, e.H holds H, then s, of all rows."""
+    """Mixed into a kind of convolution, named before it: adds the parameter gamma, (maps,), and the running `mean` and
+    `variance`, (maps,), not trained.  A subclass says with _to_s() how H, in e.H, becomes s on the way back."""
 
     def __init__(self, in_shape, k, *settings, **how):
         super().__init__(in_shape, k, *settings, **how)
@@ -127,7 +127,7 @@ class NormalisedHighway(Normalised, Highway):
         self._combine(e, rows, z_H, y)
 
     def _to_s(self, e, rows, dy, s):
-        """And dz_T to q."""
+        """Also writes dz_T to q."""
         dz_T = e.dz_T[: len(dy)]
         self._gradients(e, rows, dy, s, dz_T)
         e.q[rows] = dz_T

@@ -1,7 +1,8 @@
 """How a setting is chosen that is then reported: a random search, its finalists, and seeds that selected nothing.
 
 All trials of a search have one seed and are short; the finalists are trained as long as the final runs, and of each
-kind of net the one with the lowest training loss is taken, as in the paper.  Kinds are searched alike, side by side.
+kind of net the one with the lowest training loss is taken, as in the paper.  With a small budget there are no
+finalists: the best of the short trials is taken.  Kinds are searched alike, side by side.
 """
 
 from __future__ import annotations

@@ -7,12 +7,12 @@ from figures.style import of_trials
 
 CLASSES = "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"  # of CIFAR-10
 COLORS = {"highway-a": "#0072B2", "highway-b": "#E69F00", "highway-c": "#009E73", "nineteen-layers": "#CC79A7"}
-COLORS["best-evening"] = "#56B4E9"
-OTHERS = {"nineteen-layers": "19 layers", "best-evening": "best of an evening"}
+COLORS["eight-layers"] = "#56B4E9"
+OTHERS = {"nineteen-layers": "19 layers", "eight-layers": "eight layers with highway-bn"}
 
 
 def named(t) -> str:
-    """Highway A, plain A, 19 layers, best of an evening."""
+    """Highway A, plain A, 19 layers, eight layers with highway-bn."""
     letter = t["net"].removeprefix("highway-").upper()
     return OTHERS.get(t["net"]) or f"{t['block'].replace('highway', 'Highway')} {letter}"
 

@@ -279,7 +279,7 @@ def test_the_summary_names_every_net():
     summary = finals(highway_a=[0.8, 0.9])["summary"]
     nets = "highway_a", "highway_b", "highway_c", "nineteen_layers", "nineteen_layers_cifar_100", "plain_a", "plain_b"
     nets += ("best_evening",)
-    assert summary["best_evening"] == "--net best-evening --block highway-bn"
+    assert summary["best_evening"] == "eight-layers highway-bn"
     assert all({f"test_accuracy_{name}", f"epochs_{name}", f"parameters_{name}"} <= summary.keys() for name in nets)
     assert summary["test_accuracy_highway_a"] == pytest.approx({"mean": 0.85, "sd": 0.05 * 2**0.5, "n": 2})
 

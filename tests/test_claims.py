@@ -284,13 +284,15 @@ def test_both_kinds_are_judged_by_one_measure(block, factor, degrades):
 
 @pytest.mark.parametrize(
     ("loss", "accuracy", "expected"),
-    [(2.9, 0.95, "reproduced"), (3.1, 0.95, "in part"), (3.1, 0.1, "not reproduced"), (1, None, "in part, the rest")],
+    [(2.9, 0.95, "reproduced"), (3.1, 0.95, "in part"), (3.1, 0.1, "not reproduced"), (None, None, "not reproduced")],
 )
 def test_residual_nets_go_on_where_they_train_as_well_as_shallower_ones(loss, accuracy, expected):
     def net(block, n, seed):
         deepest = n == 1000 and block == "residual"
-        t = {"block": block, "layers": n, "loss": 0.1 * (loss if deepest else 1) * (1 + seed / 1000)}
-        return t | {"test_accuracy": (accuracy and accuracy + seed / 1000) if deepest else 0.95}
+        lost = deepest and loss is None and seed == 0  # one seed is enough
+        t = {"block": block, "layers": n, "loss": 0.1 * (loss or 1 if deepest else 1) * (1 + seed / 1000)}
+        t["test_accuracy"] = t["skipped_accuracy"] = (accuracy or 0.95 if deepest else 0.95) + seed / 1000
+        return t | {"loss": None, "test_accuracy": None} if lost else t
 
     layers = very_deep.LAYERS
     final = [net(block, n, seed) for block in very_deep.NETS for n in layers for seed in range(3)]

@@ -589,7 +589,7 @@ def test_the_nets_of_the_paper():
         assert abs(n / net.parameters - 1) < 0.025
     assert rows["mnist-16"].endswith("1 direct, 5 F(4x4, 3x3), 3 F(6x6, 3x3)")
     assert rows["highway-c"].endswith("16 direct, 14 F(4x4, 3x3)")
-    assert rows["best-evening"].split()[:3] == ["best-evening", "1,941,098", "-"]
+    assert rows["eight-layers"].split()[:3] == ["eight-layers", "1,941,098", "-"]
     weighted = ("conv", "highway", "hidden", "dense")
     depths = [sum(kind in weighted for kind, *_ in net.layers) for net in PUBLISHED.values()]
     assert depths == [10, 10, 11, 19, 32, 19]  # as published

@@ -196,7 +196,7 @@ LONG = [  # parsed, not run
     "python conv_highway_networks.py --net highway-a --data cifar-10",
     "python conv_highway_networks.py --net nineteen-layers --data cifar-100 --epochs 40",
     "python conv_highway_networks.py --net highway-a --block plain --epochs 20",
-    "python conv_highway_networks.py --net best-evening --block highway-bn --data cifar-10 --epochs 40",
+    "python conv_highway_networks.py --net eight-layers --data cifar-10 --epochs 40",
     "python straightforward.py",
     "python make_highway_explorer.py",  # run by tests/test_explorer.py
     "python explorer/screenshots.py",
