@@ -56,10 +56,7 @@ SUMMARIES = {  # what each summary must hold
     "optimization": [f"final_loss_{block}_{n}" for block in ("highway", "plain") for n in LAYERS]
     + ["plain_over_highway_loss_at_100"],
     "long_training": [f"final_loss_{block}_{n}" for block, n in long_training.NETS],
-    "very_deep": [
-        *(f"loss_bias_minus_{-bias:g}" for bias in very_deep.BIASES),
-        *(f"skipped_accuracy_{block}_{n}" for block in very_deep.NETS for n in (5, 10)),
-    ],
+    "very_deep": [f"loss_bias_minus_{-bias:g}" for bias in very_deep.BIASES],
     "thousand_layers": [
         "test_accuracy_best",
         "gate_bias_best",
