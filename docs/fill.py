@@ -227,10 +227,10 @@ def very_deep(read) -> str:
     record, rows = read("results/very_deep.json"), []
     for n in record["settings"]["layers"]:
         for block in ("residual", "highway"):
-            names = "loss", "test_accuracy", "skipped_accuracy"
+            names = "best", "loss", "test_accuracy", "skipped_accuracy"
             cells = (of_summary(record["summary"][f"{name}_{block}_{n}"], name, 0) for name in names)
             rows.append(f"| {n} | {block} | {' | '.join(cells)} |")
-    return table("| layers | blocks | training loss | test accuracy | with all blocks closed |", rows)
+    return table("| layers | blocks | setting | training loss | test accuracy | with all blocks closed |", rows)
 
 
 SWEPT = "loss", "test_accuracy", "skipped_accuracy", "sum_of_mean_T"
@@ -283,12 +283,26 @@ def bursting(read) -> list[dict]:
     return [t for t in trials if t["burst"] and t["burst"]["usual_norm"] < 10]
 
 
+def left_out(read) -> str:
+    there = [t for t in read("results/adam_explodes.json")["trials"] if t["burst"]]
+    return f"{len(there) - len(bursting(read))}"
+
+
+def worse(read, name: str) -> str:
+    """The share of blocks in which the worst image has more than the median one, least and most over the bursts."""
+    shares = []
+    for t in bursting(read):
+        worst, median_one = (t["burst"][which][name] for which in ("worst", "median"))
+        shares.append(100 * mean(a > b for a, b in zip(worst, median_one, strict=True)))
+    return f"{min(shares):.0f} to {max(shares):.0f} %"
+
+
 def bursts(read) -> str:
     rows = []
     for t in bursting(read):
         burst = t["burst"]
         stretches = (f"{burst[which]['stretch'][0]:.2g}" for which in ("worst", "median"))
-        ratio = f"{burst['gradient_norm'] / burst['usual_norm']:.2g}"
+        ratio = spaced(round(burst["gradient_norm"] / burst["usual_norm"]))
         rows.append(f"| {t['change']}, {t['seed']} | {burst['epoch']} | {ratio} | {' | '.join(stretches)} |")
     names = "epoch", "gradient over the usual", "stretch of the worst image", "of the median image"
     return table(f"| change, seed | {' | '.join(names)} |", rows)
@@ -558,6 +572,9 @@ FILLED = {
     "exploded": exploded,
     "cures": cures,
     "bursts": bursts,
+    "burst-left-out": left_out,
+    "burst-state": partial(worse, name="state"),
+    "burst-gate": partial(worse, name="gate_term"),
     "onsets": onsets,
 }
 FILLED |= {"shut-skipped": partial(shut, name="skipped_accuracy"), "shut-sum": partial(shut, name="sum_of_mean_T")}
@@ -578,7 +595,7 @@ FILLED |= {"cost": cost}
 FILLED["budget-very_deep"] = partial(
     budget,
     name="very_deep",
-    text="{trials} trials of {search_epochs} epoch, the best by training loss, then {epochs} epochs over {seeds} seeds",
+    text="{trials} trials of {search_epochs} epoch, then {epochs} epochs over {seeds} seeds",
 )
 FILLED["sweep-budget"] = partial(budget, name="very_deep", text="{longer} epochs over {seeds} seeds")
 FILLED |= {

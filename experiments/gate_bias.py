@@ -145,6 +145,7 @@ CLAIMS = [
             f"at -10 and below {share('soft', lowest)} train without their blocks"
         ),
         holds=lambda low, lowest: ["hard" not in low, "soft" not in lowest],
+        note="nets of 10 to 100 layers",
         one_run=True,
     ),
 ]

@@ -4,10 +4,11 @@
 
 An encyclopedia article: residual nets go on past 1000 layers.  So residual and highway nets of 200, 500 and 1000
 layers, about 5100 parameters a layer as in `blocks` (width 71 and 50), under one budget: a random search of four short
-trials each, the lowest training loss taken, then seeds that selected nothing.  All are ReLU nets, which at 200 layers
-the search of `blocks` had taken for both kinds; rates, the scale of a residual block's W_H at the start (1/L to
-1/sqrt(L)) and the decay are searched, or fixed, as there.  The gate biases are those of `blocks` at 200 layers, lower
-by log(L / 200) for L layers: an image then passes through as many layers' worth of transforming at the start.
+trials each, the lowest mean loss during the last epoch taken, then seeds that selected nothing.  All are ReLU nets,
+which at 200 layers the search of `blocks` had taken for both kinds; rates, the scale of a residual block's W_H at the
+start (1/L to 1/sqrt(L)) and the decay are searched, or fixed, as there.  The gate biases are those of `blocks` at 200
+layers, lower by log(L / 200) for L layers: an image then passes through as many layers' worth of transforming at the
+start.
 
 What the blocks are good for is asked of both kinds alike: the accuracy of the trained net with all of them skipped.
 

@@ -30,6 +30,6 @@ def jacobian(record):
     axes[1, 0].set_ylim(bottom=UNSEEN)
     fig.supylabel("singular values of the Jacobian", fontsize=12)
     handles = {text: line for ax in axes[0] for line, text in zip(*ax.get_legend_handles_labels(), strict=True)}
-    title = "line: median; band: from the smallest to the largest; dotted: what a direction needs to pass"
+    title = "one seed. Line: median; band: smallest to largest, cut at 1e-7; dotted: what a direction needs to pass"
     fig.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=2, title=title)
     return fig

@@ -38,7 +38,7 @@ def lesion(record):
         ax.set_yscale("symlog", linthresh=IDLE)
         ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
         ax.set_ylabel(f"added to the training error, points\n(linear to {IDLE:g}, logarithmic beyond)")
-    last.set_xlabel("n: the first n blocks are open, the rest closed")
+    last.set_xlabel("n: the first n blocks are kept, the rest closed")
     some.set_xlabel("n: so many blocks, drawn at random, are closed")
     for ax in (last, some):
         ax.set(yscale="log", ylabel="training error, %")

@@ -11,7 +11,7 @@ DRAWN = (("test_accuracy", "-", "with its blocks"), ("skipped_accuracy", ":", "a
 
 def very_deep(record):
     """Residual and highway nets of 200 to 1000 layers: loss, and accuracy with their blocks and without."""
-    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8))
+    fig, axes = plt.subplots(1, 2, figsize=(10, 5.4))
     depths, epochs = record["settings"]["layers"], record["settings"]["epochs"]
     for block in ("residual", "highway"):
         style = {"color": KINDS[block], "marker": KIND_MARKER[block]}
@@ -24,7 +24,8 @@ def very_deep(record):
         ax.set_xlabel(f"layers ({epochs} epoch{'s' * (epochs > 1)})")
         ax.minorticks_off()
         ax.margins(0.1)
-        ax.legend(fontsize=10)
+        ax.legend(fontsize=10, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
+    fig.supxlabel("dots: seeds", fontsize=10)
     return fig
 
 
@@ -42,7 +43,7 @@ def bias_sweep(record):
         ax.margins(0.1)
         ax.invert_xaxis()  # the more negative, the further to the right
     axes[1].legend(fontsize=10)
-    fig.suptitle(f"highway, {layers} layers, {epochs} epoch{'s' * (epochs > 1)}", fontsize=12)
+    fig.suptitle(f"highway, {layers} layers, {epochs} epoch{'s' * (epochs > 1)}; dots: seeds", fontsize=12)
     return fig
 
 
