@@ -217,6 +217,7 @@ CLAIMS = [
     Claim(
         "paper, 2",
         f"a carry gate of its own is not needed: C = 1 - T loses at most {MARGIN} of accuracy",
+        over=("blocks", "more_seeds"),
         values=accuracies(("highway", 50), ("highway-carry", 50)),
         ours=lambda highway, own: f"at {ends(own)}: {means(highway)}; with a C of its own {means(own)}",
         holds=partial(as_good, MARGIN),
@@ -262,6 +263,7 @@ CLAIMS = [
     Claim(
         "encyclopedia article",
         "... because the factors 1 - T compound: the gradient fades (to less than half over 100 and 200 layers)",
+        over=("blocks", "more_seeds"),
         values=lambda *records: [fading(with_more_seeds(*records), layers) for layers in (100, 200)],
         ours=shown_in("first layer's over last's: {}, {}", 2),
         holds=lambda *ratios: [below(each, 0.5) for each in ratios],
@@ -269,6 +271,7 @@ CLAIMS = [
     Claim(
         "encyclopedia article",
         f"residual is as effective with half the parameters (within {MARGIN} of accuracy)",
+        over=("blocks", "more_seeds"),
         values=accuracies(("residual", 50), ("highway", 50)),
         ours=lambda residual, highway: f"width 50, {ends(highway)}: {means(residual)}; highway {means(highway)}",
         holds=partial(as_good, MARGIN),

@@ -171,6 +171,7 @@ CLAIMS = [
     Claim(
         "paper, Figure 1",
         "highway nets of 50 and 100 layers do as well as of 10 and 20 (within a factor of 3)",
+        over=("optimization", "more_seeds"),
         values=lambda *records: finals(with_more_seeds(*records), "loss", "highway", LAYERS),
         ours=shown_in("loss at 10, 20, 50, 100: {}, {}, {}, {}", 2),
         holds=lambda at_10, at_20, *deeper: [
