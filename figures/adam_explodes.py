@@ -23,11 +23,11 @@ def adam_explodes(record):
             peaks = [math.inf if each is None else each for each in t["peaks"]]
             epochs = [t["epochs"] * (k + 1) / len(peaks) for k in range(len(peaks))]
             ax.plot(epochs, peaks, line, color=color, lw=1.4, label=f"seed {t['seed']}")
-        ax.axhline(math.log(10), color="0.35", lw=1.2, ls=":")
+        ax.axhline(math.log(10), color="0.35", lw=1.2, ls=":", label="log 10, that of guessing")
         ax.set(yscale="log", xlabel="epoch")
         ax.xaxis.set_major_locator(MaxNLocator(3, integer=True))
         ax.set_title(change, fontsize=11)
-    axes[0].set_ylabel("largest batch loss of each tenth")
+    axes[0].set_ylabel("largest batch loss of\neach tenth of an epoch")
     above.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=10.5)
     draw_explosion(*below.subplots(1, 2), next((t for t in record["trials"] if t["explosion"] and t["burst"]), None))
     return fig
@@ -38,15 +38,15 @@ def draw_explosion(left, right, t):
     if t is None:
         note(left, "no net exploded", (0.5, 0.5), (0, 0), "0.35", xycoords="axes fraction")
         return
-    its = t["explosion"]
+    its, net = t["explosion"], f"{t['change']}, seed {t['seed']}"
     for (name, ratios), color, line in zip(its["largest"].items(), COLORS, LINES, strict=True):
         steps = range(-t["last"], len(ratios) - t["last"])
         ratios = [math.nan if each is None else each for each in ratios]
         left.plot(steps, ratios, color=color, ls=line, lw=1.8, label=name)
-    left.axhline(OUT_OF_RANGE, color="0.35", lw=1.2, ls=":")
-    left.set(yscale="log", ylabel="over the largest of the calm steps")
-    left.set_xlabel(f"step, from the explosion on (seed {t['seed']}, epoch {its['epoch']})")
-    left.set_title("the layer that is furthest out of its range", fontsize=11)
+    left.axhline(OUT_OF_RANGE, color="0.35", lw=1.2, ls=":", label="above it: out of range")
+    left.set(yscale="log", ylabel="times its largest in calm steps")
+    left.set_xlabel("step, counted from the explosion")
+    left.set_title(f"{net}, epoch {its['epoch']}: the layer furthest out of its range", fontsize=11)
     left.legend(fontsize=10.5)
     names = {"stretch": "stretch to the end", "state": "norm of the state", "gate_term": "size of (H - x) dT/dx"}
     for (name, text), color in zip(names.items(), COLORS, strict=False):
@@ -57,5 +57,5 @@ def draw_explosion(left, right, t):
     right.plot([], [], "--", color="0.35", lw=1.8, label="dashed: the median image")
     right.set(yscale="log", xlabel="layer")
     right.set_ylim(top=300 * right.get_ylim()[1])  # room for the legend
-    right.set_title("the image that is stretched most, in the first burst", fontsize=11)
+    right.set_title(f"{net}, epoch {t['burst']['epoch']}: the image stretched most", fontsize=11)
     right.legend(fontsize=10.5)
