@@ -193,6 +193,8 @@ def test_another_net_s_default_bias_and_epochs():
     assert (s.gate_bias, s.epochs, s.block) == (-3.0, 400, "highway")
     _, args = cn.parse_arguments(["--net", "highway-c", "--gate-bias", "0", "--data", "cifar-100"])
     assert [(s.gate_bias, s.data) for s in cn.plan(args, data)] == [(0.0, "cifar-100")]
+    assert cn.parse_arguments(["--net", "eight-layers"])[1].block == "highway-bn"
+    assert cn.parse_arguments(["--net", "eight-layers", "--block", "highway"])[1].block == "highway"
 
 
 def test_a_set_that_is_not_there_ends_in_one_line(tmp_path):

@@ -127,6 +127,16 @@ def test_the_scale_of_W_H_does_not_matter():
     np.testing.assert_allclose(net.forward(x), before, rtol=1e-3)
 
 
+def test_the_statistics_are_of_v_without_b_H():
+    (x, _), found = batch(), []
+    for b_H in (0.0, 7.0):
+        net = net_of("winograd", layers=LAYERS[:1] + LAYERS[-1:])
+        net.layers[0].b[:] = b_H
+        net.forward(x)
+        found.append(net.statistics.copy())
+    np.testing.assert_array_equal(*found)
+
+
 def test_gamma_does_not_decay_and_the_statistics_are_no_parameters():
     net = net_of("winograd")
     decay = net.per_parameter(1.0)
