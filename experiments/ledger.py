@@ -21,6 +21,10 @@ PUBLISHED = read_json(ROOT / "data" / "published.json")
 # ---- Reading results -------------------------------------------------------------------------------------------------
 
 
+class NotMeasured(LookupError):
+    """Results are without the runs that a claim is about, and may be: they take days."""
+
+
 def of(trials: list[dict], name: str, **wanted) -> list:
     """One number of each trial with these settings; raises LookupError where there is none."""
     found = [t[name] for t in trials if all(t.get(key) == value for key, value in wanted.items())]
