@@ -40,9 +40,7 @@ GUIDELINE = {10: -1.0, 20: -2.0, 30: -3.0}
 
 
 def trial(t: dict) -> dict:
-    net, result = training.train(t)
-    result["skipped_accuracy"] = training.measure(training.skipped(net), t)["test_accuracy"]
-    return result
+    return training.train_and_skip(t)[1]
 
 
 def settings(layers: int, activation: str, bias: float, s: dict) -> dict:

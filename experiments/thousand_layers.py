@@ -40,8 +40,7 @@ BEST = {"gate_bias": -7.0, "rate": 4.0}
 
 def trial(t: dict) -> dict:
     before = training.make(t)
-    net, result = training.train(t)
-    result["skipped_accuracy"] = training.measure(training.skipped(net), t)["test_accuracy"]
+    net, result = training.train_and_skip(t)
     if net.depth:
         result["sum_of_mean_T"] = sum(hn.mean_gates(net, training.images_of(t)[2][:256]))
         moved = np.abs(net._blocks - before._blocks)

@@ -129,6 +129,12 @@ def skipped(net: hn.DeepNet) -> hn.DeepNet:
     return shallow
 
 
+def train_and_skip(t: dict) -> tuple[hn.DeepNet, dict]:
+    """As train(); and the test accuracy of the trained net with all its blocks skipped."""
+    net, result = train(t)
+    return net, result | {"skipped_accuracy": measure(skipped(net), t)["test_accuracy"]}
+
+
 def trial(t: dict) -> dict:
     return train(t)[1]
 

@@ -61,8 +61,7 @@ def sample(net: tuple, k: int, e: Experiment) -> dict:
 
 
 def trial(t: dict) -> dict:
-    net, result = training.train(t)
-    result["skipped_accuracy"] = training.measure(training.skipped(net), t)["test_accuracy"]
+    net, result = training.train_and_skip(t)
     if net.block.gates and not result["diverged"]:
         result["sum_of_mean_T"] = sum(hn.mean_gates(net, training.images_of(t)[2][:256]))
     return result
