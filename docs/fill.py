@@ -438,15 +438,13 @@ def table_1_differences(read) -> str:
     for width in WIDTHS:
         paper, ours = published[str(width)], summary[f"test_accuracy_width_{width}_short"]
         error = 100 * (paper["sd"] ** 2 / 5 + ours["sd"] ** 2 / ours["n"]) ** 0.5
-        long = 100 * (summary[f"test_accuracy_width_{width}_paper"]["mean"] - paper["mean"])
-        hours = 300 * summary[f"seconds_per_epoch_width_{width}_paper"] / 3600
-        after = f"{long:+.2f} after {summary[f'epochs_width_{width}_paper']} epochs, 1 seed"
-        rows.append(
-            f"| {width} | {100 * (ours['mean'] - paper['mean']):+.2f} ± {error:.2f} | {after} | {hours:.0f} h |"
-        )
-    return table(
-        "| maps | short, less the paper | as the authors train, less the paper | 300 epochs would take |", rows
-    )
+        cells = str(width), f"{100 * (ours['mean'] - paper['mean']):+.2f} ± {error:.2f}", "-", "-"
+        if long := summary.get(f"test_accuracy_width_{width}_paper"):
+            epochs, seconds = (summary[f"{name}_width_{width}_paper"] for name in ("epochs", "seconds_per_epoch"))
+            after = f"{100 * (long['mean'] - paper['mean']):+.2f} after {epochs} epochs, 1 seed"
+            cells = *cells[:2], after, f"{300 * seconds / 3600:.0f} h"
+        rows.append(f"| {' | '.join(cells)} |")
+    return table("| maps | short, less the paper | as the authors train, less the paper | 300 epochs take |", rows)
 
 
 def authors_log(read) -> str:
@@ -480,8 +478,9 @@ def tables_2_and_3(read) -> str:
         sd = f" ± {100 * paper['sd']:.2f}" if paper and paper["sd"] else ""
         theirs = f"{100 * paper['mean']:.2f}{sd}, {paper['epochs']}" if paper else "-"
         ours = f"**{percent(summary[f'test_accuracy_{name}'])} of {summary[f'epochs_{name}']}**"
-        minutes = summary[f"seconds_per_epoch_{name}"]
-        cells = net, data, spaced(summary[f"parameters_{name}"]), theirs, ours, f"{minutes / 60:.1f}" if minutes else "-"
+        seconds = summary[f"seconds_per_epoch_{name}"]
+        minutes = f"{seconds / 60:.1f}" if seconds else "-"
+        cells = net, data, spaced(summary[f"parameters_{name}"]), theirs, ours, minutes
         rows.append(f"| {' | '.join(cells)} |")
     return table("| net | data | parameters | paper: %, epochs | here, short: %, epochs | minutes an epoch |", rows)
 

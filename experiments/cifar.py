@@ -31,6 +31,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from conv.cifar import PIXELS, sha256_as_read
 from experiments import conv_training
+from experiments.conv_training import in_epochs, percents
 from experiments.ledger import (
     PUBLISHED,
     Claim,
@@ -40,7 +41,6 @@ from experiments.ledger import (
     judged,
     mean_sd_n,
     print_results,
-    shown,
     shown_in,
 )
 from experiments.trials import Experiment, run_and_exit
@@ -209,11 +209,6 @@ def runs_of(r: dict, net: str, block: str = "highway", data: str = TEN) -> list[
     return runs
 
 
-def percents(runs: list[dict]) -> list[float | None]:
-    accuracies = [t["final_test_acc"] for t in runs]
-    return [None if accuracy is None else 100 * accuracy for accuracy in accuracies]
-
-
 def reaches(published: dict, protocol: str, runs: list[dict]) -> str:
     """The paper's number is reproduced by the paper's training alone."""
     ours, epochs, bound = percents(runs), runs[0]["epochs"], 100 * (published["mean"] - CLOSE)
@@ -231,7 +226,7 @@ def accuracy_claim(table: str, says: str, published: dict, net: str, data: str =
         f"paper, {table}",
         f"{says} reaches {100 * published['mean']:.2f}{sd} % ({close})",
         values=lambda r: [r["settings"]["protocol"], runs_of(r, net, data=data)],
-        ours=lambda _, runs: f"{shown(percents(runs), digits=4)} in {runs[0]['epochs']} epochs",
+        ours=lambda _, runs: in_epochs(runs),
         holds=functools.partial(reaches, published),
     )
 

@@ -1,4 +1,5 @@
-"""The convolutional nets of Tables 1 to 3: a trial, which goes on from its last epoch when it was stopped."""
+"""The convolutional nets of Tables 1 to 3: a trial, which goes on from its last epoch when it was stopped; and what its
+runs reach."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import conv_highway_networks as cn
 import highway_networks as hn
+from experiments.ledger import shown
 
 
 def setting(settings: cn.Settings, recipe: cn.Protocol) -> dict:
@@ -27,3 +29,13 @@ def train(t: dict, data: hn.Dataset, folder: str, experiment: str) -> dict:
     result = cn.train_one(settings, protocol, cn.select_images(data, settings), checkpoint)
     path.unlink(missing_ok=True)  # the log has it now, or in a moment
     return result
+
+
+def percents(runs: list[dict]) -> list[float | None]:
+    """Test accuracy of each; None where it diverged."""
+    accuracies = [t["final_test_acc"] for t in runs]
+    return [None if accuracy is None else 100 * accuracy for accuracy in accuracies]
+
+
+def in_epochs(runs: list[dict]) -> str:
+    return f"{shown(percents(runs), digits=4)} in {runs[0]['epochs']} epochs"
