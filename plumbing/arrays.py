@@ -8,11 +8,18 @@ import sys
 import numpy as np
 
 
+CACHE_LINE, HUGE = 64, 1 << 22  # bytes
+
+
 def zeros(size: int, dtype) -> np.ndarray:
-    """(size,) zeros, in a block of the 4 MB from which on NumPy asks the system for huge pages, which are faster."""
+    """(size,) zeros from the start of a cache line on, where vector instructions are fastest (NumPy starts 16 bytes
+    behind one), in a block of the 4 MB from which on NumPy asks the system for huge pages, which are faster, too."""
     if size > sys.maxsize >> 4:
         raise MemoryError  # as for less; NumPy says ValueError
-    return np.zeros(max(size, (1 << 22) // np.dtype(dtype).itemsize), dtype)[:size]
+    of_one = np.dtype(dtype).itemsize
+    block = np.zeros(max(size, HUGE // of_one) + CACHE_LINE // of_one, dtype)
+    start = -block.ctypes.data % CACHE_LINE // of_one
+    return block[start : start + size]
 
 
 def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
