@@ -243,7 +243,9 @@ class Pool(Layer):
         a.y = work.new("y", (out, a.every, maps, -(-out // a.every), n))  # with `every` phases
         if work.keep:
             a.d_row_max, a.d_y = (work.scratch(f"d_{each}", vars(a)[each].shape[1:]) for each in ("row_max", "y"))
-            a.here, a.dx = work.scratch("here", a.row_max.shape[1:]), work.new("dx", a.x.shape)
+            a.dx = work.new("dx", a.x.shape)
+            one_each = self.k == self.stride  # a window for every pixel
+            a.here = None if one_each else work.scratch("here", a.row_max.shape[1:])
         return a
 
     def _rows(self, x, i):
@@ -268,10 +270,13 @@ class Pool(Layer):
 
     def backward(self, a, dy, needs_dx):
         """To the first of the largest: several are where an image is uniform."""
-        a.dx[...] = 0
+        overlapping = a.here is not None
+        if overlapping:
+            a.dx[...] = 0
         for i, (row_max, y) in enumerate(zip(a.row_max, a.y, strict=True)):
             copy_columns(dy[i], a.d_y)
-            a.d_row_max[...] = 0
+            if overlapping:
+                a.d_row_max[...] = 0
             both = zip(self._columns(a, row_max, y), self._columns(a, a.d_row_max, a.d_y), strict=True)
             for (parts, top), (d_parts, d_top) in both:
                 to_the_largest(parts, top, d_top, d_parts, a.here)
@@ -304,18 +309,20 @@ def largest(parts, top) -> None:
 
 
 def to_the_largest(parts, top, d_top, d_parts, here) -> None:
-    """Adds d_top to that of d_parts whose part is the first to equal top, number by number; uses d_top up."""
+    """Gives d_top to that of d_parts whose part is the first to equal top, number by number; uses d_top up.  Where
+    windows overlap, `here` is scratch, and it is added to what d_parts hold; else it is written over that."""
     for part, d_part in zip(parts, d_parts, strict=True):
         of_part = ..., slice(part.shape[-2]), slice(None)
-        d = d_top[of_part]
-        if part is parts[-1]:
-            add(d_part, d, d_part)  # what is left
-        else:
-            own = here.reshape(-1)[: part.size].reshape(part.shape)
+        d = own = d_top[of_part]  # the last one gets what is left
+        if part is not parts[-1]:
+            own = d_part if here is None else here.reshape(-1)[: part.size].reshape(part.shape)
             np.equal(part, top[of_part], own)
             multiply(own, d, own)
-            add(d_part, own, d_part)
             subtract(d, own, d)
+        if here is not None:
+            add(d_part, own, d_part)
+        elif own is d:
+            np.copyto(d_part, d)
 
 
 class Average(Layer):

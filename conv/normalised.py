@@ -50,11 +50,19 @@ class Normalised:
 
     def forward(self, a, y, prepare_next):
         a.e = e = self._views(a, y)
-        maps, a.parts = self.out_shape[0], []
+        maps, a.parts, moments = self.out_shape[0], [], []
         for rows, z in self.product.forward(a, *self._weights()):
-            self._keep(e, rows, in_phases(z, e.phases))
+            z = in_phases(z, e.phases)
+            self._keep(e, rows, z)
             a.parts.append(rows)
-        mean, e.deviation = self._moments(e.u, a.training)
+            if a.training:
+                moments.append(moments_of(z[:, :, :maps], e.t[: len(z)]))
+        mean, variance = self.mean, self.variance
+        if a.training:
+            mean, variance = together(moments)
+            self.mean += PACE * (mean - self.mean)
+            self.variance += PACE * (variance - self.variance)
+        e.deviation = np.sqrt(variance + EPSILON)
         for rows in a.parts:
             u, H = e.u[rows], e.H[rows]
             subtract(u, of_maps(mean), u)
@@ -67,16 +75,6 @@ class Normalised:
     def _keep(self, e, rows, z):
         e.u[rows] = z[:, :, : self.out_shape[0]]  # v
 
-    def _moments(self, v, training: bool):
-        """Mean and deviation of each map: the batch's own, with which the running ones move on, or those."""
-        mean, variance = self.mean, self.variance
-        if training:
-            mean = v.mean(axis=ALL_BUT_MAPS)
-            variance = np.square(v - of_maps(mean)).mean(axis=ALL_BUT_MAPS)
-            self.mean += PACE * (mean - self.mean)
-            self.variance += PACE * (variance - self.variance)
-        return mean, np.sqrt(variance + EPSILON)
-
     def backward(self, a, dy, needs_dx):
         e, maps = a.e, self.out_shape[0]
         dy_of_e, n = in_phases(dy, e.phases), e.u.size // maps
@@ -84,7 +82,7 @@ class Normalised:
         for rows in a.parts:
             s = e.H[rows]
             self._to_s(e, rows, dy_of_e[rows], s)
-            sums += s.sum(axis=ALL_BUT_MAPS), (e.u[rows] * s).sum(axis=ALL_BUT_MAPS)
+            sums += s.sum(axis=ALL_BUT_MAPS), sum_of_products(e.u[rows], s)
         e.mean_s, e.mean_us, e.slope = *(sums / n), self.gamma / e.deviation
         dx = super().backward(a, dy, needs_dx)
         self.grad.b[:maps], self.grad.gamma[:] = sums
@@ -142,6 +140,28 @@ ALL_BUT_MAPS = (0, 1, 3, 4)  # of (rows, phases, maps, tiles, n)
 
 def of_maps(numbers: np.ndarray) -> np.ndarray:
     return numbers[:, None, None]
+
+
+def sum_of_products(x, y):
+    """Of each map, without an array of the products."""
+    return np.einsum("rpmtn,rpmtn->m", x, y)
+
+
+def moments_of(v, centred) -> tuple:
+    """How many numbers each map of v has, their mean, and the sum of squares around it, (maps,); `centred` is scratch
+    of v's shape."""
+    n = v.size // v.shape[2]
+    mean = v.sum(axis=ALL_BUT_MAPS) / n
+    subtract(v, of_maps(mean), centred)
+    return n, mean, sum_of_products(centred, centred)
+
+
+def together(moments: list[tuple]) -> tuple:
+    """Mean and variance of each map over all parts (Chan, Golub and LeVeque 1979)."""
+    numbers, means, squares = map(np.array, zip(*moments, strict=True))
+    shares = (numbers / numbers.sum()).astype(means.dtype)[:, None]
+    mean = (shares * means).sum(axis=0)
+    return mean, (shares * (means - mean) ** 2).sum(axis=0) + squares.sum(axis=0) / means.dtype.type(numbers.sum())
 
 
 KINDS |= {"conv-bn": NormalisedConvolution, "highway-bn": NormalisedHighway}

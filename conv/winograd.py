@@ -56,7 +56,7 @@ FEWEST_MAPS = 16  # with fewer the transforms cost more than the products save
 CACHED_BYTES = 1 << 20  # of V and M at a time, and of z
 TRANSFORM_COLUMNS = 8192  # at a time: OpenBLAS is slower with more
 UNPACKED = 10**6  # up to so many multiplications OpenBLAS does not copy its operands first, which is faster
-PRODUCT_ROWS, GRADIENT_BLOCK = 32, (32, 16)  # of a product's result at a time; of V' last it must be at most 1200
+PRODUCT_ROWS = 32  # of a product's result at a time
 
 
 def tile(side: int) -> int | None:
@@ -108,7 +108,7 @@ class Winograd:
         a.g = work.scratch("g", (3 + p, 3, outputs, maps))  # W, and W transformed along the rows
         if work.keep:
             a.dU = work.scratch("dU", (p, p, outputs, maps))
-            a.part = work.scratch("part", (p, a.planes, *GRADIENT_BLOCK))
+            a.part = work.scratch("part", (p, a.planes, outputs, maps))
             a.D = work.scratch("dX", (p, p + 2, maps, columns))  # dL/dX of a row of tiles, and two shifted planes
             a.back = work.scratch("back", (a.at_once, m, maps, tiles, n))
 
@@ -229,14 +229,9 @@ def product(U, V, M) -> None:
 
 
 def add_products(M, V, dU, part) -> None:
-    """dU += M V' of the last two axes: (outputs, columns) (columns, maps), in such blocks, too."""
-    outputs, maps = dU.shape[-2:]
-    for i in range(0, outputs, GRADIENT_BLOCK[0]):
-        for j in range(0, maps, GRADIENT_BLOCK[1]):
-            block = dU[..., i : i + GRADIENT_BLOCK[0], j : j + GRADIENT_BLOCK[1]]
-            here = part[..., : block.shape[-2], : block.shape[-1]]
-            matmul(M[..., i : i + GRADIENT_BLOCK[0], :], V[..., j : j + GRADIENT_BLOCK[1], :].swapaxes(-2, -1), here)
-            add(block, here, block)
+    """dU += M V' of the last two axes: (outputs, columns) (columns, maps)."""
+    matmul(M, V.swapaxes(-2, -1), part)
+    add(dU, part, dU)
 
 
 def most(whole: int, wanted: int) -> int:

@@ -7,7 +7,6 @@ import sys
 
 import numpy as np
 
-
 CACHE_LINE, HUGE = 64, 1 << 22  # bytes
 
 

@@ -142,7 +142,6 @@ def test_work_that_is_cut_into_pieces(monkeypatch):
     expected = loss_and_gradient(net, x, y)[1].copy()
     for name, value in {"CACHED_BYTES": 1, "TRANSFORM_COLUMNS": 7, "UNPACKED": 999, "PRODUCT_ROWS": 5}.items():
         monkeypatch.setattr(winograd, name, value)
-    monkeypatch.setattr(winograd, "GRADIENT_BLOCK", (5, 3))
     gradient = loss_and_gradient(net_of(8), x, y)[1]
     np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-14 * np.abs(expected).max())
 
