@@ -29,7 +29,7 @@ import zlib
 from collections import Counter
 from contextlib import closing
 from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,7 +44,16 @@ from conv.cifar import Pipeline, load_cifar, sha256_as_read
 from conv.layers import KINDS, ConvNet, Convolution, Nesterov
 from conv.nets import NETS, find_net
 from plumbing.commands import list_of, number, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError, check_writable, environment, json_bytes, read_arrays, write_arrays
+from plumbing.files import (
+    ROOT,
+    InputError,
+    check_writable,
+    commit,
+    environment,
+    json_bytes,
+    read_arrays,
+    write_arrays,
+)
 from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread
 
 # ---- Training --------------------------------------------------------------------------------------------------------
@@ -267,18 +276,14 @@ class Training:
                 raise ValueError("the history is not that of whole epochs")
             if {len(column) for column in run.history.values()} != {run.epochs} or run.epochs > run.settings.epochs:
                 raise ValueError("the history is not as long as it says")
+            if not all(type(value) in (int, float) for column in run.history.values() for value in column):
+                raise ValueError("the history does not hold numbers alone")
             run.steps, run.rng.bit_generator.state = run.epochs * run.steps_of_epoch, head["rng"]
             SCHEDULES[protocol.schedule](0.5)
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
             reason = " ".join(str(error).split())
             raise InputError(f"{path} is not a checkpoint of a convolutional net: {reason}") from error
         return run
-
-
-@cache
-def commit() -> str | None:
-    """Of the program that runs, when it began."""
-    return environment()["git"]
 
 
 @np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
@@ -353,18 +358,18 @@ def differences(saved: Training, run: Training) -> dict:
 @one_blas_thread()
 def train_one(
     settings: Settings, protocol: Protocol, data: hn.Dataset, checkpoint: Path | None = None,
-    *, resume: bool = True, any_program: bool = False, tell=lambda message: None,
+    *, resume: bool = True, tell=lambda message: None,
 ) -> dict:  # fmt: skip
-    """One net to its RUN: from its checkpoint if that is of this run, else from its seed.
+    """One net to its RUN: from its checkpoint if that is of this run, whatever program wrote it, else from its seed.
 
-    With `any_program` another program may have written the checkpoint; without `resume` it is replaced.  Calls
-    tell((seed, row)) after each step, with {"step": n}, and after each epoch, with the "seconds" so far in its row.
+    Without `resume` the checkpoint is replaced.  Calls tell((seed, row)) after each step, with {"step": n}, and after
+    each epoch, with the "seconds" so far in its row.
     Raises InputError for a file that is no checkpoint, and where none can be written.
     """
     run = Training(settings, protocol, fingerprint(data))
     if resume and checkpoint and checkpoint.exists():
         saved = Training.load(checkpoint)
-        if differences(saved, run).keys() <= ({"commits"} if any_program else set()):
+        if differences(saved, run).keys() <= {"commits"}:
             run = saved
     run.after_step = lambda: tell((settings.seed, {"step": run.steps}))
     train(run, data, checkpoint, lambda row: tell((settings.seed, row | {"seconds": run.seconds})))
@@ -552,6 +557,7 @@ def train_seeds(args, save) -> None:
     path = Path(os.path.realpath(args.out)) if args.out else ROOT / f"run_conv{'_quick' * args.quick}.json"
     if not args.no_save:
         check_writable(path)
+    commit()
     whole = load_images(args.data, args.data_dir)
     planned = plan(args, whole)
     data = select_images(whole, planned[0])
@@ -564,7 +570,7 @@ def train_seeds(args, save) -> None:
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
         print(f"{data.name} from {data.source}: {sizes}", flush=True)
-    work, jobs, done = partial(train_one, resume=args.resume, any_program=True), min(args.jobs, len(tasks)), {}
+    work, jobs, done = partial(train_one, resume=args.resume), min(args.jobs, len(tasks)), {}
     with (
         closing(Progress(planned, jobs)) as progress,
         closing(in_processes(work, tasks, jobs, None if args.quiet else progress.heard)) as finished,
@@ -591,7 +597,7 @@ def record(args, data: hn.Dataset, settings: Settings, runs: list[dict]) -> dict
     own |= ({"seeds": args.seeds} if args.seeds else {}) | ({"seed": None} if len(args.seeds) > 1 else {})
     own |= {"batch_size": BATCH, "n_classes": data.n_classes, "data_set": data.name}
     own |= {"data_sha256": data.sha256, "data_sha256_as_read": sha256_as_read(data)}
-    return own | {"env": environment(), "runs": runs}
+    return own | {"env": environment() | {"git": commit()}, "runs": runs}
 
 
 def table(runs: list[dict]) -> str:

@@ -31,7 +31,8 @@ class Direct:
     def make_arrays(self, work, a):
         n, k, pad, side, maps, rows = a.n, self.k, self.pad, self.side, self.maps, self.out_side
         columns = rows * n
-        a.V = work.new("V", (side + 2 * pad, k, maps, columns))
+        # what is zero in it depends on the padding: layers with another must not share it
+        a.V = work.new(f"V, {pad} around", (side + 2 * pad, k, maps, columns))
         if rows == side:
             a.x = a.V[pad : pad + side, pad].reshape(side, 1, maps, side, n)
         else:
@@ -115,4 +116,5 @@ def product(W, x, z, block_columns) -> None:
 
 def shift_slices(by: int, size: int, room: int) -> tuple[slice, slice]:
     """Of `size` columns that move right by `by` into `room` columns: where they come to lie, and which of them do."""
-    return slice(max(by, 0), min(by + size, room)), slice(max(-by, 0), min(size, room - by))
+    to, source = (max(by, 0), min(by + size, room)), (max(-by, 0), min(size, room - by))
+    return slice(to[0], max(to)), slice(source[0], max(source))  # none, where the shift is larger than the image

@@ -71,7 +71,7 @@ class Convolution(Layer):
     Padding "same" is k // 2 zeros around the image; "valid" is none, and the side becomes side - k + 1.
     W is (outputs, rows, columns, maps of x), b (outputs,).  How W * x is computed is up to `method`: "winograd" where
     that is possible and faster, or "direct"; afterwards the layer's `method` tells which.
-    Raises ValueError for an even k, another padding and another method.
+    Raises ValueError for an even k and another padding.
     """
 
     gates, carries = 0, False  # carries: x goes into y past the product, and what is left in dy into dx
@@ -572,8 +572,8 @@ class ConvNet:
         if x.shape[1:] not in (self.shape, (math.prod(self.shape),)) or len(x) == 0:
             shapes = f"(N, {math.prod(self.shape)}) or (N, {maps}, {side}, {side}) with N >= 1"
             raise ValueError(f"x must have shape {shapes}, not {x.shape}")
-        if not np.isfinite(x).all():
-            raise ValueError("x must be finite; it holds NaN or infinity")
+        if not (np.abs(x) <= np.finfo(self.dtype).max).all():  # NaN is not
+            raise ValueError(f"x must be finite in {self.dtype}; it holds NaN, infinity, or what overflows")
         return len(x)
 
     def _workspace(self, n, purpose):

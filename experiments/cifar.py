@@ -161,7 +161,7 @@ def main(argv=None) -> None:
     for data in dict.fromkeys(data for _, _, data, *_ in s["runs"]):
         e.data_sets[f"{load(data).name}, as read"] = sha256_as_read(load(data))
     of_trial, of_data = functools.partial(trial, folder=str(e.folder), load=load), functools.partial(data_of, load=load)
-    run = functools.partial(e.run, of_trial, data_of=of_data)
+    run = functools.partial(conv_training.run, e, of_trial, data_of=of_data)
     compared = [
         setting(kind, TEN, epochs, 0, s, own, validation=True)
         for *kind, epochs in s["search"]

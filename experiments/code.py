@@ -10,7 +10,7 @@ import inspect
 from plumbing.files import ROOT
 
 LOADERS = "highway_networks.load_mnist", "conv.cifar.load_cifar"  # data have a checksum of their own
-NOT_IN_THE_KEY = ("plumbing", "figures", "experiments.ledger", *LOADERS)
+NOT_IN_THE_KEY = ("plumbing", "figures", "experiments.code", "experiments.ledger", *LOADERS)
 
 
 def code_of(function) -> str:
@@ -74,10 +74,10 @@ class Module:
 
 
 def names_defined(node: ast.stmt) -> list[str]:
-    """By a function, a class or an assignment; a subclass is something that the module does."""
+    """By a function, a class or an assignment; a subclass is something that the module does, as is x |= y."""
     if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or (isinstance(node, ast.ClassDef) and not node.bases):
         return [node.name]
-    one = [node.target] if isinstance(node, (ast.AnnAssign, ast.AugAssign)) else []
+    one = [node.target] if isinstance(node, ast.AnnAssign) else []
     targets = node.targets if isinstance(node, ast.Assign) else one
     names = (each for target in targets for each in ast.walk(target))
     return [each.id for each in names if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import conv_highway_networks as cn
 import highway_networks as hn
+from experiments.code import code_of
 from experiments.ledger import shown
 
 
@@ -18,17 +19,30 @@ def setting(settings: cn.Settings, recipe: cn.Protocol) -> dict:
     return recipe._asdict() | {"dropout": [*recipe.dropout]} | asdict(settings)
 
 
+def checkpoint_of(t: dict, folder: str, experiment: str) -> Path:
+    """Where a trial keeps its last epoch.  The name holds what the trial is and, as the log's key, what code computes
+    it: whatever is there is this trial's."""
+    of_all = zlib.crc32(json.dumps(t, sort_keys=True).encode())
+    words = [experiment, *(t[name] for name in ("net", "data", "block", "protocol", "seed")), f"{of_all:08x}"]
+    return Path(folder) / f"{'_'.join(map(str, words))}_{code_of(train)}.npz"
+
+
 def train(t: dict, data: hn.Dataset, folder: str, experiment: str) -> dict:
-    """One run of a trial: from its seed, or from its checkpoint in the folder if this very program wrote it."""
+    """One run of a trial: from its seed, or from its checkpoint in the folder, which is left there: see run()."""
     settings = cn.Settings(**{field.name: t[field.name] for field in fields(cn.Settings)})
     protocol = cn.Protocol(**{name: t[name] for name in cn.Protocol._fields})
-    of_all = zlib.crc32(json.dumps(t, sort_keys=True).encode())
-    words = experiment, settings.net, settings.data, settings.block, settings.protocol, settings.seed, f"{of_all:08x}"
-    path = Path(folder) / f"{'_'.join(map(str, words))}.npz"
+    path = checkpoint_of(t, folder, experiment)
     checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
-    result = cn.train_one(settings, protocol, cn.select_images(data, settings), checkpoint)
-    path.unlink(missing_ok=True)  # the log has it now, or in a moment
-    return result
+    return cn.train_one(settings, protocol, cn.select_images(data, settings), checkpoint)
+
+
+def run(e, function, trials: list[dict], data_of) -> list[dict]:
+    """Experiment.run(); a checkpoint is removed when the log has the result on disk, and no sooner."""
+
+    def logged(t):
+        checkpoint_of(t, str(e.folder), e.name).unlink(missing_ok=True)
+
+    return e.run(function, trials, data_of, logged)
 
 
 def percents(runs: list[dict]) -> list[float | None]:

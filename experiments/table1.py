@@ -83,14 +83,15 @@ def trial(t: dict, folder: str) -> dict:
 
 def main(argv=None) -> None:
     e = Experiment("table1", __doc__, BUDGETS, argv, full="the paper's budget: 300 epochs, five seeds")
-    s, of = e.settings, functools.partial(trial, folder=str(e.folder))
+    s, of_trial = e.settings, functools.partial(trial, folder=str(e.folder))
+    run = functools.partial(conv_training.run, e, of_trial, data_of=training.data_of)
     images, width = IMAGES.get(e.budget, {}), min(width for width, *_ in s["runs"])
     held_out = {"n_train": 60000 - cn.HELD_OUT, "n_test": cn.HELD_OUT} | images
     compared = [
         setting(width, "highway", "short", s["recipe_epochs"], 0, recipe, held_out, validation=True)
         for recipe in RECIPES.values()
     ]
-    trials = {"recipes": e.run(of, compared, training.data_of)}
+    trials = {"recipes": run(compared)}
     recipe = {"short": RECIPES[best(trials["recipes"])], "paper": cn.PROTOCOLS["mnist"]["paper"]}
     images = {"n_train": 60000, "n_test": 10000} | images
     final = [
@@ -98,7 +99,7 @@ def main(argv=None) -> None:
         for width, block, protocol, epochs, seeds in s["runs"]
         for seed in range(seeds)
     ]
-    trials["final"] = e.run(of, final, training.data_of)
+    trials["final"] = run(final)
     record = e.save("Training Very Deep Networks, Table 1", summarise(trials), trials)
     print_results(CLAIMS, record)
 

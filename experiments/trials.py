@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from experiments.code import code_of
 from plumbing.commands import number, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError, check_writable, environment, json_bytes, write_json
+from plumbing.files import ROOT, InputError, check_writable, commit, environment, json_bytes, write_json
 from plumbing.processes import MOST_JOBS, WorkerDied, all_cores, in_processes, one_blas_thread
 
 MORE = "a larger budget: more trials, epochs, seeds or draws, as far as the experiment has them"
@@ -65,11 +65,13 @@ class Experiment:
         check_writable(self.folder / f"{name}.json")
         self.log = self.folder / f"{name}.jsonl"
         self.commits, self.data_sets = set(), {}
+        commit()
 
-    def run(self, function, trials: list[dict], data_of=None) -> list[dict]:
+    def run(self, function, trials: list[dict], data_of=None, logged=lambda trial: None) -> list[dict]:
         """{**trial, **result} of every trial, in this order; only those that the log does not have are run.
 
-        `data_of(trial)` is the data set that the trial reads, if it reads one."""
+        `data_of(trial)` is the data set that the trial reads, if it reads one; `logged(trial)` is called when the log
+        has its result on disk."""
         sets, code = [data_of(trial) if data_of else None for trial in trials], code_of(function)
         self.data_sets |= {data.name: data.sha256 for data in sets if data}
         keys = [_key(trial, data and data.sha256, code) for trial, data in zip(trials, sets, strict=True)]
@@ -85,6 +87,8 @@ class Experiment:
                 line = json.loads(json_bytes(json.loads(key) | {"result": result, "git": commit}))
                 log.write(json.dumps(line) + "\n")
                 log.flush()
+                os.fsync(log.fileno())
+                logged(line["trial"])
                 done[key] = line
                 tqdm.write(_short(line["trial"] | line["result"]))
         lines = [done[key] for key in keys]
@@ -115,7 +119,11 @@ class Experiment:
 
     def save(self, source: str, summary: dict, trials) -> dict:
         """Writes the results file, says where, and returns what it holds."""
-        env = environment() | {"data_sets": self.data_sets, "git_of_trials": sorted(map(str, self.commits))}
+        env = environment() | {
+            "git": commit(),
+            "data_sets": self.data_sets,
+            "git_of_trials": sorted(map(str, self.commits)),
+        }
         settings = {"budget": self.budget, **self.settings}
         record = {"experiment": self.name, "source": source, "command": self.command, "settings": settings, "env": env}
         record |= {"summary": summary, "trials": trials}
@@ -135,13 +143,7 @@ def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
     if _key(trial, data and data.sha256, code_of(function)) != key:
         raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
     result = function(trial)
-    return key, result | {"seconds": round(time.process_time() - start, 3)}, _commit()
-
-
-@functools.lru_cache
-def _commit() -> str | None:
-    """Of the clone that this process runs: on a cluster a worker's own."""
-    return environment()["git"]
+    return key, result | {"seconds": round(time.process_time() - start, 3)}, commit()
 
 
 def _whole_lines(log: Path) -> list[dict]:

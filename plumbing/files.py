@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import glob
 import gzip
 import hashlib
@@ -150,6 +151,13 @@ def written_beside(files: dict[Path, bytes]):
         for temporary in temporaries.values():
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
+
+
+@functools.cache
+def commit() -> str | None:
+    """Of the program that runs.  To be asked for when it begins, and before processes are forked: later another one may
+    be checked out."""
+    return environment()["git"]
 
 
 def environment() -> dict:
