@@ -61,10 +61,17 @@ def straightforward(net, kinds, x):
     return x
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
-def test_forward_and_predict_are_the_equations(dtype):
-    net, x, _ = nets(*EVERYTHING, dtype=dtype)
-    expected = straightforward(net, EVERYTHING, x)
+DIRECT = [("conv", 3, 2), ("conv", 3, 2, "valid"), ("highway", 3), ("plain", 3), ("dense", 3)]  # of equal work arrays
+WIDE = [("highway", 7), ("plain", 9), ("dense", 2)]  # windows beyond the whole image
+
+
+@pytest.mark.parametrize(
+    ("layers", "side", "dtype"),
+    [(EVERYTHING, 12, np.float64), (EVERYTHING, 12, np.complex128), (DIRECT, 9, np.float64), (WIDE, 2, np.float64)],
+)
+def test_forward_and_predict_are_the_equations(layers, side, dtype):
+    net, x, _ = nets(*layers, dtype=dtype, shape=(2, side, side))
+    expected = straightforward(net, layers, x)
     np.testing.assert_allclose(net.forward(x), expected, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(net.predict(x), expected, rtol=1e-12, atol=1e-14)
     np.testing.assert_array_equal(net.forward(x.reshape(3, -1)), net.forward(x))
@@ -78,6 +85,7 @@ def test_forward_and_predict_are_the_equations(dtype):
         [("highway", 3), ("dense", 3)],
         [("conv", 5, 3), ("highway", 3), ("pool", 3, 2), ("highway", 3), ("pool", 2, 2), ("dense", 3)],
         [("residual", 1), ("pool", 3, 1), ("plain", 3), ("pool", 5, 3), ("dense", 3)],
+        [("conv", 3, 2), ("pool", 4, 4), *WIDE],
     ],
     ids=str,
 )
@@ -203,8 +211,10 @@ def test_what_the_net_refuses():
     for wrong in (x[:, :, :3], x.reshape(3, -1)[:, :5]):
         with pytest.raises(ValueError, match="must have shape"):
             net.forward(wrong)
-    with pytest.raises(ValueError, match="finite"):
-        net.predict(np.full((1, 16), np.nan))
+    of_float32, *_ = nets(("highway", 3), ("dense", 2), shape=(1, 4, 4), dtype=np.float32)
+    for not_finite in (np.nan, np.inf, 1e39):  # float32 ends at 3.4e38
+        with pytest.raises(ValueError, match="x must be finite in float32"):
+            of_float32.predict(np.full((1, 16), not_finite))
     with pytest.raises(RuntimeError, match="needs a forward"):
         net.backward(np.zeros((3, 2)))
     net.forward(x)

@@ -26,6 +26,7 @@ from experiments import (
     blocks,
     cifar,
     code,
+    conv_training,
     data_movement,
     factor_model,
     fifty_layers,
@@ -47,7 +48,8 @@ from experiments import (
 from experiments import trials as trials_module
 from experiments.code import code_of
 from experiments.trials import Experiment
-from plumbing.files import InputError, read_arrays, write_arrays
+from plumbing import files
+from plumbing.files import InputError
 
 LAYERS = (10, 20, 50, 100)
 OF_OTHERS = {name: ("fifty_layers",) for name in ("gates", "lesion", "routing", "data_movement")}  # whose nets they use
@@ -345,8 +347,8 @@ def test_what_counts_as_the_code_of_a_trial(tmp_path, monkeypatch):
     sources = {
         "trials.py": "import kinds\nimport room.layers\nfrom room import more\nfrom loaded import load\n"
         "def trial(t):\n    return room.layers.f(more.A) + load()\nCLAIMS = [1]\nclass Shown:\n    text = 1\n",
-        "kinds.py": "from base import Base\nclass Kind(Base):\n    n = 1\n",
-        "base.py": "class Base:\n    m = 1\n",
+        "kinds.py": "from base import ALL, Base\nALL |= {1: 1}\nclass Kind(Base):\n    n = 1\n",
+        "base.py": "ALL = {}\nclass Base:\n    m = 1\n",
         "room/layers.py": "def f(x):\n    return g(x)\ndef g(x):\n    'words'\n    return x  # words\n",
         "room/more.py": "(A, B), C = (1, 2), 3\n",
         "loaded.py": "def load():\n    return 1\n",
@@ -365,8 +367,9 @@ def test_what_counts_as_the_code_of_a_trial(tmp_path, monkeypatch):
 
     before = key()
     for name, old, new in (
-        ("kinds.py", "n = 1", "n = 2"), ("base.py", "m = 1", "m = 2"), ("room/layers.py", "return x", "return -x"),
-        ("room/more.py", "(1, 2)", "(2, 2)"), ("trials.py", " + load", " - load"),
+        ("kinds.py", "n = 1", "n = 2"), ("kinds.py", "{1: 1}", "{1: 2}"), ("base.py", "m = 1", "m = 2"),
+        ("room/layers.py", "return x", "return -x"), ("room/more.py", "(1, 2)", "(2, 2)"),
+        ("trials.py", " + load", " - load"),
     ):  # fmt: skip
         assert key(name, old, new) != before, name
     for name, old, new in (
@@ -815,12 +818,11 @@ def test_the_recipe_is_the_best_on_validation_images():
     assert table1.best(recipe_runs(0.98, None, None, None, None, None)) == "pilot"
 
 
-@pytest.mark.parametrize("program", ["the same", "another", "unknown"])
-def test_a_trial_of_table_1_goes_on_only_with_its_own_program(tmp_path, monkeypatch, program):
+@pytest.mark.parametrize("changed", ["nothing", "a page", "the code"])
+def test_a_trial_of_table_1_goes_on_where_its_code_is_the_same(tmp_path, monkeypatch, changed):
     t = table1.setting(3, "highway", "short", 3, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
     monkeypatch.setattr(cn, "commit", lambda: "abc")
-    whole = table1.trial(t, str(tmp_path))
-    assert not [*tmp_path.iterdir()]
+    whole = table1.trial(t, str(tmp_path / "absent"))
     started, train_epoch = [], hn.train_epoch
 
     class Stopped(Exception):
@@ -835,13 +837,39 @@ def test_a_trial_of_table_1_goes_on_only_with_its_own_program(tmp_path, monkeypa
     monkeypatch.setattr(hn, "train_epoch", stops)
     with pytest.raises(Stopped):
         table1.trial(t, str(tmp_path))
-    [path] = tmp_path.iterdir()
-    now = {"the same": "abc", "another": "def", "unknown": "abc-dirty"}[program]
-    if program == "unknown":
-        head, arrays = read_arrays(path)
-        write_arrays(path, head | {"commits": [now]}, **arrays)
-    monkeypatch.setattr(cn, "commit", lambda: now)
+    if changed == "a page":
+        monkeypatch.setattr(cn, "commit", lambda: "def")
+    if changed == "the code":
+        monkeypatch.setattr(conv_training, "code_of", lambda function: "other")
     again = table1.trial(t, str(tmp_path))
-    assert len(started) == 3 + (1 if program == "the same" else 3)
+    assert len(started) == 3 + (3 if changed == "the code" else 1)
     assert again["history"] == whole["history"]
-    assert not [*tmp_path.iterdir()]
+    assert again["commits"] == (["abc", "def"] if changed == "a page" else ["abc"])
+
+
+def test_a_checkpoint_goes_when_the_log_has_the_result(tmp_path):
+    t = table1.setting(3, "highway", "short", 1, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
+    e = Experiment("table1", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
+    checkpoint, there = conv_training.checkpoint_of(t, str(tmp_path), "table1"), []
+    run = e.run
+
+    def runs(function, trials, data_of, logged):
+        def looks(t):
+            there.append((checkpoint.exists(), len((tmp_path / "table1.jsonl").read_text().splitlines())))
+            logged(t)
+
+        return run(function, trials, data_of, looks)
+
+    e.run = runs
+    conv_training.run(e, functools.partial(table1.trial, folder=str(tmp_path)), [t], training.data_of)
+    assert there == [(True, 1)]
+    assert not checkpoint.exists()
+
+
+def test_results_name_the_program_that_began(tmp_path, monkeypatch):
+    e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
+    began = files.environment()["git"]
+    monkeypatch.setattr(files, "environment", lambda: {"git": "a later commit"})
+    e.run(lambda t: {}, [{"a": 1}])
+    assert e.save("a test", {}, [])["env"]["git"] == began
+    assert [line["git"] for line in trials_of(tmp_path)] == [began]
