@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from plumbing.commands import run_command, run_program
 from plumbing.files import ROOT, InputError, read_json
+from plumbing.records import seconds_on_two_cores
 
 BLOCKS = ("highway", "plain")
 NAME = r"<!-- ((?!end )[\w.-]+(?::\d)?|(?:verdict|judged): [^<>]+) -->"
@@ -73,7 +74,7 @@ def of_summary(value, key: str, digits: int) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        if not digits and value["mean"] is not None:
+        if not digits and value["sd"] is not None:
             return f"{value['mean']:.4g} ± {value['sd']:.1g} (n = {value['n']})"
         value = value["mean"]
     missing = "never" if key.startswith("epochs_to") else "diverged"
@@ -375,13 +376,9 @@ def budget(read, name: str, text: str) -> str:
 
 
 def takes(read, name: str) -> str:
-    """The seconds of all trials, on two cores."""
-    if name.startswith("run_"):
-        seconds = sum(pair["wallclock_sec"] for pair in read(f"{name}.json")["runs"]) / 2
-    else:
-        trials = read(f"results/{name}.json")["trials"]
-        groups = trials.values() if isinstance(trials, dict) else [trials]
-        seconds = sum(t["seconds"] for group in groups for t in group) / 2
+    seconds = seconds_on_two_cores(read(f"{name}.json" if name.startswith("run_") else f"results/{name}.json"))
+    if seconds > 5 * 3600:
+        return f"{seconds / 3600:.0f} h"
     return f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
 
 

@@ -72,7 +72,10 @@ BUDGETS = {
         "protocol": "paper",
         "runs": [
             [*kind, 400, 5]
-            for kind in ((*A, TEN), (*NINETEEN, TEN), (*NINETEEN, HUNDRED), (*B, TEN), (*C, TEN), (*PLAIN_A, TEN))
+            for kind in (
+                (*A, TEN), (*NINETEEN, TEN), (*NINETEEN, HUNDRED), (*B, TEN), (*C, TEN), (*PLAIN_A, TEN),
+                (*PLAIN_B, TEN),
+            )
         ],
         "search": [],
         "n_train": 50000, "n_test": 10000,

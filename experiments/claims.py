@@ -25,7 +25,7 @@ from experiments.blocks import early_and_late
 from experiments.ledger import PUBLISHED, Claim, NotMeasured, above, below, judge, of, shown, shown_in, within
 from experiments.trials import run_and_exit
 from plumbing.files import ROOT, InputError, check_writable, environment, write_json
-from plumbing.records import load_record, load_results
+from plumbing.records import load_record, load_results, seconds_on_two_cores
 
 RESULTS = {  # name: where it lies, and what wrote it where it does not say so itself
     "run_seeds": ("run_seeds.json", "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9"),
@@ -222,7 +222,7 @@ def rows(records: dict) -> list[dict]:
             names = [name for own in claim.over for name in (*NEEDS.get(own, ()), own)] if ours != "-" else []
             row = {"source": claim.source, "claim": claim.says, "ours": ours, "verdict": verdict, "note": claim.note}
             row |= {"commands": [command(name, records[name]) for name in names], "results": names}
-            minutes = sum(core_seconds(records[name]) for name in names) / 120
+            minutes = sum(seconds_on_two_cores(records[name]) for name in names) / 60
             result.append(row | {"minutes_on_two_cores": round(minutes, 1)})
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise InputError(f"the results lack what a claim is judged by: {error!r}") from error
@@ -231,14 +231,6 @@ def rows(records: dict) -> list[dict]:
 
 def command(name: str, record: dict) -> str:
     return record.get("command") or RESULTS[name][1]
-
-
-def core_seconds(record: dict) -> float:
-    if "runs" in record:
-        return sum(pair["wallclock_sec"] for pair in record["runs"])
-    trials = record["trials"]
-    groups = trials.values() if isinstance(trials, dict) else [trials]
-    return sum(t["seconds"] for group in groups for t in group)
 
 
 def counts(ledger: list[dict]) -> dict:

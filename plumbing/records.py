@@ -29,6 +29,17 @@ def load_results(path) -> dict:
     return _load(path, {"settings", "summary", "trials"}, "it is not a results file of this project")
 
 
+def seconds_on_two_cores(record: dict) -> float:
+    """How long all of its runs take, two at a time, at least the longest of them; of one that was stopped and went on,
+    all of its parts."""
+    if "runs" in record:
+        seconds = [pair["wallclock_sec"] for pair in record["runs"]]
+    else:
+        groups = record["trials"].values() if isinstance(record["trials"], dict) else [record["trials"]]
+        seconds = [max(t["seconds"], t.get("wallclock_sec", 0)) for group in groups for t in group]
+    return max(sum(seconds) / 2, *seconds)
+
+
 def table(runs: list[dict]) -> str:
     """A line a pair, highway beside plain; over several seeds the mean ± standard deviation."""
     lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]

@@ -26,6 +26,7 @@ from experiments.ledger import (
     within,
 )
 from plumbing.files import InputError
+from plumbing.records import seconds_on_two_cores
 
 EXPERIMENTS = [path.stem for path in (ROOT / "experiments").glob("*.py") if "\nCLAIMS = " in path.read_text("utf-8")]
 EXPERIMENTS.remove("claims")
@@ -407,6 +408,13 @@ def test_the_verdicts_on_table_1(width, epochs, paper, short, expected):
         for noise in (-0.0001, 0, 0.0001)
     ]
     assert judge(table1.table_1(width), {"trials": {"final": final}})[1] == expected
+
+
+def test_how_long_two_cores_take():
+    assert seconds_on_two_cores({"runs": [{"wallclock_sec": 4}, {"wallclock_sec": 1}, {"wallclock_sec": 5}]}) == 5
+    assert seconds_on_two_cores({"trials": [{"seconds": 9}, {"seconds": 1}]}) == 9  # one keeps a core alone
+    resumed = {"seconds": 1, "wallclock_sec": 7}  # of its last start; of all
+    assert seconds_on_two_cores({"trials": {"search": [{"seconds": 8}], "final": [resumed, {"seconds": 5}]}}) == 10
 
 
 def test_results_that_lack_a_number_are_refused_in_one_line(records):
