@@ -54,7 +54,7 @@ def format_stat(stat, digits: int = 3) -> str:
         return "-" if stat is None else stat if isinstance(stat, str) else f"{stat:.{digits}g}"
     if stat["mean"] is None:
         return f"none, or not all (n = {stat['n']})"
-    return f"{stat['mean']:.{digits}g}" + ("" if stat["sd"] is None else f" ± {stat['sd']:.1g} (n = {stat['n']})")
+    return f"{stat['mean']:.{digits}g}" + ("" if stat["sd"] is None else f" ± {stat['sd']:.2g} (n = {stat['n']})")
 
 
 def shown(*samples, digits: int = 3) -> str:
