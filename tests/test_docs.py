@@ -166,7 +166,8 @@ def test_comments_that_cannot_be_filled_are_named(text, why):
 
 def test_numbers_as_the_pages_show_them():
     several = {"mean": 0.98765, "sd": 0.0123, "n": 3}
-    assert fill.of_summary(several, "accuracy", 0) == "0.9877 ± 0.01 (n = 3)"
+    assert fill.of_summary(several, "accuracy", 0) == "0.9877 ± 0.012 (n = 3)"
+    assert fill.of_summary(several | {"sd": None, "n": 1}, "accuracy", 0) == "0.9877"
     assert fill.of_summary(several, "accuracy", 2) == "0.99"
     assert fill.of_summary({"mean": None, "sd": None, "n": 1}, "accuracy", 0) == "diverged"
     assert fill.of_summary(None, "epochs_to_loss", 0) == "never"
