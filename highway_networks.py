@@ -40,7 +40,7 @@ from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, sq
 from tqdm import tqdm
 
 from plumbing import files
-from plumbing.arrays import cached, generator, views_into, zeros
+from plumbing.arrays import cached, generator, views_into, zero_rows, zeros
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
 from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread
@@ -277,7 +277,7 @@ class DeepNet:
         self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, block_of(block)
         self.activation, self.dtype, self.about = activation, np.dtype(dtype), {}
         size = sum(map(math.prod, self._shapes().values()))
-        self._parameters, self._gradient = zeros(2 * size, self.dtype).reshape(2, size)
+        self._parameters, self._gradient = zero_rows(2, size, self.dtype)
         self._name_views()
         rng = generator(rng)
         for name in ("W_in", *(f"W_{letter}" for letter in self._stacked), "W_out"):
@@ -514,8 +514,8 @@ class Optimizer:
         if not (lr > 0 and clip > 0):
             raise ValueError(f"lr and clip must be positive: {lr=}, {clip=}")
         self.parameters, self.lr, self.clip, self.decay = parameters, lr, clip, decay
-        self.states = zeros(n_states * len(parameters), parameters.dtype).reshape(n_states, -1)
-        self._scratch = np.empty_like(parameters[:CHUNK])
+        self.states = zero_rows(n_states, len(parameters), parameters.dtype)
+        self._scratch = zeros(len(parameters[:CHUNK]), parameters.dtype)
 
     def step(self, gradient: np.ndarray) -> float:
         """Updates the parameters in place; returns the gradient's norm before clipping.  A norm that is not finite

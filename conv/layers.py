@@ -14,7 +14,7 @@ from numpy import add, divide, exp2, greater, maximum, multiply, subtract  # cal
 from conv.direct import Direct
 from conv.winograd import FEWEST_MAPS, Winograd, tile
 from highway_networks import Optimizer
-from plumbing.arrays import cached, generator, views_into, zeros
+from plumbing.arrays import cached, generator, views_into, zero_rows, zeros
 from plumbing.processes import one_blas_thread
 
 # ---- Layers ----------------------------------------------------------------------------------------------------------
@@ -462,7 +462,7 @@ class ConvNet:
             sum(math.prod(shape) for layer in self.layers for shape in getattr(layer, name).values())
             for name in ("shapes", "statistics")
         )
-        self.parameters, self.gradient = zeros(2 * size, self.dtype).reshape(2, size)
+        self.parameters, self.gradient = zero_rows(2, size, self.dtype)
         self.statistics = zeros(of_statistics, self.dtype)
         self._name_views()
         rng = generator(rng)
@@ -653,7 +653,7 @@ class Nesterov(Optimizer):
         super().__init__(parameters, lr, clip=math.inf, decay=1.0, n_states=3)
         self.momentum, (self.v, self.weight_decay, self.rates) = momentum, self.states
         self.weight_decay[:], self.rates[:] = weight_decay, rates
-        self._ahead = np.empty_like(self._scratch)
+        self._ahead = zeros(len(self._scratch), parameters.dtype)
 
     def _update(self, gradient, scale):
         momentum, lr = self._scalars(self.momentum, self.lr)

@@ -21,6 +21,12 @@ def zeros(size: int, dtype) -> np.ndarray:
     return block[start : start + size]
 
 
+def zero_rows(n: int, size: int, dtype) -> np.ndarray:
+    """(n, size) zeros, each row from the start of a cache line on."""
+    of_line = CACHE_LINE // np.dtype(dtype).itemsize
+    return zeros(n * -(-size // of_line) * of_line, dtype).reshape(n, -1)[:, :size]
+
+
 def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
     """Views of these shapes, by name, one after another in a flat array."""
     ends = np.cumsum([math.prod(shape) for shape in shapes.values()], dtype=int)

@@ -17,6 +17,7 @@ import straightforward
 from conv.layers import ConvNet
 from experiments.extra_blocks import Residual
 from experiments.training import SGD
+from plumbing.arrays import zero_rows, zeros
 from plumbing.files import InputError
 
 
@@ -676,3 +677,14 @@ def test_a_gradient_that_is_not_finite_changes_nothing(kind, bad):
     assert not optimizer.states.any()
     assert optimizer.lr == 0.1
     assert getattr(optimizer, "t", 0) == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
+def test_what_is_computed_with_begins_at_a_cache_line(dtype):
+    """A vector instruction then reads one line, not two."""
+    net = hn.DeepNet(7, 3, 5, 3, "highway", 0, dtype=dtype)
+    optimizer = hn.Adam(net.parameters) if dtype is np.float32 else hn.Optimizer(net.parameters, 0.1, 1.0, 1.0, 2)
+    for array in (net.parameters, net.gradient, *optimizer.states, zeros(3, dtype), *zero_rows(3, 5, dtype)):
+        assert array.ctypes.data % 64 == 0
+        assert array.flags.c_contiguous
+    assert zero_rows(3, 5, dtype).shape == (3, 5)
