@@ -559,7 +559,7 @@ class ConvNet:
 
     def per_parameter(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:
         """One number for each parameter, (n_parameters,), as weight decay and rates need it: `last` is for the weights
-        of the last layer."""
+        of the last layer, `biases` for all that is not W."""
         parts = []
         for layer in self.layers:
             of_W = weights if last is None or layer is not self.layers[-1] else last

@@ -11,7 +11,7 @@ at a time; for the others the rate.  Highway B, from which the 19 layers differ 
 And a net of our own, in five hours on one core: what an evening can buy.
 
 An accuracy is that of the last epoch.  A trial that is stopped goes on from its last epoch, from a checkpoint beside
-the results, if it was the same program.  --quick trains on made-up images.
+the results, if its code is the same.  --quick trains on made-up images.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ best on the last 5 000 training images (16 maps, one seed); the first of them co
 on test images.  In this way a net with batch normalisation of H is trained, too, and a plain and a residual one.
 
 An accuracy is that of the last epoch.  A trial that is stopped goes on from its last epoch, from a checkpoint beside
-the results, if it was the same program.
+the results, if its code is the same.
 """
 
 from __future__ import annotations
