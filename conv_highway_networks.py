@@ -85,7 +85,8 @@ SCHEDULES = {"in steps": in_steps, "in late steps": in_late_steps, "warm cosine"
 
 class Protocol(NamedTuple):
     """How a net is trained, all with Nesterov's momentum 0.9, batches of 100, and biases (and gamma, of batch
-    normalisation) that learn at twice the rate and do not decay.  For another number of epochs the schedule is stretched or squeezed."""
+    normalisation) that learn at twice the rate and do not decay.  For another number of epochs the schedule is
+    stretched or squeezed."""
 
     epochs: int
     dropout: tuple[float, ...]  # of the input, and where conv/nets.py has more
