@@ -56,7 +56,7 @@ BUDGETS = {
     "quick": {
         "protocol": "short",
         "runs": [[*A, TEN, 2, 2], [*NINETEEN, HUNDRED, 1, 1], [*PLAIN_A, TEN, 1, 1], [*EVENING, TEN, 1, 1]],
-        "search": [[*A, 1], [*PLAIN_A, 1]],
+        "search": [[*PLAIN_A, 1]],
         "n_train": 100, "n_test": 100,
     },
     "default": {

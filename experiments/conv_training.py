@@ -46,7 +46,9 @@ def run(e, function, trials: list[dict], data_of) -> list[dict]:
 
 
 def percents(runs: list[dict]) -> list[float | None]:
-    """Test accuracy of each; None where it diverged."""
+    """Test accuracy of each; None where it diverged.  Raises LookupError where there are no runs."""
+    if not runs:
+        raise LookupError("there are no such runs")
     accuracies = [t["final_test_acc"] for t in runs]
     return [None if accuracy is None else 100 * accuracy for accuracy in accuracies]
 
