@@ -28,7 +28,7 @@ import visualize_highway_networks as viz
 from plumbing.files import InputError
 from plumbing.records import load_record, load_results
 
-FLAG_EXAMPLES, IDX_EXAMPLES, JSON_EXAMPLES, TEXT_EXAMPLES = 1000, 1000, 80, 1000
+FLAG_EXAMPLES, IDX_EXAMPLES, JSON_EXAMPLES, TEXT_EXAMPLES = 500, 500, 40, 500
 
 
 def thrown(n):
