@@ -8,7 +8,7 @@ import pytest
 import conv_highway_networks as cn
 import highway_networks as hn
 from conv.layers import METHODS, ConvNet
-from conv.normalised import EPSILON, PACE
+from conv.normalised import EPSILON, PACE, moments_of, together
 
 STEP = 1e-30
 LAYERS = [
@@ -155,3 +155,10 @@ def test_a_checkpoint_keeps_the_statistics(tmp_path, mnist):
     assert run.net.statistics.any()
     np.testing.assert_array_equal(again.net.statistics, run.net.statistics)
     np.testing.assert_array_equal(again.predict(data.x_test), run.predict(data.x_test))
+
+
+def test_the_moments_of_parts_are_those_of_the_whole():
+    v = np.random.default_rng(0).normal(3, 2, (5, 2, 4, 3, 6)) + np.arange(5).reshape(-1, 1, 1, 1, 1)  # means differ
+    mean, variance = together([moments_of(part, np.empty_like(part)) for part in (v[:1], v[1:4], v[4:])])
+    np.testing.assert_allclose(mean, v.mean(axis=(0, 1, 3, 4)), rtol=1e-13)
+    np.testing.assert_allclose(variance, v.var(axis=(0, 1, 3, 4)), rtol=1e-13)
