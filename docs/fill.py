@@ -23,9 +23,10 @@ from statistics import mean, median, stdev
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+from experiments.ledger import format_stat
+from plumbing import records
 from plumbing.commands import run_command, run_program
 from plumbing.files import ROOT, InputError, read_json
-from plumbing.records import seconds_on_two_cores
 
 BLOCKS = ("highway", "plain")
 NAME = r"<!-- ((?!end )[\w.-]+(?::\d)?|(?:verdict|judged): [^<>]+) -->"
@@ -71,14 +72,10 @@ def value_of(name: str, read) -> str:
 
 def of_summary(value, key: str, digits: int) -> str:
     """A summary's entry as text: its mean in so many digits or, where none are asked for, its mean ± deviation (n)."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        if not digits and value["sd"] is not None:
-            return f"{value['mean']:.4g} ± {value['sd']:.2g} (n = {value['n']})"
-        value = value["mean"]
-    missing = "never" if key.startswith("epochs_to") else "diverged"
-    return missing if value is None else f"{value:.{digits or 4}g}"
+    mean_of = value["mean"] if isinstance(value, dict) else value
+    if mean_of is None:
+        return "never" if key.startswith("epochs_to") else "diverged"
+    return format_stat(mean_of if digits else value, digits or 4)
 
 
 def table(header: str, rows: list[str]) -> str:
@@ -93,13 +90,7 @@ def spaced(n: int) -> str:
 
 
 def output(read) -> str:
-    """The last lines of the headline command, as plumbing.records.table() prints them."""
-    [pair] = read("run.json")["runs"]
-    line = f"{pair['depth']:5d} {pair['seed']:6d}  "
-    for block in BLOCKS:
-        line += f"{pair[block]['final_test_acc']:17.3f} {pair[block]['final_train_loss']:11.4g}"
-    header = "depth   seed   highway test acc  train loss   plain test acc  train loss"
-    return f"\n\n```text\n{header}\n{line}\n```\n\n"
+    return f"\n\n```text\n{records.table(read('run.json')['runs'])}\n```\n\n"
 
 
 def headline(read) -> str:
@@ -376,7 +367,7 @@ def budget(read, name: str, text: str) -> str:
 
 
 def takes(read, name: str) -> str:
-    seconds = seconds_on_two_cores(read(f"{name}.json" if name.startswith("run_") else f"results/{name}.json"))
+    seconds = records.seconds_on_two_cores(read(f"{name}.json" if name.startswith("run_") else f"results/{name}.json"))
     if seconds > 5 * 3600:
         return f"{seconds / 3600:.0f} h"
     return f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"

@@ -237,7 +237,7 @@ def clone(tmp_path_factory):
 
 @pytest.fixture
 def pages(tmp_path):
-    return copied(tmp_path, "data", "plumbing", "docs", "results")
+    return copied(tmp_path, "data", "plumbing", "experiments", "docs", "results")
 
 
 def run_in(folder: Path, command: str):
