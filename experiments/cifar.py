@@ -31,7 +31,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from conv.cifar import PIXELS, sha256_as_read
 from experiments import conv_training
-from experiments.conv_training import in_epochs, percents
+from experiments.conv_training import in_epochs, percents, seconds_per_epoch
 from experiments.ledger import (
     PUBLISHED,
     Claim,
@@ -200,8 +200,7 @@ def summarise(trials: dict) -> dict:
         summary[f"epochs_{name}"] = same[0]["epochs"]
         summary[f"parameters_{name}"] = same[0]["n_parameters"]
         summary[f"lr_{name}"], summary[f"gate_bias_{name}"] = same[0]["lr"], same[0]["gate_bias"]
-        seconds = [t["wallclock_sec"] / t["epochs"] for t in same if not t["diverged"]]
-        summary[f"seconds_per_epoch_{name}"] = round(sum(seconds) / len(seconds), 1) if seconds else None
+        summary[f"seconds_per_epoch_{name}"] = seconds_per_epoch(same)
     return summary | ({"best_evening": " ".join(EVENING)} if "test_accuracy_best_evening" in summary else {})
 
 

@@ -55,3 +55,9 @@ def percents(runs: list[dict]) -> list[float | None]:
 
 def in_epochs(runs: list[dict]) -> str:
     return f"{shown(percents(runs), digits=4)} in {runs[0]['epochs']} epochs"
+
+
+def seconds_per_epoch(runs: list[dict]) -> float | None:
+    """Of the fastest run, for the machine may have been busy during others; None where all of them diverged."""
+    each = [run["wallclock_sec"] / run["epochs"] for run in runs if not run["diverged"]]
+    return round(min(each), 1) if each else None
