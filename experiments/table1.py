@@ -164,8 +164,7 @@ def accuracy_and_speed(runs: list[dict]) -> str:
 
 
 def as_accurate(normalised: list[dict], highway: list[dict]) -> list[bool | None]:
-    ours, theirs = ([run["final_test_acc"] for run in runs] for runs in (normalised, highway))
-    return [above(ours, -CLOSE, less=theirs)]
+    return [above(percents(normalised), -100 * CLOSE, less=percents(highway))]
 
 
 CLAIMS = [
