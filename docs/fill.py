@@ -450,7 +450,7 @@ def normalised(read) -> str:
     ):
         accuracy, first = (summary[f"{what}_width_16{ending}_short"] for what in ("test_accuracy", "epochs_to_99"))
         each = f"{percent(accuracy)} of {summary[f'epochs_width_16{ending}_short']}"
-        rows.append(f"| {kind} | {each} | {of_summary(first, 'epochs_to_99', 0)} | {cost:.2f} |")
+        rows.append(f"| {kind} | {each} | {format_stat(first, 2)} | {cost:.2f} |")
     return table("| block, 16 maps | test accuracy: %, epochs | epochs to 99 % | time of a step |", rows)
 
 
