@@ -411,6 +411,21 @@ def test_the_verdicts_on_table_1(width, epochs, paper, short, expected):
     assert judge(table1.table_1(width), {"trials": {"final": final}})[1] == expected
 
 
+@pytest.mark.parametrize(
+    ("normalised", "expected"),
+    [(0.9942, "reproduced"), (0.9935, "not clear"), (0.9928, "not reproduced"), (None, "not clear")],
+)
+def test_the_verdict_on_batch_normalisation(normalised, expected):
+    """Beside highway's 0.9940, within 0.0005."""
+    final = [
+        {"width": 16, "protocol": "short", "block": block, "history": {"test_acc": [0.98, 0.99]}}
+        | {"final_test_acc": None if mean is None else mean + noise}
+        for block, mean in (("highway", 0.9940), ("highway-bn", normalised))
+        for noise in (-0.0001, 0, 0.0001)
+    ]
+    assert judge(table1.CLAIMS[-1], {"trials": {"final": final}})[1] == expected
+
+
 def test_how_long_two_cores_take():
     assert seconds_on_two_cores({"runs": [{"wallclock_sec": 4}, {"wallclock_sec": 1}, {"wallclock_sec": 5}]}) == 5
     assert seconds_on_two_cores({"trials": [{"seconds": 9}, {"seconds": 1}]}) == 9  # one keeps a core alone

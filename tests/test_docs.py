@@ -117,10 +117,6 @@ def test_all_that_can_be_filled_in_is_somewhere():
     assert fill.FILLED.keys() <= {name for name, _ in (param.values for param in NUMBERS)}
 
 
-def test_the_output_to_expect_is_the_program_s():
-    assert f"```text\n{hn.table(READ('run.json')['runs'])}\n```" in README
-
-
 def test_a_tried_number_is_that_of_the_tests():
     said = re.findall(r"(\d[\d ]*)<!-- tests: (\w+) -->", PAGES["docs/guarantees.md"])
     constants = {}
