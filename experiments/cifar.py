@@ -55,9 +55,9 @@ TEN, HUNDRED = "cifar-10", "cifar-100"
 BUDGETS = {
     "quick": {
         "protocol": "short",
-        "runs": [[*A, TEN, 1, 2], [*NINETEEN, HUNDRED, 1, 1], [*PLAIN_A, TEN, 1, 1], [*EVENING, TEN, 1, 1]],
+        "runs": [[*A, TEN, 1, 2], [*NINETEEN, HUNDRED, 1, 1], [*EVENING, TEN, 1, 1], [*PLAIN_A, TEN, 1, 1]],
         "search": [[*PLAIN_A, 1]],
-        "n_train": 100, "n_test": 100,
+        "n_train": 100, "n_test": 50,
     },
     "default": {
         "protocol": "short",
