@@ -83,8 +83,8 @@ class Experiment:
             self.log.open("a", encoding="utf-8") as log,
             contextlib.closing(self._finished(function, data_of, todo)) as rows,
         ):
-            for key, result, commit in tqdm(rows, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
-                line = json.loads(json_bytes(json.loads(key) | {"result": result, "git": commit}))
+            for key, result, computed_at in tqdm(rows, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
+                line = json.loads(json_bytes(json.loads(key) | {"result": result, "git": computed_at}))
                 log.write(json.dumps(line) + "\n")
                 log.flush()
                 os.fsync(log.fileno())
