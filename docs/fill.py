@@ -455,6 +455,45 @@ def recipes(read) -> str:
     return table("| recipe | validation, % |", [f"| {name} | {100 * value:.2f} |" for name, value in parts.items()])
 
 
+CIFAR_NETS = {  # of results/cifar.json: in words, and where the paper's number is
+    "highway_a": ("highway A, 11 layers", "CIFAR-10", "table_2", "highway-a"),
+    "plain_a": ("plain A, 11 layers", "CIFAR-10", None, None),
+    "highway_b": ("highway B, 19 layers", "CIFAR-10", "table_2", "highway-b"),
+    "plain_b": ("plain B, 19 layers", "CIFAR-10", None, None),
+    "highway_c": ("highway C, 32 layers", "CIFAR-10", "table_2", "highway-c"),
+    "nineteen_layers": ("Table 3's highway net of 19 layers", "CIFAR-10", "table_3", "cifar-10"),
+    "nineteen_layers_cifar_100": ("the same net", "CIFAR-100", "table_3", "cifar-100"),
+    "best_evening": ("our own highway net of eight layers", "CIFAR-10", None, None),
+}
+
+
+def tables_2_and_3(read) -> str:
+    summary, published, rows = read("results/cifar.json")["summary"], read("data/published.json"), []
+    for name, (net, data, where, key) in CIFAR_NETS.items():
+        if f"test_accuracy_{name}" not in summary:
+            continue
+        paper = published[where][key] if where else None
+        sd = f" ± {100 * paper['sd']:.2f}" if paper and paper["sd"] else ""
+        theirs = f"{100 * paper['mean']:.2f}{sd}, {paper['epochs']}" if paper else "-"
+        ours = f"**{percent(summary[f'test_accuracy_{name}'])} of {summary[f'epochs_{name}']}**"
+        seconds = summary[f"seconds_per_epoch_{name}"]
+        minutes = f"{seconds / 60:.1f}" if seconds else "-"
+        cells = net, data, spaced(summary[f"parameters_{name}"]), theirs, ours, minutes
+        rows.append(f"| {' | '.join(cells)} |")
+    return table("| net | data | parameters | paper: %, epochs | here, short: %, epochs | minutes an epoch |", rows)
+
+
+def cifar_search(read) -> str:
+    rows = []
+    for t in read("results/cifar.json")["trials"]["search"]:
+        gates = "-" if t["block"] == "plain" else f"{t['gate_bias']:g}"
+        dropout = f"{t['dropout'][0]:g}" if any(t["dropout"]) else "none"
+        right = "diverged" if t["final_test_acc"] is None else f"{100 * t['final_test_acc']:.2f}"
+        cells = f"{t['net']}, {t['block']}", f"{t['lr']:g}", gates, dropout, str(t["epochs"]), right
+        rows.append(f"| {' | '.join(cells)} |")
+    return table("| net and block | rate | b_T at the start | dropout | epochs | validation, % |", rows)
+
+
 # ---- Speed -----------------------------------------------------------------------------------------------------------
 
 
@@ -602,6 +641,8 @@ FILLED |= {
     "authors-log": authors_log,
     "normalised": normalised,
     "recipes": recipes,
+    "tables-2-and-3": tables_2_and_3,
+    "cifar-search": cifar_search,
 }
 FILLED |= {
     "speed": speed,

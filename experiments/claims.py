@@ -31,7 +31,6 @@ RESULTS = {  # name: where it lies, and what wrote it where it does not say so i
     "run_seeds": ("run_seeds.json", "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9"),
     "run_sweep": ("run_sweep.json", "python highway_networks.py --depths 5,10,20,30,50"),
 }
-NOT_YET = ("cifar",)  # results that may be missing: what they judge is "not tested" until they are there
 NEEDS = {name: ("fifty_layers",) for name in ("gates", "lesion", "routing", "data_movement")}  # what must run before
 SOURCES = ("published program", "paper", "blog", "encyclopedia article", "published program, open")
 
@@ -186,13 +185,11 @@ CONTRADICTIONS = (  # of two sources, each pair cannot hold together
 
 
 def read(folder: Path) -> dict[str, dict]:
-    """The committed results by name; raises InputError for one that is no results file, or that is missing and not one
-    of NOT_YET."""
+    """The committed results by name; raises InputError for one that is missing, or no results file."""
     names = {name for claim in CLAIMS for name in claim.over}
     names |= {name for file in names for name in NEEDS.get(file, ())}
     paths = {name: folder / RESULTS.get(name, (f"results/{name}.json",))[0] for name in sorted(names)}
-    there = {name: path for name, path in paths.items() if path.exists() or name not in NOT_YET}
-    return {name: (load_record if name in RESULTS else load_results)(path) for name, path in there.items()}
+    return {name: (load_record if name in RESULTS else load_results)(path) for name, path in paths.items()}
 
 
 def contradiction(claim: Claim, other: Claim, verdicts: dict[str, str]) -> str:
@@ -205,9 +202,6 @@ def contradiction(claim: Claim, other: Claim, verdicts: dict[str, str]) -> str:
 
 def judge_by(records: dict, claim: Claim) -> tuple[str, str]:
     """What ours is, and the verdict on it; not tested where its runs are not there yet."""
-    missing = [name for name in claim.over if name in NOT_YET and name not in records]
-    if missing:
-        return "-", f"not tested: there is no results/{missing[0]}.json yet"
     try:
         return judge(claim, *(records[name] for name in claim.over))
     except NotMeasured as error:
