@@ -184,8 +184,10 @@ def test_an_experiment_says_of_its_claims_what_the_ledger_says(records, capsys, 
     printed = capsys.readouterr().out
     ledger = {row["claim"]: row for row in claims.rows(records)}
     tested = [claim for claim in own if claim.values and not claim.over]
-    assert tested
-    for claim in tested:
+    measured = [claim for claim in tested if ledger[claim.says]["results"]]  # the nets of others are not trained yet
+    assert measured
+    assert printed.count("not measured with these settings") == len(tested) - len(measured)
+    for claim in measured:
         row = ledger[claim.says]
         assert row["results"][-1] == name
         verdict = row["verdict"].split("; the ")[0] if "says otherwise" in row["verdict"] else row["verdict"]
@@ -199,8 +201,9 @@ def test_a_smoke_test_has_numbers_and_no_verdicts(records, capsys, name):
     own = importlib.import_module(f"experiments.{name}").CLAIMS
     print_claims(own, records[name] | {"settings": records[name]["settings"] | {"budget": "quick"}})
     printed = capsys.readouterr().out
+    measured = {row["claim"] for row in claims.rows(records) if row["results"]}
     for claim in own:
-        if claim.values and not claim.over:
+        if claim.values and not claim.over and claim.says in measured:
             assert f"\n    {judge(claim, records[name])[0]}\n" in printed
     assert not any(word in printed for word in ("reproduced", "in part", "not clear", "not tested"))
 
