@@ -414,10 +414,10 @@ def table_1(read) -> str:
     for name in ("width_16", "width_32", "width_16_plain", "width_16_residual"):
         width, kind = (*name.removeprefix("width_").split("_"), "highway")[:2]
         paper = published[width] if kind == "highway" else None
-        paper = f"{100 * paper['mean']:.2f} ± {100 * paper['sd']:.2f}, 5 runs of 300" if paper else "-"
-        short = f"{percent(summary[f'test_accuracy_{name}_short'])} of {summary[f'epochs_{name}_short']}"
+        paper = f"{100 * paper['mean']:.2f} ± {100 * paper['sd']:.2f}, 5 runs, 300 epochs" if paper else "-"
+        short = f"{percent(summary[f'test_accuracy_{name}_short'])}, {summary[f'epochs_{name}_short']} epochs"
         rows.append(f"| {kind}, {width} maps | {spaced(summary[f'parameters_{name}'])} | {paper} | **{short}** |")
-    return table("| net | parameters | paper: %, epochs | here, short: %, epochs |", rows)
+    return table("| net | parameters | paper, % | here, short, % |", rows)
 
 
 def table_1_differences(read) -> str:
@@ -444,9 +444,9 @@ def normalised(read) -> str:
         ("highway-bn", "_highway_bn", step["mnist_16_normalised_over_not"]),
     ):
         accuracy, first = (summary[f"{what}_width_16{ending}_short"] for what in ("test_accuracy", "epochs_to_99"))
-        each = f"{percent(accuracy)} of {summary[f'epochs_width_16{ending}_short']}"
+        each = f"{percent(accuracy)}, {summary[f'epochs_width_16{ending}_short']} epochs"
         rows.append(f"| {kind} | {each} | {format_stat(first, 2)} | {cost:.2f} |")
-    return table("| block, 16 maps | test accuracy: %, epochs | epochs to 99 % | time of a step |", rows)
+    return table("| block, 16 maps | test accuracy, % | epochs to 99 % | time of a step |", rows)
 
 
 def recipes(read) -> str:
@@ -462,7 +462,7 @@ CIFAR_NETS = {  # of results/cifar.json: in words, and where the paper's number 
     "plain_b": ("plain B, 19 layers", "CIFAR-10", None, None),
     "highway_c": ("highway C, 32 layers", "CIFAR-10", "table_2", "highway-c"),
     "nineteen_layers": ("Table 3's highway net of 19 layers", "CIFAR-10", "table_3", "cifar-10"),
-    "nineteen_layers_cifar_100": ("the same net", "CIFAR-100", "table_3", "cifar-100"),
+    "nineteen_layers_cifar_100": ("Table 3's highway net of 19 layers", "CIFAR-100", "table_3", "cifar-100"),
     "best_evening": ("our own highway net of eight layers", "CIFAR-10", None, None),
 }
 
@@ -474,13 +474,13 @@ def tables_2_and_3(read) -> str:
             continue
         paper = published[where][key] if where else None
         sd = f" ± {100 * paper['sd']:.2f}" if paper and paper["sd"] else ""
-        theirs = f"{100 * paper['mean']:.2f}{sd}, {paper['epochs']}" if paper else "-"
-        ours = f"**{percent(summary[f'test_accuracy_{name}'])} of {summary[f'epochs_{name}']}**"
+        theirs = f"{100 * paper['mean']:.2f}{sd}, {paper['epochs']} epochs" if paper else "-"
+        ours = f"**{percent(summary[f'test_accuracy_{name}'])}, {summary[f'epochs_{name}']} epochs**"
         seconds = summary[f"seconds_per_epoch_{name}"]
         minutes = f"{seconds / 60:.1f}" if seconds else "-"
         cells = net, data, spaced(summary[f"parameters_{name}"]), theirs, ours, minutes
         rows.append(f"| {' | '.join(cells)} |")
-    return table("| net | data | parameters | paper: %, epochs | here, short: %, epochs | minutes an epoch |", rows)
+    return table("| net | data | parameters | paper, % | here, short, % | minutes an epoch |", rows)
 
 
 def cifar_search(read) -> str:

@@ -8,8 +8,9 @@ search on the last 5 000 training images of CIFAR-10, one seed: for Highway A th
 at a time; for the others the rate.  Highway B, from which the 19 layers differ in their end alone, Highway C, and the
 19 layers on CIFAR-100 take the rate of the 19 layers.
 
-And a net of our own, in five hours on one core: what an evening can buy.  The default budget has the nets that are
-trained so far.
+And a net of our own, meant for five hours on one core: what an evening can buy.
+
+The default budget has those of these nets that are trained so far.
 
 An accuracy is that of the last epoch.  A trial that is stopped goes on from its last epoch, from a checkpoint beside
 the results, if its code is the same.  --quick trains on made-up images.
@@ -205,7 +206,7 @@ def summarise(trials: dict) -> dict:
 def runs_of(r: dict, net: str, block: str = "highway", data: str = TEN) -> list[dict]:
     runs = [t for t in r["trials"]["final"] if (t["net"], t["block"], t["data"]) == (net, block, data)]
     if not runs:
-        raise NotMeasured(f"{net} with {block} blocks is not trained on {data.upper()} yet")
+        raise NotMeasured(f"{net}, {block}, is not trained on {data.upper()} yet")
     return runs
 
 
@@ -249,7 +250,7 @@ CLAIMS = [
         Claim(
             "paper, 3.3",
             f"a convolutional highway net of {layers} layers trains (CIFAR-10: above 50 %), a plain one does not "
-            "(below 15 %)",
+            "(below 15 %; the paper quotes it of maxout nets, ours are rectifiers)",
             values=lambda r, net=net: [percents(runs_of(r, net, block)) for block in ("highway", "plain")],
             ours=shown_in("highway {}, plain {}", 4),
             holds=lambda highway, plain: [above(highway, 50), below(plain, 15)],

@@ -202,7 +202,7 @@ CLAIMS = [
         "paper, Figure 4",
         "about 60 % of the layers contribute nothing (one at a time: 45 to 75 %)",
         values=lambda r: [of(nets(r), "idle_share"), of(nets(r), "closed_together")],
-        ours=shown_in("share idle alone: {}, together: {} of 49"),
+        ours=shown_in("share idle, each alone: {}; closed together: {} of 49"),
         holds=lambda share, _: [within(share, 0.45, 0.75)],
     ),
     Claim(

@@ -103,5 +103,7 @@ def cifar_wrong(record):
         ax.imshow(pixels.transpose(1, 2, 0))
         ax.set_title(f"{CLASSES[each['label']]},\nnot {CLASSES[each['answer']]}", fontsize=8, pad=2)
     errors = round((1 - t["final_test_acc"]) * t["n_test"])
-    fig.suptitle(f"{named(t)}, seed 0: the first of {errors} errors on {t['n_test']} test images", fontsize=12)
+    images = f"{t['n_test']:,}".replace(",", " ")
+    text = f"{named(t)}, seed 0: the first of {errors} errors on {images} test images (the label, and the answer)"
+    fig.suptitle(text, fontsize=12)
     return fig

@@ -281,7 +281,7 @@ def test_nets_that_are_not_trained_yet_are_not_tested():
     assert [says.partition(" layers")[0] for says in tested] == ["Highway A of 11", "a convolutional highway net of 11"]
     assert all(verdicts[says][0] == "-" for says in verdicts.keys() - set(tested))
     [b] = [verdict for says, (_, verdict) in verdicts.items() if says.startswith("Highway B")]
-    assert b == "not tested: highway-b with highway blocks is not trained on CIFAR-10 yet"
+    assert b == "not tested: highway-b, highway, is not trained on CIFAR-10 yet"
 
 
 def test_the_summary_names_every_net():

@@ -184,8 +184,8 @@ def test_an_experiment_says_of_its_claims_what_the_ledger_says(records, capsys, 
     printed = capsys.readouterr().out
     ledger = {row["claim"]: row for row in claims.rows(records)}
     tested = [claim for claim in own if claim.values and not claim.over]
-    measured = [claim for claim in tested if ledger[claim.says]["results"]]  # the nets of others are not trained yet
-    assert measured
+    measured = [claim for claim in tested if ledger[claim.says]["results"]]
+    assert measured == tested or (measured and name == "cifar")  # of which some nets are not trained yet
     assert printed.count("not measured with these settings") == len(tested) - len(measured)
     for claim in measured:
         row = ledger[claim.says]
@@ -202,6 +202,7 @@ def test_a_smoke_test_has_numbers_and_no_verdicts(records, capsys, name):
     print_claims(own, records[name] | {"settings": records[name]["settings"] | {"budget": "quick"}})
     printed = capsys.readouterr().out
     measured = {row["claim"] for row in claims.rows(records) if row["results"]}
+    assert measured & {claim.says for claim in own}
     for claim in own:
         if claim.values and not claim.over and claim.says in measured:
             assert f"\n    {judge(claim, records[name])[0]}\n" in printed
