@@ -12,7 +12,7 @@ def conv_curves(record, published):
     runs = [t for t in record["trials"]["final"] if not t["diverged"]]
     widths = sorted({t["width"] for t in runs})
     fig, axes = plt.subplots(1, len(widths), figsize=(10, 5), sharey=True, squeeze=False)
-    styles = {  # of what the default budget trains
+    styles = {
         ("highway", "short"): (KINDS["highway"], "-"), ("plain", "short"): (KINDS["plain"], "-"),
         ("residual", "short"): (KINDS["residual"], "-"), ("highway-bn", "short"): (KINDS["highway-carry"], "-"),
         ("highway", "paper"): ("0.35", "--"),
@@ -32,7 +32,7 @@ def conv_curves(record, published):
             for i, t in enumerate(same):
                 mean, sd = mean_sd(finals)
                 ours = f"{mean:.2f}" + (f" ± {sd:.2f}, {len(same)} seeds" if len(same) > 1 else ", 1 seed")
-                what = f"{block}, {'as the authors train' if protocol == 'paper' else 'shifts'}: {ours}"
+                what = f"{block}, {'as the authors train' if protocol == 'paper' else 'short'}: {ours}"
                 errors = [100 * (1 - value) for value in t["history"]["test_acc"]]
                 ax.plot(t["history"]["epoch"], errors, style, color=color, lw=1.6, label=None if i else what)
         epochs = 1, 2, 5, 10, 20, 50, 100, 300

@@ -30,14 +30,14 @@ def load_results(path) -> dict:
 
 
 def seconds_on_two_cores(record: dict) -> float:
-    """How long all of its runs take, two at a time, at least the longest of them; of one that was stopped and went on,
-    all of its parts."""
+    """How long all of its runs take, two at a time, at least the longest of them, one group of trials after another; of
+    a run that was stopped and went on, all of its parts."""
     if "runs" in record:
-        seconds = [pair["wallclock_sec"] for pair in record["runs"]]
+        groups = [[pair["wallclock_sec"] for pair in record["runs"]]]
     else:
-        groups = record["trials"].values() if isinstance(record["trials"], dict) else [record["trials"]]
-        seconds = [max(t["seconds"], t.get("wallclock_sec", 0)) for group in groups for t in group]
-    return max(sum(seconds) / 2, *seconds)
+        trials = record["trials"].values() if isinstance(record["trials"], dict) else [record["trials"]]
+        groups = [[max(t["seconds"], t.get("wallclock_sec", 0)) for t in group] for group in trials]
+    return sum(max([sum(seconds) / 2, *seconds]) for seconds in groups)
 
 
 def table(runs: list[dict]) -> str:
