@@ -23,6 +23,7 @@ from statistics import mean, median, stdev
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+from experiments import table1
 from experiments.ledger import format_stat
 from plumbing import records
 from plumbing.commands import run_command, run_program
@@ -450,9 +451,11 @@ def normalised(read) -> str:
 
 
 def recipes(read) -> str:
-    summary, start = read("results/table1.json")["summary"], "validation_accuracy_"
-    parts = {name.removeprefix(start).replace("_", " "): summary[name] for name in summary if name.startswith(start)}
-    return table("| recipe | validation, % |", [f"| {name} | {100 * value:.2f} |" for name, value in parts.items()])
+    trials = read("results/table1.json")["trials"]["recipes"]
+    rows = [
+        f"| {name} | {100 * t['final_test_acc']:.2f} |" for name, t in zip(table1.RECIPES, trials, strict=True)
+    ]
+    return table("| recipe | validation, % |", rows)
 
 
 CIFAR_NETS = {  # of results/cifar.json: in words, and where the paper's number is
@@ -474,7 +477,8 @@ def tables_2_and_3(read) -> str:
             continue
         paper = published[where][key] if where else None
         sd = f" ± {100 * paper['sd']:.2f}" if paper and paper["sd"] else ""
-        theirs = f"{100 * paper['mean']:.2f}{sd}, {paper['epochs']} epochs" if paper else "-"
+        epochs = f", {paper['epochs']} epochs" if paper and "epochs" in paper else ""
+        theirs = f"{100 * paper['mean']:.2f}{sd}{epochs}" if paper else "-"
         ours = f"**{percent(summary[f'test_accuracy_{name}'])}, {summary[f'epochs_{name}']} epochs**"
         seconds = summary[f"seconds_per_epoch_{name}"]
         minutes = f"{seconds / 60:.1f}" if seconds else "-"
@@ -488,7 +492,13 @@ def evening(read) -> str:
     summary = read("results/cifar.json")["summary"]
     hours = summary["epochs_best_evening"] * summary["seconds_per_epoch_best_evening"] / 3600
     right = 100 * summary["test_accuracy_best_evening"]["mean"]
-    return f"{right:.2f} % on CIFAR-10 after {hours:.1f} hours on one core"
+    return f"{right:.2f} % on CIFAR-10 in one run of {hours:.1f} hours on one core"
+
+
+def evening_search(read) -> str:
+    """The hours of the search before it."""
+    trials = read("results/cifar.json")["trials"]["search"]
+    return f"{sum(t['wallclock_sec'] for t in trials if t['net'] == 'eight-layers') / 3600:.1f} hours"
 
 
 def cifar_search(read) -> str:
@@ -652,6 +662,7 @@ FILLED |= {
     "tables-2-and-3": tables_2_and_3,
     "cifar-search": cifar_search,
     "evening": evening,
+    "evening-search": evening_search,
 }
 FILLED |= {
     "speed": speed,

@@ -36,8 +36,11 @@ def cifar_curves(record, published):
             first = None if named(t) in named_already else text
             ax.plot(t["history"]["epoch"], errors, style, color=COLORS[t["net"]], lw=1.5, label=first)
             named_already.add(named(t))
-        ax.set(title=data.upper(), xlabel="epoch", ylabel="test error, %", xscale="log", xlim=(0.9, 450), ylim=(0, 100))
-        ax.set_xticks((1, 2, 5, 10, 20, 50, 100, 200, 400), (1, 2, 5, 10, 20, 50, 100, 200, 400))
+        epochs, errors = (1, 2, 5, 10, 20, 50, 100, 200, 400), (6, 7, 8, 10, 15, 20, 30, 40, 60, 90)
+        ax.set(title=data.upper(), xlabel="epoch", xscale="log", xlim=(0.9, 450))
+        ax.set(ylabel="test error, %", yscale="log", ylim=(6, 100))
+        ax.set_xticks(epochs, epochs)
+        ax.set_yticks(errors, errors)
         ax.minorticks_off()
         ax.legend(fontsize=9, title="test accuracy, %, of the last epoch", title_fontsize=9)
     return fig
@@ -58,7 +61,7 @@ def cifar_filters(record):
     fig = plt.figure(figsize=(10, sum(0.75 * n + 0.4 for n in rows)))
     parts = np.ravel(fig.subfigures(len(nets), 1, height_ratios=[0.75 * n + 0.4 for n in rows]))
     for part, t, n in zip(parts, nets, rows, strict=True):
-        part.suptitle(f"{named(t)}: the 3 x 3 filters of the first layer, seed 0, each over its largest", fontsize=11)
+        part.suptitle(f"{named(t)}: the 3 x 3 filters of the first layer, seed 0, each over its largest weight", fontsize=11)
         for ax in (axes := part.subplots(n, columns, squeeze=False)).flat:
             ax.set_axis_off()
         for ax, weights in zip(axes.flat, t["filters"], strict=False):
