@@ -23,7 +23,6 @@ from statistics import mean, median, stdev
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-from experiments import table1
 from experiments.ledger import format_stat
 from plumbing import records
 from plumbing.commands import run_command, run_program
@@ -451,11 +450,9 @@ def normalised(read) -> str:
 
 
 def recipes(read) -> str:
-    trials = read("results/table1.json")["trials"]["recipes"]
-    rows = [
-        f"| {name} | {100 * t['final_test_acc']:.2f} |" for name, t in zip(table1.RECIPES, trials, strict=True)
-    ]
-    return table("| recipe | validation, % |", rows)
+    summary, start = read("results/table1.json")["summary"], "validation_accuracy_"
+    parts = {name.removeprefix(start).replace("_", " "): summary[name] for name in summary if name.startswith(start)}
+    return table("| recipe | validation, % |", [f"| {name} | {100 * value:.2f} |" for name, value in parts.items()])
 
 
 CIFAR_NETS = {  # of results/cifar.json: in words, and where the paper's number is

@@ -61,7 +61,8 @@ def cifar_filters(record):
     fig = plt.figure(figsize=(10, sum(0.75 * n + 0.4 for n in rows)))
     parts = np.ravel(fig.subfigures(len(nets), 1, height_ratios=[0.75 * n + 0.4 for n in rows]))
     for part, t, n in zip(parts, nets, rows, strict=True):
-        part.suptitle(f"{named(t)}: the 3 x 3 filters of the first layer, seed 0, each over its largest weight", fontsize=11)
+        text = f"{named(t)}: the 3 x 3 filters of the first layer, seed 0, each over its largest weight"
+        part.suptitle(text, fontsize=11)
         for ax in (axes := part.subplots(n, columns, squeeze=False)).flat:
             ax.set_axis_off()
         for ax, weights in zip(axes.flat, t["filters"], strict=False):

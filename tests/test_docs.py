@@ -191,9 +191,9 @@ LONG = [  # parsed, not run
     "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9",
     "python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4",
     "python conv_highway_networks.py --net highway-a --data cifar-10",
-    "python conv_highway_networks.py --net nineteen-layers --data cifar-100 --epochs 40",
-    "python conv_highway_networks.py --net highway-a --block plain --epochs 20",
-    "python conv_highway_networks.py --net eight-layers --data cifar-10 --epochs 40",
+    "python conv_highway_networks.py --net nineteen-layers --data cifar-100 --epochs 40 --out run_conv_19.json",
+    "python conv_highway_networks.py --net highway-a --block plain --epochs 20 --out run_conv_plain.json",
+    "python conv_highway_networks.py --net eight-layers --data cifar-10 --epochs 40 --out run_conv_eight.json",
     "python straightforward.py",
     "python make_highway_explorer.py",  # run by tests/test_explorer.py
     "python explorer/screenshots.py",
