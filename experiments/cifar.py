@@ -63,7 +63,7 @@ BUDGETS = {
     },
     "default": {
         "protocol": "short",
-        "runs": [[*A, TEN, 60, 1], [*PLAIN_A, TEN, 20, 1], [*EVENING, TEN, 40, 1]],
+        "runs": [[*A, TEN, 60, 3], [*PLAIN_A, TEN, 20, 1], [*EVENING, TEN, 40, 1]],
         "search": [[*A, 5], [*PLAIN_A, 5], [*EVENING, 3]],
         "n_train": 50000, "n_test": 10000,
     },
