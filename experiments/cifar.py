@@ -48,8 +48,8 @@ from experiments.ledger import (
 from experiments.trials import Experiment, run_and_exit
 from plumbing.files import InputError
 
-# Of each kind of run (net, block, data): epochs and seeds, what matters most first.  Of each kind that is searched:
-# epochs of a trial.
+# Of each kind of run (net, block, data): epochs and seeds, the longest first, which would else keep one core waiting for
+# the other.  Of each kind that is searched: epochs of a trial.
 A, PLAIN_A, NINETEEN = ("highway-a", "highway"), ("highway-a", "plain"), ("nineteen-layers", "highway")
 B, PLAIN_B, C = ("highway-b", "highway"), ("highway-b", "plain"), ("highway-c", "highway")
 EVENING = "eight-layers", "highway-bn"
@@ -63,7 +63,7 @@ BUDGETS = {
     },
     "default": {
         "protocol": "short",
-        "runs": [[*A, TEN, 60, 3], [*PLAIN_A, TEN, 20, 1], [*EVENING, TEN, 40, 1]],
+        "runs": [[*EVENING, TEN, 40, 1], [*A, TEN, 60, 3], [*PLAIN_A, TEN, 20, 1]],
         "search": [[*A, 5], [*PLAIN_A, 5], [*EVENING, 3]],
         "n_train": 50000, "n_test": 10000,
     },

@@ -30,14 +30,20 @@ def load_results(path) -> dict:
 
 
 def seconds_on_two_cores(record: dict) -> float:
-    """How long all of its runs take, two at a time, at least the longest of them, one group of trials after another; of
-    a run that was stopped and went on, all of its parts."""
+    """How long all of its runs take, one group of trials after another, each trial in its turn on the core that is free
+    first; of a run that was stopped and went on, all of its parts."""
     if "runs" in record:
         groups = [[pair["wallclock_sec"] for pair in record["runs"]]]
     else:
         trials = record["trials"].values() if isinstance(record["trials"], dict) else [record["trials"]]
         groups = [[max(t["seconds"], t.get("wallclock_sec", 0)) for t in group] for group in trials]
-    return sum(max([sum(seconds) / 2, *seconds]) for seconds in groups)
+    total = 0.0
+    for seconds in groups:
+        cores = [0.0, 0.0]
+        for each in seconds:
+            cores[cores.index(min(cores))] += each
+        total += max(cores)
+    return total
 
 
 def table(runs: list[dict]) -> str:

@@ -276,10 +276,12 @@ def test_verdicts_on_tables_2_and_3(record, start, verdict):
 def test_nets_that_are_not_trained_yet_are_not_tested():
     record = finals(highway_a=[0.8])
     record["trials"]["final"] = [t for t in record["trials"]["final"] if t["net"] == "highway-a"]
+    record["summary"] = cifar.summarise(record["trials"])
     verdicts = {claim.says: claims.judge_by({"cifar": record}, claims.find(claim.says)) for claim in cifar.CLAIMS}
     tested = [says for says, (_, verdict) in verdicts.items() if "is not trained" not in verdict]
     expected = ["Highway A of 11", "2.3 M parameters for the 19", "a convolutional highway net of 11"]
     assert [says.partition(" layers")[0] for says in tested] == expected  # parameters are counted without training
+    assert record["summary"]["parameters_nineteen_layers"] == 2_256_838
     assert all(verdicts[says][0] == "-" for says in verdicts.keys() - set(tested))
     [b] = [verdict for says, (_, verdict) in verdicts.items() if says.startswith("Highway B")]
     assert b == "not tested: highway-b, highway, is not trained on CIFAR-10 yet"
@@ -290,6 +292,8 @@ def test_the_summary_names_every_net():
     nets = "highway_a", "highway_b", "highway_c", "nineteen_layers", "nineteen_layers_cifar_100", "plain_a", "plain_b"
     nets += ("best_evening",)
     assert summary["best_evening"] == "eight-layers highway-bn"
+    assert summary["gate_bias_highway_a"] == -1.0
+    assert "gate_bias_plain_a" not in summary
     assert all({f"test_accuracy_{name}", f"epochs_{name}", f"parameters_{name}"} <= summary.keys() for name in nets)
     assert summary["test_accuracy_highway_a"] == pytest.approx({"mean": 0.85, "sd": 0.05 * 2**0.5, "n": 2})
 

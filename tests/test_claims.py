@@ -430,10 +430,11 @@ def test_the_verdict_on_batch_normalisation(normalised, expected):
 
 
 def test_how_long_two_cores_take():
-    assert seconds_on_two_cores({"runs": [{"wallclock_sec": 4}, {"wallclock_sec": 1}, {"wallclock_sec": 5}]}) == 5
+    assert seconds_on_two_cores({"runs": [{"wallclock_sec": 4}, {"wallclock_sec": 1}, {"wallclock_sec": 5}]}) == 6
     assert seconds_on_two_cores({"trials": [{"seconds": 9}, {"seconds": 1}]}) == 9  # one keeps a core alone
     resumed = {"seconds": 1, "wallclock_sec": 7}  # of its last start; of all
     assert seconds_on_two_cores({"trials": {"search": [{"seconds": 8}], "final": [resumed, {"seconds": 5}]}}) == 15
+    assert seconds_on_two_cores({"trials": {"search": [], "final": [{"seconds": 4}]}}) == 4
 
 
 def test_results_that_lack_a_number_are_refused_in_one_line(records):

@@ -762,6 +762,11 @@ def test_the_committed_results_hold_what_they_must(name):
         assert cn.PROTOCOLS["mnist"]["short"] == table1.RECIPES[summary["recipe"]]
         assert all(t["final_test_acc"] == t["history"]["test_acc"][-1] for t in kept["final"])
         assert {t["n_train"] for t in kept["final"]} == {60000}
+    if name == "cifar":
+        assert summary["test_accuracy_highway_a"]["n"] >= 3
+        assert all(t["validation"] for t in kept["search"])  # nothing was chosen on test images
+        assert all(t["final_test_acc"] == t["history"]["test_acc"][-1] for t in kept["final"])
+        assert {t["n_train"] for t in kept["final"]} == {50000}
     if name == "thousand_layers":
         assert summary["test_accuracy_best"]["mean"] >= 0.96
         assert summary["test_accuracy_best"]["n"] >= 3
