@@ -48,8 +48,8 @@ from experiments.ledger import (
 from experiments.trials import Experiment, run_and_exit
 from plumbing.files import InputError
 
-# Of each kind of run (net, block, data): epochs and seeds, the longest first, which would else keep one core waiting for
-# the other.  Of each kind that is searched: epochs of a trial.
+# Of each kind of run (net, block, data): epochs and seeds, the longest first, lest it runs alone at the end.  Of each
+# kind that is searched: epochs of a trial.
 A, PLAIN_A, NINETEEN = ("highway-a", "highway"), ("highway-a", "plain"), ("nineteen-layers", "highway")
 B, PLAIN_B, C = ("highway-b", "highway"), ("highway-b", "plain"), ("highway-c", "highway")
 EVENING = "eight-layers", "highway-bn"
