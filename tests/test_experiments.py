@@ -757,6 +757,7 @@ def test_the_committed_results_hold_what_they_must(name):
         assert (summary["parameters_width_16"], summary["parameters_width_32"]) == (38_986, 151_690)
         assert summary["test_accuracy_width_16_short"]["n"] >= 5
         assert summary["test_accuracy_width_32_short"]["n"] >= 3
+        assert summary["epochs_width_16_paper"] == 300
         assert summary["test_accuracy_width_16_highway_bn_short"]["n"] >= 3
         assert all(t["validation"] for t in kept["recipes"])  # nothing was chosen on test images
         assert cn.PROTOCOLS["mnist"]["short"] == table1.RECIPES[summary["recipe"]]
