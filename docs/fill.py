@@ -418,24 +418,31 @@ def table_1(read) -> str:
         ours = []
         for protocol in ("paper", "short"):
             accuracy = summary.get(f"test_accuracy_{name}_{protocol}")
-            cell = accuracy and f"**{percent(accuracy)}, {summary[f'epochs_{name}_{protocol}']} epochs**"
-            ours.append(cell or "-")
+            epochs = summary.get(f"epochs_{name}_{protocol}")
+            ours.append(f"**{percent(accuracy)}, {epochs} epochs**" if accuracy else "-")
         cells = f"{kind}, {width} maps", spaced(summary[f"parameters_{name}"]), paper, *ours
         rows.append(f"| {' | '.join(cells)} |")
     return table("| net | parameters | paper, % | here, as the authors train, % | here, short, % |", rows)
 
 
+def difference(ours: dict | None, paper: dict) -> str:
+    """Ours less the paper's mean, in points; of several runs with its standard error."""
+    if not ours:
+        return "-"
+    points = f"{100 * (ours['mean'] - paper['mean']):+.2f}"
+    if ours["n"] == 1:
+        return f"{points}, 1 seed"
+    return f"{points} ± {100 * (paper['sd'] ** 2 / paper['runs'] + ours['sd'] ** 2 / ours['n']) ** 0.5:.2f}"
+
+
 def table_1_differences(read) -> str:
-    """Ours less the paper's mean, in points, with its standard error over the runs."""
     summary, published, rows = read("results/table1.json")["summary"], read("data/published.json")["table_1"], []
     for width in WIDTHS:
-        paper, ours = published[str(width)], summary[f"test_accuracy_width_{width}_short"]
-        error = 100 * (paper["sd"] ** 2 / 5 + ours["sd"] ** 2 / ours["n"]) ** 0.5
-        short = f"{100 * (ours['mean'] - paper['mean']):+.2f} ± {error:.2f}"
-        same = summary.get(f"test_accuracy_width_{width}_paper")
-        seconds = summary[f"seconds_per_epoch_width_{width}_{'paper' if same else 'short'}"]
-        same = f"{100 * (same['mean'] - paper['mean']):+.2f}, {same['n']} seed" if same else "-"
-        rows.append(f"| {width} | {same} | {short} | {300 * seconds / 3600:.1f} h |")
+        accuracies = [summary.get(f"test_accuracy_width_{width}_{protocol}") for protocol in ("paper", "short")]
+        longest = "paper" if accuracies[0] else "short"
+        hours = 300 * summary[f"seconds_per_epoch_width_{width}_{longest}"] / 3600
+        cells = str(width), *(difference(ours, published[str(width)]) for ours in accuracies), f"{hours:.1f} h"
+        rows.append(f"| {' | '.join(cells)} |")
     return table("| maps | as the authors train, less the paper | short, less the paper | 300 epochs take |", rows)
 
 
