@@ -54,7 +54,8 @@ def percents(runs: list[dict]) -> list[float | None]:
 
 
 def in_epochs(runs: list[dict]) -> str:
-    return f"{shown(percents(runs), digits=4)} in {runs[0]['epochs']} epochs"
+    epochs = runs[0]["epochs"]
+    return f"{shown(percents(runs), digits=4)} in {epochs} epoch{'s' * (epochs > 1)}"
 
 
 def seconds_per_epoch(runs: list[dict]) -> float | None:
