@@ -12,11 +12,13 @@ def conv_curves(record, published):
     runs = [t for t in record["trials"]["final"] if not t["diverged"]]
     widths = sorted({t["width"] for t in runs})
     fig, axes = plt.subplots(1, len(widths), figsize=(10, 5), sharey=True, squeeze=False)
-    styles = {
-        ("highway", "short"): (KINDS["highway"], "-"), ("plain", "short"): (KINDS["plain"], "-"),
-        ("residual", "short"): (KINDS["residual"], "-"), ("highway-bn", "short"): (KINDS["highway-carry"], "-"),
-        ("highway", "paper"): ("0.35", "--"),
-    }  # fmt: skip
+    colors = {
+        ("highway", "short"): KINDS["highway"],
+        ("plain", "short"): KINDS["plain"],
+        ("residual", "short"): KINDS["residual"],
+        ("highway-bn", "short"): KINDS["highway-carry"],
+        ("highway", "paper"): "0.35",
+    }
     for ax, width in zip(axes[0], widths, strict=True):
         if paper := published["table_1"].get(str(width)):
             mean, sd = 100 * paper["mean"], 100 * paper["sd"]
@@ -26,7 +28,7 @@ def conv_curves(record, published):
             epochs, accuracies = zip(*log["points"], strict=True)
             text = f"points of the authors' log, which ends at {100 * log['test_accuracy']:.2f}"
             ax.plot(epochs, [100 * (1 - value) for value in accuracies], "k*", ms=9, zorder=3, label=text)
-        for (block, protocol), (color, style) in styles.items():
+        for (block, protocol), color in colors.items():
             same = [t for t in runs if (t["width"], t["block"], t["protocol"]) == (width, block, protocol)]
             finals = [100 * t["final_test_acc"] for t in same]
             for i, t in enumerate(same):
@@ -34,7 +36,7 @@ def conv_curves(record, published):
                 ours = f"{mean:.2f}" + (f" ± {sd:.2f}, {len(same)} seeds" if len(same) > 1 else ", 1 seed")
                 what = f"{block}, {'as the authors train' if protocol == 'paper' else 'short'}: {ours}"
                 errors = [100 * (1 - value) for value in t["history"]["test_acc"]]
-                ax.plot(t["history"]["epoch"], errors, style, color=color, lw=1.6, label=None if i else what)
+                ax.plot(t["history"]["epoch"], errors, color=color, lw=1.6, label=None if i else what)
         epochs = 1, 2, 5, 10, 20, 50, 100, 300
         ax.set(title=f"{width} maps a layer", xlabel="epoch", xscale="log", xlim=(0.9, 330))
         ax.set_xticks(epochs, epochs)
