@@ -63,8 +63,8 @@ BUDGETS = {
     },
     "default": {
         "protocol": "short",
-        "runs": [[*EVENING, TEN, 40, 1], [*A, TEN, 60, 3], [*PLAIN_A, TEN, 20, 1]],
-        "search": [[*A, 5], [*PLAIN_A, 5], [*EVENING, 3]],
+        "runs": [[*NINETEEN, TEN, 40, 1], [*EVENING, TEN, 40, 1], [*A, TEN, 60, 3], [*PLAIN_A, TEN, 20, 1]],
+        "search": [[*A, 5], [*PLAIN_A, 5], [*NINETEEN, 3], [*EVENING, 3]],
         "n_train": 50000, "n_test": 10000,
     },
     "full": {
