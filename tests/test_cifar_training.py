@@ -273,6 +273,12 @@ def test_verdicts_on_tables_2_and_3(record, start, verdict):
     assert claims.judge_by({"cifar": record}, claims.find(start))[1] == verdict
 
 
+@pytest.mark.parametrize(("epochs", "shown"), [(1, "80 in 1 epoch"), (2, "80 in 2 epochs")])
+def test_a_claim_says_in_how_many_epochs(epochs, shown):
+    [claim] = [claim for claim in cifar.CLAIMS if claim.says.startswith("Highway A")]
+    assert judge(claim, finals(epochs=epochs))[0] == shown
+
+
 def test_nets_that_are_not_trained_yet_are_not_tested():
     record = finals(highway_a=[0.8])
     record["trials"]["final"] = [t for t in record["trials"]["final"] if t["net"] == "highway-a"]
