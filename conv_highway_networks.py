@@ -397,6 +397,7 @@ def parse_arguments(argv=None):
     add("--epochs", type=number(int, 1, 10**6), help="passes over the training images (the protocol's)")
     seeds.add_argument("--seed", type=number(int, 0), default=str(d.seed), help="for weights and training" + default)
     seeds.add_argument("--seeds", type=list_of(number(int, 0)), default=(), help="several: 0,1,2")
+    add("--lr", type=number(float, 1e-12), help="the highest learning rate (the protocol's)")
     add("--gate-bias", type=number(float, -1e3, 1e3), help=hn.GATE_BIAS + " (the net's)")
     add("--n-train", type=number(int, BATCH), help="training images, the first (all)")
     add("--n-test", type=count, help="test images, the first (all)")
@@ -469,11 +470,13 @@ def plan(args, data: hn.Dataset) -> list[Settings]:
     return [replace(settings, seed=seed) for seed in args.seeds or [args.seed]]
 
 
-def protocol_of(settings: Settings) -> Protocol:
-    return PROTOCOLS[settings.data][settings.protocol]
+def protocol_of(settings: Settings, lr: float | None = None) -> Protocol:
+    """The one that it names; with another rate, where one is given."""
+    protocol = PROTOCOLS[settings.data][settings.protocol]
+    return protocol if lr is None else protocol._replace(lr=lr)
 
 
-def check_checkpoint(settings: Settings, images: dict, path: Path, resume: bool) -> None:
+def check_checkpoint(settings: Settings, protocol: Protocol, images: dict, path: Path, resume: bool) -> None:
     """Raises InputError where to train would lose or mix up something; says what is worth knowing."""
     check_writable(path)
     if not path.exists():
@@ -484,7 +487,7 @@ def check_checkpoint(settings: Settings, images: dict, path: Path, resume: bool)
     if not resume and saved.epochs < saved.settings.epochs:
         ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
         raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
-    other = differences(saved, Training(settings, protocol_of(settings), images)) if resume else {}
+    other = differences(saved, Training(settings, protocol, images)) if resume else {}
     commits = other.pop("commits", None)
     if other:
         was = ", ".join(f"{name} {value}" for name, value in other.items())
@@ -562,12 +565,12 @@ def train_seeds(args, save) -> None:
     whole = load_images(args.data, args.data_dir)
     planned = plan(args, whole)
     data = select_images(whole, planned[0])
-    images, tasks = fingerprint(data), []
+    protocol, images, tasks = protocol_of(planned[0], args.lr), fingerprint(data), []
     for settings in planned:
         file = None if args.no_save else path.with_name(f"{path.stem}_{settings.seed}.npz")
         if file:
-            check_checkpoint(settings, images, file, args.resume)
-        tasks.append((settings, protocol_of(settings), data, file))
+            check_checkpoint(settings, protocol, images, file, args.resume)
+        tasks.append((settings, protocol, data, file))
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
         print(f"{data.name} from {data.source}: {sizes}", flush=True)
@@ -585,16 +588,16 @@ def train_seeds(args, save) -> None:
             print(f"{run['label']}: DIVERGED in {run['diverged_at']}", file=sys.stderr)
     try:
         if not args.no_save:
-            save({path: json_bytes(record(args, whole, planned[0], runs))})
+            save({path: json_bytes(record(args, whole, planned[0], protocol, runs))})
     finally:
         print(table(runs), flush=True)  # whatever happens to the disk
     if not args.no_save:
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
 
 
-def record(args, data: hn.Dataset, settings: Settings, runs: list[dict]) -> dict:
+def record(args, data: hn.Dataset, settings: Settings, protocol: Protocol, runs: list[dict]) -> dict:
     """The JSON.  Several seeds stand in `seeds`; `seed` is null then."""
-    own = protocol_of(settings)._asdict() | asdict(settings)
+    own = protocol._asdict() | asdict(settings)
     own |= ({"seeds": args.seeds} if args.seeds else {}) | ({"seed": None} if len(args.seeds) > 1 else {})
     own |= {"batch_size": BATCH, "n_classes": data.n_classes, "data_set": data.name}
     own |= {"data_sha256": data.sha256, "data_sha256_as_read": sha256_as_read(data)}

@@ -436,6 +436,14 @@ def test_the_other_blocks(tmp_path, shapes, block):
     assert (run["block"], run["protocol"], run["final_T_per_layer"]) == (block, "paper", [])
 
 
+def test_another_rate(tmp_path, shapes, main):
+    process = main(*WORDS, "--lr", "1e300", "--data-dir", shapes, "--out", tmp_path / "x.json")
+    assert process.returncode == 0
+    assert re.fullmatch(r"mnist-3, mnist, highway, short, seed 0: DIVERGED in epoch 1, .+\n", process.stderr)
+    record = json.loads((tmp_path / "x.json").read_text())
+    assert (record["lr"], record["schedule"], record["runs"][0]["diverged"]) == (1e300, "warm cosine", True)
+
+
 TO_STOP = ("--net", "mnist-3", "--epochs", 60, "--seeds", "0,1")
 
 
@@ -484,6 +492,7 @@ def test_what_cannot_be_resumed(tmp_path, shapes, main):
         (("--epochs", 2, "--protocol", "paper"), "protocol short"),
         (("--epochs", 2, "--block", "plain"), "block highway"),
         (("--epochs", 2, "--gate-bias", -2), "gate_bias -1.0"),
+        (("--epochs", 2, "--lr", 0.2), "lr 0.1"),
         (("--epochs", 2, "--n-train", 200), "n_train 300"),
         (("--epochs", 2, "--n-train", 300, "--n-test", 80, "--data-dir", others), "crc32"),
     ):
@@ -550,6 +559,7 @@ BAD = [
     (("--validation",), "shapes has 300 training images, of them 5000 for --validation; a batch needs 100"),
     (("--epochs", "1" + "0" * 400), "from 1 to 1000000"),
     (("--gate-bias", "nan"), "from -1000.0 to 1000.0"),
+    (("--lr", "0"), "'0' is not a number of at least 1e-12"),
     (("--jobs", "0"), "'0' is not a whole number of at least 1"),
     (("--out", "."), "is a folder or a device"),
     (("--out", "nowhere/x.json"), "cannot be written"),

@@ -13,12 +13,14 @@ from functools import cache
 from pathlib import Path
 from statistics import mean
 
+import numpy as np
 import pytest
 from conftest import ROOT, one_line_error
 
 import conv_highway_networks as cn
 import highway_networks as hn
 from docs import fill
+from experiments import cifar, conv_training
 from plumbing.files import InputError, read_json
 
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
@@ -198,9 +200,9 @@ LONG = [  # parsed, not run
     "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9",
     "python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4",
     "python conv_highway_networks.py --net highway-a --data cifar-10",
-    "python conv_highway_networks.py --net nineteen-layers --data cifar-100 --epochs 40 --out run_conv_19.json",
-    "python conv_highway_networks.py --net highway-a --block plain --epochs 20 --out run_conv_plain.json",
-    "python conv_highway_networks.py --net eight-layers --data cifar-10 --epochs 40 --out run_conv_eight.json",
+    "python conv_highway_networks.py --net highway-a --block plain --lr 0.01 --epochs 20 --out run_conv_plain.json",
+    "python conv_highway_networks.py --net nineteen-layers --data cifar-10 --lr 0.1 --epochs 40 --out run_conv_19.json",
+    "python conv_highway_networks.py --net eight-layers --data cifar-10 --lr 0.1 --epochs 40 --out run_conv_eight.json",
     "python straightforward.py",
     "python make_highway_explorer.py",  # run by tests/test_explorer.py
     "python explorer/screenshots.py",
@@ -261,6 +263,20 @@ def test_there_are_commands():
     assert len(QUICK) >= 7
     assert len(MODULES) >= 16
     assert {*LONG, FILLING} <= set(COMMANDS)
+
+
+def test_each_net_of_cifar_has_a_command_that_trains_its_row():
+    """Of seed 0, with the settings of the committed one, all of them."""
+    rows = {t["label"]: t for t in READ("results/cifar.json")["trials"]["final"] if t["seed"] == 0}
+    images = {"x_train": np.empty((50000, 3072), np.uint8), "x_test": np.empty((10000, 3072), np.uint8)}
+    asked = {}
+    for command in COMMANDS:
+        _, args = cn.parse_arguments(command.split()[2:]) if "conv_highway_networks.py" in command else (None, None)
+        if args and args.data != "mnist":
+            [settings] = cn.plan(args, cifar.made_up(args.data)._replace(**images))
+            asked[settings.label] = conv_training.setting(settings, cn.protocol_of(settings, args.lr))
+    assert asked == {label: {name: rows[label][name] for name in of_row} for label, of_row in asked.items()}
+    assert asked.keys() == rows.keys()
 
 
 @pytest.mark.xdist_group("commands of the pages")
