@@ -471,7 +471,7 @@ def plan(args, data: hn.Dataset) -> list[Settings]:
 
 
 def protocol_of(settings: Settings, lr: float | None = None) -> Protocol:
-    """The one that it names; with another rate, where one is given."""
+    """The protocol that the settings name; at the rate `lr`, where one is given."""
     protocol = PROTOCOLS[settings.data][settings.protocol]
     return protocol if lr is None else protocol._replace(lr=lr)
 
@@ -487,11 +487,12 @@ def check_checkpoint(settings: Settings, protocol: Protocol, images: dict, path:
     if not resume and saved.epochs < saved.settings.epochs:
         ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
         raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
-    other = differences(saved, Training(settings, protocol, images)) if resume else {}
+    run = Training(settings, protocol, images)
+    other = differences(saved, run) if resume else {}
     commits = other.pop("commits", None)
     if other:
-        was = ", ".join(f"{name} {value}" for name, value in other.items())
-        raise InputError(f"{path} is of another run ({was}): remove it, or choose another --out")
+        was = ", ".join(f"{name} {value}, not {run.task()[name]}" for name, value in other.items())
+        raise InputError(f"{path} is of another run ({was}): give that run's flags, or choose another --out")
     if commits is not None:
         print(f"{path}: trained by {commits}, from now on by {commit()}: compare with care", file=sys.stderr)
 
@@ -573,7 +574,7 @@ def train_seeds(args, save) -> None:
         tasks.append((settings, protocol, data, file))
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
-        print(f"{data.name} from {data.source}: {sizes}", flush=True)
+        print(f"{data.name} from {data.source}: {sizes}, lr {protocol.lr}", flush=True)
     work, jobs, done = partial(train_one, resume=args.resume), min(args.jobs, len(tasks)), {}
     with (
         closing(Progress(planned, jobs)) as progress,

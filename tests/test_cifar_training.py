@@ -182,7 +182,7 @@ def test_the_command_trains_and_resumes(folder, tmp_path, capsys):
     assert cn.main([*words, "--epochs", "1", "--block", "plain", "--resume"]) == 0
     assert "epoch   1" not in capsys.readouterr().out
     assert cn.main([*words, "--epochs", "1", "--resume"]) == 2
-    assert "is of another run (block plain)" in capsys.readouterr().err
+    assert "is of another run (block plain, not highway)" in capsys.readouterr().err
 
 
 def test_another_net_s_default_bias_and_epochs():

@@ -437,11 +437,22 @@ def test_the_other_blocks(tmp_path, shapes, block):
 
 
 def test_another_rate(tmp_path, shapes, main):
-    process = main(*WORDS, "--lr", "1e300", "--data-dir", shapes, "--out", tmp_path / "x.json")
+    data = cn.select_images(hn.load_mnist(shapes), SMALL)
+    run = training(protocol=cn.PROTOCOLS["mnist"]["short"]._replace(lr=0.2), data=data)
+    cn.train(run, data)
+    words = (*WORDS, "--lr", 0.2, "--data-dir", shapes, "--out", tmp_path / "x.json")
+    for more, trained in (((), True), (("--resume",), False)):
+        process = main(*words, *more)
+        assert "80 test images, lr 0.2\n" in process.stdout
+        assert ("epoch   4" in process.stdout) == trained
+        record = json.loads((tmp_path / "x.json").read_text())
+        assert (record["lr"], record["runs"][0]["history"]) == (0.2, run.history)
+
+
+def test_a_rate_that_is_far_too_high(shapes, main):
+    process = main(*WORDS, "--lr", "1e300", "--data-dir", shapes, "--no-save")
     assert process.returncode == 0
     assert re.fullmatch(r"mnist-3, mnist, highway, short, seed 0: DIVERGED in epoch 1, .+\n", process.stderr)
-    record = json.loads((tmp_path / "x.json").read_text())
-    assert (record["lr"], record["schedule"], record["runs"][0]["diverged"]) == (1e300, "warm cosine", True)
 
 
 TO_STOP = ("--net", "mnist-3", "--epochs", 60, "--seeds", "0,1")
@@ -492,7 +503,7 @@ def test_what_cannot_be_resumed(tmp_path, shapes, main):
         (("--epochs", 2, "--protocol", "paper"), "protocol short"),
         (("--epochs", 2, "--block", "plain"), "block highway"),
         (("--epochs", 2, "--gate-bias", -2), "gate_bias -1.0"),
-        (("--epochs", 2, "--lr", 0.2), "lr 0.1"),
+        (("--epochs", 2, "--lr", 0.2), "lr 0.1, not 0.2"),
         (("--epochs", 2, "--n-train", 200), "n_train 300"),
         (("--epochs", 2, "--n-train", 300, "--n-test", 80, "--data-dir", others), "crc32"),
     ):
