@@ -484,14 +484,16 @@ def check_checkpoint(settings: Settings, protocol: Protocol, images: dict, path:
             print(f"{settings.label}: there is no {path}, it starts from its first epoch", file=sys.stderr)
         return
     saved = Training.load(path)
-    if not resume and saved.epochs < saved.settings.epochs:
-        ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
-        raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
+    if not resume:
+        if saved.epochs < saved.settings.epochs:
+            ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
+            raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
+        return
     run = Training(settings, protocol, images)
-    other = differences(saved, run) if resume else {}
+    other, now = differences(saved, run), run.task()
     commits = other.pop("commits", None)
     if other:
-        was = ", ".join(f"{name} {value}, not {run.task()[name]}" for name, value in other.items())
+        was = ", ".join(f"{name} {value}, not {now[name]}" for name, value in other.items())
         raise InputError(f"{path} is of another run ({was}): give that run's flags, or choose another --out")
     if commits is not None:
         print(f"{path}: trained by {commits}, from now on by {commit()}: compare with care", file=sys.stderr)
