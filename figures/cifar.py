@@ -21,12 +21,12 @@ def cifar_curves(record, published):
     """Tables 2 and 3: test error, epoch by epoch, beside the points of the authors' logs of 19 layers."""
     runs = [t for t in record["trials"]["final"] if not t["diverged"]]
     sets = sorted({t["data"] for t in runs})
-    fig, axes = plt.subplots(1, len(sets), figsize=(10, 5), squeeze=False)
+    fig, axes = plt.subplots(1, len(sets), figsize=(10, 6.5), squeeze=False)
     for ax, data in zip(axes[0], sets, strict=True):
         log, named_already = published["authors_log_cifar"][data], set()
         epochs, accuracies, _ = zip(*log["points"], strict=True)
         text = f"the authors' log of 19 layers, which ends at {100 * log['test_accuracy']:.2f}"
-        ax.plot(epochs, [100 * (1 - value) for value in accuracies], "k*", ms=9, zorder=3, label=text)
+        ax.plot(epochs, [100 * (1 - value) for value in accuracies], "k*", ms=9, zorder=3, clip_on=False, label=text)
         for t in of_trials({"trials": runs}, None, data=data):
             finals = [each["final_test_acc"] for each in runs if (each["data"], named(each)) == (data, named(t))]
             n = f", mean of {len(finals)} seeds" if len(finals) > 1 else ""
@@ -42,7 +42,8 @@ def cifar_curves(record, published):
         ax.set_xticks(epochs, epochs)
         ax.set_yticks(errors, errors)
         ax.minorticks_off()
-        ax.legend(fontsize=9, title="test accuracy, %, of the last epoch", title_fontsize=9)
+        below = {"loc": "upper left", "bbox_to_anchor": (0, -0.12)}
+        ax.legend(fontsize=9, title="test accuracy, %, of the last epoch", title_fontsize=9, **below)
     return fig
 
 
