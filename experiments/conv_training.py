@@ -12,6 +12,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from experiments.code import code_of
 from experiments.ledger import shown
+from plumbing.files import InputError
 
 
 def setting(settings: cn.Settings, recipe: cn.Protocol) -> dict:
@@ -37,7 +38,15 @@ def train(t: dict, data: hn.Dataset, folder: str, experiment: str) -> dict:
 
 
 def run(e, function, trials: list[dict], data_of) -> list[dict]:
-    """Experiment.run(); a checkpoint is removed when the log has the result on disk, and no sooner."""
+    """Experiment.run(); a checkpoint is removed when the log has the result on disk, and no sooner.
+
+    Raises InputError for a checkpoint of other images, lest train() begins anew in its place."""
+    for t in trials:
+        if (path := checkpoint_of(t, str(e.folder), e.name)).exists():
+            saved = cn.Training.load(path)
+            if saved.images != cn.fingerprint(cn.select_images(data_of(t), saved.settings)):
+                way_out = "give those, or another --results, or remove it"
+                raise InputError(f"{path} is of other images, or of another order of them: {way_out}")
 
     def logged(t):
         checkpoint_of(t, str(e.folder), e.name).unlink(missing_ok=True)

@@ -15,8 +15,9 @@ import highway_networks as hn
 from conv import cifar as images_of_cifar
 from conv.layers import Dense, Dropout
 from conv.nets import PUBLISHED, find_net, mnist_net
-from experiments import cifar, claims
+from experiments import cifar, claims, conv_training
 from experiments.ledger import judge
+from experiments.trials import Experiment
 from plumbing.files import InputError
 
 A = cn.Settings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
@@ -208,6 +209,31 @@ def test_a_set_that_is_not_there_ends_in_one_line(tmp_path):
 def test_other_images_of_the_same_layout_are_refused(folder):
     with pytest.raises(InputError, match="holds CIFAR-10, altered; Tables 2 and 3 are about the official images"):
         cifar.images("cifar-10", str(folder))
+
+
+def test_images_in_another_order_are_other_images(tmp_path):
+    t = cifar.setting(cifar.PLAIN_A, "cifar-10", 1, 0, cifar.BUDGETS["quick"], {})
+    data = cifar.made_up("cifar-10")
+    turned = data._replace(x_train=data.x_train[::-1], y_train=data.y_train[::-1])
+
+    def run_on(images):
+        e = Experiment("cifar", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
+        trial = functools.partial(cifar.trial, folder=str(tmp_path), load=lambda name: images)
+        [row] = conv_training.run(e, trial, [t], functools.partial(cifar.as_read, load=lambda name: images))
+        assert e.data_sets == {f"{data.name}, as read": images_of_cifar.sha256_as_read(images)}
+        return row["history"]
+
+    official = run_on(data)
+    assert run_on(turned) != official == run_on(data)
+    assert len((tmp_path / "cifar.jsonl").read_text().splitlines()) == 2
+    cifar.trial(t, str(tmp_path), lambda name: data)
+    (tmp_path / "cifar.jsonl").unlink()
+    checkpoint = conv_training.checkpoint_of(t, str(tmp_path), "cifar")
+    kept = checkpoint.read_bytes()
+    with pytest.raises(InputError, match="is of other images, or of another order of them: give those"):
+        run_on(turned)
+    assert checkpoint.read_bytes() == kept
+    assert run_on(data) == official
 
 
 def test_trials_of_the_search_are_on_validation_images():
