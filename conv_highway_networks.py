@@ -421,6 +421,8 @@ def parse_arguments(argv=None):
     args.data, args.block = args.data or sets[0], args.block or find_net(args.net).block
     if args.data not in sets:
         p.error(f"argument --data: {args.net} takes {' or '.join(sets)}, not {args.data}")
+    if args.out and args.out.endswith(".npz"):
+        p.error(f"argument --out: {args.out} is named as a net; the JSON goes there, each net beside it")
     return p, args
 
 
@@ -448,15 +450,15 @@ def net_sizes() -> str:
 
 def plan(args, data: hn.Dataset) -> list[Settings]:
     """One Settings a seed; raises InputError for images that cannot be had, or that the net cannot take."""
-    n_train, n_test = len(data.x_train), len(data.x_test)
+    n_train, n_test, of_these = len(data.x_train), len(data.x_test), ""
     if args.validation:
-        n_train, n_test = n_train - HELD_OUT, HELD_OUT
+        n_train, n_test, of_these = n_train - HELD_OUT, HELD_OUT, " with --validation"
     if n_train < BATCH:
         held_out = f", of them {HELD_OUT} for --validation" if args.validation else ""
         raise InputError(f"{data.name} has {len(data.x_train)} training images{held_out}; a batch needs {BATCH}")
     for what, asked, n in (("train", args.n_train, n_train), ("test", args.n_test, n_test)):
         if (asked or 0) > n:
-            raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has")
+            raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has{of_these}")
     net = find_net("mnist-1" if args.data == "mnist" else args.net)  # of any width: it shall be small
     try:
         ConvNet(shape_of(net.shape[0], data.x_train.shape[1]), net.layers_of(block=args.block), 0)
@@ -588,10 +590,13 @@ def train_seeds(args, save) -> None:
     runs = [done[settings.seed] for settings in planned]
     for run in runs:
         if run["diverged"]:
-            print(f"{run['label']}: DIVERGED in {run['diverged_at']}", file=sys.stderr)
+            print(f"{run['label']}: DIVERGED in {run['diverged_at']}; no net is kept", file=sys.stderr)
     try:
         if not args.no_save:
             save({path: json_bytes(record(args, whole, planned[0], protocol, runs))})
+            for run, (*_, file) in zip(runs, tasks, strict=True):
+                if run["diverged"]:  # resumed, it would diverge again; an older run's net is not of this JSON
+                    file.unlink(missing_ok=True)
     finally:
         print(table(runs), flush=True)  # whatever happens to the disk
     if not args.no_save:

@@ -452,7 +452,27 @@ def test_another_rate(tmp_path, shapes, main):
 def test_a_rate_that_is_far_too_high(shapes, main):
     process = main(*WORDS, "--lr", "1e300", "--data-dir", shapes, "--no-save")
     assert process.returncode == 0
-    assert re.fullmatch(r"mnist-3, mnist, highway, short, seed 0: DIVERGED in epoch 1, .+\n", process.stderr)
+    said = r"mnist-3, mnist, highway, short, seed 0: DIVERGED in epoch 1, .+; no net is kept\n"
+    assert re.fullmatch(said, process.stderr)
+
+
+@pytest.mark.parametrize("finished", [0, 3])
+def test_no_net_stands_beside_the_json_of_a_run_that_diverged(tmp_path, shapes, main, monkeypatch, finished):
+    """Neither an earlier run's nor this one's own, which could be resumed only to diverge again."""
+    words, train_epoch, epochs = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json"), hn.train_epoch, []
+    assert main(*words, "--lr", 0.1).returncode == 0
+    assert (tmp_path / "x_0.npz").exists()
+
+    def diverges(*args):
+        epochs.append(args)
+        if len(epochs) > finished:
+            raise FloatingPointError("no number")
+        return train_epoch(*args)
+
+    monkeypatch.setattr(hn, "train_epoch", diverges)
+    assert f"DIVERGED in epoch {finished + 1}, no number" in main(*words).stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"shapes", "x.json"}
+    assert json.loads((tmp_path / "x.json").read_text())["runs"][0]["diverged"]
 
 
 TO_STOP = ("--net", "mnist-3", "--epochs", 60, "--seeds", "0,1")
@@ -550,6 +570,8 @@ def test_validation_is_called_so(tmp_path):
     process = train(*WORDS, "--validation", "--data-dir", data, "--n-test", 200, "--no-save")
     assert process.returncode == 0, process.stderr
     assert "300 training and 200 validation images" in process.stdout
+    error = one_line_error(train(*WORDS, "--validation", "--data-dir", data, "--n-train", 301, "--no-save"))
+    assert "--n-train 301 is more than the 300 that many has with --validation" in error
     assert "validation accuracy %" in process.stdout
     assert "test accuracy" not in process.stdout
 
@@ -574,6 +596,7 @@ BAD = [
     (("--jobs", "0"), "'0' is not a whole number of at least 1"),
     (("--out", "."), "is a folder or a device"),
     (("--out", "nowhere/x.json"), "cannot be written"),
+    (("--out", "run_0.npz"), "run_0.npz is named as a net; the JSON goes there, each net beside it"),
     (("--net", "mnist-999999999"), "not enough memory"),
     (("--depth", "3"), "unrecognized arguments"),
 ]
