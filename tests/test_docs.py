@@ -199,7 +199,6 @@ LONG = [  # parsed, not run
     "python highway_networks.py --depths 5,10,20,30,50",
     "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9",
     "python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4",
-    "python conv_highway_networks.py --net highway-a --data cifar-10",
     "python conv_highway_networks.py --net highway-a --lr 0.05 --seeds 0,1,2 --out run_conv_a.json",
     "python conv_highway_networks.py --net highway-a --block plain --lr 0.01 --epochs 20 --out run_conv_plain.json",
     "python conv_highway_networks.py --net highway-c --data cifar-10 --lr 0.1 --epochs 30 --out run_conv_c.json",
