@@ -201,8 +201,12 @@ LONG = [  # parsed, not run
     "python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4",
     "python conv_highway_networks.py --net highway-a --lr 0.05 --seeds 0,1,2 --out run_conv_a.json",
     "python conv_highway_networks.py --net highway-a --block plain --lr 0.01 --epochs 20 --out run_conv_plain.json",
+    "python conv_highway_networks.py --net highway-b --block plain --data cifar-10 --lr 0.01 --epochs 20 "
+    "--out run_conv_plain_b.json",
     "python conv_highway_networks.py --net highway-c --data cifar-10 --lr 0.1 --epochs 30 --out run_conv_c.json",
     "python conv_highway_networks.py --net nineteen-layers --data cifar-10 --lr 0.1 --epochs 40 --out run_conv_19.json",
+    "python conv_highway_networks.py --net nineteen-layers --data cifar-100 --lr 0.1 --epochs 40 "
+    "--out run_conv_19_100.json",
     "python conv_highway_networks.py --net eight-layers --data cifar-10 --lr 0.1 --epochs 40 --out run_conv_eight.json",
     "python straightforward.py",
     "python make_highway_explorer.py",  # run by tests/test_explorer.py

@@ -95,7 +95,9 @@ SUMMARIES = {  # what each summary must hold
     "factor_model": ["auc_gate_both", "rank_correlation_gate_both", "auc_norm_both", "auc_gate_less_that_of_the_norm"],
     "table1": [],  # its quick nets are of another width; see below
     "cifar": [
-        f"{name}_{net}" for name in ("test_accuracy", "epochs", "parameters") for net in ("highway_a", "plain_a")
+        f"{name}_{net}"
+        for name in ("test_accuracy", "epochs", "parameters")
+        for net in ("highway_a", "plain_a", "nineteen_layers_cifar_100")
     ],
 }
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
