@@ -64,7 +64,7 @@ def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Datas
     before rows before columns, y intp.  An archive takes seconds, as it has to be decompressed; a folder takes one.
 
     Looks in `data_dir` if one is given: the folder of the official binary version, or the archive, or a folder with one
-    of them in it.  Else so in ~/.cache/highway-networks-cifar; else downloads the archive there.
+    of them in it.  Else the archive in ~/.cache/highway-networks-cifar; else downloads it there.
 
     An archive must have the published MD5; a folder's files the size, labels, images of each class and distinct images
     of the official ones.  A set of this structure, but with other records than the official ones, is named "CIFAR-10,
@@ -77,7 +77,7 @@ def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Datas
     if data_dir:
         return _read(name, _locate(name, Path(os.path.expanduser(data_dir))))
     try:
-        return _read(name, _locate(name, CACHE))
+        return _read(name, CACHE / layout.archive)
     except InputError:
         files.download(name, CACHE, {layout.archive: layout.md5}, MIRRORS, hn.PATIENCE)
         return _read(name, CACHE / layout.archive)

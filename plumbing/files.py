@@ -107,7 +107,7 @@ def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, .
             return
         except (OSError, ValueError) as error:  # no network, a full disk; a wrong checksum
             failures.append(f"{mirror}: {' '.join(str(error).split())[:200]}")
-    raise InputError(f"{what} is not whole in {folder} and could not be downloaded: {'; '.join(failures)}")
+    raise InputError(f"there is no whole {what} in {folder}, and it could not be downloaded: {'; '.join(failures)}")
 
 
 def write_whole(files: dict[Path, bytes]) -> None:

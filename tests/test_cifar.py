@@ -368,13 +368,6 @@ def test_download_once_then_cache(sets, mirror, name):
     assert [*cifar.CACHE.iterdir()] == [path]
 
 
-def test_a_folder_in_the_cache_is_read(sets, mirror):
-    layout, contents, _ = sets[TEN]
-    folder = write(cifar.CACHE / layout.folder, contents)
-    assert load_cifar(TEN).source == str(folder)
-    assert mirror[1] == []
-
-
 @pytest.mark.parametrize("content", [b"", b"another program's"])
 def test_a_bad_archive_in_the_cache_is_replaced(sets, mirror, content):
     cifar.CACHE.mkdir()
@@ -390,7 +383,7 @@ def test_a_bad_download_is_refused(sets, mirror, monkeypatch, answer):
     good, files[archive] = files[archive], BAD_ANSWERS[answer](files[archive])
     with pytest.raises(InputError) as error:
         load_cifar(TEN)
-    start = f"CIFAR-10 is not whole in {cifar.CACHE} and could not be downloaded: {cifar.MIRRORS[0]}: "
+    start = f"there is no whole CIFAR-10 in {cifar.CACHE}, and it could not be downloaded: {cifar.MIRRORS[0]}: "
     assert str(error.value).startswith(start)
     assert "\n" not in str(error.value)
     assert [*cifar.CACHE.iterdir()] == []

@@ -181,7 +181,7 @@ def test_a_bad_download_is_refused_and_replaced_from_the_next_mirror(mirror, mon
     good, files[name] = files[name], BAD_ANSWERS[answer](files[name])
     assert hn.main(["--quick", "--no-save"]) == 2
     [line] = [line for line in capsys.readouterr().err.splitlines() if "error: " in line]
-    assert f"error: MNIST is not whole in {hn.CACHE} and could not be downloaded: {hn.MIRRORS[0]}: " in line
+    assert f"error: there is no whole MNIST in {hn.CACHE}, and it could not be downloaded: {hn.MIRRORS[0]}: " in line
     assert not (hn.CACHE / name).exists()
     assert not list(hn.CACHE.glob("tmp*"))
 
