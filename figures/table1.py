@@ -18,6 +18,9 @@ def conv_curves(record, published):
         ("residual", "short"): KINDS["residual"],
         ("highway-bn", "short"): KINDS["highway-carry"],
         ("highway", "paper"): "0.35",
+        ("plain", "paper"): "#8C510A",
+        ("residual", "paper"): "#01665E",
+        ("highway-bn", "paper"): "#762A83",
     }
     for ax, width in zip(axes[0], widths, strict=True):
         if paper := published["table_1"].get(str(width)):
@@ -104,10 +107,10 @@ def conv_gates(record):
     return fig
 
 
-def conv_wrong(record, most=60):
+def conv_wrong(record):
     """The test images that the widest net gets wrong."""
-    t = looked_into(record)[-1]
-    shown, columns = t["wrong"][:most], 12
+    t, columns = looked_into(record)[-1], 12
+    shown = [each for each in t["wrong"] if "pixels" in each]
     rows = max(-(-len(shown) // columns), 1)
     fig, axes = plt.subplots(rows, columns, figsize=(10, 1.08 * rows + 0.6), squeeze=False)
     for ax in axes.flat:
@@ -117,7 +120,8 @@ def conv_wrong(record, most=60):
         side = math.isqrt(len(grey))
         ax.imshow([[*grey[i * side : (i + 1) * side]] for i in range(side)], cmap="gray_r")
         ax.set_title(f"{each['label']}, not {each['answer']}", fontsize=9, pad=2)
-    all_of_them = f"all {len(shown)}" if len(shown) == len(t["wrong"]) else f"the first {most} of {len(t['wrong'])}"
+    n, n_wrong = len(shown), len(t["wrong"])
+    all_of_them = f"all {n}" if n == n_wrong else f"the first {n} of {n_wrong}"
     images = f"{t['n_test']:,}".replace(",", " ")
     text = f"{t['width']} maps, seed 0: {all_of_them} errors on {images} test images (the label, and the answer)"
     fig.suptitle(text, fontsize=12)

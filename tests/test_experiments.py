@@ -47,7 +47,9 @@ from experiments import (
 )  # fmt: skip
 from experiments import trials as trials_module
 from experiments.code import code_of
+from experiments.ledger import PUBLISHED
 from experiments.trials import Experiment
+from figures import table1 as pictures_of_table1
 from plumbing import files
 from plumbing.files import InputError
 
@@ -824,6 +826,22 @@ def test_the_committed_net_is_the_one_of_the_results():
 
 def recipe_runs(*accuracies):
     return [{"final_test_acc": accuracy} for accuracy in accuracies]
+
+
+def test_every_kind_of_run_has_a_line_in_the_picture():
+    kinds = [(width, block, protocol) for width, block, protocol, *_ in table1.BUDGETS["full"]["runs"]]
+    of_run = {"diverged": False, "final_test_acc": 0.9, "history": {"epoch": [1], "test_acc": [0.9]}}
+    final = [dict(zip(("width", "block", "protocol"), kind, strict=True)) | of_run for kind in kinds]
+    fig = pictures_of_table1.conv_curves({"trials": {"final": final}}, PUBLISHED)
+    drawn = [line for ax in fig.axes for line in ax.get_lines() if line.get_label().endswith(" 90.00, 1 seed")]
+    assert len({(line.axes, line.get_color()) for line in drawn}) == len(kinds)
+
+
+def test_a_net_that_lost_a_seed_is_the_less_accurate():
+    good, lost = ([{"final_test_acc": accuracy} for accuracy in each] for each in ((0.99, 0.991), (0.99, None)))
+    assert table1.as_accurate(good, good) == [None]
+    assert table1.as_accurate(lost, good) == [False]
+    assert table1.as_accurate(good, lost) == [True]
 
 
 def test_the_recipe_is_the_best_on_validation_images():
