@@ -1,4 +1,4 @@
-"""Convolution by products of what is already there, for windows of any odd size and any padding.
+"""Convolution by products of what is already there, for windows of any odd size k, padded by less than k.
 
 The input is kept in V, (rows + k - 1, k, maps, columns x n): k copies of every row, each shifted by one column more,
 between rows of zeros.  So k rows of V, one after another, are without moving anything the matrix (k k maps,

@@ -70,7 +70,7 @@ class Convolution(Layer):
 
     Padding "same" is k // 2 zeros around the image; "valid" is none, and the side becomes side - k + 1.
     W is (outputs, rows, columns, maps of x), b (outputs,).  How W * x is computed is up to `method`: "winograd" where
-    that is possible and faster, or "direct"; afterwards the layer's `method` tells which.
+    tiles fit and there are FEWEST_MAPS, or "direct"; afterwards the layer's `method` tells which.
     Raises ValueError for an even k and another padding.
     """
 
@@ -432,7 +432,7 @@ class ConvNet:
     views of its own: net.layers[i].W, .b, and .grad.W, .grad.b, in the shapes that its class names.
 
     Weights are drawn from `rng`, a generator or a seed, in the order of the list: uniform of variance 1 / fan_in or,
-    with init="he", normal of variance 2 / fan_in or, with a number, normal with this deviation.  `first` and `last` are
+    with init="he", normal of variance 2 / fan_in or, with a float, normal with this deviation.  `first` and `last` are
     the same for the first and the last layer with weights; without `first` that is as the others.  Biases are zero but
     for b_T = gate_bias.  `dtype` is float32, float64, or complex128 for complex-step derivatives.  `method` is
     Convolution's.  The work arrays are the net's own: one thread at a time.
