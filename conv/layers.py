@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from operator import index
 from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
@@ -71,17 +72,19 @@ class Convolution(Layer):
     Padding "same" is k // 2 zeros around the image; "valid" is none, and the side becomes side - k + 1.
     W is (outputs, rows, columns, maps of x), b (outputs,).  How W * x is computed is up to `method`: "winograd" where
     tiles fit and there are FEWEST_MAPS, or "direct"; afterwards the layer's `method` tells which.
-    Raises ValueError for an even k and another padding.
+    Raises ValueError for an even k, another padding, and where what carries x would give y another shape.
     """
 
     gates, carries = 0, False  # carries: x goes into y past the product, and what is left in dy into dx
 
     def __init__(self, in_shape, k, maps=None, padding="same", *, method="winograd"):
-        if k % 2 == 0 or padding not in ("same", "valid"):
+        if k < 1 or k % 2 == 0 or padding not in ("same", "valid"):
             raise ValueError(f"a convolution has an odd size, and padding same or valid, not {k}, {padding!r}")
-        (of_x, side), maps = in_shape, maps or in_shape[0]
+        (of_x, side), maps = in_shape, in_shape[0] if maps is None else maps
         self.k, self.pad, self.outputs = k, k // 2 if padding == "same" else 0, maps * (1 + self.gates)
         super().__init__(in_shape, (maps, side + 2 * self.pad - k + 1))
+        if self.carries and self.out_shape != in_shape:
+            raise ValueError(f"what carries x keeps its maps and side, {in_shape}, and does not give {self.out_shape}")
         self.shapes = {"W": (self.outputs, k, k, of_x), "b": (self.outputs,)}
         m = tile(side) if (method, k, self.pad) == ("winograd", 3, 1) and min(of_x, maps) >= FEWEST_MAPS else None
         self.product = Winograd(of_x, side, self.outputs, m) if m else Direct(in_shape, k, self.pad, self.outputs)
@@ -445,7 +448,7 @@ class ConvNet:
         method="winograd",
     ):  # fmt: skip
         _, side, columns = shape
-        if side != columns or not layers or layers[-1][0] != "dense":
+        if side != columns or min(shape) < 1 or not layers or tuple(layers[-1][:1]) != ("dense",):
             raise ValueError(f"images must be square, and the last layer dense, not {shape}, {layers[-1:]}")
         if np.dtype(dtype) not in (np.float32, np.float64, np.complex128) or not abs(gate_bias) < 1e30:
             raise ValueError(f"{dtype=} must be float32, float64 or complex128, and {gate_bias=} finite")
@@ -476,11 +479,14 @@ class ConvNet:
             if kind not in KINDS:
                 raise ValueError(f"{kind!r} is not one of {', '.join(KINDS)}")
             own = {"method": self.method} if issubclass(KINDS[kind], Convolution) else {}
-            layer = KINDS[kind](in_shape, *settings, **own)
+            try:
+                layer = KINDS[kind](in_shape, *settings, **own)
+                in_shape = tuple(map(index, layer.out_shape))
+            except TypeError as error:
+                raise ValueError(f"{kind} {settings} is no layer: {error}") from error
             if isinstance(layer, Pool) and self.layers:
                 layer.phases = self.layers[-1].out_phases  # it reads any
             self.layers.append(layer)
-            in_shape = layer.out_shape
             if min(in_shape) < 1:
                 raise ValueError(f"nothing is left of the image after {kind} {settings}: {in_shape}")
         self._first = next(i for i, layer in enumerate(self.layers) if layer.shapes)  # below it nothing has a gradient
