@@ -837,13 +837,6 @@ def test_every_kind_of_run_has_a_line_in_the_picture():
     assert len({(line.axes, line.get_color()) for line in drawn}) == len(kinds)
 
 
-def test_a_net_that_lost_a_seed_is_the_less_accurate():
-    good, lost = ([{"final_test_acc": accuracy} for accuracy in each] for each in ((0.99, 0.991), (0.99, None)))
-    assert table1.as_accurate(good, good) == [None]
-    assert table1.as_accurate(lost, good) == [False]
-    assert table1.as_accurate(good, lost) == [True]
-
-
 def test_the_recipe_is_the_best_on_validation_images():
     assert table1.best(recipe_runs(0.98, 0.97, 0.99, 0.985, 0.1, 0.99)) == list(table1.RECIPES)[2]
     assert table1.best(recipe_runs(0.98, None, None, None, None, None)) == "pilot"
