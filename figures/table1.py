@@ -11,7 +11,7 @@ def conv_curves(record, published):
     """Table 1: test error of the convolutional nets, epoch by epoch, against the paper's band."""
     runs = [t for t in record["trials"]["final"] if not t["diverged"]]
     widths = sorted({t["width"] for t in runs})
-    fig, axes = plt.subplots(1, len(widths), figsize=(10, 5), sharey=True, squeeze=False)
+    fig, axes = plt.subplots(1, len(widths), figsize=(10, 6.5), sharey=True, squeeze=False)
     colors = {
         ("highway", "short"): KINDS["highway"],
         ("plain", "short"): KINDS["plain"],
@@ -44,8 +44,8 @@ def conv_curves(record, published):
         ax.set(title=f"{width} maps a layer", xlabel="epoch", xscale="log", xlim=(0.9, 330))
         ax.set_xticks(epochs, epochs)
         ax.minorticks_off()
-        style = {"loc": "upper right", "bbox_to_anchor": (1.01, 0.91), "title_fontsize": 9}
-        ax.legend(fontsize=9, title="test accuracy, %, of the last epoch", **style)
+        below = {"loc": "upper left", "bbox_to_anchor": (0, -0.12), "title_fontsize": 9}
+        ax.legend(fontsize=9, title="test accuracy, %, of the last epoch", **below)
     ticks = 0.4, 0.5, 0.6, 0.8, 1, 2, 5, 10, 20, 50, 90
     axes[0, 0].set(yscale="log", ylim=(0.38, 130), ylabel="test error, %")
     axes[0, 0].set_yticks(ticks, ticks)

@@ -419,10 +419,10 @@ def test_the_verdicts_on_table_1(width, epochs, paper, short, expected):
     [(0.9942, "reproduced"), (0.9935, "not clear"), (0.9928, "not reproduced"), (None, "not reproduced")],
 )
 def test_the_verdict_on_batch_normalisation(normalised, expected):
-    """Beside highway's 0.9940, within 0.0005; None: it diverged, and highway did not."""
+    """Beside highway's 0.9940, within 0.0005; None: it lost a seed, and highway did not."""
     final = [
         {"width": 16, "protocol": "short", "block": block, "history": {"test_acc": [0.98, 0.99]}}
-        | {"final_test_acc": None if mean is None else mean + noise}
+        | {"final_test_acc": None if mean is None and noise == 0 else (mean or 0.9942) + noise}
         for block, mean in (("highway", 0.9940), ("highway-bn", normalised))
         for noise in (-0.0001, 0, 0.0001)
     ]
