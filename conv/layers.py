@@ -70,8 +70,9 @@ class Convolution(Layer):
     """y = H = max(0, W * x + b), in windows of k x k pixels, k odd; by default as many maps as x has.
 
     Padding "same" is k // 2 zeros around the image; "valid" is none, and the side becomes side - k + 1.
-    W is (outputs, rows, columns, maps of x), b (outputs,).  How W * x is computed is up to `method`: "winograd" where
-    tiles fit and there are FEWEST_MAPS, or "direct"; afterwards the layer's `method` tells which.
+    W is (outputs, rows, columns, maps of x), b (outputs,).  How W * x is computed is up to `method`: "direct", or
+    "winograd" where it is possible and pays: in windows of 3 x 3 with padding "same", where tiles fill the image, and x
+    and y have at least FEWEST_MAPS maps each.  Afterwards the layer's `method` tells which.
     Raises ValueError for an even k, another padding, and where what carries x would give y another shape.
     """
 
@@ -79,7 +80,9 @@ class Convolution(Layer):
 
     def __init__(self, in_shape, k, maps=None, padding="same", *, method="winograd"):
         if k < 1 or k % 2 == 0 or padding not in ("same", "valid"):
-            raise ValueError(f"a convolution has an odd size, and padding same or valid, not {k}, {padding!r}")
+            raise ValueError(
+                f"a convolution has an odd size of at least 1, padding same or valid, not {k}, {padding!r}"
+            )
         (of_x, side), maps = in_shape, in_shape[0] if maps is None else maps
         self.k, self.pad, self.outputs = k, k // 2 if padding == "same" else 0, maps * (1 + self.gates)
         super().__init__(in_shape, (maps, side + 2 * self.pad - k + 1))
@@ -233,7 +236,7 @@ class Pool(Layer):
     """The maximum of k x k windows `stride` apart, over rows, then columns; the last ones may overhang."""
 
     def __init__(self, in_shape, k, stride):
-        maps, side = in_shape
+        (maps, side), k, stride = in_shape, index(k), index(stride)
         if min(k, stride) < 1:
             raise ValueError(f"a pooling window and its stride are at least 1, not {k}, {stride}")
         super().__init__(in_shape, (maps, min(-(-(side - k) // stride), (side - 1) // stride) + 1))
@@ -449,7 +452,8 @@ class ConvNet:
     ):  # fmt: skip
         _, side, columns = shape
         if side != columns or min(shape) < 1 or not layers or tuple(layers[-1][:1]) != ("dense",):
-            raise ValueError(f"images must be square, and the last layer dense, not {shape}, {layers[-1:]}")
+            needed = "images must be square, of a map and a pixel at least, and the last layer dense"
+            raise ValueError(f"{needed}, not {shape}, {layers[-1:]}")
         if np.dtype(dtype) not in (np.float32, np.float64, np.complex128) or not abs(gate_bias) < 1e30:
             raise ValueError(f"{dtype=} must be float32, float64 or complex128, and {gate_bias=} finite")
         if method not in METHODS:
@@ -457,7 +461,7 @@ class ConvNet:
         first = init if first is None else first
         for each in (init, first, last):
             if each not in INITS and not (isinstance(each, float) and 0 < each < 1e30):
-                raise ValueError(f"{each!r} is not one of {', '.join(INITS)}, nor a positive deviation")
+                raise ValueError(f"{each!r} is not one of {', '.join(INITS)}, nor a positive float")
         self.shape, self.dtype, self._entries = tuple(shape), np.dtype(dtype), [tuple(layer) for layer in layers]
         self.method = method
         self._make_layers()

@@ -209,7 +209,8 @@ def test_what_the_net_refuses():
         ((1, 4, 4), [("conv",), ("dense", 2)], r"conv \[\] is no layer: .* missing 1 required"),
         ((1, 4, 4), [("pool", 2), ("dense", 2)], "is no layer"),
         ((1, 4, 4), [("conv", 3.0, 2), ("dense", 2)], "is no layer: 'float' object"),
-        ((1, 4, 4), [("pool", 2.5, 2), ("dense", 2)], "is no layer: 'float' object"),
+        ((1, 4, 4), [("pool", 2.0, 4), ("dense", 2)], "is no layer: 'float' object"),
+        ((1, 4, 4), [("pool", 1, 2.0), ("dense", 2)], "is no layer: 'float' object"),
         ((1, 4, 4), [("average", 2.0), ("dense", 2)], "is no layer: 'float' object"),
         ((1, 4, 4), [("hidden", 2.5), ("dense", 2)], "is no layer: 'float' object"),
         ((1, 4, 4), [("dropout", 1.0), ("dense", 2)], "from 0 to less than 1"),
@@ -239,26 +240,30 @@ def test_what_the_net_refuses():
         net.backward(np.zeros((2, 2)))
 
 
-def test_pytorch_agrees():
+@pytest.mark.parametrize("block", ["highway", "residual", "plain"])
+def test_pytorch_agrees(block):
     """Its autograd, float64, on the published net: every parameter."""
     torch = pytest.importorskip("torch")
     from torch.nn import functional as F
 
     rng = np.random.default_rng(0)
-    net = ConvNet((1, 28, 28), mnist_net(16), rng, dtype=np.float64)
+    net = ConvNet((1, 28, 28), mnist_net(16, block), rng, dtype=np.float64)
     net.parameters[:] += rng.normal(0, 0.02, net.parameters.shape)
     x, y = rng.random((7, 1, 28, 28)), rng.integers(0, 10, 7)
     parameters = torch.tensor(net.parameters, requires_grad=True)
     h, start = torch.tensor(x), 0
-    for layer, (kind, *settings) in zip(net.layers, mnist_net(16), strict=True):
+    for layer, (kind, *settings) in zip(net.layers, mnist_net(16, block), strict=True):
         own = []
         for shape in layer.shapes.values():
             own.append(parameters[start : start + int(np.prod(shape))].reshape(shape))
             start += int(np.prod(shape))
-        if kind in ("conv", "highway"):
+        if kind in ("conv", "plain", "residual", "highway"):
             z = F.conv2d(h, own[0].permute(0, 3, 1, 2), own[1], padding=layer.pad)
             H = F.relu(z[:, : layer.out_shape[0]])
-            h = H if kind == "conv" else h + torch.sigmoid(z[:, layer.out_shape[0] :]) * (H - h)
+            if kind == "highway":
+                h = h + torch.sigmoid(z[:, layer.out_shape[0] :]) * (H - h)
+            else:
+                h = h + H if kind == "residual" else H
         elif kind == "pool":
             h = F.max_pool2d(h, *settings, ceil_mode=True)
         elif kind == "dense":
