@@ -184,10 +184,7 @@ def test_an_experiment_says_of_its_claims_what_the_ledger_says(records, capsys, 
     printed = capsys.readouterr().out
     ledger = {row["claim"]: row for row in claims.rows(records)}
     tested = [claim for claim in own if claim.values and not claim.over]
-    measured = [claim for claim in tested if ledger[claim.says]["results"]]
-    assert measured == tested or (measured and name == "cifar")  # of which some nets are not trained yet
-    assert printed.count("not measured with these settings") == len(tested) - len(measured)
-    for claim in measured:
+    for claim in tested:
         row = ledger[claim.says]
         assert row["results"][-1] == name
         verdict = row["verdict"].split("; the ")[0] if "says otherwise" in row["verdict"] else row["verdict"]
