@@ -11,6 +11,10 @@ of training, the images that a net is given, the training, the command line.
     python conv_highway_networks.py --net highway-a --data cifar-10    Table 2, sixty epochs
     python conv_highway_networks.py --nets                             the nets: parameters, methods
 
+    from conv.layers import ConvNet
+    from conv.nets import mnist_net
+    from highway_networks import softmax_cross_entropy
+
     net = ConvNet((1, 28, 28), mnist_net(16), np.random.default_rng(0))
     logits = net.forward(x, dropout=np.random.default_rng(1))           # (N, 784) in [0, 1] -> (N, 10)
     loss, d_logits = softmax_cross_entropy(logits, y)
@@ -38,7 +42,6 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from tqdm import tqdm
 
-import conv.normalised  # noqa: F401  it adds a kind
 import highway_networks as hn
 from conv.cifar import Pipeline, load_cifar, sha256_as_read
 from conv.layers import KINDS, ConvNet, Convolution, Nesterov
@@ -153,8 +156,17 @@ def shape_of(maps: int, n_pixels: int) -> tuple[int, int, int]:
     return maps, side, side
 
 
+def check_square(data: hn.Dataset) -> None:
+    """Raises ValueError where the images are not: 16 x 25 pixels are as many as 20 x 20."""
+    rows, columns = data.shape[-2:]
+    if rows != columns:
+        raise ValueError(f"images of {rows} x {columns} pixels are not square")
+
+
 def fingerprint(data: hn.Dataset) -> dict:
-    """{pixels, classes, crc32}: what tells select_images() images from others; pixels are those of all maps."""
+    """{pixels, classes, crc32}: what tells select_images() images from others; pixels are those of all maps.
+    Raises ValueError where the images are not square."""
+    check_square(data)
     crc = 0
     for array in data[:4]:
         crc = zlib.crc32(np.ascontiguousarray(array), crc)
@@ -204,12 +216,17 @@ class Training:
     `net`, `history` (a list for each column, an entry an epoch), `diverged` (where, or None) and `commits` (of the
     programs that trained it) are what one reads.  `images` is their fingerprint(), `inputs` makes of them what the net
     is given: train() fits it to them; before that predict() can have MNIST's images alone.  `after_step`, a function of
-    nothing, is called after each update.  Raises ValueError for images that the net cannot take."""
+    nothing, is called after each update.
+
+    Raises ValueError for images that the net cannot take, and for settings and protocols that train nothing."""
 
     COLUMNS = ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm")
 
     def __init__(self, settings: Settings, protocol: Protocol, images: dict):
         self.settings, self.protocol, self.images, self.commits = settings, protocol, images, [commit()]
+        if settings.epochs < 1 or settings.n_train < BATCH or protocol.schedule not in SCHEDULES:
+            needed = f"an epoch, {BATCH} training images and one of the rates {', '.join(SCHEDULES)}"
+            raise ValueError(f"{needed} are needed, not {settings}, {protocol.schedule!r}")
         net, how = find_net(settings.net), {name: getattr(protocol, name) for name in ("init", "first", "last")}
         layers = net.layers_of(block=settings.block, dropout=protocol.dropout, classes=images["classes"])
         shape, rng = shape_of(net.shape[0], images["pixels"]), np.random.default_rng(settings.seed)
@@ -250,8 +267,15 @@ class Training:
         protocol = self.protocol._asdict() | {"dropout": [*self.protocol.dropout]}
         return {**protocol, **self.images, **asdict(self.settings)}
 
+    def check_whole(self) -> None:
+        """Raises ValueError within an epoch, where it was interrupted, or diverged: what is left is of no epoch."""
+        if self.steps != self.epochs * self.steps_of_epoch:
+            raise ValueError(f"the run ended within epoch {self.epochs + 1}: load() what was saved before")
+
     def save(self, path: str | Path) -> None:
-        """Writes all of it to one .npz file, whole or not at all; raises InputError when that cannot be."""
+        """Writes all of it to one .npz file, whole or not at all; raises InputError when that cannot be, and ValueError
+        within an epoch."""
+        self.check_whole()
         head = {"settings": asdict(self.settings), "protocol": self.protocol, "images": self.images}
         head |= {name: vars(self)[name] for name in ("history", "seconds", "commits")}
         head["rng"] = self.rng.bit_generator.state
@@ -280,10 +304,11 @@ class Training:
             if not all(type(value) in (int, float) for column in run.history.values() for value in column):
                 raise ValueError("the history does not hold numbers alone")
             run.steps, run.rng.bit_generator.state = run.epochs * run.steps_of_epoch, head["rng"]
-            SCHEDULES[protocol.schedule](0.5)
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
-            reason = " ".join(str(error).split())
-            raise InputError(f"{path} is not a checkpoint of a convolutional net: {reason}") from error
+            reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+            raise InputError(
+                f"{path} is not a checkpoint of a convolutional net ({reason}): remove it, or name another file"
+            ) from error
         return run
 
 
@@ -292,10 +317,13 @@ def train(run: Training, data: hn.Dataset, checkpoint: Path | None = None, repor
     """Trains until the last epoch of its settings; writes the checkpoint after each, calls report with its row.
 
     A run that diverges stops there: its history ends with the last whole epoch and `diverged` says where.
-    Raises ValueError for other images than those that the run was made for.
+    Raises ValueError for other images than those that the run was made for, and for a run that ended within an epoch.
     """
+    run.check_whole()
     if fingerprint(data) != run.images:
         raise ValueError(f"a run on the images {run.images} cannot go on with {fingerprint(data)}")
+    if len(data.x_train) != run.settings.n_train:
+        raise ValueError(f"the run is of {run.settings.n_train} training images, not {len(data.x_train)}")
     run.inputs.fit(data.x_train, data.x_test)
     for epoch in range(run.epochs + 1, run.settings.epochs + 1):
         start = time.perf_counter()
@@ -461,6 +489,7 @@ def plan(args, data: hn.Dataset) -> list[Settings]:
             raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has{of_these}")
     net = find_net("mnist-1" if args.data == "mnist" else args.net)  # of any width: it shall be small
     try:
+        check_square(data)
         ConvNet(shape_of(net.shape[0], data.x_train.shape[1]), net.layers_of(block=args.block), 0)
     except ValueError as error:
         raise InputError(f"the images of {data.name} are not for this net: {error}") from error
@@ -478,19 +507,22 @@ def protocol_of(settings: Settings, lr: float | None = None) -> Protocol:
     return protocol if lr is None else protocol._replace(lr=lr)
 
 
-def check_checkpoint(settings: Settings, protocol: Protocol, images: dict, path: Path, resume: bool) -> None:
-    """Raises InputError where to train would lose or mix up something; says what is worth knowing."""
-    check_writable(path)
-    if not path.exists():
-        if resume:
-            print(f"{settings.label}: there is no {path}, it starts from its first epoch", file=sys.stderr)
-        return
-    saved = Training.load(path)
+def checkpoint_for(settings: Settings, protocol: Protocol, images: dict, file: Path, resume: bool) -> Path:
+    """Where a net is kept until all are finished: not in its `file`, where an earlier run's net may stand, unless it
+    goes on from that.  Raises InputError where to train would lose or mix up something; says what is worth knowing."""
+    check_writable(file)
+    unfinished = file.with_name(f"{file.stem}_unfinished.npz")
+    found = {path: Training.load(path) for path in (unfinished, file) if path.exists()}
     if not resume:
-        if saved.epochs < saved.settings.epochs:
-            ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
-            raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
-        return
+        for path, saved in found.items():
+            if path == unfinished or saved.epochs < saved.settings.epochs:  # of several seeds one may be finished
+                ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
+                raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
+        return unfinished
+    if not found:
+        print(f"{settings.label}: there is no {file}, it starts from its first epoch", file=sys.stderr)
+        return unfinished
+    path, saved = next(iter(found.items()))
     run = Training(settings, protocol, images)
     other, now = differences(saved, run), run.task()
     commits = other.pop("commits", None)
@@ -499,6 +531,7 @@ def check_checkpoint(settings: Settings, protocol: Protocol, images: dict, path:
         raise InputError(f"{path} is of another run ({was}): give that run's flags, or choose another --out")
     if commits is not None:
         print(f"{path}: trained by {commits}, from now on by {commit()}: compare with care", file=sys.stderr)
+    return path
 
 
 class Progress:
@@ -570,12 +603,13 @@ def train_seeds(args, save) -> None:
     whole = load_images(args.data, args.data_dir)
     planned = plan(args, whole)
     data = select_images(whole, planned[0])
-    protocol, images, tasks = protocol_of(planned[0], args.lr), fingerprint(data), []
-    for settings in planned:
-        file = None if args.no_save else path.with_name(f"{path.stem}_{settings.seed}.npz")
-        if file:
-            check_checkpoint(settings, protocol, images, file, args.resume)
-        tasks.append((settings, protocol, data, file))
+    protocol, images = protocol_of(planned[0], args.lr), fingerprint(data)
+    files = [path.with_name(f"{path.stem}_{settings.seed}.npz") for settings in planned]
+    checkpoints = [
+        None if args.no_save else checkpoint_for(settings, protocol, images, file, args.resume)
+        for settings, file in zip(planned, files, strict=True)
+    ]
+    tasks = [(settings, protocol, data, each) for settings, each in zip(planned, checkpoints, strict=True)]
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
         print(f"{data.name} from {data.source}: {sizes}, lr {protocol.lr}", flush=True)
@@ -594,9 +628,12 @@ def train_seeds(args, save) -> None:
     try:
         if not args.no_save:
             save({path: json_bytes(record(args, whole, planned[0], protocol, runs))})
-            for run, (*_, file) in zip(runs, tasks, strict=True):
+            for run, checkpoint, file in zip(runs, checkpoints, files, strict=True):
                 if run["diverged"]:  # resumed, it would diverge again; an older run's net is not of this JSON
+                    checkpoint.unlink(missing_ok=True)
                     file.unlink(missing_ok=True)
+                else:
+                    os.replace(checkpoint, file)
     finally:
         print(table(runs), flush=True)  # whatever happens to the disk
     if not args.no_save:

@@ -65,6 +65,7 @@ class Dataset(NamedTuple):
     source: str  # the folder it was read from
     n_classes: int
     sha256: str  # of the contents of its four files
+    shape: tuple[int, ...]  # of an image: (rows, columns); of CIFAR's (maps, rows, columns)
 
 
 def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
@@ -110,7 +111,7 @@ def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
     name = "MNIST" if digests == [*SHA256.values()] else folder.resolve().name
     source = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
     checksum = hashlib.sha256("".join(digests).encode()).hexdigest()
-    return Dataset(*arrays, name, str(source), int(y_train.max()) + 1, checksum)
+    return Dataset(*arrays, name, str(source), int(y_train.max()) + 1, checksum, x_train.shape[1:])
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
@@ -236,7 +237,7 @@ def activation_of(name: str, dtype):
     zero, one = np.zeros((), dtype), np.ones((), dtype)  # cheaper to pass than numbers
     if name == "tanh":
         return tanh, lambda H, dH_dz: subtract(one, square(H, dH_dz), dH_dz)
-    return lambda z, H: maximum(z, zero, H), lambda H, dH_dz: greater(H, zero, dH_dz)
+    return lambda z, H: maximum(z, zero, out=H), lambda H, dH_dz: greater(H, zero, dH_dz)
 
 
 class DeepNet:

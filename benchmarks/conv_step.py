@@ -26,7 +26,6 @@ import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read the
 # isort: split
 import numpy as np
 
-import conv.normalised  # noqa: F401  it adds a kind
 import highway_networks as hn
 from benchmarks.report import Report, arguments, checked, end, summarise
 from benchmarks.scaling import memory_mb

@@ -131,7 +131,7 @@ def _read(name: str, path: Path) -> hn.Dataset:
     arrays = []
     for records in (train, test):
         arrays += [np.ascontiguousarray(records[:, of_label:]), records[:, of_label - 1].astype(np.intp)]
-    return hn.Dataset(*arrays, called, str(path), layout.labels[-1], sha256)
+    return hn.Dataset(*arrays, called, str(path), layout.labels[-1], sha256, SHAPE)
 
 
 def _from_folder(name: str, folder: Path) -> dict[str, bytes]:
@@ -219,7 +219,7 @@ class Pipeline:
     def __init__(self, kind: str, pad: int):
         if kind not in self.KINDS or pad < 0:
             raise ValueError(f"{kind=} must be one of {', '.join(self.KINDS)}, and {pad=} not negative")
-        self.kind, self.pad = kind, pad
+        self.kind, self.pad, self._of_test = kind, pad, None
 
     def fit(self, x_train: np.ndarray, x_test: np.ndarray) -> Pipeline:
         """Finds in these images what is subtracted from all: to be called before the first batch.  Returns itself."""
@@ -232,7 +232,9 @@ class Pipeline:
         return self
 
     def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draws for each image how far down and right its crop begins, then whether it is mirrored."""
+        """Draws for each image how far down and right its crop begins, then whether it is mirrored.  Raises
+        RuntimeError before fit()."""
+        self._check_fitted()
         n, pad, (maps, rows, columns) = len(x), self.pad, SHAPE
         padded = np.zeros((n, maps, rows + 2 * pad, columns + 2 * pad), np.float32)
         # Where the image is padded the mean image is zero, too, so it may be subtracted before.
@@ -244,8 +246,13 @@ class Pipeline:
         return y
 
     def test(self, x: np.ndarray) -> np.ndarray:
-        """Whole images, not mirrored."""
+        """Whole images, not mirrored.  Raises RuntimeError before fit()."""
+        self._check_fitted()
         return self._scaled(x) - self._of_test
+
+    def _check_fitted(self):
+        if self._of_test is None:
+            raise RuntimeError("fit() these inputs to the training and the test images first")
 
     def _scaled(self, x):
         if self.kind == "standardised":

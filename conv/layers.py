@@ -76,7 +76,7 @@ class Convolution(Layer):
     Raises ValueError for an even k, another padding, and where what carries x would give y another shape.
     """
 
-    gates, carries = 0, False  # carries: x goes into y past the product, and what is left in dy into dx
+    carries = False  # True: x goes into y past the product, and what is left in dy into dx
 
     def __init__(self, in_shape, k, maps=None, padding="same", *, method="winograd"):
         if k < 1 or k % 2 == 0 or padding not in ("same", "valid"):
@@ -143,7 +143,7 @@ class Convolution(Layer):
 
     def _elementwise(self, e, rows, z, y):
         """z = W * x + b -> y, of these rows."""
-        maximum(z, 0, y)
+        maximum(z, 0, out=y)
 
     def _elementwise_backward(self, e, rows, dy, dz):
         """dL/dy -> dL/dz, of these rows; where it carries, dy becomes what is carried to dx."""
@@ -160,7 +160,7 @@ class Residual(Convolution):
         a.H = work.new("H", shape)
 
     def _elementwise(self, e, rows, z, y):
-        maximum(z, 0, e.H[rows])
+        maximum(z, 0, out=e.H[rows])
         add(e.x[rows], e.H[rows], y)
 
     def _elementwise_backward(self, e, rows, dy, dz):
@@ -201,7 +201,7 @@ class Highway(Convolution):
 
     def _combine(self, e, rows, z_H, y):
         H, P, q, x = e.H[rows], e.t[: len(y)], e.q[rows], e.x[rows]
-        maximum(z_H, 0, H)
+        maximum(z_H, 0, out=H)
         subtract(H, x, P)
         divide(P, q, P)  # P = T (H - x)
         add(x, P, y)  # y = H T + x (1 - T)
@@ -311,7 +311,7 @@ def largest(parts, top) -> None:
     np.copyto(top, parts[0])
     for part in parts[1:]:
         here = top[..., : part.shape[-2], :]
-        maximum(here, part, here)
+        maximum(here, part, out=here)
 
 
 def to_the_largest(parts, top, d_top, d_parts, here) -> None:
@@ -416,7 +416,7 @@ class Hidden(Dense):
     """A fully connected layer y = max(0, W x + b), (1, 1, units, 1, n)."""
 
     def _elementwise(self, a, z, y):
-        a.y = maximum(z, 0, y)
+        a.y = maximum(z, 0, out=y)
 
     def _elementwise_backward(self, a, dy):
         return multiply(dy, a.y > 0, dy)
@@ -523,7 +523,8 @@ class ConvNet:
     def forward(self, x: np.ndarray, dropout: np.random.Generator | None = None) -> np.ndarray:
         """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array; keeps what backward()
         needs.  Drops units only where there is a generator."""
-        self._saved, work = None, self._workspace(self._checked(x), "train")
+        self._saved = None
+        work = self._workspace(self._checked(x), "train")
         logits = self._run(x, work, dropout)
         self._saved = work
         return logits
@@ -560,9 +561,9 @@ class ConvNet:
         work, self._saved = self._saved, None
         if work is None:
             raise RuntimeError("backward() needs a forward() of its own before it")
-        d = np.array(d_logits, self.dtype).T
+        d = np.asarray(d_logits, self.dtype).T
         if d.shape != work.logits.shape:
-            raise ValueError(f"d_logits must have shape {work.logits.T.shape}, not {d_logits.shape}")
+            raise ValueError(f"d_logits must have shape {work.logits.T.shape}, not {d.T.shape}")
         for i in range(len(self.layers) - 1, self._first - 1, -1):
             d = self.layers[i].backward(work.arrays[i], d, needs_dx=i > self._first)
         return self.gradient

@@ -38,9 +38,9 @@ def cifar_net(
     """
     of_input, *of_stages, of_end = dropout
     layers, size = [("dropout", of_input)], cycle(kernels)
-    for i, (maps, blocks) in enumerate(stages):
+    for (maps, blocks), rate in zip(stages, (*of_stages, None), strict=True):
         layers += [("conv", next(size), maps), *((block, next(size)) for _ in range(blocks))]
-        layers += [("pool", 2, 2), ("dropout", of_stages[i])] if i < 2 else []
+        layers += [] if rate is None else [("pool", 2, 2), ("dropout", rate)]
     end = [("pool", 8, 8), ("hidden", hidden)] if hidden else [("conv", 1, 100), ("average", 8)]
     return [*layers, *end, ("dropout", of_end), ("dense", classes)]
 

@@ -117,7 +117,8 @@ def made_up(data: str) -> hn.Dataset:
     for n in (cn.HELD_OUT + 200, 100):
         parts += [rng.integers(0, 256, (n, PIXELS), np.uint8), rng.integers(0, classes, n)]
     sha256 = hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
-    return hn.Dataset(*parts, f"made up, as {data.upper()}", "this program", classes, sha256)
+    name, shape = f"made up, as {data.upper()}", cn.find_net("highway-a").shape
+    return hn.Dataset(*parts, name, "this program", classes, sha256, shape)
 
 
 # ---- Trials ----------------------------------------------------------------------------------------------------------
