@@ -511,3 +511,11 @@ def test_pipelines_that_are_none():
     for kind, pad in (("whitened", 4), ("contrast", -1)):
         with pytest.raises(ValueError, match="must be one of contrast, standardised"):
             Pipeline(kind, pad)
+
+
+@pytest.mark.parametrize("kind", Pipeline.KINDS)
+def test_it_has_to_be_fitted_first(images, kind):
+    pipeline = Pipeline(kind, 2)
+    for use in (pipeline.test, lambda x: pipeline.train_batch(x, np.random.default_rng(0))):
+        with pytest.raises(RuntimeError, match=r"fit\(\) these inputs"):
+            use(images[0])

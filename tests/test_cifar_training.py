@@ -139,7 +139,7 @@ def test_it_learns():
     x[np.arange(n), y] += 60
     x = x.reshape(n, -1)
     s = replace(A, epochs=3, n_train=500, n_test=100)
-    data = hn.Dataset(x[:500], y[:500], x[500:], y[500:], "bright", "", 3, "")
+    data = hn.Dataset(x[:500], y[:500], x[500:], y[500:], "bright", "", 3, "", (3, 32, 32))
     t = cn.Training(s, CIFAR_10["short"], cn.fingerprint(data))
     cn.train(t, data)
     assert t.history["test_acc"][-1] > 0.9

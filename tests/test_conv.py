@@ -1,11 +1,15 @@
 """Convolutional nets: against the equations written out, the complex step, and PyTorch where it is installed."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+from conftest import ROOT
 
 import highway_networks as hn
 from conv.layers import ConvNet, Nesterov, Pool
-from conv.nets import PUBLISHED, mnist_net
+from conv.nets import PUBLISHED, cifar_net, eight_layers, mnist_net
 
 STEP = 1e-30
 EVERYTHING = [
@@ -61,13 +65,20 @@ def straightforward(net, kinds, x):
     return x
 
 
+APART = [("conv", 3, 2), ("pool", 1, 2), ("conv", 3, 2), ("pool", 2, 3), ("dense", 3)]  # windows that leave pixels out
 DIRECT = [("conv", 3, 2), ("conv", 3, 2, "valid"), ("highway", 3), ("plain", 3), ("dense", 3)]  # of equal work arrays
 WIDE = [("highway", 7), ("plain", 9), ("dense", 2)]  # windows beyond the whole image
 
 
 @pytest.mark.parametrize(
     ("layers", "side", "dtype"),
-    [(EVERYTHING, 12, np.float64), (EVERYTHING, 12, np.complex128), (DIRECT, 9, np.float64), (WIDE, 2, np.float64)],
+    [
+        (EVERYTHING, 12, np.float64),
+        (EVERYTHING, 12, np.complex128),
+        (DIRECT, 9, np.float64),
+        (WIDE, 2, np.float64),
+        (APART, 10, np.float64),
+    ],
 )
 def test_forward_and_predict_are_the_equations(layers, side, dtype):
     net, x, _ = nets(*layers, dtype=dtype, shape=(2, side, side))
@@ -86,13 +97,15 @@ def test_forward_and_predict_are_the_equations(layers, side, dtype):
         [("conv", 5, 3), ("highway", 3), ("pool", 3, 2), ("highway", 3), ("pool", 2, 2), ("dense", 3)],
         [("residual", 1), ("pool", 3, 1), ("plain", 3), ("pool", 5, 3), ("dense", 3)],
         [("conv", 3, 2), ("pool", 4, 4), *WIDE],
+        *([("conv", 3, 2), ("highway", 3), ("pool", *apart), ("dense", 3)] for apart in ((1, 2), (2, 3), (1, 3))),
     ],
     ids=str,
 )
 def test_every_parameter(layers):
-    """Against the complex-step derivative, exact to rounding error."""
+    """Against the complex-step derivative, exact to rounding error: of a second step, which finds what a first left."""
     net, x, y = nets(*layers, dtype=np.complex128, shape=(2, 9, 9) if layers is not EVERYTHING else (2, 12, 12))
-    gradient = net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).real.copy()
+    for _ in range(2):
+        gradient = net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).real.copy()
     expected = np.empty(len(gradient))
     for i in range(len(gradient)):
         net.parameters[i] += 1j * STEP
@@ -236,8 +249,51 @@ def test_what_the_net_refuses():
     with pytest.raises(RuntimeError, match="needs a forward"):
         net.backward(np.zeros((3, 2)))
     net.forward(x)
-    with pytest.raises(ValueError, match="d_logits must have shape"):
+    with pytest.raises(ValueError, match=r"d_logits must have shape \(3, 2\), not \(2, 2\)"):
         net.backward(np.zeros((2, 2)))
+
+
+def test_backward_needs_a_forward_of_its_own():
+    net, x, _ = nets(("dropout", 0.5), ("dense", 2), shape=(1, 4, 4))
+    d_logits = np.ones((3, 2))
+    net.forward(x)
+    net.backward(d_logits)
+    with pytest.raises(RuntimeError, match="needs a forward"):
+        net.backward(d_logits)
+    for refused, dropout, error in ((np.full_like(x, np.nan), None, ValueError), (x, "no generator", AttributeError)):
+        net.forward(x)
+        with pytest.raises(error):
+            net.forward(refused, dropout=dropout)
+        with pytest.raises(RuntimeError, match="needs a forward"):
+            net.backward(d_logits)
+
+
+def test_how_weights_start():
+    for layers, own, deviations in (
+        ([("dense", 9)], {"init": "he", "last": 0.7}, [0.7]),
+        ([("conv", 3, 9), ("conv", 3, 9), ("dense", 9)], {"first": 0.5, "init": 0.2, "last": 0.7}, [0.5, 0.2, 0.7]),
+    ):
+        net = ConvNet((2, 20, 20), layers, 0, **own)
+        assert [layer.W.std() for layer in net.layers] == pytest.approx(deviations, rel=0.15)
+    for own in ({"init": "x"}, {"last": -0.1}, {"first": 0.0}, {"last": np.nan}):
+        with pytest.raises(ValueError, match="nor a positive float"):
+            ConvNet((1, 4, 4), [("dense", 2)], 0, **own)
+    assert ConvNet((1, 4, 4), [("highway", 3), ("dense", 2)], 0, gate_bias=-3.0).layers[0].b.tolist() == [0, -3]
+
+
+def test_a_dropout_rate_for_each_place():
+    rates = 0.1, 0.2, 0.3, 0.4
+    for net in (mnist_net(4, dropout=rates), cifar_net([(4, 1)] * 3, dropout=rates), eight_layers(dropout=rates)):
+        assert [layer[1] for layer in net if layer[0] == "dropout"] == [*rates]
+    for wrong in ((0.1,) * 3, (0.1,) * 5):
+        with pytest.raises(ValueError, match="zip"):
+            cifar_net([(4, 1)] * 3, dropout=wrong)
+
+
+def test_conv_layers_alone_know_all_kinds():
+    code = "import conv.layers as l; print(*l.KINDS)"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert {"conv-bn", "highway-bn"} < {*shown.split()}
 
 
 @pytest.mark.parametrize("block", ["highway", "residual", "plain"])

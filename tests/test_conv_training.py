@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from conftest import ROOT, idx_bytes, one_line_error, run, write_data_set
+from test_conv import convolved
 from threadpoolctl import threadpool_limits
 
 import conv_highway_networks as cn
@@ -27,6 +28,7 @@ from plumbing.files import InputError, environment, read_arrays, write_arrays
 
 SMALL = cn.Settings(net="mnist-3", epochs=4, n_train=300, n_test=80)
 WORDS = ("--net", "mnist-3", "--epochs", 4)
+DIVERGES = cn.PROTOCOLS["mnist"]["short"]._replace(lr=1e30)
 
 
 @pytest.fixture
@@ -136,6 +138,24 @@ def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
     np.testing.assert_allclose(t.parameters, net.parameters, rtol=1e-5, atol=1e-7)
 
 
+def test_training_moves_and_drops():
+    t, rng = training(), np.random.default_rng([0, 1])
+    x = np.random.default_rng(0).integers(0, 255, (5, 196), dtype=np.uint8)
+    expected = t.net.forward(cn.random_shift(x, 1, rng) / np.float32(256), dropout=rng)
+    np.testing.assert_allclose(t.forward(x), expected, rtol=1e-6)
+
+
+def test_the_rate_of_the_first_step_where_a_batch_is_left_over():
+    t = training(replace(SMALL, n_train=350))
+    t.step(np.zeros_like(t.parameters))
+    assert t.optimizer.lr == pytest.approx(0.1 * cn.warm_cosine(0.5 / 12))
+
+
+def test_gates_start_at_the_settings_bias():
+    t = training(replace(SMALL, gate_bias=-3.0))
+    assert {b for layer in t.net.layers if layer.gates for b in layer.b[3:]} == {-3}
+
+
 @pytest.mark.parametrize("most", [0, 1, 2])
 def test_images_move_by_whole_pixels(most):
     rng = np.random.default_rng(0)
@@ -158,8 +178,10 @@ def test_validation_is_on_training_images_that_are_not_trained_on(mnist):
     assert (data.y_test == mnist.y_train[55000:]).all()
     with pytest.raises(ValueError, match="more than the 55000 and 5000 there are"):
         cn.select_images(mnist, replace(s, n_train=55001))
-    data = cn.select_images(mnist, cn.Settings())
-    assert all(a is b or (a == b).all() for a, b in zip(data[:4], mnist[:4], strict=True))
+    for n_train, n_test in ((60000, 10000), (200, 100)):
+        data = cn.select_images(mnist, cn.Settings(n_train=n_train, n_test=n_test))
+        for selected, whole, n in zip(data[:4], mnist[:4], (n_train, n_train, n_test, n_test), strict=True):
+            np.testing.assert_array_equal(selected, whole[:n])
 
 
 @pytest.mark.parametrize("block", ["highway", "residual"])
@@ -181,24 +203,15 @@ def test_mean_gates_are_the_mean_of_T(shapes):
     t = training()
     t.net.parameters[:] += np.random.default_rng(0).normal(0, 0.1, t.net.parameters.shape).astype(np.float32)
     x = t.inputs.test(data.x_train[:230])  # in parts, the last of which is not whole
-    kept = t.net.forward(x[:100])
+    d_logits = np.ones_like(t.net.forward(x[:100]))
+    expected = t.net.backward(d_logits).copy()
+    t.net.forward(x[:100])
     gates = t.net.mean_gates(x)
-    t.net.backward(np.zeros_like(np.asarray(kept)))  # is still there
+    np.testing.assert_array_equal(t.net.backward(d_logits), expected)  # what forward() kept is still there
     assert [each.shape for each in gates] == [(10, 10)] * 2 + [(5, 5)] * 3 + [(2, 2)] * 3
 
     first = next(i for i, layer in enumerate(t.net.layers) if layer.gates)
     conv, layer = t.net.layers[first - 1], t.net.layers[first]
-
-    def convolved(x, W, b, pad):
-        x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
-        k = W.shape[1]
-        side = x.shape[2] - k + 1
-        return b[:, None, None] + sum(
-            np.einsum("ncij,oc->noij", x[:, :, i : i + side, j : j + side], W[:, i, j])
-            for i in range(k)
-            for j in range(k)
-        )
-
     h = np.maximum(convolved(x.reshape(-1, 1, 14, 14).astype(float), conv.W, conv.b, 0), 0)
     T = 1 / (1 + np.exp(-convolved(h, layer.W[3:], layer.b[3:], 1)))
     np.testing.assert_allclose(gates[0], T.mean(axis=(0, 1)), rtol=1e-5)
@@ -209,6 +222,8 @@ def test_what_the_pictures_need(shapes):
     t = training()
     result = cn.inspect_net(t, data)
     assert np.shape(result["filters"]) == (3, 5, 5)
+    for position, T in zip(result["final_T_per_position"], t.net.mean_gates(t.inputs.test(data.x_test)), strict=True):
+        np.testing.assert_allclose(position, T, atol=6e-5)
     assert result["final_T_per_layer"] == pytest.approx([np.mean(T) for T in result["final_T_per_position"]], abs=1e-4)
     answers = t.predict(data.x_test).argmax(axis=1)
     wrong = {each["image"]: each for each in result["wrong"]}
@@ -261,9 +276,55 @@ def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
         assert (a.optimizer.v == b.optimizer.v).all()
 
 
+def test_what_training_adds_up_over_interruptions(tmp_path, shapes, monkeypatch):
+    data, path = cn.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
+    for commit, epochs in (("abc", 1), ("def", 3), ("def", 4)):
+        monkeypatch.setattr(cn, "commit", lambda commit=commit: commit)
+        t = cn.Training.load(path) if path.exists() else training(data=data)
+        t.seconds, t.settings = t.seconds + 1000, replace(SMALL, epochs=epochs)
+        cn.train(t, data)
+        t.settings = SMALL
+        t.save(path)
+    saved = cn.Training.load(path)
+    assert saved.commits == ["abc", "def"]
+    assert 3000 < saved.seconds < 3100
+
+
+def test_a_run_that_ended_within_an_epoch_goes_no_further(tmp_path, shapes):
+    data = cn.select_images(hn.load_mnist(shapes), SMALL)
+    interrupted, diverged = training(data=data), training(SMALL, DIVERGES, data)
+
+    def stop():
+        if interrupted.steps == 5:
+            raise KeyboardInterrupt
+
+    interrupted.after_step = stop
+    with pytest.raises(KeyboardInterrupt):
+        cn.train(interrupted, data)
+    cn.train(diverged, data)
+    assert diverged.diverged
+    for ended in (interrupted, diverged):
+        with pytest.raises(ValueError, match=f"ended within epoch {ended.epochs + 1}"):
+            cn.train(ended, data)
+        with pytest.raises(ValueError, match=f"ended within epoch {ended.epochs + 1}"):
+            ended.save(tmp_path / "net.npz")
+    assert not (tmp_path / "net.npz").exists()
+
+
+def test_what_trains_nothing():
+    short = cn.PROTOCOLS["mnist"]["short"]
+    for settings, protocol in (
+        (replace(SMALL, epochs=0), short),
+        (replace(SMALL, n_train=99), short),
+        (SMALL, short._replace(schedule="nonsense")),
+    ):
+        with pytest.raises(ValueError, match="an epoch, 100 training images and one of the rates in steps"):
+            training(settings, protocol)
+
+
 def test_a_run_that_diverges_ends_by_name(shapes):
     data = cn.select_images(hn.load_mnist(shapes), SMALL)
-    t = training(SMALL, cn.PROTOCOLS["mnist"]["short"]._replace(lr=1e30), data)
+    t = training(SMALL, DIVERGES, data)
     cn.train(t, data)
     result = cn.result(t, data)
     assert result["diverged"] is True
@@ -312,6 +373,7 @@ WRONG = [
     {"settings": {"net": "mnist-0"}},
     {"settings": {"data": "cifar-10", "net": "highway-a"}},
     {"settings": {"depth": 3}},
+    {"settings": {"n_train": -7}},
     {"images": {"pixels": 9, "classes": 3, "crc32": ""}},
     {"protocol": [15, [0, 0, 0, 0], 1, 0.05, "nonsense", 5e-4, 5e-4]},
     {"protocol": [15]},
@@ -376,10 +438,27 @@ def test_what_is_resumed(tmp_path, shapes, monkeypatch, how, seed, now, resumed)
     assert cn.Training.load(path).settings.seed == seed
 
 
+def test_a_net_of_another_rate_is_not_resumed(tmp_path, shapes):
+    data, path = cn.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
+    protocol = cn.PROTOCOLS["mnist"]["short"]
+    first, other = (cn.train_one(SMALL, each, data, path) for each in (protocol, protocol._replace(lr=0.2)))
+    assert other["history"] != first["history"]
+
+
 def test_a_run_does_not_go_on_with_other_images(shapes):
     data = cn.select_images(hn.load_mnist(shapes), SMALL)
     with pytest.raises(ValueError, match="cannot go on with"):
         cn.train(training(data=data), data._replace(y_train=2 - data.y_train))
+    with pytest.raises(ValueError, match="is of 200 training images, not 300"):
+        cn.train(training(replace(SMALL, n_train=200), data=data), data)
+
+
+@pytest.mark.parametrize("name", ["x_train", "y_train", "x_test", "y_test"])
+def test_a_fingerprint_is_of_all_images_and_labels(shapes, name):
+    data = hn.load_mnist(shapes)
+    altered = getattr(data, name).copy()
+    altered.flat[0] ^= 1
+    assert cn.fingerprint(data._replace(**{name: altered}))["crc32"] != cn.fingerprint(data)["crc32"]
 
 
 def test_a_net_can_be_copied():
@@ -535,6 +614,32 @@ def test_what_cannot_be_resumed(tmp_path, shapes, main):
     assert cn.Training.load(tmp_path / "x_0.npz").epochs == 3
 
 
+def test_a_finished_net_stays_until_another_is_finished(tmp_path, shapes, main, monkeypatch):
+    words, names = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json"), ("x.json", "x_0.npz")
+    assert main(*words).returncode == 0
+    before, train_epoch, epochs = {name: (tmp_path / name).read_bytes() for name in names}, hn.train_epoch, []
+
+    def interrupted(*args):
+        epochs.append(args)
+        if len(epochs) == 3:
+            raise KeyboardInterrupt
+        return train_epoch(*args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(hn, "train_epoch", interrupted)
+        assert main(*words, "--block", "plain").returncode == 130
+    assert {name: (tmp_path / name).read_bytes() for name in names} == before
+    assert "x_0_unfinished.npz holds 2 of 4 epochs" in one_line_error(main(*words))
+    assert "x_0_unfinished.npz is of another run (block plain" in one_line_error(main(*words, "--resume"))
+    process = main(*words, "--block", "plain", "--resume")
+    assert "epoch   2" not in process.stdout
+    assert "epoch   3" in process.stdout
+    assert cn.Training.load(tmp_path / "x_0.npz").settings.block == "plain"
+    assert {path.name for path in tmp_path.iterdir()} == {"shapes", *names}
+    (tmp_path / "x_0.npz").rename(tmp_path / "x_0_unfinished.npz")  # as where another seed is not finished yet
+    assert "x_0_unfinished.npz holds 4 of 4 epochs" in one_line_error(main(*words))
+
+
 def test_a_file_that_is_no_checkpoint_is_not_replaced(tmp_path, shapes, main):
     (tmp_path / "x_0.npz").write_bytes(b"mine")
     for words in ((), ("--resume",)):
@@ -620,7 +725,10 @@ def test_images_that_a_convolutional_net_cannot_take(tmp_path, main):
     wide = write_data_set(tmp_path / "wide", n_train=100, n_test=100, side=10, compress=False)
     for name in ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte"):
         (wide / name).write_bytes(idx_bytes(np.zeros((100, 5, 8))))
-    assert "images of 40 pixels are not 1 square map" in one_line_error(main("--no-save", "--data-dir", wide))
+    assert "images of 5 x 8 pixels are not square" in one_line_error(main("--no-save", "--data-dir", wide))
+    for name in ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte"):
+        (wide / name).write_bytes(idx_bytes(np.zeros((100, 16, 25))))  # as many pixels as 20 x 20
+    assert "images of 16 x 25 pixels are not square" in one_line_error(main("--no-save", "--data-dir", wide))
 
 
 def test_the_nets_of_the_paper():
@@ -638,6 +746,21 @@ def test_the_nets_of_the_paper():
     weighted = ("conv", "highway", "hidden", "dense")
     depths = [sum(kind in weighted for kind, *_ in net.layers) for net in PUBLISHED.values()]
     assert depths == [10, 10, 11, 19, 32, 19]  # as published
+
+
+def test_the_spread_over_seeds():
+    runs = [
+        {
+            "seed": i,
+            "n_parameters": 1,
+            "validation": False,
+            "diverged": False,
+            "final_test_acc": a,
+            "final_train_loss": 1.0,
+        }
+        for i, a in enumerate((0.4, 0.6))
+    ]
+    assert cn.table(runs).splitlines()[-1] == "mean 50.00 ± 14.14 over 2 seeds"  # n - 1 in the denominator
 
 
 def in_a_terminal(*words) -> str:

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 import pytest
+from test_conv import convolved
 
 import conv_highway_networks as cn
 import highway_networks as hn
@@ -101,6 +102,31 @@ def test_pytorch_agrees(method):
     np.testing.assert_allclose(highway.mean, mean.numpy(), atol=1e-13)
     n = x.shape[0] * 36  # theirs is the unbiased variance
     np.testing.assert_allclose((highway.variance - 1 + PACE) * n / (n - 1), variance - 1 + PACE, atol=1e-12)
+
+
+def test_the_running_statistics_move_by_a_tenth():
+    net, (x, _) = ConvNet((2, 6, 6), LAYERS[:1] + LAYERS[-1:], 0, dtype=np.float64), batch()
+    layer = net.layers[0]
+    assert (layer.variance == 1).all() and not layer.mean.any()  # noqa: PT018
+    net.forward(x)
+    v = convolved(x, layer.W, np.zeros(16), 1)
+    np.testing.assert_allclose(layer.mean, 0.1 * v.mean(axis=(0, 2, 3)), atol=1e-13)
+    np.testing.assert_allclose(layer.variance, 0.9 + 0.1 * v.var(axis=(0, 2, 3)), rtol=1e-12)
+
+
+def test_what_does_not_vary_stays_finite():
+    assert np.isfinite(net_of("winograd").forward(np.zeros((2, 2, 6, 6)))).all()
+
+
+def test_evaluation_of_others_in_between_disturbs_nothing():
+    net, (x, y) = net_of("winograd"), batch()
+    expected = loss_and_gradient(net, x, y)[1].copy()
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x, dropout=np.random.default_rng(5)), y)
+    before = net.statistics.copy()
+    net.mean_gates(x + 1)
+    net.predict(x + 1)
+    np.testing.assert_array_equal(net.statistics, before)
+    np.testing.assert_array_equal(net.backward(d_logits), expected)
 
 
 def test_evaluation_is_by_the_running_statistics():

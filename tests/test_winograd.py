@@ -136,6 +136,12 @@ def test_both_methods_agree_on_the_paper_s_nets(name):
     np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
 
 
+def test_a_second_step_is_as_the_first():
+    net, (x, y) = net_of(4), batch(4)
+    first, second = (net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).copy() for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
 def test_work_that_is_cut_into_pieces(monkeypatch):
     """Planes and rows one at a time, products in blocks that do not divide: nothing changes."""
     net, (x, y) = net_of(8), batch(8)
