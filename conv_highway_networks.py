@@ -11,6 +11,7 @@ of training, the images that a net is given, the training, the command line.
     python conv_highway_networks.py --net highway-a --data cifar-10    Table 2, sixty epochs
     python conv_highway_networks.py --nets                             the nets: parameters, methods
 
+    import numpy as np
     from conv.layers import ConvNet
     from conv.nets import mnist_net
     from highway_networks import softmax_cross_entropy
@@ -57,7 +58,7 @@ from plumbing.files import (
     read_arrays,
     write_arrays,
 )
-from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread
+from plumbing.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred, one_blas_thread
 
 # ---- Training --------------------------------------------------------------------------------------------------------
 
@@ -225,8 +226,9 @@ class Training:
     def __init__(self, settings: Settings, protocol: Protocol, images: dict):
         self.settings, self.protocol, self.images, self.commits = settings, protocol, images, [commit()]
         if settings.epochs < 1 or settings.n_train < BATCH or protocol.schedule not in SCHEDULES:
-            needed = f"an epoch, {BATCH} training images and one of the rates {', '.join(SCHEDULES)}"
-            raise ValueError(f"{needed} are needed, not {settings}, {protocol.schedule!r}")
+            needed = f"an epoch, {BATCH} training images and a schedule, {', '.join(SCHEDULES)}, are needed"
+            given = f"{settings.epochs} epochs, {settings.n_train} images, {protocol.schedule!r}"
+            raise ValueError(f"{needed}, not {given}")
         net, how = find_net(settings.net), {name: getattr(protocol, name) for name in ("init", "first", "last")}
         layers = net.layers_of(block=settings.block, dropout=protocol.dropout, classes=images["classes"])
         shape, rng = shape_of(net.shape[0], images["pixels"]), np.random.default_rng(settings.seed)
@@ -238,6 +240,7 @@ class Training:
         self.rng = np.random.default_rng([settings.seed, 1])  # shuffles, moves, drops
         self.history, self.seconds, self.diverged = {name: [] for name in self.COLUMNS}, 0.0, None
         self.steps, self.steps_of_epoch, self.after_step = 0, settings.n_train // BATCH, lambda: None
+        self.within_epoch = False
 
     parameters = property(lambda self: self.net.parameters)
     epochs = property(lambda self: len(self.history["epoch"]), doc="that are finished")
@@ -269,7 +272,7 @@ class Training:
 
     def check_whole(self) -> None:
         """Raises ValueError within an epoch, where it was interrupted, or diverged: what is left is of no epoch."""
-        if self.steps != self.epochs * self.steps_of_epoch:
+        if self.within_epoch:
             raise ValueError(f"the run ended within epoch {self.epochs + 1}: load() what was saved before")
 
     def save(self, path: str | Path) -> None:
@@ -306,9 +309,8 @@ class Training:
             run.steps, run.rng.bit_generator.state = run.epochs * run.steps_of_epoch, head["rng"]
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            raise InputError(
-                f"{path} is not a checkpoint of a convolutional net ({reason}): remove it, or name another file"
-            ) from error
+            advice = "" if isinstance(error, OSError) else ": remove it, or name another file"
+            raise InputError(f"{path} is not a checkpoint of a convolutional net ({reason}){advice}") from error
         return run
 
 
@@ -326,7 +328,7 @@ def train(run: Training, data: hn.Dataset, checkpoint: Path | None = None, repor
         raise ValueError(f"the run is of {run.settings.n_train} training images, not {len(data.x_train)}")
     run.inputs.fit(data.x_train, data.x_test)
     for epoch in range(run.epochs + 1, run.settings.epochs + 1):
-        start = time.perf_counter()
+        start, run.within_epoch = time.perf_counter(), True
         try:
             order = run.rng.permutation(len(data.x_train))
             row = hn.train_epoch(run, run, data.x_train, data.y_train, order, BATCH)
@@ -338,6 +340,7 @@ def train(run: Training, data: hn.Dataset, checkpoint: Path | None = None, repor
             values.append(row[name] if name == "epoch" else float(row[name]))
         run.seconds += time.perf_counter() - start
         run.commits += [] if commit() in run.commits else [commit()]
+        run.within_epoch = False
         if checkpoint:
             run.save(checkpoint)
         report(row)
@@ -507,25 +510,32 @@ def protocol_of(settings: Settings, lr: float | None = None) -> Protocol:
     return protocol if lr is None else protocol._replace(lr=lr)
 
 
-def checkpoint_for(settings: Settings, protocol: Protocol, images: dict, file: Path, resume: bool) -> Path:
-    """Where a net is kept until all are finished: not in its `file`, where an earlier run's net may stand, unless it
-    goes on from that.  Raises InputError where to train would lose or mix up something; says what is worth knowing."""
-    check_writable(file)
-    unfinished = file.with_name(f"{file.stem}_unfinished.npz")
-    found = {path: Training.load(path) for path in (unfinished, file) if path.exists()}
-    if not resume:
-        for path, saved in found.items():
-            if path == unfinished or saved.epochs < saved.settings.epochs:  # of several seeds one may be finished
-                ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
-                raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
-        return unfinished
-    if not found:
-        print(f"{settings.label}: there is no {file}, it starts from its first epoch", file=sys.stderr)
-        return unfinished
-    path, saved = next(iter(found.items()))
-    run = Training(settings, protocol, images)
-    other, now = differences(saved, run), run.task()
+def unfinished(file: Path) -> Path:
+    """Where a net is kept until those of all seeds are finished: an earlier run's stands in `file` until then."""
+    return file.with_name(f"{file.stem}_unfinished.npz")
+
+
+def check_unsaved(file: Path) -> None:
+    """Raises InputError where to train from the first epoch would lose what a run that was stopped has left."""
+    for path in (unfinished(file), file):
+        check_writable(path)
+        saved = Training.load(path) if path.exists() else None
+        if saved and (path != file or saved.epochs < saved.settings.epochs):  # of several seeds one may be finished
+            ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
+            raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
+
+
+def checkpoint_to_resume(settings: Settings, protocol: Protocol, images: dict, file: Path, stopped: bool) -> Path:
+    """From where a net goes on, and where it is kept.  Raises InputError for a net of another run, unless that is an
+    earlier one's: then some seed of this run was `stopped`, and this one is not begun.  Says what is worth knowing."""
+    path = unfinished(file) if unfinished(file).exists() else file
+    check_writable(unfinished(file))
+    saved, run = Training.load(path) if path.exists() else None, Training(settings, protocol, images)
+    other, now = differences(saved, run) if saved else {}, run.task()
     commits = other.pop("commits", None)
+    if not saved or (other and stopped and path == file):
+        print(f"{settings.label}: there is no {unfinished(file)}, it starts from its first epoch", file=sys.stderr)
+        return unfinished(file)
     if other:
         was = ", ".join(f"{name} {value}, not {now[name]}" for name, value in other.items())
         raise InputError(f"{path} is of another run ({was}): give that run's flags, or choose another --out")
@@ -605,10 +615,18 @@ def train_seeds(args, save) -> None:
     data = select_images(whole, planned[0])
     protocol, images = protocol_of(planned[0], args.lr), fingerprint(data)
     files = [path.with_name(f"{path.stem}_{settings.seed}.npz") for settings in planned]
-    checkpoints = [
-        None if args.no_save else checkpoint_for(settings, protocol, images, file, args.resume)
-        for settings, file in zip(planned, files, strict=True)
-    ]
+    checkpoints = [*map(unfinished, files)]
+    if args.no_save:
+        checkpoints = [None] * len(files)
+    elif args.resume:
+        stopped = any(checkpoint.exists() for checkpoint in checkpoints)
+        checkpoints = [
+            checkpoint_to_resume(settings, protocol, images, file, stopped)
+            for settings, file in zip(planned, files, strict=True)
+        ]
+    else:
+        for file in files:
+            check_unsaved(file)
     tasks = [(settings, protocol, data, each) for settings, each in zip(planned, checkpoints, strict=True)]
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
@@ -627,13 +645,14 @@ def train_seeds(args, save) -> None:
             print(f"{run['label']}: DIVERGED in {run['diverged_at']}; no net is kept", file=sys.stderr)
     try:
         if not args.no_save:
-            save({path: json_bytes(record(args, whole, planned[0], protocol, runs))})
-            for run, checkpoint, file in zip(runs, checkpoints, files, strict=True):
-                if run["diverged"]:  # resumed, it would diverge again; an older run's net is not of this JSON
-                    checkpoint.unlink(missing_ok=True)
-                    file.unlink(missing_ok=True)
-                else:
-                    os.replace(checkpoint, file)
+            with interrupts_deferred():  # the nets are the JSON's
+                save({path: json_bytes(record(args, whole, planned[0], protocol, runs))})
+                for run, checkpoint, file in zip(runs, checkpoints, files, strict=True):
+                    if run["diverged"]:  # resumed, it would diverge again; an older run's net is not of this JSON
+                        checkpoint.unlink(missing_ok=True)
+                        file.unlink(missing_ok=True)
+                    else:
+                        os.replace(checkpoint, file)
     finally:
         print(table(runs), flush=True)  # whatever happens to the disk
     if not args.no_save:

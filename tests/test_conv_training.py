@@ -292,18 +292,22 @@ def test_what_training_adds_up_over_interruptions(tmp_path, shapes, monkeypatch)
 
 def test_a_run_that_ended_within_an_epoch_goes_no_further(tmp_path, shapes):
     data = cn.select_images(hn.load_mnist(shapes), SMALL)
-    interrupted, diverged = training(data=data), training(SMALL, DIVERGES, data)
+    interrupted, at_once, diverged = training(data=data), training(data=data), training(SMALL, DIVERGES, data)
 
-    def stop():
-        if interrupted.steps == 5:
+    def stop(*_):
+        if interrupted.steps in (0, 5):
             raise KeyboardInterrupt
 
+    at_once.forward = stop
+    with pytest.raises(KeyboardInterrupt):
+        cn.train(at_once, data)
     interrupted.after_step = stop
     with pytest.raises(KeyboardInterrupt):
         cn.train(interrupted, data)
+    assert interrupted.steps == 5
     cn.train(diverged, data)
     assert diverged.diverged
-    for ended in (interrupted, diverged):
+    for ended in (interrupted, at_once, diverged):
         with pytest.raises(ValueError, match=f"ended within epoch {ended.epochs + 1}"):
             cn.train(ended, data)
         with pytest.raises(ValueError, match=f"ended within epoch {ended.epochs + 1}"):
@@ -318,7 +322,7 @@ def test_what_trains_nothing():
         (replace(SMALL, n_train=99), short),
         (SMALL, short._replace(schedule="nonsense")),
     ):
-        with pytest.raises(ValueError, match="an epoch, 100 training images and one of the rates in steps"):
+        with pytest.raises(ValueError, match="an epoch, 100 training images and a schedule, in steps"):
             training(settings, protocol)
 
 
@@ -636,8 +640,52 @@ def test_a_finished_net_stays_until_another_is_finished(tmp_path, shapes, main, 
     assert "epoch   3" in process.stdout
     assert cn.Training.load(tmp_path / "x_0.npz").settings.block == "plain"
     assert {path.name for path in tmp_path.iterdir()} == {"shapes", *names}
-    (tmp_path / "x_0.npz").rename(tmp_path / "x_0_unfinished.npz")  # as where another seed is not finished yet
+    (tmp_path / "x_0_unfinished.npz").write_bytes(before["x_0.npz"])  # as where another seed is not finished yet
     assert "x_0_unfinished.npz holds 4 of 4 epochs" in one_line_error(main(*words))
+
+
+def test_one_seed_is_finished_and_another_not_begun(tmp_path, shapes, main, monkeypatch):
+    words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json", "--jobs", 1, "--seeds", "0,1")
+    names, train_epoch, epochs = ("x.json", "x_0.npz", "x_1.npz"), hn.train_epoch, []
+    assert train(*words).returncode == 0
+    before = {name: (tmp_path / name).read_bytes() for name in names}
+
+    def in_this_process(work, tasks, jobs, heard):
+        return (work(*task) for task in tasks)
+
+    def interrupted(*args):
+        epochs.append(args)
+        if len(epochs) == 5:
+            raise KeyboardInterrupt
+        return train_epoch(*args)
+
+    monkeypatch.setattr(cn, "in_processes", in_this_process)
+    with monkeypatch.context() as patched:
+        patched.setattr(hn, "train_epoch", interrupted)
+        assert main(*words, "--lr", 0.05).returncode == 130
+    assert {name: (tmp_path / name).read_bytes() for name in names} == before
+    assert {path.name for path in tmp_path.iterdir()} == {"shapes", "x_0_unfinished.npz", *names}
+    assert "x_0_unfinished.npz holds 4 of 4 epochs" in one_line_error(main(*words, "--lr", 0.05))
+    process = main(*words, "--lr", 0.05, "--resume")
+    assert process.returncode == 0
+    assert "seed 1: there is no" in process.stderr
+    assert [cn.Training.load(tmp_path / name).protocol.lr for name in names[1:]] == [0.05, 0.05]
+    (tmp_path / "x_1.npz").rename(tmp_path / "x_1_unfinished.npz")  # as where it was killed between the two
+    assert "epoch" not in main(*words, "--lr", 0.05, "--resume").stdout
+    assert {path.name for path in tmp_path.iterdir()} == {"shapes", *names}
+
+
+def test_an_unfinished_net_of_an_older_version_is_not_replaced(tmp_path, shapes, main):
+    data = cn.select_images(hn.load_mnist(shapes), SMALL)
+    cn.train(t := training(replace(SMALL, epochs=2), data=data), data)
+    t.settings = SMALL
+    t.save(tmp_path / "x_0.npz")  # where it had its checkpoints
+    words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json")
+    assert "x_0.npz holds 2 of 4 epochs" in one_line_error(main(*words))
+    process = main(*words, "--resume")
+    assert process.returncode == 0
+    assert "epoch   2" not in process.stdout
+    assert cn.Training.load(tmp_path / "x_0.npz").epochs == 4
 
 
 def test_a_file_that_is_no_checkpoint_is_not_replaced(tmp_path, shapes, main):
@@ -729,6 +777,8 @@ def test_images_that_a_convolutional_net_cannot_take(tmp_path, main):
     for name in ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte"):
         (wide / name).write_bytes(idx_bytes(np.zeros((100, 16, 25))))  # as many pixels as 20 x 20
     assert "images of 16 x 25 pixels are not square" in one_line_error(main("--no-save", "--data-dir", wide))
+    with pytest.raises(ValueError, match="16 x 25 pixels are not square"):
+        cn.fingerprint(hn.load_mnist(wide))
 
 
 def test_the_nets_of_the_paper():
