@@ -53,10 +53,9 @@ POINTS = {  # of F(m, 3), without infinity; 1/2 and -2 make half the error of 2 
 ONE = 1  # which of them is 1
 FEWEST_MAPS = 16  # none of the paper's nets has fewer; with 8 the transforms cost what the products save
 
-CACHED_BYTES = 1 << 20  # of V and M at a time, and of z
-TRANSFORM_COLUMNS = 8192  # at a time: OpenBLAS is slower with more
+CACHED_BYTES = 1 << 21  # of V and M at a time, and of z
 UNPACKED = 10**6  # up to so many multiplications OpenBLAS does not copy its operands first, which is faster
-PRODUCT_ROWS = 32  # of a product's result at a time
+BLOCK_ROWS = 32  # of a product's operand at a time
 
 
 def tile(side: int) -> int | None:
@@ -212,26 +211,34 @@ ROWS, COLUMNS = 0, 1  # the axes of (rows, phases, ...)
 def transform(matrix, x, out, axis) -> None:
     """out = matrix x along this axis, for all that lies on the axes after it."""
     x, out = (each.reshape(*each.shape[: axis + 1], -1) for each in (x, out))
-    for i in range(0, x.shape[-1], TRANSFORM_COLUMNS):
-        part = slice(i, i + TRANSFORM_COLUMNS)
+    for part in unpacked(matrix.size, x.shape[-1]):
         matmul(matrix, x[..., part], out[..., part])
 
 
 def product(U, V, M) -> None:
     """M = U V of the last two axes: (outputs, maps) (maps, columns), in blocks that OpenBLAS does not pack."""
-    outputs, maps, columns = *U.shape[-2:], V.shape[-1]
-    parts = -(-min(PRODUCT_ROWS, outputs) * maps * columns // UNPACKED)
-    width = -(-columns // parts)
-    for i in range(0, outputs, PRODUCT_ROWS):
-        for j in range(0, columns, width):
-            rows, part = slice(i, i + PRODUCT_ROWS), slice(j, j + width)
+    outputs, maps = U.shape[-2:]
+    for rows in blocks(outputs):
+        for part in unpacked(min(BLOCK_ROWS, outputs) * maps, V.shape[-1]):
             matmul(U[..., rows, :], V[..., part], M[..., rows, part])
 
 
 def add_products(M, V, dU, part) -> None:
-    """dU += M V' of the last two axes: (outputs, columns) (columns, maps)."""
-    matmul(M, V.swapaxes(-2, -1), part)
+    """dU += M V' of the last two axes: (outputs, columns) (columns, maps), in such blocks while columns are few."""
+    for rows in blocks(M.shape[-2]):
+        for maps in blocks(V.shape[-2]):
+            matmul(M[..., rows, :], V[..., maps, :].swapaxes(-2, -1), part[..., rows, maps])
     add(dU, part, dU)
+
+
+def blocks(rows: int) -> list[slice]:
+    return [slice(i, i + BLOCK_ROWS) for i in range(0, rows, BLOCK_ROWS)]
+
+
+def unpacked(each: int, columns: int) -> list[slice]:
+    """As few parts as there can be, alike, of columns that take `each` multiplications, at most UNPACKED a part."""
+    width = -(-columns // -(-each * columns // UNPACKED))
+    return [slice(i, i + width) for i in range(0, columns, width)]
 
 
 def most(whole: int, wanted: int) -> int:

@@ -146,7 +146,7 @@ def test_work_that_is_cut_into_pieces(monkeypatch):
     """Planes and rows one at a time, products in blocks that do not divide: nothing changes."""
     net, (x, y) = net_of(8), batch(8)
     expected = loss_and_gradient(net, x, y)[1].copy()
-    for name, value in {"CACHED_BYTES": 1, "TRANSFORM_COLUMNS": 7, "UNPACKED": 999, "PRODUCT_ROWS": 5}.items():
+    for name, value in {"CACHED_BYTES": 1, "UNPACKED": 999, "BLOCK_ROWS": 5}.items():
         monkeypatch.setattr(winograd, name, value)
     gradient = loss_and_gradient(net_of(8), x, y)[1]
     np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-14 * np.abs(expected).max())
