@@ -123,7 +123,9 @@ class Convolution(Layer):
         arrays = {name: each for name, each in vars(a).items() if name in ELEMENTWISE} | {"y": y}
         if not self.carries:
             arrays.pop("x")  # may have another size
-        return SimpleNamespace(phases=phases, **{name: in_phases(each, phases) for name, each in arrays.items()})
+        e = SimpleNamespace(phases=phases, **{name: in_phases(each, phases) for name, each in arrays.items()})
+        e.zeros = np.zeros(e.y.shape[2:], y.dtype)  # NumPy's maximum of two arrays takes a third of the time
+        return e
 
     def _weights(self):
         return self.W, self.b
@@ -143,7 +145,7 @@ class Convolution(Layer):
 
     def _elementwise(self, e, rows, z, y):
         """z = W * x + b -> y, of these rows."""
-        maximum(z, 0, out=y)
+        maximum(z, e.zeros, out=y)
 
     def _elementwise_backward(self, e, rows, dy, dz):
         """dL/dy -> dL/dz, of these rows; where it carries, dy becomes what is carried to dx."""
@@ -160,7 +162,7 @@ class Residual(Convolution):
         a.H = work.new("H", shape)
 
     def _elementwise(self, e, rows, z, y):
-        maximum(z, 0, out=e.H[rows])
+        maximum(z, e.zeros, out=e.H[rows])
         add(e.x[rows], e.H[rows], y)
 
     def _elementwise_backward(self, e, rows, dy, dz):
@@ -201,7 +203,7 @@ class Highway(Convolution):
 
     def _combine(self, e, rows, z_H, y):
         H, P, q, x = e.H[rows], e.t[: len(y)], e.q[rows], e.x[rows]
-        maximum(z_H, 0, out=H)
+        maximum(z_H, e.zeros, out=H)
         subtract(H, x, P)
         divide(P, q, P)  # P = T (H - x)
         add(x, P, y)  # y = H T + x (1 - T)
