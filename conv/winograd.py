@@ -53,9 +53,9 @@ POINTS = {  # of F(m, 3), without infinity; 1/2 and -2 make half the error of 2 
 ONE = 1  # which of them is 1
 FEWEST_MAPS = 16  # none of the paper's nets has fewer; with 8 the transforms cost what the products save
 
-CACHED_BYTES = 1 << 21  # of V and M at a time, and of z
+CACHED_BYTES = 1 << 21  # of V and M at a time, and of z; the best of a few on a Zen 4, whose L2 holds half of it
 UNPACKED = 10**6  # up to so many multiplications OpenBLAS does not copy its operands first, which is faster
-BLOCK_ROWS = 32  # of a product's operand at a time
+BLOCK_ROWS = 32  # of an operand at a time; those of M V' OpenBLAS copies from about 36 on
 
 
 def tile(side: int) -> int | None:
@@ -211,34 +211,39 @@ ROWS, COLUMNS = 0, 1  # the axes of (rows, phases, ...)
 def transform(matrix, x, out, axis) -> None:
     """out = matrix x along this axis, for all that lies on the axes after it."""
     x, out = (each.reshape(*each.shape[: axis + 1], -1) for each in (x, out))
-    for part in unpacked(matrix.size, x.shape[-1]):
-        matmul(matrix, x[..., part], out[..., part])
+    for columns in columns_unpacked(x.shape[-1], matrix.size):
+        matmul(matrix, x[..., columns], out[..., columns])
 
 
 def product(U, V, M) -> None:
     """M = U V of the last two axes: (outputs, maps) (maps, columns), in blocks that OpenBLAS does not pack."""
     outputs, maps = U.shape[-2:]
-    for rows in blocks(outputs):
-        for part in unpacked(min(BLOCK_ROWS, outputs) * maps, V.shape[-1]):
-            matmul(U[..., rows, :], V[..., part], M[..., rows, part])
+    for rows in blocks(outputs, BLOCK_ROWS):
+        for columns in columns_unpacked(V.shape[-1], min(BLOCK_ROWS, outputs) * maps):
+            matmul(U[..., rows, :], V[..., columns], M[..., rows, columns])
 
 
 def add_products(M, V, dU, part) -> None:
-    """dU += M V' of the last two axes: (outputs, columns) (columns, maps), in such blocks while columns are few."""
-    for rows in blocks(M.shape[-2]):
-        for maps in blocks(V.shape[-2]):
-            matmul(M[..., rows, :], V[..., maps, :].swapaxes(-2, -1), part[..., rows, maps])
+    """dU += M V' of the last two axes: (outputs, columns) (columns, maps), in such blocks unless there are too many
+    columns for that."""
+    outputs, maps = dU.shape[-2:]
+    size = BLOCK_ROWS if BLOCK_ROWS**2 * M.shape[-1] <= UNPACKED else max(outputs, maps)
+    for rows in blocks(outputs, size):
+        for others in blocks(maps, size):
+            matmul(M[..., rows, :], V[..., others, :].swapaxes(-2, -1), part[..., rows, others])
     add(dU, part, dU)
 
 
-def blocks(rows: int) -> list[slice]:
-    return [slice(i, i + BLOCK_ROWS) for i in range(0, rows, BLOCK_ROWS)]
+def blocks(rows: int, size: int) -> list[slice]:
+    """Of this size, but for the last."""
+    return [slice(i, i + size) for i in range(0, rows, size)]
 
 
-def unpacked(each: int, columns: int) -> list[slice]:
-    """As few parts as there can be, alike, of columns that take `each` multiplications, at most UNPACKED a part."""
-    width = -(-columns // -(-each * columns // UNPACKED))
-    return [slice(i, i + width) for i in range(0, columns, width)]
+def columns_unpacked(columns: int, multiplications: int) -> list[slice]:
+    """As few blocks as there can be, nearly alike, of columns that take so many multiplications each: at most UNPACKED
+    a block, or one column."""
+    parts = -(-columns // max(1, UNPACKED // multiplications))
+    return blocks(columns, -(-columns // parts))
 
 
 def most(whole: int, wanted: int) -> int:

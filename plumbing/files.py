@@ -12,6 +12,7 @@ import json
 import math
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
@@ -160,6 +161,15 @@ def commit() -> str | None:
     return environment()["git"]
 
 
+def processor() -> str:
+    """The name of its model where Linux tells it, else that of its kind."""
+    try:
+        model = re.search(r"^model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    except OSError:
+        model = None
+    return model[1] if model else platform.processor() or platform.machine()
+
+
 def environment() -> dict:
     """Where the numbers come from.  `git` is the commit, with "-dirty" when a program differs from it."""
 
@@ -180,7 +190,7 @@ def environment() -> dict:
         "numpy": np.__version__,
         "blas": " ".join(str(blas[name]) for name in names if name in blas) or None,
         "platform": platform.platform(),
-        "processor": platform.processor() or platform.machine(),
+        "processor": processor(),
         "cpu_count": os.cpu_count(),
         "git": commit,
     }

@@ -28,7 +28,7 @@ def one_thread():
 def net_of(side, method="winograd", dtype=np.float64):
     """Winograd's layers of every kind with other numbers of maps, before and after each other kind of layer."""
     entries = [
-        ("dropout", 0.3), ("conv", 3, 17), ("highway", 3), ("conv", 3, 18), ("residual", 3), ("highway", 1),
+        ("dropout", 0.3), ("conv", 3, 22), ("highway", 3), ("conv", 3, 18), ("residual", 3), ("highway", 1),
         ("plain", 3), ("dropout", 0.2), ("highway", 3), ("pool", 3, 2), ("hidden", 7), ("dropout", 0.4), ("dense", 3),
     ]  # fmt: skip
     net = ConvNet((2, side, side), entries, np.random.default_rng(0), dtype=dtype, method=method)
@@ -142,14 +142,26 @@ def test_a_second_step_is_as_the_first():
     np.testing.assert_array_equal(first, second)
 
 
-def test_work_that_is_cut_into_pieces(monkeypatch):
-    """Planes and rows one at a time, products in blocks that do not divide: nothing changes."""
-    net, (x, y) = net_of(8), batch(8)
+@pytest.mark.parametrize("unpacked", [999, 99])
+def test_work_that_is_cut_into_pieces(monkeypatch, unpacked):
+    """Planes and rows one at a time, products in blocks that do not divide, or whole: nothing changes."""
+    net, (x, y) = net_of(8), batch(8, n=7)
     expected = loss_and_gradient(net, x, y)[1].copy()
-    for name, value in {"CACHED_BYTES": 1, "UNPACKED": 999, "BLOCK_ROWS": 5}.items():
+    for name, value in {"CACHED_BYTES": 1, "UNPACKED": unpacked, "BLOCK_ROWS": 5}.items():
         monkeypatch.setattr(winograd, name, value)
     gradient = loss_and_gradient(net_of(8), x, y)[1]
     np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-14 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(("columns", "multiplications"), [(10, 30), (571, 35), (7, 100), (7, 101), (1, 1), (100, 1)])
+def test_columns_are_cut_into_as_few_blocks_as_stay_unpacked(monkeypatch, columns, multiplications):
+    monkeypatch.setattr(winograd, "UNPACKED", 100)
+    parts = winograd.columns_unpacked(columns, multiplications)
+    each = [len(range(columns)[part]) for part in parts]
+    most = max(1, 100 // multiplications)
+    assert [i for part in parts for i in range(columns)[part]] == list(range(columns))
+    assert len(each) == -(-columns // most)
+    assert max(each) <= most
 
 
 @pytest.mark.parametrize("m", POINTS)
