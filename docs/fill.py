@@ -577,6 +577,13 @@ def conv_speed(read) -> str:
     return ratios(header, [here], what, avx2)
 
 
+def avx2_slower(read) -> str:
+    """How many times as long the steps of the four nets take without AVX-512."""
+    here, avx2 = (read(f"results/benchmark_conv_step{ending}.json")["trials"] for ending in ("", "_avx2"))
+    ours = "this project"
+    return ", ".join(f"{avx2[net][ours]['median_ms'] / here[net][ours]['median_ms']:.1f}" for net in here)
+
+
 def conv_errors(read) -> str:
     summary, rows = read("results/benchmark_conv_errors.json")["summary"], []
     for method in dict.fromkeys(name.rpartition(" ")[0] for name in summary):
@@ -681,6 +688,7 @@ FILLED |= {
 FILLED |= {
     "speed": speed,
     "conv-speed": conv_speed,
+    "avx2-slower": avx2_slower,
     "conv-errors": conv_errors,
     "shares": shares,
     "growth": growth,
