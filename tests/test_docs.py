@@ -174,7 +174,6 @@ def test_numbers_as_the_pages_show_them():
 
 def test_differences_to_the_paper_have_the_standard_error_of_both_means():
     paper = {"mean": 0.9940, "sd": 0.0003, "runs": 5}
-    assert fill.difference(None, paper) == "-"
     assert fill.difference({"mean": 0.9932, "sd": None, "n": 1}, paper) == "-0.08, 1 seed"
     assert fill.difference({"mean": 0.9948, "sd": 0.0004, "n": 2}, paper) == "+0.08 ± 0.03"  # (0.03²/5 + 0.04²/2)^½
 
