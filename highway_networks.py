@@ -636,13 +636,19 @@ def train_epochs(net, optimizer, x, y, orders, batch_size, *, loss=softmax_cross
     return rows, None
 
 
-def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
-    """The share of x (N, features) that the net takes for its y (N,); raises FloatingPointError when its last step,
-    which shows here and only here, made the net not finite."""
+def finite_logits(net, x: np.ndarray) -> np.ndarray:
+    """net.predict(x), (N, classes) for x (N, features).
+
+    Raises FloatingPointError when the net's last step, which shows here and only here, made it not finite."""
     logits = net.predict(x)
     if not (np.isfinite(logits).all() and np.isfinite(net.parameters).all()):
         raise FloatingPointError("after its last step: parameters or logits are not finite")
-    return float((logits.argmax(axis=1) == y).mean())
+    return logits
+
+
+def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
+    """The share of x (N, features) that the net takes for its y (N,); raises what finite_logits() raises."""
+    return float((finite_logits(net, x).argmax(axis=1) == y).mean())
 
 
 def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator, report=lambda row: None) -> dict:

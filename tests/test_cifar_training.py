@@ -339,3 +339,14 @@ def test_only_nets_with_pictures_keep_what_pictures_need(tmp_path):
     assert not {"filters", "final_T_per_position", "wrong"} & other.keys()
     assert len(other["final_T_per_layer"]) == 6
     assert len([*tmp_path.iterdir()]) == 2  # checkpoints: see conv_training.run
+
+
+def test_the_first_layer_of_table_2_starts_as_the_released_file_says():
+    """At N(0, 1), as the released program draws it, Highway A begins at a loss of 14 to 47 and does not learn."""
+    deviations = {}
+    for net in ("highway-a", "nineteen-layers"):
+        run = training(cn.Settings(net=net, data="cifar-10", protocol="paper", epochs=400, n_train=50000))
+        first = next(layer for layer in run.net.layers if layer.shapes)
+        deviations[net] = float(first.W.std())
+    assert 0.04 < deviations["highway-a"] < 0.06
+    assert 0.9 < deviations["nineteen-layers"] < 1.1

@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import hashlib
 import io
 import json
 import math
@@ -532,6 +533,73 @@ def test_another_rate(tmp_path, shapes, main):
         assert (record["lr"], record["runs"][0]["history"]) == (0.2, run.history)
 
 
+def test_a_stopped_run_goes_on_as_if_it_had_not_been_stopped(tmp_path, shapes, main):
+    """The schedule is that of all epochs: the rate of the paper's protocol falls twice in these four."""
+    words = (*WORDS, "--protocol", "paper", "--data-dir", shapes)
+    main(*words, "--out", tmp_path / "whole.json")
+    process = main(*words, "--out", tmp_path / "x.json", "--stop-after", 2)
+    assert "stopped after 2 of 4 epochs" in process.stdout
+    stopped = json.loads((tmp_path / "x.json").read_text())["runs"][0]
+    assert (stopped["stopped_after"], stopped["epochs"], stopped["history"]["epoch"]) == (2, 4, [1, 2])
+    assert not any(name.startswith("final_t") for name in stopped)  # no end of a whole run: nobody takes it for one
+    assert not (tmp_path / "x_0.npz").exists()
+    assert "holds 2 of 4 epochs: --resume" in one_line_error(main(*words, "--out", tmp_path / "x.json"))
+    main(*words, "--out", tmp_path / "x.json", "--resume")
+    whole, resumed = (json.loads((tmp_path / name).read_text())["runs"][0] for name in ("whole.json", "x.json"))
+    assert whole["history"] == resumed["history"]
+    assert whole["final_test_acc"] == resumed["final_test_acc"]
+    assert "stopped_after" not in resumed
+    assert (tmp_path / "x_0.npz").exists()
+
+
+def test_a_stop_behind_the_last_epoch(shapes, main):
+    process = main(*WORDS, "--stop-after", 5, "--data-dir", shapes, "--no-save")
+    assert process.returncode == 2
+    assert "argument --stop-after: 5 is more than the 4 epochs" in process.stderr
+
+
+def test_a_branch_goes_on_from_a_copy_at_another_rate(tmp_path, shapes, main):
+    words = (*WORDS, "--protocol", "paper", "--data-dir", shapes)
+    main(*words, "--out", tmp_path / "x.json", "--stop-after", 2)
+    trunk = tmp_path / "x_0_unfinished.npz"
+    before = trunk.read_bytes()
+    branch = (*words, "--branch", trunk, "--out", tmp_path / "branch.json")
+    main(*branch, "--lr", 0.001, "--stop-after", 3)
+    main(*branch, "--lr", 0.001, "--resume")
+    assert trunk.read_bytes() == before
+    run = json.loads((tmp_path / "branch.json").read_text())["runs"][0]
+    assert run["parent"] == {"epoch": 2, "lr": 0.01, "sha256": hashlib.sha256(before).hexdigest()}
+    assert "parent" not in json.loads((tmp_path / "x.json").read_text())["runs"][0]
+
+    data = cn.select_images(hn.load_mnist(shapes), SMALL)
+    by_hand = cn.Training.load(trunk)
+    by_hand.protocol = by_hand.protocol._replace(lr=0.001)
+    cn.train(by_hand, data)
+    assert run["history"] == by_hand.history
+
+    at_the_same_rate = (*words, "--branch", trunk, "--out", tmp_path / "same.json")
+    main(*at_the_same_rate)
+    main(*words, "--out", tmp_path / "x.json", "--resume")
+    same, whole = (json.loads((tmp_path / name).read_text())["runs"][0] for name in ("same.json", "x.json"))
+    assert same["history"] == whole["history"] != run["history"]
+
+
+def test_what_cannot_be_branched_from(tmp_path, shapes, main):
+    words = (*WORDS, "--data-dir", shapes)
+    main(*words, "--out", tmp_path / "x.json", "--stop-after", 2)
+    trunk = tmp_path / "x_0_unfinished.npz"
+    other_seed = main(*words, "--seed", 1, "--branch", trunk, "--out", tmp_path / "y.json")
+    assert "only the rate may differ, not seed" in one_line_error(other_seed)
+    assert "is not a checkpoint" in one_line_error(main(*words, "--branch", tmp_path / "none.npz", "--no-save"))
+    several = main(*words, "--seeds", "0,1", "--branch", trunk, "--no-save")
+    assert "argument --branch: it is a checkpoint of one seed" in several.stderr
+    main(*words, "--branch", trunk, "--lr", 0.01, "--stop-after", 3, "--out", tmp_path / "branch.json")
+    of_a_branch = main(*words, "--branch", tmp_path / "branch_0_unfinished.npz", "--no-save", "--lr", 0.01)
+    assert "only the rate may differ, not parent" in one_line_error(of_a_branch)
+    assert "is of another run (lr" in one_line_error(main(*words, "--out", tmp_path / "branch.json", "--resume"))
+    assert not (tmp_path / "y.json").exists()
+
+
 def test_a_rate_that_is_far_too_high(shapes, main):
     process = main(*WORDS, "--lr", "1e300", "--data-dir", shapes, "--no-save")
     assert process.returncode == 0
@@ -805,8 +873,8 @@ def test_the_spread_over_seeds():
             "n_parameters": 1,
             "validation": False,
             "diverged": False,
+            "history": {"test_acc": [a], "train_loss": [1.0]},
             "final_test_acc": a,
-            "final_train_loss": 1.0,
         }
         for i, a in enumerate((0.4, 0.6))
     ]
