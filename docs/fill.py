@@ -23,7 +23,8 @@ from statistics import mean, median, stdev
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-from experiments.ledger import format_stat
+from experiments import cifar
+from experiments.ledger import NotMeasured, format_stat
 from plumbing import records
 from plumbing.commands import run_command, run_program
 from plumbing.files import ROOT, InputError, read_json
@@ -488,12 +489,49 @@ def tables_2_and_3(read) -> str:
         sd = f" ± {100 * paper['sd']:.2f}" if paper and paper["sd"] else ""
         epochs = f", {paper['epochs']} epochs" if paper and "epochs" in paper else ""
         theirs = f"{100 * paper['mean']:.2f}{sd}{epochs}" if paper else "-"
-        ours = f"**{percent(summary[f'test_accuracy_{name}'])}, {summary[f'epochs_{name}']} epochs**"
+        as_authors = cifar_accuracy(summary, f"{name}_paper")
+        short = cifar_accuracy(summary, name)
         seconds = summary[f"seconds_per_epoch_{name}"]
         minutes = f"{seconds / 60:.1f}" if seconds else "-"
-        cells = net, data, spaced(summary[f"parameters_{name}"]), theirs, ours, minutes
+        cells = net, data, spaced(summary[f"parameters_{name}"]), theirs, as_authors, short, minutes
         rows.append(f"| {' | '.join(cells)} |")
-    return table("| net | data | parameters | paper, % | here, short, % | minutes an epoch |", rows)
+    columns = "paper, % | here, as the authors train, % | here, short, % | minutes an epoch"
+    return table(f"| net | data | parameters | {columns} |", rows)
+
+
+def cifar_accuracy(summary: dict, name: str) -> str:
+    """The accuracy of these runs, their seeds and epochs; a dash where there is none."""
+    if f"test_accuracy_{name}" not in summary:
+        return "-"
+    return f"**{percent(summary[f'test_accuracy_{name}'])}, {summary[f'epochs_{name}']} epochs**"
+
+
+def first_layer(read) -> str:
+    """What Highway A does in its first steps, by the deviation of the first layer's weights."""
+    trials, rows = read("results/cifar.json")["trials"]["first_layer"], []
+    for deviation in dict.fromkeys(t["first"] for t in trials):
+        same = [t for t in trials if t["first"] == deviation]
+        losses = [t["history"]["test_loss"][-1] for t in same if not t["diverged"]]
+        shown = ", ".join(f"{loss:.3f}" for loss in losses)
+        rows.append(f"| {deviation:g} | {len(same) - len(losses)} of {len(same)} | {shown} |")
+    return table("| deviation | diverged within 60 steps | validation loss of the others after them |", rows)
+
+
+def beside_the_log(read) -> str:
+    """The stopped run of 19 layers less the authors' log at equal epochs."""
+    rows = []
+    try:
+        compared = cifar.beside_the_log(cifar.stopped_run(read("results/cifar.json")))
+    except NotMeasured as error:
+        return f" Not measured: {error}. "
+    for row in compared:
+        accuracy = row["name"] == "test_acc"
+        scale = 100 if accuracy else 1
+        name = "test accuracy, %" if accuracy else "test loss"
+        numbers = f"{scale * row['log']:.4g} | {scale * row['difference']:+.3f} | {scale * row['s']:.3f}"
+        verdict = "consistent" if row["consistent"] else "different"
+        rows.append(f"| {row['epoch']} | {name} | {numbers} | {verdict} |")
+    return table("| epoch | number | the authors' log | ours less theirs | s | verdict |", rows)
 
 
 def evening(read) -> str:
@@ -678,6 +716,8 @@ FILLED |= {
     "normalised": normalised,
     "recipes": recipes,
     "tables-2-and-3": tables_2_and_3,
+    "beside-the-log": beside_the_log,
+    "first-layer": first_layer,
     "cifar-search": cifar_search,
     "evening": evening,
     "evening-search": evening_search,
@@ -701,20 +741,28 @@ def of_mnist(name: str, record: dict) -> dict:
     return record
 
 
+def changed_pages(read) -> dict[Path, bytes]:
+    """The pages that are others once they are filled in, with their text; read(name) gives the JSON of that name."""
+    changed = {}
+    for page in pages():
+        try:
+            before = page.read_bytes()
+            text = fill(before.decode(), read).encode()
+        except ValueError as error:  # InputError is one, and so is a page that is not text
+            raise InputError(f"{page.relative_to(ROOT)}: {error}") from error
+        if text != before:
+            changed[page] = text
+    return changed
+
+
 def main(argv=None) -> int:
     argparse.ArgumentParser(prog="docs/fill.py", description=__doc__.split("\n")[0]).parse_args(argv)
 
     def work(save):
-        read, texts = cache(lambda name: of_mnist(name, read_json(ROOT / name))), {}
-        for page in pages():
-            try:
-                texts[page] = fill(page.read_text(encoding="utf-8"), read).encode()
-            except ValueError as error:  # InputError is one, and so is a page that is not text
-                raise InputError(f"{page.relative_to(ROOT)}: {error}") from error
-        changed = {page: text for page, text in texts.items() if text != page.read_bytes()}
+        changed = changed_pages(cache(lambda name: of_mnist(name, read_json(ROOT / name))))
         if changed:
             save(changed)
-        print(f"{len(changed)} of {len(texts)} pages changed")
+        print(f"{len(changed)} of {len(pages())} pages changed")
 
     return run_command("docs/fill.py", work)
 

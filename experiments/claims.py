@@ -32,7 +32,7 @@ RESULTS = {  # name: where it lies, and what wrote it where it does not say so i
     "run_sweep": ("run_sweep.json", "python highway_networks.py --depths 5,10,20,30,50"),
 }
 NEEDS = {name: ("fifty_layers",) for name in ("gates", "lesion", "routing", "data_movement")}  # what must run before
-SOURCES = ("published program", "paper", "blog", "encyclopedia article", "published program, open")
+SOURCES = ("published program", "paper", "the authors' log", "blog", "encyclopedia article", "published program, open")
 
 
 # ---- Claims of the headline, and over several results ----------------------------------------------------------------
@@ -239,15 +239,21 @@ def counts(ledger: list[dict]) -> dict:
     return {name.replace(" ", "_"): sum(row["verdict"].startswith(name) for row in ledger) for name in kinds}
 
 
+def judged_record(records: dict) -> dict:
+    """What results/claims.json holds, from the records by name that read() gives."""
+    ledger = rows(records)
+    head = {"experiment": "claims", "source": "all of them", "command": "python -m experiments.claims", "settings": {}}
+    return head | {"env": environment(), "summary": counts(ledger), "trials": ledger}
+
+
 def main(argv=None) -> None:
     p = argparse.ArgumentParser(prog="python -m experiments.claims", description=__doc__.split("\n")[0])
     p.parse_args(argv)
     path = ROOT / "results" / "claims.json"
     check_writable(path)
-    ledger = rows(read(ROOT))
-    head = {"experiment": "claims", "source": "all of them", "command": "python -m experiments.claims", "settings": {}}
-    write_json(path, head | {"env": environment(), "summary": counts(ledger), "trials": ledger})
-    for row in ledger:
+    record = judged_record(read(ROOT))
+    write_json(path, record)
+    for row in record["trials"]:
         note = f" ({row['note']})" if row["note"] else ""
         print(f"{row['source']}: {row['claim']}{note}\n    {row['verdict']}: {row['ours']}")
     print(f"saved to {path}", file=sys.stderr)

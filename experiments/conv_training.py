@@ -11,13 +11,17 @@ from pathlib import Path
 import conv_highway_networks as cn
 import highway_networks as hn
 from experiments.code import code_of
-from experiments.ledger import shown
+from experiments.ledger import judged, mean, prediction_interval, shown
 from plumbing.files import InputError
 
 
 def setting(settings: cn.Settings, recipe: cn.Protocol) -> dict:
     """A trial: all of Settings, and all of the recipe but its own number of epochs."""
     return recipe._asdict() | {"dropout": [*recipe.dropout]} | asdict(settings)
+
+
+# The names in a trial that setting() gives it.
+SETTING = tuple(dict.fromkeys([*cn.Protocol._fields, *(field.name for field in fields(cn.Settings))]))
 
 
 def checkpoint_of(t: dict, folder: str, experiment: str) -> Path:
@@ -54,6 +58,13 @@ def run(e, function, trials: list[dict], data_of) -> list[dict]:
     return e.run(function, trials, data_of, logged)
 
 
+def finished_trial(record: dict, run: dict) -> dict:
+    """The trial that one of the runs in a JSON of conv_highway_networks.py is: its settings and what came out."""
+    settings = cn.Settings(**{field.name: run[field.name] for field in fields(cn.Settings)})
+    protocol = cn.Protocol(**{name: record[name] for name in cn.Protocol._fields})
+    return setting(settings, protocol) | run
+
+
 def percents(runs: list[dict]) -> list[float | None]:
     """Test accuracy of each; None where it diverged.  Raises LookupError where there are no runs."""
     if not runs:
@@ -64,7 +75,24 @@ def percents(runs: list[dict]) -> list[float | None]:
 
 def in_epochs(runs: list[dict]) -> str:
     epochs = runs[0]["epochs"]
-    return f"{shown(percents(runs), digits=4)} in {epochs} epoch{'s' * (epochs > 1)}"
+    unit = "epoch" if epochs == 1 else "epochs"
+    return f"{shown(percents(runs), digits=4)} in {epochs} {unit}"
+
+
+def judged_by_prediction(published: dict, runs: list[dict]) -> str:
+    """The verdict on a published mean ± sd, by whole runs of the published protocol: reproduced where their mean lies
+    in the prediction interval.  A run that diverged lies in none."""
+    accuracies = [t["final_test_acc"] for t in runs]
+    low, high = prediction_interval(published, len(runs))
+    inside = None not in accuracies and low <= mean(accuracies) <= high
+    one_run = ", one run" if len(runs) == 1 else ""
+    return judged([inside]) + one_run
+
+
+def expected(published: dict, runs: list[dict]) -> str:
+    """The prediction interval in words, in percent."""
+    low, high = prediction_interval(published, len(runs))
+    return f"95 % prediction interval {100 * low:.2f} to {100 * high:.2f}"
 
 
 def seconds_per_epoch(runs: list[dict]) -> float | None:

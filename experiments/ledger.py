@@ -128,6 +128,23 @@ def compared(rule, ours, theirs, bound: float) -> bool | None:
     return rule(ours, bound, less=theirs) if lost[0] == lost[1] else lost[1]
 
 
+def prediction_interval(published: dict, runs: int) -> tuple[float, float]:
+    """Where the mean of so many new runs lies with 95 % probability, if they are as the published ones were.
+
+    `published` is {mean, sd, runs}: mean ± t sd sqrt(1 / new runs + 1 / published runs), with Student's t of the
+    published runs."""
+    from scipy.stats import t  # here: to import it takes a second
+
+    width = t.ppf(0.975, published["runs"] - 1) * published["sd"]
+    width *= (1 / runs + 1 / published["runs"]) ** 0.5
+    return published["mean"] - width, published["mean"] + width
+
+
+def standard_error(accuracy: float, images: int) -> float:
+    """Of an accuracy that is measured on so many images: what another draw of them would change."""
+    return (accuracy * (1 - accuracy) / images) ** 0.5
+
+
 def in_ratio(rule, values, bound: float, less) -> bool | None:
     """The rule for the ratio of their geometric means, by which losses are compared."""
     logs, other = (np.log10(np.array(each, float)) for each in (values, less))

@@ -14,7 +14,8 @@ OTHERS = {"nineteen-layers": "19 layers", "eight-layers": "eight layers with hig
 def named(t) -> str:
     """Highway A, plain A, 19 layers, eight layers with highway-bn."""
     letter = t["net"].removeprefix("highway-").upper()
-    return OTHERS.get(t["net"]) or f"{t['block'].replace('highway', 'Highway')} {letter}"
+    name = OTHERS.get(t["net"]) or f"{t['block'].replace('highway', 'Highway')} {letter}"
+    return f"{name} as the authors train" if t["protocol"] == "paper" else name
 
 
 def cifar_curves(record, published):
@@ -31,11 +32,13 @@ def cifar_curves(record, published):
             finals = [each["final_test_acc"] for each in runs if (each["data"], named(each)) == (data, named(t))]
             n = f", mean of {len(finals)} seeds" if len(finals) > 1 else ""
             text = f"{named(t)}: {100 * np.mean(finals):.2f} after {t['epochs']} epochs{n}"
-            style = "--" if t["block"] == "plain" else "-"
-            errors = [100 * (1 - value) for value in t["history"]["test_acc"]]
+            style = "--" if t["block"] == "plain" else ":" if t["protocol"] == "paper" else "-"
             first = None if named(t) in named_already else text
-            ax.plot(t["history"]["epoch"], errors, style, color=COLORS[t["net"]], lw=1.5, label=first)
+            error_curve(ax, t, style, color=COLORS[t["net"]], lw=1.5, label=first)
             named_already.add(named(t))
+        for t in record["trials"].get("partial", []):
+            if t["data"] == data:
+                stopped_curve(ax, t)
         epochs, errors = (1, 2, 5, 10, 20, 50, 100, 200, 400), (6, 7, 8, 10, 15, 20, 30, 40, 60, 90)
         ax.set(title=data.upper(), xlabel="epoch", xscale="log", xlim=(0.9, 450))
         ax.set(ylabel="test error, %", yscale="log", ylim=(6, 100))
@@ -45,6 +48,23 @@ def cifar_curves(record, published):
         below = {"loc": "upper left", "bbox_to_anchor": (0, -0.12)}
         ax.legend(fontsize=9, title="test accuracy, %, of the last epoch", title_fontsize=9, **below)
     return fig
+
+
+def error_curve(ax, t, style, first_epoch=1, **look):
+    """The test error of a run from one of its epochs on, in percent."""
+    errors = [100 * (1 - value) for value in t["history"]["test_acc"]]
+    ax.plot(t["history"]["epoch"][first_epoch - 1 :], errors[first_epoch - 1 :], style, **look)
+
+
+def stopped_curve(ax, t):
+    """A run by the authors' settings that was stopped, or a branch of it at another rate from where it begins."""
+    if "parent" in t:
+        first_epoch = t["parent"]["epoch"]
+        text = f"... and its rate times {t['lr'] / t['parent']['lr']:.2g} after epoch {first_epoch}"
+        error_curve(ax, t, "--", first_epoch, color="0.3", lw=1.2, zorder=2.5, label=text)
+    else:
+        text = f"{named(t)}, stopped after {t['stopped_after']} of {t['epochs']} epochs"
+        error_curve(ax, t, "-", color="0.3", lw=1.2, zorder=2.5, label=text)
 
 
 def looked_into(record):

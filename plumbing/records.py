@@ -36,7 +36,7 @@ def seconds_on_two_cores(record: dict) -> float:
         groups = [[pair["wallclock_sec"] for pair in record["runs"]]]
     else:
         trials = record["trials"].values() if isinstance(record["trials"], dict) else [record["trials"]]
-        groups = [[max(t["seconds"], t.get("wallclock_sec", 0)) for t in group] for group in trials]
+        groups = [[max(t.get("seconds", 0), t.get("wallclock_sec", 0)) for t in group] for group in trials]
     total = 0.0
     for seconds in groups:
         cores = [0.0, 0.0]

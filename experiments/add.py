@@ -1,0 +1,105 @@
+"""Adds finished trainings to the committed results; trains nothing.
+
+    python -m experiments.add cifar run_a.json ...       -> results/cifar.json, results/claims.json and the pages
+    python -m experiments.add table1                     the same from the trials that are there
+
+A training of hours is run by conv_highway_networks.py, anywhere, and travels as the JSON that it wrote.  Its runs
+become trials of a question, beside those that are there; summary, claims and the numbers on the pages are computed
+anew.  All files are written, or none.
+
+Refused are runs on other images than the question's, on a part of them, and runs that are there already.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from functools import cache
+from pathlib import Path
+
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+from docs import fill
+from experiments import cifar, claims, conv_training, table1
+from plumbing.commands import path_name, run_command, run_program
+from plumbing.files import ROOT, InputError, json_bytes, read_json
+from plumbing.records import load_results
+
+QUESTIONS = {"cifar": cifar, "table1": table1}
+
+
+def settings_of(trial: dict) -> dict:
+    """What tells a trial from others: all of its settings and, of a branch, what it branches from."""
+    names = (*conv_training.SETTING, "parent")
+    return {name: trial.get(name) for name in names}
+
+
+def command_of(record: dict, run: dict) -> str:
+    """The command that trains this run."""
+    words = ["python conv_highway_networks.py"]
+    words += [f"--{name} {run[name]}" for name in ("net", "data", "block", "protocol", "epochs", "seed")]
+    words += [f"--lr {record['lr']}", f"--gate-bias {run['gate_bias']}"]
+    if "stopped_after" in run:
+        words.append(f"--stop-after {run['stopped_after']}")
+    if "parent" in run:
+        words.append(f"--branch CHECKPOINT_OF_EPOCH_{run['parent']['epoch']}")
+    return " ".join(words)
+
+
+def add_runs(question, results: dict, path: Path) -> dict:
+    """The record `results` of a question with the runs in a JSON of conv_highway_networks.py added to its trials.
+
+    Raises InputError for a file that is none, for runs that are not the question's, and for those it has already."""
+    record = read_json(path)
+    trials = {name: [*group] for name, group in results["trials"].items()}
+    env = {**results["env"], "data_sets": dict(results["env"]["data_sets"])}
+    added = list(results["settings"].get("added", []))
+    try:
+        if env["data_sets"].get(record["data_set"], record["data_sha256"]) != record["data_sha256"]:
+            raise ValueError(f"its images are not the {record['data_set']} of the other trials")
+        for run in record["runs"]:
+            group, trial = question.added(record, run)
+            there = [settings_of(t) for t in trials.get(group, [])]
+            if settings_of(trial) in there:
+                raise ValueError(f"the run {trial['label']} is there already")
+            trials.setdefault(group, []).append(trial)
+            added.append({"command": command_of(record, run), "env": record["env"]})
+            env["git_of_trials"] = sorted({*env["git_of_trials"], *map(str, run["commits"])})
+        env["data_sets"][record["data_set"]] = record["data_sha256"]
+        env["data_sets"][f"{record['data_set']}, as read"] = record["data_sha256_as_read"]
+    except KeyError as error:
+        raise InputError(f"{path} is not what conv_highway_networks.py writes: it has no {error}") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} cannot be added: {error}") from error
+    return results | {"settings": results["settings"] | {"added": added}, "env": env, "trials": trials}
+
+
+def main(argv=None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m experiments.add", description=__doc__.split("\n")[0])
+    parser.add_argument("question", choices=QUESTIONS, help="whose results they belong to")
+    parser.add_argument(
+        "runs", type=path_name, nargs="*", metavar="RUN.json", help="what conv_highway_networks.py wrote"
+    )
+    args = parser.parse_args(argv)
+
+    def work(save):
+        question = QUESTIONS[args.question]
+        name = f"results/{args.question}.json"
+        results = load_results(ROOT / name)
+        for path in args.runs:
+            results = add_runs(question, results, Path(path))
+        results["summary"] = question.summarise(results["trials"])
+        judged = claims.judged_record(claims.read(ROOT) | {args.question: results})
+        new = {name: results, "results/claims.json": judged}
+        pages = fill.changed_pages(cache(lambda name: new.get(name) or fill.of_mnist(name, read_json(ROOT / name))))
+        save({ROOT / name: json_bytes(record) for name, record in new.items()} | pages)
+        groups = ", ".join(f"{len(group)} {name}" for name, group in results["trials"].items())
+        print(f"{name}: {groups}; {len(pages)} pages changed")
+
+    return run_command(parser.prog, work)
+
+
+if __name__ == "__main__":
+    run_program(main)
