@@ -14,6 +14,7 @@ A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is o
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 from functools import cache, partial
@@ -24,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from experiments import cifar
-from experiments.ledger import NotMeasured, format_stat
+from experiments.ledger import NotMeasured, format_stat, prediction_interval
 from plumbing import records
 from plumbing.commands import run_command, run_program
 from plumbing.files import ROOT, InputError, read_json
@@ -506,6 +507,23 @@ def cifar_accuracy(summary: dict, name: str) -> str:
     return f"**{percent(summary[f'test_accuracy_{name}'])}, {summary[f'epochs_{name}']} epochs**"
 
 
+def prediction_intervals(read) -> str:
+    """Of the paper's means on CIFAR: the interval of one more run, of the mean, and where the authors' log ends."""
+    published, rows = read("data/published.json"), []
+    logs = published["authors_log_cifar"]
+    for net, data, paper in (
+        ("Highway B", "CIFAR-10", published["table_2"]["highway-b"]),
+        ("19 layers", "CIFAR-10", published["table_3"]["cifar-10"]),
+        ("19 layers", "CIFAR-100", published["table_3"]["cifar-100"]),
+    ):
+        of_one_run = prediction_interval(paper, 1)
+        of_the_mean = prediction_interval(paper, math.inf)
+        log = f"{100 * logs[data.lower()]['test_accuracy']:.2f}" if net == "19 layers" else "-"
+        intervals = (f"{100 * low:.2f} to {100 * high:.2f}" for low, high in (of_one_run, of_the_mean))
+        rows.append(f"| {net} | {data} | {' | '.join(intervals)} | {log} |")
+    return table("| net | data | one more run, % | the mean, % | the authors' log ends at |", rows)
+
+
 def first_layer(read) -> str:
     """What Highway A does in its first steps, by the deviation of the first layer's weights."""
     trials, rows = read("results/cifar.json")["trials"]["first_layer"], []
@@ -718,6 +736,7 @@ FILLED |= {
     "tables-2-and-3": tables_2_and_3,
     "beside-the-log": beside_the_log,
     "first-layer": first_layer,
+    "prediction-intervals": prediction_intervals,
     "cifar-search": cifar_search,
     "evening": evening,
     "evening-search": evening_search,

@@ -463,9 +463,7 @@ CLAIMS = [
             "paper, 3.3",
             f"a convolutional highway net of {layers} layers trains (CIFAR-10: above 50 %), a plain one does not "
             "(below 15 %; the paper quotes it of maxout nets, ours are rectifiers)",
-            values=lambda r, net=net: [
-                percents(runs_of(r, net, block, TEN, "short")) for block in ("highway", "plain")
-            ],
+            values=lambda r, net=net: [percents(short_runs_of(r, net, block)) for block in ("highway", "plain")],
             ours=shown_in("highway {}, plain {}", 4),
             holds=lambda highway, plain: [above(highway, 50), below(plain, 15)],
             one_run=True,

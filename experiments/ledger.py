@@ -128,8 +128,9 @@ def compared(rule, ours, theirs, bound: float) -> bool | None:
     return rule(ours, bound, less=theirs) if lost[0] == lost[1] else lost[1]
 
 
-def prediction_interval(published: dict, runs: int) -> tuple[float, float]:
-    """Where the mean of so many new runs lies with 95 % probability, if they are as the published ones were.
+def prediction_interval(published: dict, runs: float) -> tuple[float, float]:
+    """Where the mean of so many new runs lies with 95 % probability, if they are as the published ones were; for
+    infinitely many it is the interval of the published mean.
 
     `published` is {mean, sd, runs}: mean ± t sd sqrt(1 / new runs + 1 / published runs), with Student's t of the
     published runs."""

@@ -208,6 +208,7 @@ LONG = [  # parsed, not run
     "python conv_highway_networks.py --net nineteen-layers --data cifar-100 --lr 0.1 --epochs 40 "
     "--out run_conv_19_100.json",
     "python conv_highway_networks.py --net eight-layers --data cifar-10 --lr 0.1 --epochs 40 --out run_conv_eight.json",
+    "python conv_highway_networks.py --net nineteen-layers --protocol paper --stop-after 103",
     "python straightforward.py",
     "python make_highway_explorer.py",  # run by tests/test_explorer.py
     "python explorer/screenshots.py",
@@ -247,7 +248,7 @@ def clone(tmp_path_factory):
 
 @pytest.fixture
 def pages(tmp_path):
-    return copied(tmp_path, "data", "plumbing", "experiments", "docs", "results")
+    return copied(tmp_path, "data", "plumbing", "conv", "experiments", "docs", "results")
 
 
 def run_in(folder: Path, command: str):
@@ -481,11 +482,6 @@ def test_a_picture_is_shown(picture):
 def test_files_that_a_page_names_are_there(page):
     named = re.findall(r"`((?:[\w.-]+/)*[\w.-]+\.(?:py|md|txt|yml|cff))`", PAGES[page])
     assert [name for name in named if not (ROOT / name).exists()] == []
-
-
-def test_the_readme_is_short():
-    assert README.count("\n") <= 160
-    assert len(README.split()) <= 1500
 
 
 def test_every_page_is_linked_from_the_readme():

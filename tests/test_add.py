@@ -1,0 +1,128 @@
+"""Finished trainings are added to the committed trials as JSON: whole or not at all, and nothing is trained."""
+
+import copy
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT, one_line_error
+
+from experiments import add, cifar, table1
+from plumbing.files import InputError, read_json
+
+COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in add.QUESTIONS}
+
+
+def training(name: str, **more) -> dict:
+    """What conv_highway_networks.py would have written of a committed run, with some settings replaced."""
+    results = COMMITTED[name]
+    trial = results["trials"]["final"][-1] | more
+    data_set = "MNIST" if name == "table1" else trial["data"].upper()
+    sha256 = results["env"]["data_sets"][data_set]
+    run = {key: trial[key] for key in trial if key not in ("width", "seconds")}
+    record = {**run, "data_set": data_set, "data_sha256": sha256, "data_sha256_as_read": "ab"}
+    return record | {"env": {"processor": "a laptop"}, "runs": [run | {"commits": ["0123456789ab"]}]}
+
+
+def added(tmp_path, name: str, record: dict) -> dict:
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(record))
+    return add.add_runs(add.QUESTIONS[name], COMMITTED[name], path)
+
+
+@pytest.mark.parametrize("name", add.QUESTIONS)
+def test_a_run_is_added_to_the_trials_that_are_there(tmp_path, name):
+    before = copy.deepcopy(COMMITTED[name])
+    results = added(tmp_path, name, training(name, seed=7))
+    assert COMMITTED[name] == before
+    assert results["trials"]["final"][:-1] == before["trials"]["final"]
+    new = results["trials"]["final"][-1]
+    assert new["seed"] == 7
+    assert new.keys() == before["trials"]["final"][-1].keys() - {"seconds"}
+    assert {key: results["trials"][key] for key in before["trials"] if key != "final"} == {
+        key: before["trials"][key] for key in before["trials"] if key != "final"
+    }
+    assert "0123456789ab" in results["env"]["git_of_trials"]
+    [how] = results["settings"]["added"]
+    assert "--seed 7" in how["command"]
+    assert how["env"] == {"processor": "a laptop"}
+    assert results["settings"].items() > before["settings"].items()
+
+
+def test_the_added_run_enters_the_summary(tmp_path):
+    results = added(tmp_path, "table1", training("table1", seed=7, final_test_acc=0.5))
+    trial = results["trials"]["final"][-1]
+    name = f"test_accuracy_{table1.name_of(trial)}_{trial['protocol']}"
+    assert table1.summarise(results["trials"])[name]["n"] == COMMITTED["table1"]["summary"][name]["n"] + 1
+
+
+@pytest.mark.parametrize("part", [{"stopped_after": 5}, {"parent": {"epoch": 3, "lr": 0.1, "sha256": "cd"}}])
+def test_a_stopped_run_and_a_branch_are_kept_apart(tmp_path, part):
+    results = added(tmp_path, "cifar", training("cifar", seed=7, **part))
+    assert results["trials"]["final"] == COMMITTED["cifar"]["trials"]["final"]
+    assert results["trials"]["partial"][0].items() >= part.items()
+    assert cifar.summarise(results["trials"]) == COMMITTED["cifar"]["summary"]
+    with pytest.raises(InputError, match="Table 1 is about whole runs"):
+        added(tmp_path, "table1", training("table1", seed=7, **part))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "why"),
+    [
+        ("cifar", {}, "is there already"),
+        ("table1", {}, "is there already"),
+        ("cifar", {"n_train": 1000}, "all of these images"),
+        ("cifar", {"validation": True}, "all of these images"),
+        ("table1", {"n_test": 100}, "all images of MNIST"),
+        ("table1", {"net": "highway-a"}, "Table 1 is about nets mnist-N on MNIST"),
+        ("cifar", {"data_set": "folder CIFAR-10"}, "the official images"),
+        ("table1", {"data_set": "fashion-mnist"}, "on MNIST"),
+        ("cifar", {"data_sha256": "0"}, "its images are not the CIFAR-10 of the other trials"),
+    ],
+)
+def test_what_is_not_the_question_s_is_refused(tmp_path, name, change, why):
+    record = training(name)
+    for part in (record, record["runs"][0]):
+        part.update(change)
+    with pytest.raises(InputError, match=why):
+        added(tmp_path, name, record)
+
+
+@pytest.mark.parametrize("key", ["runs", "data_set", "lr", "env"])
+def test_another_json_is_refused_in_a_line(tmp_path, key):
+    record = training("cifar", seed=7)
+    del record[key]
+    with pytest.raises(InputError, match=f"is not what conv_highway_networks.py writes: it has no '{key}'"):
+        added(tmp_path, "cifar", record)
+
+
+def test_the_command_writes_results_claims_and_pages_or_nothing(tmp_path):
+    """In a copy of the repository, where no log of trials is."""
+    clone = tmp_path / "clone"
+    unwanted = shutil.ignore_patterns(".*", "__pycache__", "tests", "viz", "explorer", "*.jsonl", "*.npz")
+    shutil.copytree(ROOT, clone, ignore=unwanted)
+    record = training("table1", width=16, net="mnist-16", block="highway", protocol="paper", seed=7)
+    record["epochs"] = record["runs"][0]["epochs"] = 300
+    (clone / "good.json").write_text(json.dumps(record))
+    record["runs"][0]["n_train"] = 5
+    (clone / "bad.json").write_text(json.dumps(record))
+
+    def add_to_table1(*runs):
+        command = [sys.executable, "-m", "experiments.add", "table1", *runs]
+        return subprocess.run(command, cwd=clone, capture_output=True, text=True, encoding="utf-8", check=False)
+
+    def texts():
+        files = [clone / "README.md", *(clone / "docs").glob("*.md"), *(clone / "results").glob("*.json")]
+        return {path.name: path.read_text(encoding="utf-8") for path in files}
+
+    before = texts()
+    assert "bad.json cannot be added: Table 1 is about all" in one_line_error(add_to_table1("good.json", "bad.json"))
+    assert texts() == before
+    process = add_to_table1("good.json")
+    assert process.returncode == 0, process.stderr
+    changed = {name for name, text in texts().items() if text != before[name]}
+    assert {"table1.json", "claims.json", "convolution.md", "ledger.md"} <= changed
+    assert "2 seeds, 300 epochs" in texts()["convolution.md"]
+    assert "the run mnist-16" in one_line_error(add_to_table1("good.json"))
