@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from experiments import cifar
+from experiments.headline import COMMANDS, checked
 from experiments.ledger import NotMeasured, format_stat, prediction_interval
 from plumbing import records
 from plumbing.commands import run_command, run_program
@@ -51,7 +52,8 @@ def fill(text: str, read) -> str:
 
     def filled(match):
         try:
-            return f"<!-- {match[1]} -->{value_of(match[1], read)}<!-- end -->"
+            value = value_of(match[1], read).replace("<", "&lt;")  # no comment, and no tag, comes from a JSON
+            return f"<!-- {match[1]} -->{value}<!-- end -->"
         except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
             raise InputError(f"<!-- {match[1]} --> cannot be filled in: {error!r}") from error
 
@@ -62,7 +64,8 @@ def value_of(name: str, read) -> str:
     column, is_claim, words = name.partition(": ")
     if is_claim:
         claim = the_claim(read, words)
-        return {"verdict": claim["verdict"], "judged": f"{claim['ours']} | {claim['verdict']}"}[column]
+        verdict = cell(claim["verdict"])
+        return {"verdict": verdict, "judged": f"{cell(claim['ours'])} | {verdict}"}[column]
     if name.startswith("takes-"):
         return takes(read, name.removeprefix("takes-"))
     if name in FILLED:
@@ -77,11 +80,16 @@ def of_summary(value, key: str, digits: int) -> str:
     mean_of = value["mean"] if isinstance(value, dict) else value
     if mean_of is None:
         return "never" if key.startswith("epochs_to") else "diverged"
-    return format_stat(mean_of if digits else value, digits or 4)
+    return cell(format_stat(mean_of if digits else value, digits or 4))
 
 
 def table(header: str, rows: list[str]) -> str:
     return "\n\n" + "\n".join([header, re.sub(r"[^|]+", " --- ", header), *rows]) + "\n\n"
+
+
+def cell(text: str) -> str:
+    """Text from a JSON as it stands in a table: it ends no cell and no row, and is no link."""
+    return re.sub(r"([|\[\]`\\])", r"\\\1", " ".join(text.split()))
 
 
 def spaced(n: int) -> str:
@@ -173,7 +181,8 @@ def ledger(read) -> str:
         by = ", ".join(f"[{name}]({where_computed(name)})" for name in row["results"])
         by += f": {max(row['minutes_on_two_cores'], 0.1):.1f}" if by else "-"
         note = f" ({row['note']})" if row["note"] else ""
-        rows.append(f"| {row['source']} | {row['claim']}{note} | {row['ours']} | **{row['verdict']}** | {by} |")
+        cells = cell(row["source"]), cell(row["claim"] + note), cell(row["ours"]), f"**{cell(row['verdict'])}**", by
+        rows.append(f"| {' | '.join(cells)} |")
     return table("| where | what it says | ours | verdict | by, minutes on two cores |", rows)
 
 
@@ -753,11 +762,12 @@ FILLED |= {
 FILLED |= {"growth-verdict": growth_verdict}
 
 
-def of_mnist(name: str, record: dict) -> dict:
-    """The record; raises InputError for headline runs on another data set, which the tables would show as MNIST's."""
-    if name in ("run.json", "run_sweep.json", "run_seeds.json") and record.get("data_set", "MNIST") != "MNIST":
-        raise InputError(f"{name} is about {record['data_set']}, the pages about MNIST: git checkout {name}")
-    return record
+def committed(name: str):
+    """The JSON of this name, from the repository's root; raises InputError for a run*.json of other settings or data
+    than the pages speak of."""
+    record = read_json(ROOT / name)
+    stem = name.removesuffix(".json")
+    return checked(stem, record) if stem in COMMANDS else record
 
 
 def changed_pages(read) -> dict[Path, bytes]:
@@ -778,7 +788,7 @@ def main(argv=None) -> int:
     argparse.ArgumentParser(prog="docs/fill.py", description=__doc__.split("\n")[0]).parse_args(argv)
 
     def work(save):
-        changed = changed_pages(cache(lambda name: of_mnist(name, read_json(ROOT / name))))
+        changed = changed_pages(cache(committed))
         if changed:
             save(changed)
         print(f"{len(changed)} of {len(pages())} pages changed")

@@ -93,7 +93,7 @@ def main(argv=None) -> int:
         results["summary"] = question.summarise(results["trials"])
         judged = claims.judged_record(claims.read(ROOT) | {args.question: results})
         new = {name: results, "results/claims.json": judged}
-        pages = fill.changed_pages(cache(lambda name: new.get(name) or fill.of_mnist(name, read_json(ROOT / name))))
+        pages = fill.changed_pages(cache(lambda name: new.get(name) or fill.committed(name)))
         save({ROOT / name: json_bytes(record) for name, record in new.items()} | pages)
         groups = ", ".join(f"{len(group)} {name}" for name, group in results["trials"].items())
         print(f"{name}: {groups}; {len(pages)} pages changed")

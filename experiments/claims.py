@@ -21,16 +21,13 @@ if not __package__:  # run as a file, from any folder
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
+from experiments import headline
 from experiments.blocks import early_and_late
 from experiments.ledger import PUBLISHED, Claim, NotMeasured, above, below, judge, of, shown, shown_in, within
 from experiments.trials import run_and_exit
 from plumbing.files import ROOT, InputError, check_writable, environment, write_json
 from plumbing.records import load_record, load_results, seconds_on_two_cores
 
-RESULTS = {  # name: where it lies, and what wrote it where it does not say so itself
-    "run_seeds": ("run_seeds.json", "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9"),
-    "run_sweep": ("run_sweep.json", "python highway_networks.py --depths 5,10,20,30,50"),
-}
 NEEDS = {name: ("fifty_layers",) for name in ("gates", "lesion", "routing", "data_movement")}  # what must run before
 SOURCES = ("published program", "paper", "the authors' log", "blog", "encyclopedia article", "published program, open")
 
@@ -185,11 +182,17 @@ CONTRADICTIONS = (  # of two sources, each pair cannot hold together
 
 
 def read(folder: Path) -> dict[str, dict]:
-    """The committed results by name; raises InputError for one that is missing, or no results file."""
+    """The committed results by name; raises InputError for one that is missing, no results file, or of other settings
+    than the claims are about."""
     names = {name for claim in CLAIMS for name in claim.over}
     names |= {name for file in names for name in NEEDS.get(file, ())}
-    paths = {name: folder / RESULTS.get(name, (f"results/{name}.json",))[0] for name in sorted(names)}
-    return {name: (load_record if name in RESULTS else load_results)(path) for name, path in paths.items()}
+    records = {}
+    for name in sorted(names):
+        if name in headline.COMMANDS:
+            records[name] = headline.checked(name, load_record(folder / f"{name}.json"))
+        else:
+            records[name] = load_results(folder / "results" / f"{name}.json")
+    return records
 
 
 def contradiction(claim: Claim, other: Claim, verdicts: dict[str, str]) -> str:
@@ -230,7 +233,7 @@ def rows(records: dict) -> list[dict]:
 
 
 def command(name: str, record: dict) -> str:
-    return record.get("command") or RESULTS[name][1]
+    return record.get("command") or headline.COMMANDS[name]
 
 
 def counts(ledger: list[dict]) -> dict:

@@ -20,7 +20,9 @@ from conftest import ROOT, one_line_error
 import conv_highway_networks as cn
 import highway_networks as hn
 from docs import fill
-from experiments import cifar, conv_training
+from experiments import cifar, claims, conv_training
+from experiments.headline import COMMANDS as COMMANDS_OF_RUNS
+from experiments.headline import checked
 from plumbing.files import InputError, read_json
 
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
@@ -344,12 +346,57 @@ def test_the_two_commands_of_the_readme_are_enough():
     assert (ROOT / "requirements-dev.txt").read_text().startswith("-r requirements.txt\n")
 
 
-@pytest.mark.parametrize("name", ["run.json", "run_sweep.json", "run_seeds.json"])
-def test_runs_on_another_set_do_not_fill_the_tables_of_mnist(name):
-    with pytest.raises(InputError, match=f"{name} is about fashion-mnist, the pages about MNIST: git checkout {name}"):
-        fill.of_mnist(name, {"data_set": "fashion-mnist"})
-    assert fill.of_mnist(name, {"runs": []}) == {"runs": []}  # the published program does not name it
-    assert fill.of_mnist("run_fashion.json", {"data_set": "fashion-mnist"})
+@pytest.mark.parametrize("name", COMMANDS_OF_RUNS)
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"data_set": "folder MNIST"}, "has data_set folder MNIST, not MNIST"),
+        ({"epochs": 3}, "has epochs 3, not 12"),
+        ({"gate_bias": -4.0}, "has gate_bias -4.0, not -2.0"),
+        ({"hidden": 8}, "has hidden 8, not 50"),
+    ],
+)
+def test_runs_of_other_settings_or_data_are_not_judged_and_fill_nothing(tmp_path, monkeypatch, name, change, said):
+    """Neither by the claims nor on the pages: both would say of them what is true of the headline's."""
+    record = READ(f"{name}.json")
+    assert checked(name, record) == record
+    shutil.copytree(ROOT / "results", tmp_path / "results", ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
+    for other in COMMANDS_OF_RUNS:
+        of_its_own = record | change if other == name else READ(f"{other}.json")
+        (tmp_path / f"{other}.json").write_text(json.dumps(of_its_own))
+    monkeypatch.setattr(fill, "ROOT", tmp_path)
+    refused = [lambda: fill.committed(f"{name}.json")]
+    if name != "run":  # which bears on no claim
+        refused.append(lambda: claims.read(tmp_path))
+    for work in refused:
+        with pytest.raises(InputError, match=said):
+            work()
+
+
+def test_the_runs_of_other_depths_or_seeds_are_others():
+    for name, change in (("run_seeds", {"depth": 5}), ("run_seeds", {"seed": 11}), ("run_sweep", {"depth": 6})):
+        record = READ(f"{name}.json")
+        record = record | {"runs": [record["runs"][0] | change, *record["runs"][1:]]}
+        with pytest.raises(InputError, match=r"\(depth, seed\)"):
+            checked(name, record)
+
+
+@pytest.mark.parametrize("where", ["source", "claim", "ours", "verdict", "note"])
+def test_what_a_json_says_is_text_on_a_page(where):
+    """It ends no mark, no cell and no row, and is no tag and no link."""
+    hostile = "a <!-- end --> b | c <script>alert(1)</script>\n| d [e](javascript:f) `g`"
+    ledger = READ("results/claims.json")
+    row = ledger["trials"][0] | {where: hostile}
+    read = {"results/claims.json": ledger | {"trials": [row]}}.get
+    page = "x <!-- claims --><!-- end --> y"
+    filled = fill.fill(page, read)
+    assert fill.fill(filled, read) == filled
+    assert filled.startswith("x <!-- claims -->")
+    assert filled.endswith("<!-- end --> y")
+    assert filled.count("<") == 2
+    [cells] = [line for line in filled.splitlines() if "alert" in line]
+    assert len(re.findall(r"(?<!\\)\|", cells)) == 6
+    assert not re.search(r"(?<!\\)[`]|(?<!\\)\]\(java", cells)
 
 
 def test_one_place_says_how_to_get_fashion_mnist():
