@@ -45,31 +45,48 @@ class Ours:
         return self.net.predict(x)
 
 
+def as_straightforward(net, owner) -> straightforward.Net:
+    """A DeepNet's parameters (owner=net), or their gradient (owner=net.grad), as straightforward.py has them: copies,
+    in float64."""
+    names = ["W_H", "b_H"]
+    if net.block.gates:
+        names += ["W_T", "b_T"]
+
+    def layer(**arrays):
+        return straightforward.Layer(**{name: np.array(array, np.float64) for name, array in arrays.items()})
+
+    first = layer(W_H=owner.W_in, b_H=owner.b_in)
+    blocks = [layer(**{name: getattr(owner, name)[i] for name in names}) for i in range(net.depth)]
+    last = layer(W=owner.W_out, b=owner.b_out)
+    return straightforward.Net(net.block.name, first, blocks, last)
+
+
 class Straightforward:
     name = "straightforward NumPy"
 
     def __init__(self, net, x, y):
-        self.net, self.x, self.y, self.t = net, x.astype(np.float64), y, 0
-        self.names = ("W_H", "b_H", "W_T", "b_T")[: 2 + 2 * net.block.gates]
-        blocks = [{name: getattr(net, name)[i] for name in self.names} for i in range(net.depth)]
-        layers = [{"W_H": net.W_in, "b_H": net.b_in}, *blocks, {"W": net.W_out, "b": net.b_out}]
-        self.layers = [{name: p.astype(np.float64) for name, p in layer.items()} for layer in layers]
-        self.moments = [[{name: np.zeros_like(p) for name, p in each.items()} for each in self.layers] for _ in "mv"]
+        self.net = net
+        self.x = x.astype(np.float64)
+        self.y = y
+        self.its_net = as_straightforward(net, net)
+        self.optimizer = straightforward.Adam(self.its_net, LR, CLIP, BETA1, BETA2, EPS)
 
     def _loss_and_gradient(self, x, y):
-        logits, kept = straightforward.forward(self.layers, x)
+        logits, kept = straightforward.forward(self.its_net, x)
         loss, d_logits = straightforward.softmax_cross_entropy(logits, y)
-        return loss, straightforward.backward(self.layers, kept, d_logits)
+        return loss, straightforward.backward(self.its_net, kept, d_logits)
 
     def loss_and_gradient(self, x, y):
-        loss, (first, *blocks, last) = self._loss_and_gradient(x.astype(np.float64), y)
-        named = {"W_in": first["W_H"], "b_in": first["b_H"], "W_out": last["W"], "b_out": last["b"]}
-        return loss, flat(self.net, named | {name: np.array([g[name] for g in blocks]) for name in self.names})
+        loss, gradient = self._loss_and_gradient(x.astype(np.float64), y)
+        named = {"W_in": gradient.first.W_H, "b_in": gradient.first.b_H}
+        named |= {"W_out": gradient.last.W, "b_out": gradient.last.b}
+        for name in vars(gradient.blocks[0]):
+            named[name] = np.array([getattr(layer, name) for layer in gradient.blocks])
+        return loss, flat(self.net, named)
 
     def step(self, batch):
         _, gradient = self._loss_and_gradient(self.x[batch], self.y[batch])
-        self.t += 1
-        straightforward.adam_step(self.layers, gradient, self.moments, self.t, LR, CLIP, BETA1, BETA2, EPS)
+        self.optimizer.step(gradient)
 
 
 class Jax:

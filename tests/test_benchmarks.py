@@ -41,8 +41,8 @@ def test_the_straightforward_program_follows_us(block):
         ours, d_logits = hn.softmax_cross_entropy(net.forward(x[rows].astype(float)), y[rows])
         optimizer.step(net.backward(d_logits))
         assert loss == pytest.approx(ours, rel=1e-10)
-    np.testing.assert_allclose(theirs.layers[2]["W_H"], net.W_H[1], rtol=1e-7)
-    np.testing.assert_allclose(theirs.layers[-1]["b"], net.b_out, rtol=1e-7)
+    np.testing.assert_allclose(theirs.its_net.blocks[1].W_H, net.W_H[1], rtol=1e-7)
+    np.testing.assert_allclose(theirs.its_net.last.b, net.b_out, rtol=1e-7)
 
 
 @pytest.mark.parametrize("kind", [rivals.Jax, rivals.Torch])
@@ -57,9 +57,9 @@ def test_the_frameworks_agree(kind, block):
 def test_a_rival_that_computes_something_else_is_refused(monkeypatch):
     real = straightforward.backward
 
-    def wrong(layers, kept, d_logits):
-        gradient = real(layers, kept, d_logits)
-        gradient[1]["W_H"] *= 1.01
+    def wrong(net, kept, d_logits):
+        gradient = real(net, kept, d_logits)
+        gradient.blocks[0].W_H *= 1.01
         return gradient
 
     monkeypatch.setattr(straightforward, "backward", wrong)

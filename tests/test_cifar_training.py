@@ -5,6 +5,7 @@ import json
 import math
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import one_line_error, run
@@ -18,6 +19,7 @@ from conv.nets import PUBLISHED, find_net, mnist_net
 from experiments import cifar, claims, conv_training
 from experiments.ledger import judge
 from experiments.trials import Experiment
+from figures.cifar import cifar_curves
 from plumbing.files import InputError
 
 A = cn.Settings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
@@ -468,3 +470,14 @@ def test_the_first_layer_of_table_2_starts_as_the_released_file_says():
         deviations[net] = float(first.W.std())
     assert 0.04 < deviations["highway-a"] < 0.06
     assert 0.9 < deviations["nineteen-layers"] < 1.1
+
+
+def test_a_stopped_run_and_its_branch_are_drawn_over_the_authors_log():
+    partial = [stopped(lr=0.025, diverged=False)]
+    partial.append(stopped(lr=0.0025, diverged=False, epochs=120, parent={"epoch": 100, "lr": 0.025}))
+    whole = stopped(epochs=400, lr=0.1, diverged=False, final_test_acc=0.9)
+    fig = cifar_curves({"trials": {"final": [whole], "partial": partial}}, cifar.PUBLISHED)
+    lines = {line.get_label(): line.get_xdata() for line in fig.axes[0].get_lines()}
+    assert [*lines["19 layers as the authors train, stopped after 103 of 400 epochs"]] == [*range(1, 104)]
+    assert [*lines["... and its rate times 0.1 after epoch 100"]] == [*range(100, 121)]
+    plt.close(fig)

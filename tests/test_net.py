@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import highway_networks as hn
 import straightforward
+from benchmarks.rivals import as_straightforward
 from conv.layers import ConvNet
 from experiments.extra_blocks import Residual
 from experiments.training import SGD
@@ -21,37 +22,32 @@ from plumbing.arrays import zero_rows, zeros
 from plumbing.files import InputError
 
 
-def as_lists(net, owner) -> list[dict]:
-    """A net's parameters (or owner=net.grad) as straightforward.py has them."""
-    names = [name for name in ("W_H", "b_H", "W_T", "b_T") if hasattr(owner, name)]
-    blocks = [{name: getattr(owner, name)[layer] for name in names} for layer in range(net.depth)]
-    return [{"W_H": owner.W_in, "b_H": owner.b_in}, *blocks, {"W": owner.W_out, "b": owner.b_out}]
-
-
-def by_hand(net, x):
-    """Logits and T of the kinds that straightforward.py does not have, an equation each."""
-    activate, gates = np.tanh if net.activation == "tanh" else lambda z: np.maximum(z, 0), []
+def of_two_gates(net, x):
+    """Logits, T and C of the kind that straightforward.py does not have: y = H T + x C, an equation each."""
+    activate = np.tanh if net.activation == "tanh" else lambda z: np.maximum(z, 0)
+    gates = []
     x = activate(x @ net.W_in.T + net.b_in)
     for layer in range(net.depth):
-        z = {name: x @ getattr(net, f"W_{name}")[layer].T + getattr(net, f"b_{name}")[layer] for name in net._stacked}
-        if net.block.name == "residual":
-            x = x + activate(z["H"])
-        else:
-            T, C = (1 / (1 + np.exp(-z[name])) for name in "TC")
-            x = activate(z["H"]) * T + x * C
-            gates.append(T)
+        z = {name: x @ getattr(net, f"W_{name}")[layer].T + getattr(net, f"b_{name}")[layer] for name in "HTC"}
+        T, C = (1 / (1 + np.exp(-z[name])) for name in "TC")
+        x = activate(z["H"]) * T + x * C
+        gates.append(T)
     return x @ net.W_out.T + net.b_out, gates
 
 
 def equations(net, x):
     """Logits and T as the paper's equations have them, batch first, a layer at a time."""
-    if net.block.name not in hn.PAIR:
-        return by_hand(net, x)
+    if net.block.name == "highway-carry":
+        return of_two_gates(net, x)
     with pytest.MonkeyPatch.context() as patch:
         if net.activation == "relu":
             patch.setattr(straightforward, "np", SimpleNamespace(**vars(np) | {"tanh": lambda z: np.maximum(z, 0)}))
-        logits, (kept, _) = straightforward.forward(as_lists(net, net), x)
-    return logits, [T for _, _, T in kept if T is not None]
+        logits, kept = straightforward.forward(as_straightforward(net, net), x)
+    gates = []
+    if net.block.gates:
+        for _, _, T in kept[1:-1]:
+            gates.append(T)
+    return logits, gates
 
 
 @pytest.mark.parametrize("block", ["highway", "plain", "residual", "highway-carry"])
@@ -68,37 +64,72 @@ def test_forward_and_predict_are_the_equations(block, activation, n):
         assert net.gates(x).shape == (5, n, 6)
 
 
-@pytest.mark.parametrize("block", hn.PAIR)
+@pytest.mark.parametrize("block", straightforward.BLOCKS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_gradients_are_those_of_the_straightforward_program(block, shape):
     net, x, y = random_net(block, shape, dtype=np.float64)
-    logits, kept = straightforward.forward(as_lists(net, net), x)
+    theirs = as_straightforward(net, net)
+    logits, kept = straightforward.forward(theirs, x)
     loss, d_logits = straightforward.softmax_cross_entropy(logits, y)
-    expected = straightforward.backward(as_lists(net, net), kept, d_logits)
-    its_loss, its_d_logits = hn.softmax_cross_entropy(net.forward(x), y)
-    assert its_loss == pytest.approx(loss, rel=1e-12)
-    net.backward(its_d_logits)
-    largest = max(np.abs(g).max() for layer in expected for g in layer.values())
-    for layer, its in zip(expected, as_lists(net, net.grad), strict=True):
-        assert layer.keys() == its.keys()
-        for name in layer:
-            np.testing.assert_allclose(its[name], layer[name], rtol=1e-12, atol=1e-12 * largest)
+    expected = straightforward.arrays_of(straightforward.backward(theirs, kept, d_logits))
+    our_loss, our_d_logits = hn.softmax_cross_entropy(net.forward(x), y)
+    assert our_loss == pytest.approx(loss, rel=1e-12)
+    net.backward(our_d_logits)
+    ours = straightforward.arrays_of(as_straightforward(net, net.grad))
+    largest = max(np.abs(gradient).max() for gradient in expected)
+    for gradient, its in zip(ours, expected, strict=True):
+        np.testing.assert_allclose(gradient, its, rtol=1e-12, atol=1e-12 * largest)
 
 
 def test_the_straightforward_program_starts_as_a_net_does_and_steps_as_adam():
     net = hn.DeepNet(7, 3, 6, 4, "highway", np.random.default_rng(5), dtype=np.float64)
-    layers = straightforward.make_layers(np.random.default_rng(5), 7, 3, 6, 4, "highway")
-    moments = [[{name: np.zeros_like(p) for name, p in layer.items()} for layer in layers] for _ in range(2)]
-    optimizer, rng = hn.Adam(net.parameters), np.random.default_rng(6)
+    theirs = straightforward.make_net(np.random.default_rng(5), 7, 3, 6, 4, "highway")
+    our_optimizer = hn.Adam(net.parameters)
+    their_optimizer = straightforward.Adam(theirs)
+    rng = np.random.default_rng(6)
     for t in range(1, 6):
-        for mine, its in zip(layers, as_lists(net, net), strict=True):
-            assert mine.keys() == its.keys()
-            for name in mine:
-                np.testing.assert_allclose(mine[name], its[name], rtol=0 if t == 1 else 1e-12, atol=0)
+        ours = straightforward.arrays_of(as_straightforward(net, net))
+        for mine, its in zip(straightforward.arrays_of(theirs), ours, strict=True):
+            np.testing.assert_allclose(mine, its, rtol=0 if t == 1 else 1e-12, atol=0)
         net.gradient[:] = rng.normal(0, 10.0 ** (3 - t), net.gradient.shape)  # clipped at first, then not
-        gradient = [{name: g.copy() for name, g in layer.items()} for layer in as_lists(net, net.grad)]
-        straightforward.adam_step(layers, gradient, moments, t)
-        optimizer.step(net.gradient)
+        their_optimizer.step(as_straightforward(net, net.grad))
+        our_optimizer.step(net.gradient)
+
+
+def test_a_student_adds_a_block_to_the_straightforward_program_by_two_functions(monkeypatch):
+    """A gate that never closes, T = 0.1 + 0.9 sigmoid(z): its gradient against the complex step."""
+
+    def leaky(p, x):
+        H = np.tanh(x @ p.W_H.T + p.b_H)
+        s = straightforward.sigmoid(x @ p.W_T.T + p.b_T)
+        T = 0.1 + 0.9 * s
+        return H * T + x * (1 - T), (x, H, s)
+
+    def leaky_backward(p, kept, dy):
+        x, H, s = kept
+        T = 0.1 + 0.9 * s
+        dz_H = T * dy * (1 - H**2)
+        dz_T = (H - x) * dy * 0.9 * s * (1 - s)
+        dx = (1 - T) * dy + dz_H @ p.W_H + dz_T @ p.W_T
+        gradient = {"W_H": dz_H.T @ x, "b_H": dz_H.sum(axis=0), "W_T": dz_T.T @ x, "b_T": dz_T.sum(axis=0)}
+        return dx, straightforward.Layer(**gradient)
+
+    monkeypatch.setitem(straightforward.BLOCKS, "leaky", (leaky, leaky_backward))
+    monkeypatch.setattr(straightforward, "WITH_GATE", ["highway", "leaky"])
+    rng = np.random.default_rng(0)
+    net = straightforward.make_net(rng, 4, 3, 5, 2, "leaky")
+    x = rng.normal(size=(6, 4))
+    logits, kept = straightforward.forward(net, x)
+    weights = rng.normal(size=logits.shape)  # of the logits in what is differentiated
+    gradient = straightforward.backward(net, kept, weights)
+    for layer, its_gradient in zip(net.blocks, gradient.blocks, strict=True):
+        for name, parameter in vars(layer).items():
+            moved = parameter.astype(complex)
+            moved.flat[0] += 1e-30j
+            setattr(layer, name, moved)
+            derivative = (weights * straightforward.forward(net, x)[0]).sum().imag / 1e-30
+            setattr(layer, name, parameter)
+            assert getattr(its_gradient, name).flat[0] == pytest.approx(derivative, rel=1e-12)
 
 
 def test_the_straightforward_program_trains_the_headline(capsys):
