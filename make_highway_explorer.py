@@ -6,7 +6,7 @@ The page holds the net results/fifty_layers_mnist_1.npz, its weights rounded to 
 and numbers of results/gates.json, results/lesion.json and run.json.  Its markup, style and programs are the files of
 explorer/: page.html takes in page.css, net.js (the forward pass), page.js (image, answer, lesions) and maps.js.
 
-Beside plumbing and figures it imports highway_networks, because what it shows is a net, which it also runs: on all
+Beside plumbing and report it imports highway_networks, because what it shows is a net, which it also runs: on all
 test images the rounded weights must give the same class.
 """
 
@@ -23,13 +23,13 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 import matplotlib
 import numpy as np
 
-from figures.headline import gates_by_epoch
-from figures.lesion import IDLE
-from figures.style import COLOR, drawing, initial_gate
 from highway_networks import DeepNet, load_mnist, pixels_for
 from plumbing.commands import path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
 from plumbing.records import load_record, load_results
+from report.headline import gates_by_epoch
+from report.lesion import IDLE
+from report.style import COLOR, drawing, initial_gate
 
 NET = "results/fifty_layers_mnist_1.npz"
 PARTS = ROOT / "explorer"

@@ -14,11 +14,11 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 import imageio.v3 as imageio
 import matplotlib.pyplot as plt
 
-from figures.headline import gate_axes, gates_by_epoch
-from figures.style import COLOR, MARKER, chance_line, drawing, label, png, titled
 from plumbing.commands import path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
 from plumbing.records import load_record
+from report.headline import gate_axes, gates_by_epoch
+from report.style import COLOR, MARKER, chance_line, drawing, label, png, titled
 
 SECONDS_A_FRAME, SECONDS_LAST_FRAME = 0.6, 3.0
 

@@ -12,7 +12,10 @@ from functools import partial
 from pathlib import Path
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-from figures import (
+from plumbing.commands import path_name, run_command, run_program
+from plumbing.files import ROOT, read_json
+from plumbing.records import load_record, load_results
+from report import (
     adam_explodes,
     benchmark,
     blocks,
@@ -32,10 +35,7 @@ from figures import (
     thousand_layers,
     very_deep,
 )
-from figures.style import drawing, png
-from plumbing.commands import path_name, run_command, run_program
-from plumbing.files import ROOT, read_json
-from plumbing.records import load_record, load_results
+from report.style import drawing, png
 
 DRAWN = {  # of its JSON: what is drawn from it, each into a file in viz/ of the function's name
     ("run",): (

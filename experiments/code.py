@@ -10,7 +10,7 @@ import inspect
 from plumbing.files import ROOT
 
 LOADERS = "highway_networks.load_mnist", "conv.cifar.load_cifar"  # data have a checksum of their own
-NOT_IN_THE_KEY = ("plumbing", "figures", "experiments.code", "experiments.ledger", *LOADERS)
+NOT_IN_THE_KEY = ("plumbing", "report", "experiments.code", "experiments.ledger", *LOADERS)
 
 
 def code_of(function) -> str:

@@ -19,8 +19,8 @@ from conv.nets import PUBLISHED, find_net, mnist_net
 from experiments import cifar, claims, conv_training
 from experiments.ledger import judge
 from experiments.trials import Experiment
-from figures.cifar import cifar_curves
 from plumbing.files import InputError
+from report.cifar import cifar_curves
 
 A = cn.Settings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
 CIFAR_10 = cn.PROTOCOLS["cifar-10"]

@@ -245,7 +245,7 @@ def copied(folder: Path, *names: str) -> Path:
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
     """Without results/: the pictures of experiments are drawn by other tests."""
-    return copied(tmp_path_factory.mktemp("clone"), "data", "plumbing", "conv", "figures")
+    return copied(tmp_path_factory.mktemp("clone"), "data", "plumbing", "conv", "report")
 
 
 @pytest.fixture

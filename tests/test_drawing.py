@@ -13,7 +13,7 @@ from conftest import ROOT, one_line_error, run
 
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
-from figures import benchmark, style
+from report import benchmark, style
 
 
 def small_run(block, epochs=3, layers=4, level=0.9):
@@ -322,11 +322,11 @@ def test_the_gif_refuses_a_folder_and_a_record_without_gates(draw, tmp_path):
     assert "nothing moves" in one_line_error(process)
 
 
-KNOWN = {"numpy", "matplotlib", "imageio", "plumbing", "figures"} | sys.stdlib_module_names
+KNOWN = {"numpy", "matplotlib", "imageio", "plumbing", "report"} | sys.stdlib_module_names
 
 
 MORE = {"make_highway_explorer.py": {"highway_networks"}}  # the page holds a net
-DRAWING = [*PROGRAMS, *MORE, *sorted(f"figures/{path.name}" for path in (ROOT / "figures").glob("*.py"))]
+DRAWING = [*PROGRAMS, *MORE, *sorted(f"report/{path.name}" for path in (ROOT / "report").glob("*.py"))]
 
 
 @pytest.mark.parametrize("path", DRAWING)

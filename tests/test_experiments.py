@@ -49,9 +49,9 @@ from experiments import trials as trials_module
 from experiments.code import code_of
 from experiments.ledger import PUBLISHED
 from experiments.trials import Experiment
-from figures import table1 as pictures_of_table1
 from plumbing import files
 from plumbing.files import InputError
+from report import table1 as pictures_of_table1
 
 LAYERS = (10, 20, 50, 100)
 OF_OTHERS = {name: ("fifty_layers",) for name in ("gates", "lesion", "routing", "data_movement")}  # whose nets they use

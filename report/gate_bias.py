@@ -5,7 +5,7 @@ import math
 import matplotlib
 import matplotlib.pyplot as plt
 
-from figures.style import of_trials
+from report.style import of_trials
 
 
 def gate_bias(record):

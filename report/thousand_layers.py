@@ -4,7 +4,7 @@ import math
 
 import matplotlib.pyplot as plt
 
-from figures.style import COLOR, mean_sd, note
+from report.style import COLOR, mean_sd, note
 
 LINES = (
     ("test_accuracy", COLOR["highway"], "o-", "*", "with its blocks"),

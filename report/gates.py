@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.colors import SymLogNorm
 from matplotlib.ticker import MaxNLocator
 
-from figures.style import by_data, heat_map, mean_sd
+from report.style import by_data, heat_map, mean_sd
 
 FIRST = 15  # blocks, of which the paper speaks
 SHOWN = {"MNIST": (0, 7), "CIFAR-100": (0, 1)}  # classes in the paper's Figure 3

@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 
-from figures.style import COLOR, note
+from report.style import COLOR, note
 
 
 def benchmark(steps, scaling):

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
-from figures.style import COLOR, of_trials, uniform_loss_line
+from report.style import COLOR, of_trials, uniform_loss_line
 
 
 def full_mnist(record):

@@ -4,7 +4,7 @@ import math
 
 import matplotlib.pyplot as plt
 
-from figures.style import COLOR, KINDS, initial_gate, level, mean_sd, of_trials
+from report.style import COLOR, KINDS, initial_gate, level, mean_sd, of_trials
 
 
 def conv_curves(record, published):

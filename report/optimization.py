@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
-from figures.style import COLOR, MARKER, mean_sd, note, of_trials
+from report.style import COLOR, MARKER, mean_sd, note, of_trials
 
 
 def optimization(record):

@@ -5,7 +5,7 @@ import math
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
-from figures.style import note, of_trials
+from report.style import note, of_trials
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))

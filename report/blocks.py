@@ -4,7 +4,7 @@ import math
 
 import matplotlib.pyplot as plt
 
-from figures.style import KIND_MARKER, KINDS, of_trials
+from report.style import KIND_MARKER, KINDS, of_trials
 
 
 def blocks(record):

@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 
-from figures.style import COLOR, mean_sd
+from report.style import COLOR, mean_sd
 
 
 def factor_model(record):

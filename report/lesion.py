@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 
-from figures.style import by_data, note
+from report.style import by_data, note
 
 IDLE, POINT = 0.1, 1  # points
 

@@ -4,7 +4,7 @@ import math
 
 import matplotlib.pyplot as plt
 
-from figures.style import COLOR
+from report.style import COLOR
 
 
 def routing(record):

@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 
-from figures.style import KIND_MARKER, KINDS, note, of_trials
+from report.style import KIND_MARKER, KINDS, note, of_trials
 
 
 def of_sweep(record, block, name):

@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 
-from figures.style import COLOR, mean_sd, of_trials
+from report.style import COLOR, mean_sd, of_trials
 
 LINES = {("highway", 10): "-", ("plain", 10): "-", ("plain", 20): (0, (4, 1.5))}
 

@@ -8,7 +8,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
-from figures.style import (
+from report.style import (
     COLOR,
     MARKER,
     chance_line,

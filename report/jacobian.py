@@ -2,7 +2,7 @@
 
 import matplotlib.pyplot as plt
 
-from figures.style import KINDS, of_trials
+from report.style import KINDS, of_trials
 
 PASSES, UNSEEN = 0.01, 1e-7
 ROWS = (("block", "of one block"), ("to_the_end", "of all blocks from this one on"))

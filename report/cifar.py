@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from figures.style import of_trials
+from report.style import of_trials
 
 CLASSES = "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"  # of CIFAR-10
 COLORS = {"highway-a": "#0072B2", "highway-b": "#E69F00", "highway-c": "#009E73", "nineteen-layers": "#CC79A7"}

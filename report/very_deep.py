@@ -4,7 +4,7 @@ import math
 
 import matplotlib.pyplot as plt
 
-from figures.style import COLOR, KIND_MARKER, KINDS, mean_sd, of_trials
+from report.style import COLOR, KIND_MARKER, KINDS, mean_sd, of_trials
 
 DRAWN = (("test_accuracy", "-", "with its blocks"), ("skipped_accuracy", ":", "all skipped"))
 
