@@ -15,60 +15,12 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 from plumbing.commands import path_name, run_command, run_program
 from plumbing.files import ROOT, read_json
 from plumbing.records import load_record, load_results
-from report import (
-    adam_explodes,
-    benchmark,
-    blocks,
-    cifar,
-    data_movement,
-    factor_model,
-    full_mnist,
-    gate_bias,
-    gates,
-    headline,
-    jacobian,
-    lesion,
-    long_training,
-    optimization,
-    routing,
-    table1,
-    thousand_layers,
-    very_deep,
-)
+from report import registry
 from report.style import drawing, png
 
-DRAWN = {  # of its JSON: what is drawn from it, each into a file in viz/ of the function's name
-    ("run",): (
-        headline.learning_curves,
-        headline.plain_loss_collapse,
-        headline.T_gate_evolution,
-        headline.T_gate_final,
-    ),
-    ("sweep",): (headline.depth_sweep,),
-    ("seeds",): (headline.seeds,),
-    ("benchmark_step", "benchmark_scaling"): (benchmark.benchmark,),
-    ("optimization",): (optimization.optimization,),
-    ("long_training",): (long_training.long_training,),
-    ("thousand_layers",): (thousand_layers.thousand_layers,),
-    ("gate_bias",): (gate_bias.gate_bias,),
-    ("full_mnist",): (full_mnist.full_mnist,),
-    ("adam_explodes",): (adam_explodes.adam_explodes,),
-    ("gates",): (gates.gates_figure_2, gates.gates_figure_3),
-    ("lesion",): (lesion.lesion,),
-    ("routing",): (routing.routing, routing.routes),
-    ("blocks",): (blocks.blocks, blocks.gradient_flow),
-    ("very_deep",): (very_deep.very_deep, very_deep.bias_sweep),
-    ("jacobian",): (jacobian.jacobian,),
-    ("data_movement",): (data_movement.data_movement,),
-    ("factor_model",): (factor_model.factor_model,),
-    ("table1", "published"): (table1.conv_curves,),
-    ("table1",): (table1.conv_filters, table1.conv_gates, table1.conv_wrong),
-    ("cifar", "published"): (cifar.cifar_curves,),
-    ("cifar",): (cifar.cifar_filters, cifar.cifar_gates, cifar.cifar_wrong),
-}
-PICTURES = {draw.__name__: (sources, draw) for sources, functions in DRAWN.items() for draw in functions}
-GATES = {"T_gate_evolution": "layer_T_history", "T_gate_final": "final_T_per_layer"}  # what they need of a net
-RUNS = {"run": "run.json", "sweep": "run_sweep.json", "seeds": "run_seeds.json"}
+RUNS = {"run": "run.json", "run_sweep": "run_sweep.json", "run_seeds": "run_seeds.json"}
+FLAGS = {"run": "--run", "run_sweep": "--sweep", "run_seeds": "--seeds"}
+registry.import_all()
 
 
 def load_source(source: str, path: Path) -> dict:
@@ -79,7 +31,7 @@ def load_source(source: str, path: Path) -> dict:
 
 def draw_picture(name: str, paths: dict, records: dict) -> bytes | None:
     """The picture as a PNG; None when something that it needs is missing, and a line says what."""
-    (sources, draw), needs = PICTURES[name], GATES.get(name)
+    sources, draw, needs = registry.PICTURES[name]
     absent = [str(paths[source]) for source in sources if source not in records]
     if absent:
         print(f"left out {name}: there is no {' and no '.join(absent)}", flush=True)
@@ -93,10 +45,10 @@ def draw_picture(name: str, paths: dict, records: dict) -> bytes | None:
 
 def draw_pictures(args, save) -> int:
     """Draws what is wanted, then writes all of it; 1 when there is nothing to write."""
-    wanted = [args.only] if args.only else list(PICTURES)
+    wanted = [args.only] if args.only else list(registry.PICTURES)
     runs = {name: Path(getattr(args, name) or ROOT / file) for name, file in RUNS.items()}
     places = runs | {"published": ROOT / "data" / "published.json"}
-    sources = dict.fromkeys(source for name in wanted for source in PICTURES[name][0])
+    sources = dict.fromkeys(source for name in wanted for source in registry.PICTURES[name].sources)
     paths = {source: places.get(source, Path(args.results) / f"{source}.json") for source in sources}
     asked = {source for source in sources if args.only or getattr(args, source, None)}  # must exist
     records = {s: load_source(s, path) for s, path in paths.items() if s in asked or path.exists()}
@@ -113,10 +65,11 @@ def draw_pictures(args, save) -> int:
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(description="Draw the pictures in viz/ from JSON alone.")
     for name, file in RUNS.items():
-        parser.add_argument(f"--{name}", metavar="FILE", type=path_name, help=f"instead of {file}")
+        parser.add_argument(FLAGS[name], dest=name, metavar="FILE", type=path_name, help=f"instead of {file}")
     where = {"metavar": "DIR", "type": path_name}
+    names = ", ".join(registry.PICTURES)
     parser.add_argument("--results", **where, default=ROOT / "results", help="instead of results/")
-    parser.add_argument("--only", choices=PICTURES, metavar="NAME", help=f"one of {', '.join(PICTURES)}")
+    parser.add_argument("--only", choices=registry.PICTURES, metavar="NAME", help=f"one of {names}")
     parser.add_argument("--out", **where, default=ROOT / "viz", help="instead of viz/")
     return run_command(parser.prog, partial(draw_pictures, parser.parse_args(argv)))
 

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import math
 import sys
 from pathlib import Path
 
@@ -48,6 +49,7 @@ from experiments.ledger import (
     judged,
     mean,
     mean_sd_n,
+    prediction_interval,
     print_results,
     shown_in,
     standard_error,
@@ -107,6 +109,8 @@ MOST_WRONG = 30  # of the images that a net gets wrong
 PAPERS_EPOCHS = PUBLISHED["table_3"][TEN]["epochs"]  # for Table 2 none are published
 FIRST_LAYERS = (1.0, cn.FIRST_OF_TABLE_2)  # the released program's deviation of the first layer's weights, and the
 # one that its file asks for
+TABLE_2 = PUBLISHED["table_2"]
+TABLE_3 = PUBLISHED["table_3"]
 NEIGHBOURS = 3  # epochs on either side, whose mean is compared with a point of the authors' log
 LOG_POINTS = (10, 25, 50, 100)  # those epochs of the log that are compared: before the rate falls
 
@@ -277,6 +281,11 @@ def summarise(trials: dict) -> dict:
         losses = [t["history"]["test_loss"][-1] for t in same if not t["diverged"]]
         summary[f"first_layer_{deviation:g}_diverged"] = len(same) - len(losses)
         summary[f"first_layer_{deviation:g}_loss"] = mean_sd_n(losses)
+    try:
+        summary["beside_the_log"] = beside_the_log(stopped_run(trials))
+    except NotMeasured:
+        summary["beside_the_log"] = []
+    summary["prediction_intervals"] = prediction_intervals()
     if "test_accuracy_best_evening" in summary:
         summary["best_evening"] = " ".join(EVENING)
     return summary
@@ -319,6 +328,20 @@ def numbers(published: dict, paper: list[dict], short: list[dict]) -> str:
     if short:
         parts.append(f"another recipe: {in_epochs(short)}")
     return "; ".join(parts)
+
+
+def prediction_intervals() -> list[dict]:
+    """Of the paper's means on CIFAR: the interval of one more run, and that of the mean."""
+    rows = []
+    for net, data, published in (
+        ("Highway B", TEN, TABLE_2["highway-b"]),
+        ("19 layers", TEN, TABLE_3[TEN]),
+        ("19 layers", HUNDRED, TABLE_3[HUNDRED]),
+    ):
+        of_one_run = prediction_interval(published, 1)
+        of_the_mean = prediction_interval(published, math.inf)
+        rows.append({"net": net, "data": data, "one_run": [*of_one_run], "mean": [*of_the_mean]})
+    return rows
 
 
 def binomial_error(runs: list[dict]) -> float:
@@ -384,10 +407,10 @@ def at_least_claim(table: str, says: str, bound: float, net: str, data: str = TE
 # ---- The authors' log, at equal epochs -------------------------------------------------------------------------------
 
 
-def stopped_run(r: dict) -> dict:
+def stopped_run(trials: dict) -> dict:
     """The 19 layers on CIFAR-10 by the paper's protocol, trained at least as far as the last point that is compared."""
     needed = LOG_POINTS[-1] + NEIGHBOURS
-    for t in [*r["trials"].get("partial", []), *r["trials"]["final"]]:
+    for t in [*trials.get("partial", []), *trials["final"]]:
         kind = (t["net"], t["block"], t["data"], t["protocol"])
         if kind == (*NINETEEN, TEN, "paper") and "parent" not in t and len(t["history"]["epoch"]) >= needed:
             return t
@@ -425,7 +448,6 @@ def in_points(run: dict) -> str:
     return f"ours less theirs at epochs {epochs}: {', '.join(accuracies)} points; loss {', '.join(losses)}"
 
 
-TABLE_2, TABLE_3 = PUBLISHED["table_2"], PUBLISHED["table_3"]
 OTHERS = TABLE_2["others"] | TABLE_3["others"]
 CLAIMS = [
     accuracy_claim("Table 2", "Highway A of 11 layers", TABLE_2["highway-a"], "highway-a"),
@@ -446,7 +468,7 @@ CLAIMS = [
     Claim(
         "the authors' log",
         "CIFAR-10: the 19 layers by the same protocol are as accurate, and have the same loss, after 10 to 100 epochs",
-        values=lambda r: [stopped_run(r)],
+        values=lambda r: [stopped_run(r["trials"])],
         ours=in_points,
         holds=lambda run: [row["consistent"] for row in beside_the_log(run)],
         one_run=True,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from plumbing.files import ROOT, read_json
+from plumbing.statistics import format_stat, mean_sd_n
 
 PUBLISHED = read_json(ROOT / "data" / "published.json")
 
@@ -37,24 +38,6 @@ def with_more_seeds(record: dict, *more: dict) -> dict:
     """The record of an experiment with the final trials that more_seeds.json, if it is given, adds to it."""
     added = [t for each in more for t in each["trials"][record["experiment"]]]
     return record | {"trials": record["trials"] | {"final": record["trials"]["final"] + added}}
-
-
-def mean_sd_n(values) -> dict:
-    """{mean, sd, n}; n counts the values that are there, and if one is missing there is no mean and no sd."""
-    there = [value for value in values if value is not None]
-    if not there or len(there) < len(values):
-        return {"mean": None, "sd": None, "n": len(there)}
-    sd = float(np.std(there, ddof=1)) if len(there) > 1 else None
-    return {"mean": float(np.mean(there)), "sd": sd, "n": len(there)}
-
-
-def format_stat(stat, digits: int = 3) -> str:
-    """An entry of a summary as text: a number, {mean, sd, n}, None, or words."""
-    if not isinstance(stat, dict):
-        return "-" if stat is None else stat if isinstance(stat, str) else f"{stat:.{digits}g}"
-    if stat["mean"] is None:
-        return f"none, or not all (n = {stat['n']})"
-    return f"{stat['mean']:.{digits}g}" + ("" if stat["sd"] is None else f" ± {stat['sd']:.2g} (n = {stat['n']})")
 
 
 def shown(*samples, digits: int = 3) -> str:
@@ -83,7 +66,8 @@ def mean(values) -> float:
 def print_summary(summary: dict) -> None:
     width = max(map(len, summary))
     for name, stat in summary.items():
-        print(f"{name:{width}}  {format_stat(stat, 4)}")
+        if not isinstance(stat, list):  # rows are for tables
+            print(f"{name:{width}}  {format_stat(stat, 4)}")
 
 
 # ---- Rules -----------------------------------------------------------------------------------------------------------

@@ -1,12 +1,16 @@
 """Four kinds of block: results/blocks.json."""
 
 import math
+from statistics import median
 
 import matplotlib.pyplot as plt
 
+from report.registry import picture, table
 from report.style import KIND_MARKER, KINDS, of_trials
+from report.tables import markdown_table
 
 
+@picture("blocks")
 def blocks(record):
     """What a gate buys: loss and test error against depth of four kinds of block."""
     fig, axes = plt.subplots(1, 2, figsize=(10, 5.4))
@@ -43,6 +47,7 @@ def blocks(record):
     return fig
 
 
+@picture("blocks")
 def gradient_flow(record):
     """How the gradient comes back through the layers of each kind of block, before and after training."""
     depths = record["settings"]["layers"]
@@ -64,3 +69,48 @@ def gradient_flow(record):
     handles = {text: line for ax in axes[0] for line, text in zip(*ax.get_legend_handles_labels(), strict=True)}
     fig.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=4, title="one seed of each")
     return fig
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+@table("blocks", matched="parameters")
+@table("blocks-width-50", matched="width")
+def blocks_table(read, matched: str) -> str:
+    """Median loss and accuracy of four kinds of block, at as many parameters or at one width."""
+    record, rows = read("results/blocks.json"), []
+    widths = {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}
+    for n in record["settings"]["layers"]:
+        cells = []
+        for block, width in widths.items():
+            wanted = {"block": block, "layers": n, "width": 50 if matched == "width" else width}
+            runs = [t for t in record["trials"]["final"] if wanted.items() <= t.items()]
+            lost = sum(t["test_accuracy"] is None for t in runs)
+            both = None if lost else [median(t[name] for t in runs) for name in ("loss", "test_accuracy")]
+            cells.append("{:.2g}, {:.4f}".format(*both) if both else f"{lost} of {len(runs)} diverged")
+        rows.append(f"| {n} | {' | '.join(cells)} |")
+    return markdown_table(f"| layers | {' | '.join(widths)} |", rows)
+
+
+@table("compounding")
+def compounding(read) -> str:
+    record, rows = read("results/blocks.json"), []
+    names = "identity_part_at_start_highway", "identity_part_trained_highway"
+    names += tuple(f"gradient_first_over_last_trained_{block}" for block in ("highway", "residual"))
+    names += "mean_T_early_highway", "mean_T_late_highway"
+    for n in record["settings"]["layers"]:
+        cells = " | ".join(f"{record['summary'][f'{name}_{n}']['mean']:.2g}" for name in names)
+        rows.append(f"| {n} | {cells} |")
+    columns = "identity part at the start", "trained", "gradient, first layer over last: highway", "residual"
+    return markdown_table(f"| layers | {' | '.join(columns)} | mean T, first third | last third |", rows)
+
+
+@table("unscaled")
+def unscaled(read) -> str:
+    record = read("results/blocks.json")
+    layers = record["settings"]["layers"]
+    rows = [
+        f"| {what} | " + " | ".join(f"{record['summary'][f'best_loss_residual_{name}_{n}']:.2g}" for n in layers) + " |"
+        for name, what in (("unscaled", "not scaled"), ("scaled", "scaled"))
+    ]
+    return markdown_table(f"| W_H at the start | {' | '.join(f'{n} layers' for n in layers)} |", rows)

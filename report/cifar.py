@@ -3,7 +3,9 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
+from report.registry import picture, table
 from report.style import of_trials
+from report.tables import markdown_table, percent, spaced
 
 CLASSES = "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"  # of CIFAR-10
 COLORS = {"highway-a": "#0072B2", "highway-b": "#E69F00", "highway-c": "#009E73", "nineteen-layers": "#CC79A7"}
@@ -18,6 +20,7 @@ def named(t) -> str:
     return f"{name} as the authors train" if t["protocol"] == "paper" else name
 
 
+@picture("cifar", "published")
 def cifar_curves(record, published):
     """Tables 2 and 3: test error, epoch by epoch, beside the points of the authors' logs of 19 layers."""
     runs = [t for t in record["trials"]["final"] if not t["diverged"]]
@@ -75,6 +78,7 @@ def looked_into(record):
     return nets
 
 
+@picture("cifar")
 def cifar_filters(record):
     """The first layer's filters in colour: grey is a weight of 0, a bright colour adds, a dark one takes away."""
     nets, columns = looked_into(record), 16
@@ -91,6 +95,7 @@ def cifar_filters(record):
     return fig
 
 
+@picture("cifar")
 def cifar_gates(record):
     """Where the gates of the trained nets stand open: layer by layer, and position by position."""
     nets = looked_into(record)
@@ -116,6 +121,7 @@ def cifar_gates(record):
     return fig
 
 
+@picture("cifar")
 def cifar_wrong(record):
     """The first test images of CIFAR-10 that a net gets wrong."""
     t, columns = looked_into(record)[0], 10
@@ -132,3 +138,116 @@ def cifar_wrong(record):
     text = f"{named(t)}, seed 0: the first of {errors} errors on {images} test images (the label, and the answer)"
     fig.suptitle(text, fontsize=12)
     return fig
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+CIFAR_NETS = {  # of results/cifar.json: in words, and where the paper's number is
+    "highway_a": ("highway A, 11 layers", "CIFAR-10", "table_2", "highway-a"),
+    "plain_a": ("plain A, 11 layers", "CIFAR-10", None, None),
+    "highway_b": ("highway B, 19 layers", "CIFAR-10", "table_2", "highway-b"),
+    "plain_b": ("plain B, 19 layers", "CIFAR-10", None, None),
+    "highway_c": ("highway C, 32 layers", "CIFAR-10", "table_2", "highway-c"),
+    "nineteen_layers": ("Table 3's highway net of 19 layers", "CIFAR-10", "table_3", "cifar-10"),
+    "nineteen_layers_cifar_100": ("Table 3's highway net of 19 layers", "CIFAR-100", "table_3", "cifar-100"),
+    "best_evening": ("our own highway net of eight layers", "CIFAR-10", None, None),
+}
+
+
+@table("tables-2-and-3")
+def tables_2_and_3(read) -> str:
+    summary, published, rows = read("results/cifar.json")["summary"], read("data/published.json"), []
+    for name, (net, data, where, key) in CIFAR_NETS.items():
+        if f"test_accuracy_{name}" not in summary:
+            continue
+        paper = published[where][key] if where else None
+        sd = f" ± {100 * paper['sd']:.2f}" if paper and paper["sd"] else ""
+        epochs = f", {paper['epochs']} epochs" if paper and "epochs" in paper else ""
+        theirs = f"{100 * paper['mean']:.2f}{sd}{epochs}" if paper else "-"
+        as_authors = cifar_accuracy(summary, f"{name}_paper")
+        short = cifar_accuracy(summary, name)
+        seconds = summary[f"seconds_per_epoch_{name}"]
+        minutes = f"{seconds / 60:.1f}" if seconds else "-"
+        cells = net, data, spaced(summary[f"parameters_{name}"]), theirs, as_authors, short, minutes
+        rows.append(f"| {' | '.join(cells)} |")
+    columns = "paper, % | here, as the authors train, % | here, short, % | minutes an epoch"
+    return markdown_table(f"| net | data | parameters | {columns} |", rows)
+
+
+def cifar_accuracy(summary: dict, name: str) -> str:
+    """The accuracy of these runs, their seeds and epochs; a dash where there is none."""
+    if f"test_accuracy_{name}" not in summary:
+        return "-"
+    return f"**{percent(summary[f'test_accuracy_{name}'])}, {summary[f'epochs_{name}']} epochs**"
+
+
+@table("beside-the-log")
+def beside_the_log(read) -> str:
+    """The stopped run of 19 layers less the authors' log at equal epochs."""
+    compared = read("results/cifar.json")["summary"]["beside_the_log"]
+    if not compared:
+        return "Not measured yet."
+    rows = []
+    for row in compared:
+        accuracy = row["name"] == "test_acc"
+        scale = 100 if accuracy else 1
+        name = "test accuracy, %" if accuracy else "test loss"
+        numbers = f"{scale * row['log']:.4g} | {scale * row['difference']:+.3f} | {scale * row['s']:.3f}"
+        verdict = "consistent" if row["consistent"] else "different"
+        rows.append(f"| {row['epoch']} | {name} | {numbers} | {verdict} |")
+    return markdown_table("| epoch | number | the authors' log | ours less theirs | s | verdict |", rows)
+
+
+@table("first-layer")
+def first_layer(read) -> str:
+    """What Highway A does in its first steps, by the deviation of the first layer's weights."""
+    trials, rows = read("results/cifar.json")["trials"]["first_layer"], []
+    for deviation in dict.fromkeys(t["first"] for t in trials):
+        same = [t for t in trials if t["first"] == deviation]
+        losses = [t["history"]["test_loss"][-1] for t in same if not t["diverged"]]
+        shown = ", ".join(f"{loss:.3f}" for loss in losses)
+        rows.append(f"| {deviation:g} | {len(same) - len(losses)} of {len(same)} | {shown} |")
+    return markdown_table("| deviation | diverged within 60 steps | validation loss of the others after them |", rows)
+
+
+@table("prediction-intervals")
+def prediction_intervals(read) -> str:
+    """Of the paper's means on CIFAR: the interval of one more run, of the mean, and where the authors' log ends."""
+    logs = read("data/published.json")["authors_log_cifar"]
+    rows = []
+    for row in read("results/cifar.json")["summary"]["prediction_intervals"]:
+        log = f"{100 * logs[row['data']]['test_accuracy']:.2f}" if row["net"] == "19 layers" else "-"
+        intervals = (f"{100 * low:.2f} to {100 * high:.2f}" for low, high in (row["one_run"], row["mean"]))
+        rows.append(f"| {row['net']} | {row['data'].upper()} | {' | '.join(intervals)} | {log} |")
+    return markdown_table("| net | data | one more run, % | the mean, % | the authors' log ends at |", rows)
+
+
+@table("evening")
+def evening(read) -> str:
+    """What our own net reaches, and the hours that it took."""
+    summary = read("results/cifar.json")["summary"]
+    if summary["test_accuracy_best_evening"]["n"] != 1:
+        raise ValueError("the sentence on our own net is about one run")
+    hours = summary["epochs_best_evening"] * summary["seconds_per_epoch_best_evening"] / 3600
+    right = 100 * summary["test_accuracy_best_evening"]["mean"]
+    return f"{right:.2f} % on CIFAR-10 in one run of {hours:.1f} hours on one core"
+
+
+@table("evening-search")
+def evening_search(read) -> str:
+    """The hours of the search before it."""
+    trials = read("results/cifar.json")["trials"]["search"]
+    return f"{sum(t['wallclock_sec'] for t in trials if t['net'] == 'eight-layers') / 3600:.1f} hours"
+
+
+@table("cifar-search")
+def cifar_search(read) -> str:
+    rows = []
+    for t in read("results/cifar.json")["trials"]["search"]:
+        gates = "-" if t["block"] == "plain" else f"{t['gate_bias']:g}"
+        dropout = f"{t['dropout'][0]:g}" if any(t["dropout"]) else "none"
+        right = "diverged" if t["final_test_acc"] is None else f"{100 * t['final_test_acc']:.2f}"
+        cells = f"{t['net']}, {t['block']}", f"{t['lr']:g}", gates, dropout, str(t["epochs"]), right
+        rows.append(f"| {' | '.join(cells)} |")
+    return markdown_table("| net and block | rate | b_T at the start | dropout | epochs | validation, % |", rows)

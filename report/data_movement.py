@@ -2,6 +2,7 @@
 
 import matplotlib.pyplot as plt
 
+from report.registry import picture
 from report.style import KIND_MARKER, KINDS, note, of_trials
 
 
@@ -13,6 +14,7 @@ def of_sweep(record, block, name):
     return sorted(own, key=lambda t: t["size"][name])
 
 
+@picture("data_movement")
 def data_movement(record):
     """What it costs to move the data of a training step, by its size; what is read; what skipping shut blocks saves."""
     fig = plt.figure(figsize=(10, 8.2))

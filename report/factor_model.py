@@ -2,9 +2,11 @@
 
 import matplotlib.pyplot as plt
 
+from report.registry import picture, table
 from report.style import COLOR, mean_sd
 
 
+@picture("factor_model")
 def factor_model(record):
     """How well each score tells turbulent days from calm ones, in the three worlds."""
     worlds = list(dict.fromkeys(t["world"] for t in record["trials"]))
@@ -26,3 +28,13 @@ def factor_model(record):
         ax.set(title=texts[world], xlabel="AUC, turbulent against calm", xlim=(0.2, 1.15), xticks=(0.25, 0.5, 0.75, 1))
         ax.set_yticks([-i for i in range(len(scores))], list(scores.values()))
     return fig
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+@table("told-the-reverse")
+def told_the_reverse(read) -> str:
+    """Of how many nets the mean gate is lower where the formula alone is another."""
+    trials = read("results/factor_model.json")["trials"]
+    return str(sum(t["world"] == "non-linear" and t["auc_gate"] < 0.5 for t in trials))

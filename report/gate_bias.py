@@ -5,9 +5,11 @@ import math
 import matplotlib
 import matplotlib.pyplot as plt
 
+from report.registry import picture
 from report.style import of_trials
 
 
+@picture("gate_bias")
 def gate_bias(record):
     """Where training fails: hard, at the loss of guessing; or softly, with blocks that do nothing."""
     activations = sorted({t["activation"] for t in record["trials"]}, reverse=True)

@@ -5,12 +5,14 @@ import numpy as np
 from matplotlib.colors import SymLogNorm
 from matplotlib.ticker import MaxNLocator
 
+from report.registry import picture
 from report.style import by_data, heat_map, mean_sd
 
 FIRST = 15  # blocks, of which the paper speaks
 SHOWN = {"MNIST": (0, 7), "CIFAR-100": (0, 1)}  # classes in the paper's Figure 3
 
 
+@picture("gates")
 def gates_figure_2(record):
     """Figure 2: the gates and the states of a trained net, unit by unit; then, block by block, of every seed."""
     nets = [t for t in record["trials"] if "maps" in t]
@@ -51,6 +53,7 @@ def moved(t):
     return [[bias - t["gate_bias"] for bias in row] for row in t["maps"]["bias"]]
 
 
+@picture("gates")
 def gates_figure_3(record):
     """Figure 3: where the mean gates of a class differ from the mean over all images."""
     nets = [t for t in record["trials"] if "maps" in t]

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from statistics import mean
 
 import matplotlib
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
+from plumbing import records
+from plumbing.records import PAIR
+from report.registry import picture, table
 from report.style import (
     COLOR,
     MARKER,
@@ -22,6 +26,7 @@ from report.style import (
     titled,
     uniform_loss_line,
 )
+from report.tables import markdown_table, mean_and_sd
 
 
 def gates_by_epoch(record: dict) -> list[list]:
@@ -48,6 +53,7 @@ def two_histories(record, left_name, right_name, right_decimals):
     return fig, left, right
 
 
+@picture("run")
 def learning_curves(record):
     """Highway climbs, plain hugs the chance line: test accuracy and training loss of one pair."""
     fig, left, right = two_histories(record, "test_acc", "train_loss", 3)
@@ -59,6 +65,7 @@ def learning_curves(record):
     return fig
 
 
+@picture("run")
 def plain_loss_collapse(record):
     """The plain net's loss stays at log(classes) while its gradient never vanishes: it goes nowhere."""
     fig, left, right = two_histories(record, "train_loss", "grad_norm", 2)
@@ -79,6 +86,7 @@ def by_depth(record, block, name):
     return [(depth, *mean_sd(values[depth])) for depth in sorted(values)]
 
 
+@picture("run_sweep")
 def depth_sweep(record):
     """Highway is flat in depth, plain crashes."""
     fig, axes = plt.subplots(1, 2, figsize=(10, 4.3))
@@ -92,8 +100,15 @@ def depth_sweep(record):
             style = {"color": COLOR[block], "marker": MARKER[block], "ms": 7, "lw": 2.2, "capsize": 3}
             depths, means, sds = zip(*points, strict=True) if points else ([], [], [])
             ax.errorbar(depths, means, sds if any(sds) else None, **style, label=block)
-            for depth, mean, _ in points:
-                note(ax, f"{mean:.2f}", (depth, mean), offset, COLOR[block], ha="right" if offset[0] else "center")
+            for depth, accuracy, _ in points:
+                note(
+                    ax,
+                    f"{accuracy:.2f}",
+                    (depth, accuracy),
+                    offset,
+                    COLOR[block],
+                    ha="right" if offset[0] else "center",
+                )
         depths = sorted({pair["depth"] for pair in record["runs"]})
         ax.set(xlabel="depth (hidden blocks)", xticks=depths, xlim=(depths[0] - 6, depths[-1] + 3))
     chance_line(axes[0], record)
@@ -119,6 +134,7 @@ def gate_axes(ax, record, n_layers):
     ax.set_ylim(0, ax.get_ylim()[1] * 1.1 or 1)  # 1 where all gates are shut
 
 
+@picture("run", needs="layer_T_history")
 def T_gate_evolution(record):
     """How far each layer's gates stand open, epoch by epoch."""
     fig, ax = plt.subplots(figsize=(10, 4.5))
@@ -134,6 +150,7 @@ def T_gate_evolution(record):
     return fig
 
 
+@picture("run", needs="final_T_per_layer")
 def T_gate_final(record):
     """The trained net's mean gate of each layer, against what it started from."""
     fig, ax = plt.subplots(figsize=(10, 4.5))
@@ -147,6 +164,7 @@ def T_gate_final(record):
     return fig
 
 
+@picture("run_seeds")
 def seeds(record):
     """Every seed: highway learns, plain does not; the means with their standard deviations."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3), sharey=True, width_ratios=(1.4, 1))
@@ -171,3 +189,75 @@ def seeds(record):
     depth, width = runs[0]["depth"], record["hidden"]
     fig.suptitle(f"No seed is lucky: {data_set(record)}, depth {depth:d}, width {width:d}")
     return fig
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+@table("output")
+def output(read) -> str:
+    return f"\n\n```text\n{records.table(read('run.json')['runs'])}\n```\n\n"
+
+
+@table("headline")
+def headline_table(read) -> str:
+    """Seed 0, and the means of several seeds."""
+    program, pair, rows = read("data/published.json")["program"], read("run.json")["runs"][0], []
+    for block in PAIR:
+        theirs, run = program["headline"][block], pair[block]
+        means = (mean_and_sd(values) for values in (program["seeds"][block], of_seeds(read, block)))
+        cells = f"{theirs['test_acc']:.3f}", f"{run['final_test_acc']:.3f}", *means
+        rows.append(f"| {block} | {' | '.join(cells)} | {theirs['train_loss']:.3f} | {run['final_train_loss']:.3f} |")
+    counts = len(program["seeds"]["highway"]), len(of_seeds(read, "highway"))
+    seed_0 = "seed 0, published | seed 0, here"
+    means = "mean ± sd, published ({} seeds) | mean ± sd, here ({} seeds)".format(*counts)
+    return markdown_table(f"| net | test accuracy: {seed_0} | {means} | training loss: {seed_0} |", rows)
+
+
+def of_seeds(read, block: str) -> list[float]:
+    return [pair[block]["final_test_acc"] for pair in read("run_seeds.json")["runs"]]
+
+
+@table("seeds")
+def seeds_table(read) -> str:
+    published, rows = read("data/published.json")["program"]["seeds"], []
+    for block in PAIR:
+        ours = of_seeds(read, block)
+        cells = mean_and_sd(published[block]), mean_and_sd(ours), f"{len(ours)} | {min(ours):.3f} | {max(ours):.3f}"
+        rows.append(f"| {block} | {' | '.join(cells)} |")
+    return markdown_table("| net | published (3 seeds) | here | seeds | lowest | highest |", rows)
+
+
+@table("fashion")
+def fashion(read) -> str:
+    rows, pairs = [], read("run_fashion.json")["runs"]
+    for block in PAIR:
+        each = [pair[block]["final_test_acc"] for pair in pairs]
+        rows.append(f"| {block} | {mean_and_sd(each)} | {' | '.join(f'{accuracy:.3f}' for accuracy in each)} |")
+    seeds = " | ".join(f"seed {pair['seed']}" for pair in pairs)
+    return markdown_table(f"| test accuracy on Fashion-MNIST, depth {pairs[0]['depth']} | mean ± sd | {seeds} |", rows)
+
+
+@table("depth-accuracy", columns={"test_acc": ""})
+@table("sweep", columns={"test_acc": "test accuracy", "train_loss": "training loss"})
+def sweep(read, columns: dict) -> str:
+    """The pair at each depth: of each column the published number beside ours."""
+    published, rows = read("data/published.json")["program"]["depths"], []
+    for pair in read("run_sweep.json")["runs"]:
+        theirs = published[str(pair["depth"])]
+        cells = [f"{theirs[b][name]:.3f} | {pair[b][f'final_{name}']:.3f}" for name in columns for b in PAIR]
+        rows.append(f"| {pair['depth']} | {' | '.join(cells)} |")
+    header = [f"{block} {what}".strip() + ", published | here" for what in columns.values() for block in PAIR]
+    return markdown_table(f"| depth | {' | '.join(header)} |", rows)
+
+
+@table("thirds")
+def thirds(read) -> str:
+    """Mean T of the lower and the upper third of the blocks, in the headline nets of all seeds."""
+    gates = [pair["highway"]["final_T_per_layer"] for pair in read("run_seeds.json")["runs"]]
+    n = len(gates[0]) // 3
+    low, high = [mean(T[:n]) for T in gates], [mean(T[-n:]) for T in gates]
+    higher = sum(b > a for a, b in zip(low, high, strict=True))
+    cells = mean_and_sd(low), mean_and_sd(high), f"{higher} of {len(gates)}"
+    header = f"| mean T of blocks 1 to {n} | of the last {n} | seeds in which the last are higher |"
+    return markdown_table(header, [f"| {' | '.join(cells)} |"])

@@ -2,12 +2,15 @@
 
 import matplotlib.pyplot as plt
 
+from report.registry import picture, table
 from report.style import KINDS, of_trials
+from report.tables import markdown_table
 
 PASSES, UNSEEN = 0.01, 1e-7
 ROWS = (("block", "of one block"), ("to_the_end", "of all blocks from this one on"))
 
 
+@picture("jacobian")
 def jacobian(record):
     """Singular values of each block's Jacobian, and of all from a block to the end: plain, residual, highway."""
     fig, axes = plt.subplots(2, 3, figsize=(10, 7.6), sharex=True, sharey="row")
@@ -33,3 +36,18 @@ def jacobian(record):
     title = "one seed. Line: median; band: smallest to largest, cut at 1e-7; dotted: what a direction needs to pass"
     fig.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=2, title=title)
     return fig
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+@table("to-the-end")
+def to_the_end(read) -> str:
+    """How all Jacobians together stretch: of each kind of net, before and after training."""
+    summary, rows = read("results/jacobian.json")["summary"], []
+    for block in ("plain", "residual", "highway"):
+        for when, text in (("at_start", "before"), ("trained", "after")):
+            names = *(f"{name}_to_the_end" for name in ("largest", "median", "smallest")), "directions_that_pass"
+            cells = " | ".join(f"{summary[f'{name}_{block}_{when}']['mean']:.2g}" for name in names)
+            rows.append(f"| {block} | {text} | {cells} |")
+    return markdown_table("| net | training | largest | median | smallest | directions that pass |", rows)

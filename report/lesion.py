@@ -2,11 +2,13 @@
 
 import matplotlib.pyplot as plt
 
+from report.registry import picture
 from report.style import by_data, note
 
 IDLE, POINT = 0.1, 1  # points
 
 
+@picture("lesion")
 def lesion(record):
     """Figure 4: the training error with one block closed, then with several: the last, random ones, greedily chosen."""
     fig = plt.figure(figsize=(10, 12.2))

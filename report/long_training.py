@@ -2,11 +2,14 @@
 
 import matplotlib.pyplot as plt
 
+from report.registry import picture, table
 from report.style import COLOR, mean_sd, of_trials
+from report.tables import markdown_table, of_summary
 
 LINES = {("highway", 10): "-", ("plain", 10): "-", ("plain", 20): (0, (4, 1.5))}
 
 
+@picture("long_training")
 def long_training(record):
     """Loss curves of the long budget, every seed of each net, against the paper's 1e-4."""
     fig, ax = plt.subplots(figsize=(10, 4.8))
@@ -22,3 +25,17 @@ def long_training(record):
     ax.set(yscale="log", xlabel="epoch", ylabel="training loss, mean over the epoch")
     ax.legend(title=f"{record['settings']['seeds']} seeds of each")
     return fig
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+@table("long-training")
+def long_training_table(read) -> str:
+    summary, rows = read("results/long_training.json")["summary"], []
+    for block, n in (("plain", 10), ("plain", 20), ("highway", 10)):
+        names = "best", "final_loss", "epochs_to_loss_1e-4", "test_accuracy"
+        cells = [of_summary(summary[f"{name}_{block}_{n}"], name, 0) for name in names]
+        rows.append(f"| {block}, {n} layers | {' | '.join(cells)} |")
+    header = "best setting (rate: lr / (1 - momentum)) | training loss | first epoch of a mean loss of 1e-4"
+    return markdown_table(f"| net | {header} | test accuracy |", rows)

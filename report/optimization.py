@@ -1,11 +1,17 @@
 """The paper's Figure 1: results/optimization.json."""
 
+from statistics import mean
+
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
+from plumbing.records import PAIR
+from report.registry import picture, table
 from report.style import COLOR, MARKER, mean_sd, note, of_trials
+from report.tables import markdown_table
 
 
+@picture("optimization")
 def optimization(record):
     """Figure 1: the loss curves of the best setting of each depth; right, the best trials of the searches."""
     fig, axes = plt.subplots(1, 3, figsize=(10, 4.8), width_ratios=(1.1, 1.1, 1))
@@ -50,3 +56,41 @@ def draw_search(ax, record, depths):
     ax.minorticks_off()
     ax.margins(y=0.2)
     ax.legend(loc="upper left")
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+@table("depths")
+def depths(read) -> str:
+    summary, rows = read("results/optimization.json")["summary"], []
+    for n in (10, 20, 50, 100):
+        loss, accuracy = (
+            [summary[f"{name}_{block}_{n}"]["mean"] for block in PAIR] for name in ("final_loss", "test_accuracy")
+        )
+        ratio = f"{summary[f'plain_over_highway_loss_at_{n}']:.3g}"
+        cells = f"{loss[0]:.2g} | {loss[1]:.2g} | {ratio} | {accuracy[0]:.4f} | {accuracy[1]:.4f}"
+        rows.append(f"| {n} | {cells} |")
+    header = "| layers | highway: loss | plain: loss | plain over highway | highway: accuracy | plain: accuracy |"
+    return markdown_table(header, rows)
+
+
+@table("cost")
+def cost(read) -> str:
+    """Of optimization --full: its search, then its final runs, each as long as its share or its longest trial."""
+    seconds = {}
+    for t in read("results/optimization.json")["trials"]["final"]:  # second chances are as long
+        if not t["diverged"]:
+            seconds.setdefault((t["block"], t["layers"]), []).append(t["seconds"] / t["epochs"])
+    trial = [400 * mean(values) for values in seconds.values()]
+
+    def hours(cores):
+        return sum(max(max(trial), n * sum(trial) / cores) for n in (100, 3)) / 3600
+
+    useful = round(100 * sum(trial) / max(trial))
+    rows = [f"| {n} | {hours(n) / 24:.1f} days |" if hours(n) > 48 else f"| {n} | {hours(n):.1f} h |" for n in (2, 64)]
+    rows.append(
+        f"| {useful} and more | {hours(useful):.1f} h: the longest trial of each half, {max(trial) / 3600:.1f} h |"
+    )
+    rows.append(f"| all trials together | {103 * sum(trial) / 3600:.0f} core-hours |")
+    return markdown_table("| cores | time |", rows)

@@ -4,9 +4,11 @@ import math
 
 import matplotlib.pyplot as plt
 
+from report.registry import picture
 from report.style import COLOR
 
 
+@picture("routing")
 def routing(record):
     """What the gates know of the class, block by block, and how much of T's variance depends on the image."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5))
@@ -37,6 +39,7 @@ def routing(record):
     return fig
 
 
+@picture("routing")
 def routes(record):
     """The clusters of routes: their mean T by block, and their most typical images."""
     [clusters] = [t["clusters"] for t in record["trials"] if "clusters" in t]  # of one seed

@@ -4,9 +4,13 @@ import math
 
 import matplotlib.pyplot as plt
 
+from plumbing.statistics import format_stat
+from report.registry import picture, table
 from report.style import COLOR, KINDS, initial_gate, level, mean_sd, of_trials
+from report.tables import markdown_table, percent, spaced
 
 
+@picture("table1", "published")
 def conv_curves(record, published):
     """Table 1: test error of the convolutional nets, epoch by epoch, against the paper's band."""
     runs = [t for t in record["trials"]["final"] if not t["diverged"]]
@@ -61,6 +65,7 @@ def looked_into(record):
     return sorted(nets, key=lambda t: t["width"])
 
 
+@picture("table1")
 def conv_filters(record):
     """The first layer's filters: blue where a dark stroke adds, red where it takes away."""
     nets = looked_into(record)
@@ -80,6 +85,7 @@ def conv_filters(record):
     return fig
 
 
+@picture("table1")
 def conv_gates(record):
     """Where the gates of the trained convolutional nets stand open: layer by layer, and position by position."""
     nets = looked_into(record)
@@ -107,6 +113,7 @@ def conv_gates(record):
     return fig
 
 
+@picture("table1")
 def conv_wrong(record):
     """The test images that the widest net gets wrong."""
     t, columns = looked_into(record)[-1], 12
@@ -126,3 +133,76 @@ def conv_wrong(record):
     text = f"{t['width']} maps, seed 0: {all_of_them} errors on {images} test images (the label, and the answer)"
     fig.suptitle(text, fontsize=12)
     return fig
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+WIDTHS = (16, 32)
+
+
+@table("table-1")
+def table_1(read) -> str:
+    summary, published, rows = read("results/table1.json")["summary"], read("data/published.json")["table_1"], []
+    for name in ("width_16", "width_32", "width_16_plain", "width_16_residual"):
+        width, kind = (*name.removeprefix("width_").split("_"), "highway")[:2]
+        paper = published[width] if kind == "highway" else None
+        paper = f"{100 * paper['mean']:.2f} ± {100 * paper['sd']:.2f}, 5 runs, 300 epochs" if paper else "-"
+        ours = []
+        for protocol in ("paper", "short"):
+            accuracy = summary.get(f"test_accuracy_{name}_{protocol}")
+            epochs = summary.get(f"epochs_{name}_{protocol}")
+            ours.append(f"**{percent(accuracy)}, {epochs} epochs**" if accuracy else "-")
+        cells = f"{kind}, {width} maps", spaced(summary[f"parameters_{name}"]), paper, *ours
+        rows.append(f"| {' | '.join(cells)} |")
+    return markdown_table("| net | parameters | paper, % | here, as the authors train, % | here, short, % |", rows)
+
+
+def difference(ours: dict, paper: dict) -> str:
+    """Ours less the paper's mean, in points; of several runs with its standard error."""
+    points = f"{100 * (ours['mean'] - paper['mean']):+.2f}"
+    if ours["n"] == 1:
+        return f"{points}, 1 seed"
+    return f"{points} ± {100 * (paper['sd'] ** 2 / paper['runs'] + ours['sd'] ** 2 / ours['n']) ** 0.5:.2f}"
+
+
+@table("table-1-differences")
+def table_1_differences(read) -> str:
+    summary, published, rows = read("results/table1.json")["summary"], read("data/published.json")["table_1"], []
+    for width in WIDTHS:
+        accuracies = [summary[f"test_accuracy_width_{width}_{protocol}"] for protocol in ("paper", "short")]
+        hours = 300 * summary[f"seconds_per_epoch_width_{width}_paper"] / 3600
+        cells = str(width), *(difference(ours, published[str(width)]) for ours in accuracies), f"{hours:.1f} h"
+        rows.append(f"| {' | '.join(cells)} |")
+    return markdown_table(
+        "| maps | as the authors train, less the paper | short, less the paper | 300 epochs take |", rows
+    )
+
+
+@table("authors-log")
+def authors_log(read) -> str:
+    return f"{100 * read('data/published.json')['authors_log']['32']['test_accuracy']:.2f} %"
+
+
+@table("normalised")
+def normalised(read) -> str:
+    """The highway net of 16 maps without and with batch normalisation of H."""
+    summary, step = (read(f"results/{name}.json")["summary"] for name in ("table1", "benchmark_conv_step"))
+    rows = []
+    for kind, ending, cost in (
+        ("highway", "", 1),
+        ("highway-bn", "_highway_bn", step["mnist_16_normalised_over_not"]),
+    ):
+        accuracy, first = (summary[f"{what}_width_16{ending}_short"] for what in ("test_accuracy", "epochs_to_99"))
+        each = f"{percent(accuracy)}, {summary[f'epochs_width_16{ending}_short']} epochs"
+        rows.append(f"| {kind} | {each} | {format_stat(first, 2)} | {cost:.2f} |")
+    return markdown_table("| block, 16 maps | test accuracy, % | epochs to 99 % | time of a step |", rows)
+
+
+@table("recipes")
+def recipes(read) -> str:
+    summary, start = read("results/table1.json")["summary"], "validation_accuracy_"
+    parts = {name.removeprefix(start).replace("_", " "): summary[name] for name in summary if name.startswith(start)}
+    return markdown_table(
+        "| recipe | validation, % |", [f"| {name} | {100 * value:.2f} |" for name, value in parts.items()]
+    )

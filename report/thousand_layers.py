@@ -1,10 +1,13 @@
 """Which net of a thousand layers is one: results/thousand_layers.json."""
 
 import math
+from statistics import mean, stdev
 
 import matplotlib.pyplot as plt
 
+from report.registry import picture, table
 from report.style import COLOR, mean_sd, note
+from report.tables import of_summary
 
 LINES = (
     ("test_accuracy", COLOR["highway"], "o-", "*", "with its blocks"),
@@ -12,6 +15,7 @@ LINES = (
 )
 
 
+@picture("thousand_layers")
 def thousand_layers(record):
     """Which net of a thousand layers is one: accuracy with and without its blocks, and how far its gates stand open."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1.3, 1))
@@ -61,3 +65,14 @@ def draw_accuracies(ax, trials, settings):
             note(ax, text, (0.72, mean_sd(values)[0]), (0, -13), "0.35", xycoords=("axes fraction", "data"))
     ax.set(ylabel="test accuracy", ylim=(low, high))
     ax.legend(fontsize=10, loc="lower right")
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+@table("shut-skipped", name="skipped_accuracy")
+@table("shut-sum", name="sum_of_mean_T")
+def shut(read, name: str) -> str:
+    """Of the nets of 1000 layers whose gates start at -20."""
+    values = [t[name] for t in read("results/thousand_layers.json")["trials"]["shut"]]
+    return of_summary({"mean": mean(values), "sd": stdev(values), "n": len(values)}, name, 0)

@@ -24,6 +24,9 @@ from experiments import cifar, claims, conv_training
 from experiments.headline import COMMANDS as COMMANDS_OF_RUNS
 from experiments.headline import checked
 from plumbing.files import InputError, read_json
+from report import registry
+from report.table1 import difference
+from report.tables import of_summary
 
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
 README = PAGES["README.md"]
@@ -118,7 +121,7 @@ def test_a_number(name, text):
 
 
 def test_all_that_can_be_filled_in_is_somewhere():
-    assert fill.FILLED.keys() <= {name for name, _ in (param.values for param in NUMBERS)}
+    assert registry.TABLES.keys() <= {name for name, _ in (param.values for param in NUMBERS)}
 
 
 def test_a_tried_number_is_that_of_the_tests():
@@ -166,18 +169,18 @@ def test_comments_that_cannot_be_filled_are_named(text, why):
 
 def test_numbers_as_the_pages_show_them():
     several = {"mean": 0.98765, "sd": 0.0123, "n": 3}
-    assert fill.of_summary(several, "accuracy", 0) == "0.9877 ± 0.012 (n = 3)"
-    assert fill.of_summary(several | {"sd": None, "n": 1}, "accuracy", 0) == "0.9877"
-    assert fill.of_summary(several, "accuracy", 2) == "0.99"
-    assert fill.of_summary({"mean": None, "sd": None, "n": 1}, "accuracy", 0) == "diverged"
-    assert fill.of_summary(None, "epochs_to_loss", 0) == "never"
-    assert fill.of_summary("tanh", "best", 0) == "tanh"
+    assert of_summary(several, "accuracy", 0) == "0.9877 ± 0.012 (n = 3)"
+    assert of_summary(several | {"sd": None, "n": 1}, "accuracy", 0) == "0.9877"
+    assert of_summary(several, "accuracy", 2) == "0.99"
+    assert of_summary({"mean": None, "sd": None, "n": 1}, "accuracy", 0) == "diverged"
+    assert of_summary(None, "epochs_to_loss", 0) == "never"
+    assert of_summary("tanh", "best", 0) == "tanh"
 
 
 def test_differences_to_the_paper_have_the_standard_error_of_both_means():
     paper = {"mean": 0.9940, "sd": 0.0003, "runs": 5}
-    assert fill.difference({"mean": 0.9932, "sd": None, "n": 1}, paper) == "-0.08, 1 seed"
-    assert fill.difference({"mean": 0.9948, "sd": 0.0004, "n": 2}, paper) == "+0.08 ± 0.03"  # (0.03²/5 + 0.04²/2)^½
+    assert difference({"mean": 0.9932, "sd": None, "n": 1}, paper) == "-0.08, 1 seed"
+    assert difference({"mean": 0.9948, "sd": 0.0004, "n": 2}, paper) == "+0.08 ± 0.03"  # (0.03²/5 + 0.04²/2)^½
 
 
 # ---- Commands --------------------------------------------------------------------------------------------------------

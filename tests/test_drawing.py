@@ -13,7 +13,7 @@ from conftest import ROOT, one_line_error, run
 
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
-from report import benchmark, style
+from report import benchmark, registry, style
 
 
 def small_run(block, epochs=3, layers=4, level=0.9):
@@ -114,7 +114,7 @@ def draw(tmp_path, capsys):
     return call
 
 
-ALL = sorted(f"{name}.png" for name, (sources, *_) in viz.PICTURES.items() if set(sources) <= viz.RUNS.keys())
+ALL = sorted(f"{name}.png" for name, (sources, *_) in registry.PICTURES.items() if set(sources) <= viz.RUNS.keys())
 
 
 @pytest.mark.parametrize("kind", ["ours", "published", "diverged"])
@@ -160,7 +160,7 @@ def test_pictures_move_with_the_numbers(draw, tmp_path):
         for key in path:
             target = target[key]
         target[last] = [0.3 for _ in target[last]] if isinstance(target[last], list) else 0.3
-        pictures = [style.png(viz.PICTURES[name][1](each)) for each in (record, record, changed)]
+        pictures = [style.png(registry.PICTURES[name][1](each)) for each in (record, record, changed)]
         assert pictures[0] == pictures[1] != pictures[2]
 
 

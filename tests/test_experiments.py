@@ -51,6 +51,7 @@ from experiments.ledger import PUBLISHED
 from experiments.trials import Experiment
 from plumbing import files
 from plumbing.files import InputError
+from report import registry
 from report import table1 as pictures_of_table1
 
 LAYERS = (10, 20, 50, 100)
@@ -156,7 +157,7 @@ def numbers_of(folder, name) -> str:
 
 def draw(name, results) -> list[str]:
     """Draws the pictures of an experiment; their names."""
-    pictures = [picture for picture, (sources, *_) in viz.PICTURES.items() if name in sources]
+    pictures = [picture for picture, (sources, *_) in registry.PICTURES.items() if name in sources]
     for picture in pictures:
         assert viz.main(["--only", picture, "--results", str(results), "--out", str(results / "viz")]) == 0
     return pictures

@@ -27,6 +27,7 @@ import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
 from plumbing.files import InputError
 from plumbing.records import load_record, load_results
+from report import registry
 
 FLAG_EXAMPLES, IDX_EXAMPLES, JSON_EXAMPLES, TEXT_EXAMPLES = 500, 500, 40, 500
 
@@ -218,7 +219,7 @@ def draw(folder, name, source, text) -> None:
         out = folder / "out.gif"
         status, error = outcome(gif.main, ("--run", path, "--out", out))
     else:
-        where = (f"--{source}", path) if source in viz.RUNS else ("--results", folder)
+        where = (viz.FLAGS[source], path) if source in viz.RUNS else ("--results", folder)
         out = folder / "viz" / f"{name}.png"
         status, error = outcome(viz.main, ("--only", name, *where, "--out", folder / "viz"))
     if status == 2:
@@ -232,7 +233,7 @@ def draw(folder, name, source, text) -> None:
     assert after == before
 
 
-SOURCE = {"gif": "run"} | {name: sources[0] for name, (sources, *_) in viz.PICTURES.items()}
+SOURCE = {"gif": "run"} | {name: sources[0] for name, (sources, *_) in registry.PICTURES.items()}
 OF_RUNS = [name for name, source in SOURCE.items() if source in viz.RUNS]
 OF_RESULTS = [name for name in SOURCE if SOURCE[name] not in viz.RUNS]
 EVERY_NAME = st.sampled_from([*OF_RUNS, *OF_RUNS, "results"]).flatmap(  # which take longer to draw
@@ -249,7 +250,7 @@ def test_garbage_in_a_json_file(canvas, name, value, seed):
         record = published((3, 4)) if seed % 2 else ours([(0, 4), (1, 4)], seeds=[0, 1])
     else:
         record = json.loads((ROOT / "results" / f"{source}.json").read_text())
-        for other in viz.PICTURES[name][0][1:]:
+        for other in registry.PICTURES[name][0][1:]:
             if other != "published":
                 shutil.copy(ROOT / "results" / f"{other}.json", canvas)
     draw(canvas, name, source, json.dumps(spoil(record, value, seed)))

@@ -1,0 +1,56 @@
+"""What is shown of the results: pictures and tables, each registered where it is defined.
+
+`report/NAME.py` has the pictures and the tables of one question, from JSON alone.  visualize_highway_networks.py draws
+the pictures, docs/fill.py puts the tables on the pages.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Picture(NamedTuple):
+    """A picture in viz/: its records by name, the function of them that draws it, and what it needs of the first
+    highway net ("" for nothing)."""
+
+    sources: tuple[str, ...]
+    draw: Callable
+    needs: str
+
+
+PICTURES: dict[str, Picture] = {}
+TABLES: dict[str, Callable] = {}
+
+
+def picture(*sources: str, needs: str = ""):
+    """Registers a function of these records, which returns a figure, under its own name."""
+
+    def register(draw):
+        PICTURES[draw.__name__] = Picture(sources, draw, needs)
+        return draw
+
+    return register
+
+
+def table(name: str, /, **settings):
+    """Registers a function of read(), which returns Markdown, under the name that stands between the marks of a page.
+
+    read("results/lesion.json") is the record in that file.  `settings` are given to the function, too: one function
+    may make several tables."""
+
+    def register(make):
+        TABLES[name] = partial(make, **settings)
+        return make
+
+    return register
+
+
+def import_all() -> None:
+    """Imports every module of this package, which registers its pictures and tables."""
+    for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
+        importlib.import_module(f"report.{module.name}")
