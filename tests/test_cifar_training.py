@@ -273,6 +273,7 @@ def finals(protocol="short", epochs=60, **accuracies) -> dict:
     for net, block, data in kinds:
         t = {"net": net, "block": block, "data": data, "epochs": epochs, "n_parameters": 2_256_838, "lr": 0.1}
         t |= {"gate_bias": -1.0, "diverged": False, "wallclock_sec": 10, "protocol": protocol, "n_test": 10000}
+        t["history"] = {"epoch": []}
         default = 0.1 if block == "plain" else 0.8
         values = accuracies.get(cifar.name_of(t).removesuffix("_paper"), [default])
         trials += [t | {"final_test_acc": value} for value in values]

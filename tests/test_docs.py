@@ -253,7 +253,7 @@ def clone(tmp_path_factory):
 
 @pytest.fixture
 def pages(tmp_path):
-    return copied(tmp_path, "data", "plumbing", "conv", "experiments", "docs", "results")
+    return copied(tmp_path, "data", "plumbing", "conv", "experiments", "report", "docs", "results")
 
 
 def run_in(folder: Path, command: str):

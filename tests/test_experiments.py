@@ -182,7 +182,7 @@ def test_quick(tmp_path, finished, name):
         value = record["summary"][key]
         assert isinstance(value, (int, float)) or value.keys() == {"mean", "sd", "n"}
     for key, value in record["summary"].items():
-        assert value is None or isinstance(value, (int, float, str)) or value.keys() == {"mean", "sd", "n"}, key
+        assert value is None or isinstance(value, (int, float, str, list)) or value.keys() == {"mean", "sd", "n"}, key
     if name == "optimization":  # the seeds of the final runs selected nothing
         selecting = record["trials"]["search"] + record["trials"]["finalists"]
         assert not {t["seed"] for t in record["trials"]["final"]} & {t["seed"] for t in selecting}
