@@ -52,11 +52,14 @@ from plumbing.commands import list_of, number, path_name, run_command, run_progr
 from plumbing.files import (
     ROOT,
     InputError,
+    Lock,
     check_writable,
     commit,
     environment,
     json_bytes,
     read_arrays,
+    real_path,
+    replace_file,
     write_arrays,
 )
 from plumbing.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred, one_blas_thread
@@ -235,9 +238,9 @@ class Training:
             needed = f"an epoch, {BATCH} training images and a schedule, {', '.join(SCHEDULES)}, are needed"
             given = f"{settings.epochs} epochs, {settings.n_train} images, {protocol.schedule!r}"
             raise ValueError(f"{needed}, not {given}")
-        net, how = find_net(settings.net), {name: getattr(protocol, name) for name in ("init", "first", "last")}
-        layers = net.layers_of(block=settings.block, dropout=protocol.dropout, classes=images["classes"])
-        shape, rng = shape_of(net.shape[0], images["pixels"]), np.random.default_rng(settings.seed)
+        how = {name: getattr(protocol, name) for name in ("init", "first", "last")}
+        shape, layers = self._net_of(settings, protocol, images)
+        rng = np.random.default_rng(settings.seed)
         self.net = ConvNet(shape, layers, rng, gate_bias=settings.gate_bias, **how)
         self.inputs = inputs_of(protocol)
         decay = self.net.per_parameter(protocol.weight_decay, protocol.decay_of_last)
@@ -248,6 +251,13 @@ class Training:
         self.steps, self.steps_of_epoch, self.after_step = 0, settings.n_train // BATCH, lambda: None
         self.within_epoch = False
         self.parent: dict | None = None
+
+    @staticmethod
+    def _net_of(settings: Settings, protocol: Protocol, images: dict) -> tuple[tuple, list[tuple]]:
+        """The shape of the images, and the layers of the net."""
+        net = find_net(settings.net)
+        layers = net.layers_of(block=settings.block, dropout=protocol.dropout, classes=images["classes"])
+        return shape_of(net.shape[0], images["pixels"]), layers
 
     parameters = property(lambda self: self.net.parameters)
     epochs = property(lambda self: len(self.history["epoch"]), doc="that are finished")
@@ -297,14 +307,22 @@ class Training:
     @classmethod
     def load(cls, path: str | Path) -> Training:
         """What save() wrote; raises InputError for anything else.  Executes nothing of it."""
+
+        def settings_of(head):
+            return Settings(**head["settings"]), Protocol(*head["protocol"]), dict(head["images"])
+
+        def shapes_of(head):
+            sizes = ConvNet.sizes_of(*cls._net_of(*settings_of(head)))
+            sizes["v"] = sizes["parameters"]
+            return {name: (size,) for name, size in sizes.items()}
+
         try:
-            head, arrays = read_arrays(path)
-            protocol = Protocol(*head["protocol"])
-            run = cls(Settings(**head["settings"]), protocol, dict(head["images"]))
+            head, arrays = read_arrays(path, shapes_of)
+            run = cls(*settings_of(head))
             for name, target in run._arrays().items():
                 array = arrays[name]
-                if (array.shape, array.dtype) != (target.shape, target.dtype) or not np.isfinite(array).all():
-                    raise ValueError(f"{name} must be finite, {target.dtype} and of shape {target.shape}")
+                if array.dtype != target.dtype or not np.isfinite(array).all():
+                    raise ValueError(f"{name} must be finite and {target.dtype}")
                 target[:] = array
             run.history, run.seconds, run.commits = head["history"], float(head["seconds"]), list(head["commits"])
             run.parent = head["parent"]
@@ -461,6 +479,7 @@ def train_one(
 
 # ---- The command line ------------------------------------------------------------------------------------------------
 
+NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # names of files that are written beside it
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}  # to 90 %: 0.93, 0.93, 0.91 with seeds 0, 1, 2
 
 
@@ -510,8 +529,8 @@ def parse_arguments(argv=None):
         p.error(f"argument --stop-after: {args.stop_after} is more than the {args.epochs} epochs")
     if args.branch and len(args.seeds) > 1:
         p.error("argument --branch: it is a checkpoint of one seed; give --seed")
-    if args.out and args.out.endswith(".npz"):
-        p.error(f"argument --out: {args.out} is named as a net; the JSON goes there, each net beside it")
+    if args.out and os.path.realpath(args.out).lower().endswith(NOT_FOR_JSON):
+        p.error(f"argument --out: {args.out} is named as a net, a lock or a temporary file; the JSON goes there, each net beside it")
     return p, args
 
 
@@ -574,6 +593,13 @@ def protocol_of(settings: Settings, lr: float | None = None) -> Protocol:
 def unfinished(file: Path) -> Path:
     """Where a net is kept until those of all seeds are finished: an earlier run's stands in `file` until then."""
     return file.with_name(f"{file.stem}_unfinished.npz")
+
+
+def net_file(path: Path, seed: int) -> Path:
+    """Where the net of this seed is kept, beside the JSON: run_0.npz of run.json, but run.txt.0.npz of run.txt, since
+    the nets of two JSON files must not have one name."""
+    name = f"{path.stem}_{seed}" if path.suffix == ".json" else f"{path.name}.{seed}"
+    return real_path(path.with_name(f"{name}.npz"))
 
 
 def check_unsaved(file: Path) -> None:
@@ -666,17 +692,25 @@ def duration(seconds: float) -> str:
 
 
 def train_seeds(args, save) -> None:
-    """What the command line does; save({path: bytes}) writes the JSON."""
-    start = time.perf_counter()
+    """What the command line does; save({path: bytes}) writes the JSON.  Nobody else writes there, nor its nets, while it
+    runs."""
     path = Path(os.path.realpath(args.out)) if args.out else ROOT / f"run_conv{'_quick' * args.quick}.json"
-    if not args.no_save:
-        check_writable(path)
+    if args.no_save:
+        _train_seeds(args, path, save)
+        return
+    check_writable(path)
+    with Lock(path):
+        _train_seeds(args, path, save)
+
+
+def _train_seeds(args, path: Path, save) -> None:
+    start = time.perf_counter()
     commit()
     whole = load_images(args.data, args.data_dir)
     planned = plan(args, whole)
     data = select_images(whole, planned[0])
     protocol, images = protocol_of(planned[0], args.lr), fingerprint(data)
-    files = [path.with_name(f"{path.stem}_{settings.seed}.npz") for settings in planned]
+    files = [net_file(path, settings.seed) for settings in planned]
     branch_of = Path(args.branch) if args.branch else None
     if branch_of:
         branch(branch_of, planned[0], protocol, images)  # refuses before anything is written
@@ -719,7 +753,7 @@ def train_seeds(args, save) -> None:
                         checkpoint.unlink(missing_ok=True)
                         file.unlink(missing_ok=True)
                     elif "stopped_after" not in run:  # else the checkpoint stays, for --resume
-                        os.replace(checkpoint, file)
+                        replace_file(checkpoint, file)
     finally:
         print(table(runs), flush=True)  # whatever happens to the disk
     if not args.no_save:

@@ -334,14 +334,22 @@ class DeepNet:
     @classmethod
     def load(cls, path: str | os.PathLike) -> DeepNet:
         """The net that save() wrote, to the last bit; raises InputError for anything else.  Executes nothing of it."""
-        try:
-            head, arrays = files.read_arrays(path)
-            parameters, own = arrays["parameters"], dict(head["net"])
+
+        def settings_of(head):
+            own = dict(head["net"])
             own["block"] = block_of(own["block"], **own.pop("block_settings", {}))
-            size = sum(map(math.prod, cls._shapes(SimpleNamespace(**own)).values()))
-            if parameters.shape != (size,) or not np.isfinite(parameters).all():
-                raise ValueError(f"{size} finite parameters are needed, not {parameters.shape}")
-            net = cls(**own, rng=np.random.default_rng(0), dtype=parameters.dtype)
+            return own
+
+        def shapes_of(head):
+            shapes = cls._shapes(SimpleNamespace(**settings_of(head)))
+            return {"parameters": (sum(map(math.prod, shapes.values())),)}
+
+        try:
+            head, arrays = files.read_arrays(path, shapes_of)
+            parameters = arrays["parameters"]
+            if not np.isfinite(parameters).all():
+                raise ValueError("its parameters are not finite")
+            net = cls(**settings_of(head), rng=np.random.default_rng(0), dtype=parameters.dtype)
             net.parameters[:], net.about = parameters, dict(head["about"])
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
             raise InputError(f"{path} is not a net that DeepNet.save() wrote: {error}") from error
