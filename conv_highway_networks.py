@@ -530,7 +530,8 @@ def parse_arguments(argv=None):
     if args.branch and len(args.seeds) > 1:
         p.error("argument --branch: it is a checkpoint of one seed; give --seed")
     if args.out and os.path.realpath(args.out).lower().endswith(NOT_FOR_JSON):
-        p.error(f"argument --out: {args.out} is named as a net, a lock or a temporary file; the JSON goes there, each net beside it")
+        named = f"{args.out} is named as a net, a lock or a temporary file"
+        p.error(f"argument --out: {named}; the JSON goes there, each net beside it")
     return p, args
 
 
@@ -692,8 +693,9 @@ def duration(seconds: float) -> str:
 
 
 def train_seeds(args, save) -> None:
-    """What the command line does; save({path: bytes}) writes the JSON.  Nobody else writes there, nor its nets, while it
-    runs."""
+    """What the command line does; save({path: bytes}) writes the JSON.
+
+    While it runs, no other command writes that file and the nets beside it."""
     path = Path(os.path.realpath(args.out)) if args.out else ROOT / f"run_conv{'_quick' * args.quick}.json"
     if args.no_save:
         _train_seeds(args, path, save)

@@ -177,7 +177,7 @@ def parse_idx(path: Path, data: bytes, n_dims: int) -> np.ndarray:
     shape = tuple(int(size) for size in np.frombuffer(data, ">u4", n_dims, offset=4))
     size, says = len(data) - start, " x ".join(map(str, shape))
     if size > math.prod(shape):
-        raise InputError(f"{path} has more bytes of data than its header says, {says}")
+        raise InputError(f"{path} has more bytes of data than it should; its header says {says}")
     if size < math.prod(shape):
         raise InputError(f"{path} has {size} bytes of data; its header says {says}")
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)

@@ -824,7 +824,9 @@ BAD = [
     (("--jobs", "0"), "'0' is not a whole number of at least 1"),
     (("--out", "."), "is a folder or a device"),
     (("--out", "nowhere/x.json"), "cannot be written"),
-    (("--out", "run_0.npz"), "run_0.npz is named as a net; the JSON goes there, each net beside it"),
+    (("--out", "run_0.npz"), "run_0.npz is named as a net, a lock or a temporary file; the JSON goes there, each net"),
+    (("--out", "run_0.NPZ"), "run_0.NPZ is named as a net"),
+    (("--out", ".run.json.lock"), ".run.json.lock is named as a net, a lock"),
     (("--net", "mnist-999999999"), "not enough memory"),
     (("--depth", "3"), "unrecognized arguments"),
 ]
