@@ -24,12 +24,17 @@ of training, the images that a net is given, the training, the command line.
 
 from __future__ import annotations
 
+import os
+import sys
+
+if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
+    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
 import hashlib
 import heapq
 import math
-import os
-import sys
 import time
 import zlib
 from collections import Counter
@@ -39,7 +44,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from tqdm import tqdm
@@ -48,6 +52,7 @@ import highway_networks as hn
 from conv.cifar import Pipeline, load_cifar, sha256_as_read
 from conv.layers import KINDS, ConvNet, Convolution, Nesterov
 from conv.nets import NETS, find_net
+from plumbing.arrays import memory_for
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import (
     ROOT,
@@ -241,7 +246,8 @@ class Training:
         how = {name: getattr(protocol, name) for name in ("init", "first", "last")}
         shape, layers = self._net_of(settings, protocol, images)
         rng = np.random.default_rng(settings.seed)
-        self.net = ConvNet(shape, layers, rng, gate_bias=settings.gate_bias, **how)
+        with memory_for(f"nets of this size: {settings.net} for images of {images['pixels']} pixels"):
+            self.net = ConvNet(shape, layers, rng, gate_bias=settings.gate_bias, **how)
         self.inputs = inputs_of(protocol)
         decay = self.net.per_parameter(protocol.weight_decay, protocol.decay_of_last)
         rates = self.net.per_parameter(1.0, biases=2.0)
@@ -735,13 +741,12 @@ def _train_seeds(args, path: Path, save) -> None:
     work = partial(train_one, resume=args.resume, branch_of=branch_of, stop_after=args.stop_after)
     jobs, done = min(args.jobs, len(tasks)), {}
     to_train = [replace(settings, epochs=args.stop_after or args.epochs) for settings in planned]
-    with (
-        closing(Progress(to_train, jobs)) as progress,
-        closing(in_processes(work, tasks, jobs, None if args.quiet else progress.heard)) as finished,
-    ):
-        for run in finished:
-            done[run["seed"]] = run
-            progress.finished(run["seed"])
+    with closing(Progress(to_train, jobs)) as progress:
+        heard = None if args.quiet else progress.heard
+        with closing(in_processes(work, tasks, jobs, heard)) as finished:
+            for run in finished:
+                done[run["seed"]] = run
+                progress.finished(run["seed"])
     runs = [done[settings.seed] for settings in planned]
     for run in runs:
         if run["diverged"]:

@@ -1,5 +1,11 @@
 """The headline's nets, written to be read: batch first, an equation a line; docs/how_it_works.md walks through it."""
 
+import os
+import sys
+
+if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
+    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
@@ -70,7 +76,8 @@ def train(block, depth=30, epochs=12, batch=128):
         for rows in shuffle.permutation(6000)[: 6000 // batch * batch].reshape(-1, batch):
             logits, kept = forward(layers, x[rows])
             loss, d_logits = softmax_cross_entropy(logits, y[rows])
-            adam_step(layers, backward(layers, kept, d_logits), moments, t := t + 1)
+            t += 1
+            adam_step(layers, backward(layers, kept, d_logits), moments, t)
         right = forward(layers, x_test)[0].argmax(axis=1) == y_test
         print(f"{block}, depth {depth}, epoch {epoch}: loss {loss:.3f} at last, test accuracy {right.mean():.3f}")
 

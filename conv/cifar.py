@@ -23,6 +23,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import highway_networks as hn
 from plumbing import files
+from plumbing.arrays import memory_for
 from plumbing.files import ROOT, InputError
 
 # ---- The files -------------------------------------------------------------------------------------------------------
@@ -122,6 +123,11 @@ def _refuse_pickles(name: str, paths: list[Path]) -> None:
 
 def _read(name: str, path: Path) -> hn.Dataset:
     """The set in this folder or archive."""
+    with memory_for(f"{name} in {path}"):
+        return _read_records(name, path)
+
+
+def _read_records(name: str, path: Path) -> hn.Dataset:
     layout, of_label = SETS[name], len(SETS[name].labels)
     contents = _from_folder(name, path) if os.path.isdir(path) else _from_archive(name, path)
     parts = (b"".join(contents.pop(file) for file in names) for names in (layout.train, layout.test))

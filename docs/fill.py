@@ -16,13 +16,14 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from functools import cache, partial
 from pathlib import Path
 from statistics import mean, median, stdev
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+from functools import cache, partial
+
 from experiments.ledger import format_stat
 from plumbing import records
 from plumbing.commands import run_command, run_program
@@ -44,7 +45,8 @@ def fill(text: str, read) -> str:
     Raises InputError for a comment that nothing is known of, for one without its end, and for results that lack what
     it needs.
     """
-    if stray := re.search(f"{NAME}|<!-- end -->", MARK.sub("", text)):
+    stray = re.search(f"{NAME}|<!-- end -->", MARK.sub("", text))
+    if stray:
         raise InputError(f"{stray[0]} stands alone: a number stands between <!-- NAME --> and <!-- end -->")
 
     def filled(match):
