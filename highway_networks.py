@@ -280,7 +280,7 @@ class DeepNet:
         if np.dtype(dtype) not in (np.float32, np.float64, np.complex128):
             raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
         if min(d_in, d_out, hidden) < 1 or depth < 0:
-            raise ValueError(f"sizes must be positive: {d_in=}, {d_out=}, {hidden=}, {depth=}")
+            raise ValueError(f"sizes must be positive: d_in={d_in}, d_out={d_out}, hidden={hidden}, depth={depth}")
         if not abs(gate_bias) < 1e30:
             raise ValueError(f"gate_bias must be finite, even in float32, not {gate_bias}")
         self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, block_of(block)
@@ -530,7 +530,7 @@ class Optimizer:
 
     def __init__(self, parameters, lr, clip, decay, n_states):
         if not (lr > 0 and clip > 0):
-            raise ValueError(f"lr and clip must be positive: {lr=}, {clip=}")
+            raise ValueError(f"lr and clip must be positive: lr={lr}, clip={clip}")
         self.parameters, self.lr, self.clip, self.decay = parameters, lr, clip, decay
         self.states = zero_rows(n_states, len(parameters), parameters.dtype)
         self._scratch = zeros(len(parameters[:CHUNK]), parameters.dtype)

@@ -26,7 +26,7 @@ from functools import cache, partial
 
 from experiments.ledger import format_stat
 from plumbing import records
-from plumbing.commands import run_command, run_program
+from plumbing.commands import first_line, run_command, run_program
 from plumbing.files import ROOT, InputError, read_json
 
 BLOCKS = ("highway", "plain")
@@ -704,7 +704,7 @@ def of_mnist(name: str, record: dict) -> dict:
 
 
 def main(argv=None) -> int:
-    argparse.ArgumentParser(prog="docs/fill.py", description=__doc__.split("\n")[0]).parse_args(argv)
+    argparse.ArgumentParser(prog="docs/fill.py", description=first_line(__doc__)).parse_args(argv)
 
     def work(save):
         read, texts = cache(lambda name: of_mnist(name, read_json(ROOT / name))), {}

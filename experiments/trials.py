@@ -20,7 +20,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from experiments.code import code_of
-from plumbing.commands import number, path_name, run_command, run_program
+from plumbing.commands import first_line, number, path_name, run_command, run_program
 from plumbing.files import (
     ROOT,
     InputError,
@@ -47,7 +47,7 @@ class Experiment:
         self, name: str, doc: str, budgets: dict[str, dict], argv=None, *, full=MORE, harder=False, data_dir=""
     ):
         self.name, self.command = name, f"python -m experiments.{name}"
-        p = argparse.ArgumentParser(prog=self.command, description=doc.split("\n")[0])
+        p = argparse.ArgumentParser(prog=self.command, description=first_line(doc))
         budget = p.add_mutually_exclusive_group()
         budget.add_argument("--quick", action="store_const", const="quick", dest="budget", help="a smoke test: seconds")
         budget.add_argument("--full", action="store_const", const="full", dest="budget", help=full)

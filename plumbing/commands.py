@@ -34,6 +34,11 @@ def number(kind, low, high=math.inf):
     return parse
 
 
+def first_line(doc: str | None) -> str | None:
+    """That of a module's docstring, as a command describes itself; with python -OO there is none."""
+    return doc and doc.split("\n")[0]
+
+
 def path_name(text: str) -> str:
     """An argparse type: not empty, as when a shell's variable is not set."""
     if not text:
