@@ -762,7 +762,7 @@ def _train_seeds(args, path: Path, save) -> None:
                     elif "stopped_after" not in run:  # else the checkpoint stays, for --resume
                         replace_file(checkpoint, file)
     finally:
-        print(table(runs), flush=True)  # whatever happens to the disk
+        print(f"{table(runs)}\n", end="", flush=True)  # whatever happens to the disk; in one write
     if not args.no_save:
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
 

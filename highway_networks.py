@@ -821,7 +821,7 @@ def train_pairs(args, save) -> None:
         if not args.no_save:
             save({path: files.json_bytes(record | {"env": files.environment(), "runs": runs})})
     finally:
-        print(table(runs), flush=True)  # whatever happens to the disk
+        print(f"{table(runs)}\n", end="", flush=True)  # whatever happens to the disk; in one write
     if not args.no_save:
         back = "" if args.out or args.quick else f"; git checkout {path.name} brings the committed one back"
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s{back}", flush=True)
