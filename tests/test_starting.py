@@ -295,5 +295,5 @@ def test_each_line_is_one_write(words, tmp_path, data_set):
             except BlockingIOError:
                 break
     assert len(lines) >= 3
-    for line in lines:
+    for line in filter(None, lines):  # to write nothing tears nothing
         assert line.endswith("\n"), lines
