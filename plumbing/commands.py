@@ -113,10 +113,8 @@ def run_program(main) -> None:
     sys.stdout, sys.stderr = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
     sys.stdout.reconfigure(errors="backslashreplace")
     write_whole_lines()
-    if signal.getsignal(signal.SIGINT) in (
-        signal.default_int_handler,
-        interrupted,
-    ):  # not if whoever started it wants it ignored
+    # not if whoever started it wants it ignored
+    if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, interrupted):
         signal.signal(signal.SIGINT, _once_a_second())
     status = main()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is done: too late to be interrupted

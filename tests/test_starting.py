@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -23,7 +24,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from conv import cifar
 from plumbing import installed, processes
-from plumbing.commands import run_command
+from plumbing.commands import run_command, run_program
 from plumbing.processes import CannotStart, in_processes
 
 IN_THE_ROOT = [path for path in COMMANDS if "/" not in path]
@@ -122,6 +123,17 @@ def test_ctrl_c_while_modules_are_imported(path, strike, tmp_path):
 def test_ctrl_c_elsewhere_is_an_exception_as_always():
     with pytest.raises(KeyboardInterrupt):
         installed.interrupted(2, sys._getframe())
+
+
+def test_a_command_under_way_handles_ctrl_c_itself(monkeypatch):
+    before = signal.signal(signal.SIGINT, installed.interrupted)
+    seen = []
+    try:
+        with pytest.raises(SystemExit, match="0"):
+            run_program(lambda: seen.append(signal.getsignal(signal.SIGINT)) or 0)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen != [installed.interrupted]
 
 
 # ---- limits of the system
