@@ -24,12 +24,17 @@ of training, the images that a net is given, the training, the command line.
 
 from __future__ import annotations
 
+import os
+import sys
+
+if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
+    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
 import hashlib
 import heapq
 import math
-import os
-import sys
 import time
 import zlib
 from collections import Counter
@@ -39,7 +44,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from tqdm import tqdm
@@ -48,15 +52,19 @@ import highway_networks as hn
 from conv.cifar import Pipeline, load_cifar, sha256_as_read
 from conv.layers import KINDS, ConvNet, Convolution, Nesterov
 from conv.nets import NETS, find_net
+from plumbing.arrays import memory_for
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import (
     ROOT,
     InputError,
+    Lock,
     check_writable,
     commit,
     environment,
     json_bytes,
     read_arrays,
+    real_path,
+    replace_file,
     write_arrays,
 )
 from plumbing.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred, one_blas_thread
@@ -234,10 +242,11 @@ class Training:
             needed = f"an epoch, {BATCH} training images and a schedule, {', '.join(SCHEDULES)}, are needed"
             given = f"{settings.epochs} epochs, {settings.n_train} images, {protocol.schedule!r}"
             raise ValueError(f"{needed}, not {given}")
-        net, how = find_net(settings.net), {name: getattr(protocol, name) for name in ("init", "first", "last")}
-        layers = net.layers_of(block=settings.block, dropout=protocol.dropout, classes=images["classes"])
-        shape, rng = shape_of(net.shape[0], images["pixels"]), np.random.default_rng(settings.seed)
-        self.net = ConvNet(shape, layers, rng, gate_bias=settings.gate_bias, **how)
+        how = {name: getattr(protocol, name) for name in ("init", "first", "last")}
+        shape, layers = self._net_of(settings, protocol, images)
+        rng = np.random.default_rng(settings.seed)
+        with memory_for(f"nets of this size: {settings.net} for images of {images['pixels']} pixels"):
+            self.net = ConvNet(shape, layers, rng, gate_bias=settings.gate_bias, **how)
         self.inputs = inputs_of(protocol)
         decay = self.net.per_parameter(protocol.weight_decay, protocol.decay_of_last)
         rates = self.net.per_parameter(1.0, biases=2.0)
@@ -247,6 +256,13 @@ class Training:
         self.steps, self.steps_of_epoch, self.after_step = 0, settings.n_train // BATCH, lambda: None
         self.within_epoch = False
         self.parent: dict | None = None
+
+    @staticmethod
+    def _net_of(settings: Settings, protocol: Protocol, images: dict) -> tuple[tuple, list[tuple]]:
+        """The shape of the images, and the layers of the net."""
+        net = find_net(settings.net)
+        layers = net.layers_of(block=settings.block, dropout=protocol.dropout, classes=images["classes"])
+        return shape_of(net.shape[0], images["pixels"]), layers
 
     parameters = property(lambda self: self.net.parameters)
     epochs = property(lambda self: len(self.history["epoch"]), doc="that are finished")
@@ -296,14 +312,22 @@ class Training:
     @classmethod
     def load(cls, path: str | Path) -> Training:
         """What save() wrote; raises InputError for anything else.  Executes nothing of it."""
+
+        def settings_of(head):
+            return Settings(**head["settings"]), Protocol(*head["protocol"]), dict(head["images"])
+
+        def shapes_of(head):
+            sizes = ConvNet.sizes_of(*cls._net_of(*settings_of(head)))
+            sizes["v"] = sizes["parameters"]
+            return {name: (size,) for name, size in sizes.items()}
+
         try:
-            head, arrays = read_arrays(path)
-            protocol = Protocol(*head["protocol"])
-            run = cls(Settings(**head["settings"]), protocol, dict(head["images"]))
+            head, arrays = read_arrays(path, shapes_of)
+            run = cls(*settings_of(head))
             for name, target in run._arrays().items():
                 array = arrays[name]
-                if (array.shape, array.dtype) != (target.shape, target.dtype) or not np.isfinite(array).all():
-                    raise ValueError(f"{name} must be finite, {target.dtype} and of shape {target.shape}")
+                if array.dtype != target.dtype or not np.isfinite(array).all():
+                    raise ValueError(f"{name} must be finite and {target.dtype}")
                 target[:] = array
             run.history, run.seconds, run.commits = head["history"], float(head["seconds"]), list(head["commits"])
             run.parent = head["parent"]
@@ -460,6 +484,7 @@ def train_one(
 
 # ---- The command line ------------------------------------------------------------------------------------------------
 
+NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # names of files that are written beside it
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}  # to 90 %: 0.93, 0.93, 0.91 with seeds 0, 1, 2
 
 
@@ -509,8 +534,9 @@ def parse_arguments(argv=None):
         p.error(f"argument --stop-after: {args.stop_after} is more than the {args.epochs} epochs")
     if args.branch and len(args.seeds) > 1:
         p.error("argument --branch: it is a checkpoint of one seed; give --seed")
-    if args.out and args.out.endswith(".npz"):
-        p.error(f"argument --out: {args.out} is named as a net; the JSON goes there, each net beside it")
+    if args.out and os.path.realpath(args.out).lower().endswith(NOT_FOR_JSON):
+        named = f"{args.out} is named as a net, a lock or a temporary file"
+        p.error(f"argument --out: {named}; the JSON goes there, each net beside it")
     return p, args
 
 
@@ -573,6 +599,13 @@ def protocol_of(settings: Settings, lr: float | None = None) -> Protocol:
 def unfinished(file: Path) -> Path:
     """Where a net is kept until those of all seeds are finished: an earlier run's stands in `file` until then."""
     return file.with_name(f"{file.stem}_unfinished.npz")
+
+
+def net_file(path: Path, seed: int) -> Path:
+    """Where the net of this seed is kept, beside the JSON: run_0.npz of run.json, but run.txt.0.npz of run.txt, since
+    the nets of two JSON files must not have one name."""
+    name = f"{path.stem}_{seed}" if path.suffix == ".json" else f"{path.name}.{seed}"
+    return real_path(path.with_name(f"{name}.npz"))
 
 
 def check_unsaved(file: Path) -> None:
@@ -665,17 +698,26 @@ def duration(seconds: float) -> str:
 
 
 def train_seeds(args, save) -> None:
-    """What the command line does; save({path: bytes}) writes the JSON."""
-    start = time.perf_counter()
+    """What the command line does; save({path: bytes}) writes the JSON.
+
+    While it runs, no other command writes that file and the nets beside it."""
     path = Path(os.path.realpath(args.out)) if args.out else ROOT / f"run_conv{'_quick' * args.quick}.json"
-    if not args.no_save:
-        check_writable(path)
+    if args.no_save:
+        _train_seeds(args, path, save)
+        return
+    check_writable(path)
+    with Lock(path):
+        _train_seeds(args, path, save)
+
+
+def _train_seeds(args, path: Path, save) -> None:
+    start = time.perf_counter()
     commit()
     whole = load_images(args.data, args.data_dir)
     planned = plan(args, whole)
     data = select_images(whole, planned[0])
     protocol, images = protocol_of(planned[0], args.lr), fingerprint(data)
-    files = [path.with_name(f"{path.stem}_{settings.seed}.npz") for settings in planned]
+    files = [net_file(path, settings.seed) for settings in planned]
     branch_of = Path(args.branch) if args.branch else None
     if branch_of:
         branch(branch_of, planned[0], protocol, images)  # refuses before anything is written
@@ -698,13 +740,12 @@ def train_seeds(args, save) -> None:
     work = partial(train_one, resume=args.resume, branch_of=branch_of, stop_after=args.stop_after)
     jobs, done = min(args.jobs, len(tasks)), {}
     to_train = [replace(settings, epochs=args.stop_after or args.epochs) for settings in planned]
-    with (
-        closing(Progress(to_train, jobs)) as progress,
-        closing(in_processes(work, tasks, jobs, None if args.quiet else progress.heard)) as finished,
-    ):
-        for run in finished:
-            done[run["seed"]] = run
-            progress.finished(run["seed"])
+    with closing(Progress(to_train, jobs)) as progress:
+        heard = None if args.quiet else progress.heard
+        with closing(in_processes(work, tasks, jobs, heard)) as finished:
+            for run in finished:
+                done[run["seed"]] = run
+                progress.finished(run["seed"])
     runs = [done[settings.seed] for settings in planned]
     for run in runs:
         if run["diverged"]:
@@ -718,9 +759,9 @@ def train_seeds(args, save) -> None:
                         checkpoint.unlink(missing_ok=True)
                         file.unlink(missing_ok=True)
                     elif "stopped_after" not in run:  # else the checkpoint stays, for --resume
-                        os.replace(checkpoint, file)
+                        replace_file(checkpoint, file)
     finally:
-        print(table(runs), flush=True)  # whatever happens to the disk
+        print(f"{table(runs)}\n", end="", flush=True)  # whatever happens to the disk; in one write
     if not args.no_save:
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
 

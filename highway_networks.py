@@ -21,26 +21,29 @@ in nothing else on MNIST.  From top to bottom: the data, blocks, net, loss, opti
 
 from __future__ import annotations
 
+import os
+import sys
+
+if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
+    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
 import hashlib
 import math
-import os
-import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, square, subtract, tanh  # called in loops
 from tqdm import tqdm
 
 from plumbing import files
-from plumbing.arrays import cached, generator, views_into, zero_rows, zeros
+from plumbing.arrays import cached, generator, memory_for, views_into, zero_rows, zeros
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
 from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread
@@ -73,7 +76,8 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
 
     Looks in `data_dir` or $MNIST_DIR if one is given; else in data/mnist beside this file; else in
     ~/.cache/hinton-mnist; else downloads there.  Only a folder that was asked for may hold another data set."""
-    if chosen := data_dir or os.environ.get("MNIST_DIR"):
+    chosen = data_dir or os.environ.get("MNIST_DIR")
+    if chosen:
         return _read_folder(Path(os.path.expanduser(chosen)))
     if any(BUNDLED.glob("*ubyte*")):
         return _read_folder(BUNDLED, must_be_mnist=True)
@@ -85,10 +89,14 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
 
 
 def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
+    with memory_for(f"the data set in {folder}"):
+        return _read_files(folder, must_be_mnist)
+
+
+def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; one with the four files of a data set is needed")
-    with ThreadPoolExecutor() as pool:
-        contents = list(pool.map(lambda name: files.read_plain_or_gz(folder / name), SHA256))
+    contents = [files.read_plain_or_gz(folder / name) for name in SHA256]
     for (name, sha256), (path, _, digest) in zip(SHA256.items(), contents, strict=True):
         twin = next((other for other in SHA256 if SHA256[other] == digest), name)
         if twin != name:
@@ -272,7 +280,7 @@ class DeepNet:
         if np.dtype(dtype) not in (np.float32, np.float64, np.complex128):
             raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
         if min(d_in, d_out, hidden) < 1 or depth < 0:
-            raise ValueError(f"sizes must be positive: {d_in=}, {d_out=}, {hidden=}, {depth=}")
+            raise ValueError(f"sizes must be positive: d_in={d_in}, d_out={d_out}, hidden={hidden}, depth={depth}")
         if not abs(gate_bias) < 1e30:
             raise ValueError(f"gate_bias must be finite, even in float32, not {gate_bias}")
         self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, block_of(block)
@@ -334,14 +342,22 @@ class DeepNet:
     @classmethod
     def load(cls, path: str | os.PathLike) -> DeepNet:
         """The net that save() wrote, to the last bit; raises InputError for anything else.  Executes nothing of it."""
-        try:
-            head, arrays = files.read_arrays(path)
-            parameters, own = arrays["parameters"], dict(head["net"])
+
+        def settings_of(head):
+            own = dict(head["net"])
             own["block"] = block_of(own["block"], **own.pop("block_settings", {}))
-            size = sum(map(math.prod, cls._shapes(SimpleNamespace(**own)).values()))
-            if parameters.shape != (size,) or not np.isfinite(parameters).all():
-                raise ValueError(f"{size} finite parameters are needed, not {parameters.shape}")
-            net = cls(**own, rng=np.random.default_rng(0), dtype=parameters.dtype)
+            return own
+
+        def shapes_of(head):
+            shapes = cls._shapes(SimpleNamespace(**settings_of(head)))
+            return {"parameters": (sum(map(math.prod, shapes.values())),)}
+
+        try:
+            head, arrays = files.read_arrays(path, shapes_of)
+            parameters = arrays["parameters"]
+            if not np.isfinite(parameters).all():
+                raise ValueError("its parameters are not finite")
+            net = cls(**settings_of(head), rng=np.random.default_rng(0), dtype=parameters.dtype)
             net.parameters[:], net.about = parameters, dict(head["about"])
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
             raise InputError(f"{path} is not a net that DeepNet.save() wrote: {error}") from error
@@ -429,7 +445,8 @@ class DeepNet:
         dy = dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
         for a in reversed(work.layers):
             dy = self.block_backward(a, dy)
-        self.slope(work.states[0, :-1], dz_in := work.dz_in)
+        dz_in = work.dz_in
+        self.slope(work.states[0, :-1], dz_in)
         multiply(dz_in, dy, dz_in)
         dot(dz_in, work.x, self.grad.W_in)  # (hidden, N) (N, d_in)
         dz_in.sum(axis=1, out=self.grad.b_in)
@@ -513,7 +530,7 @@ class Optimizer:
 
     def __init__(self, parameters, lr, clip, decay, n_states):
         if not (lr > 0 and clip > 0):
-            raise ValueError(f"lr and clip must be positive: {lr=}, {clip=}")
+            raise ValueError(f"lr and clip must be positive: lr={lr}, clip={clip}")
         self.parameters, self.lr, self.clip, self.decay = parameters, lr, clip, decay
         self.states = zero_rows(n_states, len(parameters), parameters.dtype)
         self._scratch = zeros(len(parameters[:CHUNK]), parameters.dtype)
@@ -539,7 +556,7 @@ class Optimizer:
         for i in range(0, len(gradient), CHUNK):
             part = slice(i, i + CHUNK)
             g = gradient[part]
-            yield self.parameters[part], g, self._scratch[: len(g)], *(state[part] for state in self.states)
+            yield (self.parameters[part], g, self._scratch[: len(g)], *(state[part] for state in self.states))
 
 
 class Adam(Optimizer):
@@ -657,7 +674,8 @@ def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator
     Returns the run's history; that of a run that diverges ends with its last whole epoch, "diverged_at" says where."""
     gates = []
     net.about["pixels"] = PIXELS[0]
-    x_train, x_test = pixels_for(net, data.x_train), pixels_for(net, data.x_test)
+    with memory_for(f"the pixels of {len(data.x_train)} training and {len(data.x_test)} test images as {net.dtype}"):
+        x_train, x_test = pixels_for(net, data.x_train), pixels_for(net, data.x_test)
 
     def measure(row):
         row["test_acc"] = accuracy(net, x_test, data.y_test)
@@ -685,7 +703,8 @@ def run_one(block: str | Block, s: Settings, data: Dataset, verbose: bool = Fals
     start = time.perf_counter()
     line = "{epoch:3d}  loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}  |gradient| {grad_norm:.3g}"
     sizes = data.x_train.shape[1], data.n_classes, s.hidden, s.depth
-    net = DeepNet(*sizes, block, s.seed, gate_bias=s.gate_bias, dtype=s.dtype)
+    with memory_for(f"nets of this size: {s.depth} blocks of {s.hidden} units"):
+        net = DeepNet(*sizes, block, s.seed, gate_bias=s.gate_bias, dtype=s.dtype)
     label, rng = f"{net.block.name}, depth {s.depth}, seed {s.seed}", np.random.default_rng([s.seed, 1])
     report = partial(print, f"{label}  epoch", flush=True) if verbose else lambda text: None
     result = train(net, data, s, rng, lambda row: report(line.format_map(row)))
@@ -741,12 +760,19 @@ def plan(args, data: Dataset) -> list[Settings]:
 
 def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> list[dict]:
     """Trains a highway and a plain net for each Settings, `jobs` at a time; returns the `runs` of the JSON."""
-    subsets = {s.seed: subset(data, s.seed, s.n_train, s.n_test) for s in pairs}
     verbose = not quiet and len(pairs) == 1
-    tasks = [(block, s, subsets[s.seed], verbose) for s in pairs for block in PAIR]
-    tasks.sort(key=lambda task: (-task[1].depth, task[0] == "plain"))  # the longest first: no straggler at the end
-    runs, finished = {}, in_processes(run_one, tasks, min(jobs, len(tasks)))
-    for run in tqdm(finished, total=len(tasks), unit="run", disable=quiet or verbose or not sys.stderr.isatty()):
+    nets = [(block, s) for s in pairs for block in PAIR]
+    nets.sort(key=lambda net: (-net[1].depth, net[0] == "plain"))  # the longest first: no straggler at the end
+
+    def tasks():
+        for block, s in nets:  # as processes get free: all subsets at once may be larger than the memory
+            with memory_for(f"{s.n_train} training and {s.n_test} test images"):
+                its_data = subset(data, s.seed, s.n_train, s.n_test)
+            yield block, s, its_data, verbose
+
+    runs = {}
+    finished = in_processes(run_one, tasks(), min(jobs, len(nets)))
+    for run in tqdm(finished, total=len(nets), unit="run", disable=quiet or verbose or not sys.stderr.isatty()):
         runs[run["seed"], run["depth"], run["block"]] = run
         if not quiet and not verbose:
             tqdm.write(f"{run['label']}: {outcome(run)}  ({run['wallclock_sec']:.1f} s)")
@@ -795,7 +821,7 @@ def train_pairs(args, save) -> None:
         if not args.no_save:
             save({path: files.json_bytes(record | {"env": files.environment(), "runs": runs})})
     finally:
-        print(table(runs), flush=True)  # whatever happens to the disk
+        print(f"{table(runs)}\n", end="", flush=True)  # whatever happens to the disk; in one write
     if not args.no_save:
         back = "" if args.out or args.quick else f"; git checkout {path.name} brings the committed one back"
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s{back}", flush=True)

@@ -12,6 +12,13 @@ test images the rounded weights must give the same class.
 
 from __future__ import annotations
 
+import os
+import sys
+
+if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
+    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
 import base64
 import copy
@@ -19,7 +26,6 @@ import json
 from functools import partial
 from pathlib import Path
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import matplotlib
 import numpy as np
 

@@ -6,11 +6,17 @@ transform gate of every layer moves.
 
 from __future__ import annotations
 
+import os
+import sys
+
+if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
+    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
 from functools import partial
 from pathlib import Path
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import imageio.v3 as imageio
 import matplotlib.pyplot as plt
 

@@ -9,10 +9,16 @@ this file, and says what highway_networks.py does differently to be fast.
 A block of your own is a pair of functions like those of `residual`, and a line in BLOCKS.
 """
 
+import os
+import sys
+
+if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
+    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from dataclasses import dataclass
 from types import SimpleNamespace
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
 from highway_networks import load_mnist

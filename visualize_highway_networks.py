@@ -7,11 +7,17 @@ the published program) writes them, and results/*.json, what experiments and ben
 
 from __future__ import annotations
 
+import os
+import sys
+
+if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
+    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
 from functools import partial
 from pathlib import Path
 
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from plumbing.commands import path_name, run_command, run_program
 from plumbing.files import ROOT, read_json
 from plumbing.records import load_record, load_results

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from plumbing.commands import path_name, run_command, run_program
+from plumbing.commands import first_line, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, check_writable, environment, write_json
 
 TARGETS = {  # at most, for the numbers of the summaries
@@ -70,7 +70,7 @@ def end(main) -> None:
 
 def arguments(name: str, doc: str) -> argparse.ArgumentParser:
     """What every benchmark understands; each adds its own settings."""
-    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=doc.split("\n")[0])
+    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=first_line(doc))
     parser.add_argument("--out", type=path_name, metavar="FILE", help=f"instead of results/benchmark_{name}.json")
     return parser
 

@@ -23,12 +23,14 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import highway_networks as hn
 from plumbing import files
+from plumbing.arrays import memory_for
 from plumbing.files import ROOT, InputError
 
 # ---- The files -------------------------------------------------------------------------------------------------------
 
 SHAPE = (3, 32, 32)  # red, green, blue; rows; columns
 PIXELS = 3 * 32 * 32
+AROUND_THE_FILES = 1 << 20  # bytes that an archive may have beside those of its files, before it is compressed
 CACHE = hn.CACHE.with_name("highway-networks-cifar")  # beside MNIST's
 
 
@@ -121,6 +123,11 @@ def _refuse_pickles(name: str, paths: list[Path]) -> None:
 
 def _read(name: str, path: Path) -> hn.Dataset:
     """The set in this folder or archive."""
+    with memory_for(f"{name} in {path}"):
+        return _read_records(name, path)
+
+
+def _read_records(name: str, path: Path) -> hn.Dataset:
     layout, of_label = SETS[name], len(SETS[name].labels)
     contents = _from_folder(name, path) if os.path.isdir(path) else _from_archive(name, path)
     parts = (b"".join(contents.pop(file) for file in names) for names in (layout.train, layout.test))
@@ -140,11 +147,13 @@ def _from_folder(name: str, folder: Path) -> dict[str, bytes]:
     for file, size in SETS[name].sizes().items():
         path = folder / file
         try:
-            contents[file] = path.read_bytes()
+            with files.open_file(path) as opened:
+                found = os.fstat(opened.fileno()).st_size
+                if found != size:
+                    raise InputError(f"{path} has {found} bytes; {name}'s has {size}")
+                contents[file] = opened.read(size)
         except OSError as error:
             raise InputError(f"{path} cannot be read: {error.strerror}") from error
-        if len(contents[file]) != size:
-            raise InputError(f"{path} has {len(contents[file])} bytes; {name}'s has {size}")
     return contents
 
 
@@ -152,7 +161,7 @@ def _from_archive(name: str, path: Path) -> dict[str, bytes]:
     """The same from the archive: the members of these names, wherever it would put them; nothing is written."""
     sizes, contents = SETS[name].sizes(), {}
     try:
-        data = path.read_bytes()
+        data = files.read_bytes(path, sum(sizes.values()) + AROUND_THE_FILES)
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from error
     _check_md5(name, path, data)

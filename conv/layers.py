@@ -467,17 +467,29 @@ class ConvNet:
         self.shape, self.dtype, self._entries = tuple(shape), np.dtype(dtype), [tuple(layer) for layer in layers]
         self.method = method
         self._make_layers()
-        size, of_statistics = (
-            sum(math.prod(shape) for layer in self.layers for shape in getattr(layer, name).values())
-            for name in ("shapes", "statistics")
-        )
-        self.parameters, self.gradient = zero_rows(2, size, self.dtype)
-        self.statistics = zeros(of_statistics, self.dtype)
+        sizes = self._sizes()
+        self.parameters, self.gradient = zero_rows(2, sizes["parameters"], self.dtype)
+        self.statistics = zeros(sizes["statistics"], self.dtype)
         self._name_views()
         rng = generator(rng)
         weighted = [layer for layer in self.layers if layer.shapes]
         for layer, own in zip(weighted, [first, *[init] * (len(weighted) - 2), last][-len(weighted) :], strict=True):
             layer.draw(rng, own, gate_bias)
+
+    @classmethod
+    def sizes_of(cls, shape, layers) -> dict[str, int]:
+        """How many `parameters` and `statistics` the net of these layers has; none of its arrays is made."""
+        net = cls.__new__(cls)
+        net.shape, net.method, net._entries = tuple(shape), "winograd", layers
+        net._make_layers()
+        return net._sizes()
+
+    def _sizes(self):
+        sizes = {"parameters": 0, "statistics": 0}
+        for layer in self.layers:
+            sizes["parameters"] += sum(map(math.prod, layer.shapes.values()))
+            sizes["statistics"] += sum(map(math.prod, layer.statistics.values()))
+        return sizes
 
     def _make_layers(self):
         self.layers, in_shape = [], self.shape[:2]

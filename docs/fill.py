@@ -16,14 +16,15 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from functools import cache
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+from functools import cache
+
 from experiments.headline import COMMANDS, checked
-from plumbing.commands import run_command, run_program
+from plumbing.commands import first_line, run_command, run_program
 from plumbing.files import ROOT, InputError, read_json
 from report import registry
 from report.ledger import the_claim
@@ -44,7 +45,8 @@ def fill(text: str, read) -> str:
     Raises InputError for a comment that nothing is known of, for one without its end, and for results that lack what
     it needs.
     """
-    if stray := re.search(f"{NAME}|<!-- end -->", MARK.sub("", text)):
+    stray = re.search(f"{NAME}|<!-- end -->", MARK.sub("", text))
+    if stray:
         raise InputError(f"{stray[0]} stands alone: a number stands between <!-- NAME --> and <!-- end -->")
 
     def filled(match):
@@ -95,7 +97,7 @@ def changed_pages(read) -> dict[Path, bytes]:
 
 
 def main(argv=None) -> int:
-    argparse.ArgumentParser(prog="docs/fill.py", description=__doc__.split("\n")[0]).parse_args(argv)
+    argparse.ArgumentParser(prog="docs/fill.py", description=first_line(__doc__)).parse_args(argv)
 
     def work(save):
         changed = changed_pages(cache(committed))

@@ -23,7 +23,7 @@ if not __package__:  # run as a file, from any folder
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from docs import fill
 from experiments import cifar, claims, conv_training, table1
-from plumbing.commands import path_name, run_command, run_program
+from plumbing.commands import first_line, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, json_bytes, read_json
 from plumbing.records import load_results
 
@@ -77,7 +77,7 @@ def add_runs(question, results: dict, path: Path) -> dict:
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m experiments.add", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(prog="python -m experiments.add", description=first_line(__doc__))
     parser.add_argument("question", choices=QUESTIONS, help="whose results they belong to")
     parser.add_argument(
         "runs", type=path_name, nargs="*", metavar="RUN.json", help="what conv_highway_networks.py wrote"

@@ -25,6 +25,7 @@ from experiments import headline
 from experiments.blocks import early_and_late
 from experiments.ledger import PUBLISHED, Claim, NotMeasured, above, below, judge, of, shown, shown_in, within
 from experiments.trials import run_and_exit
+from plumbing.commands import first_line
 from plumbing.files import ROOT, InputError, check_writable, environment, write_json
 from plumbing.records import load_record, load_results, seconds_on_two_cores
 
@@ -250,7 +251,7 @@ def judged_record(records: dict) -> dict:
 
 
 def main(argv=None) -> None:
-    p = argparse.ArgumentParser(prog="python -m experiments.claims", description=__doc__.split("\n")[0])
+    p = argparse.ArgumentParser(prog="python -m experiments.claims", description=first_line(__doc__))
     p.parse_args(argv)
     path = ROOT / "results" / "claims.json"
     check_writable(path)

@@ -139,7 +139,8 @@ def finals(e: Experiment) -> list[dict]:
             raise ValueError("a net diverged, or has other settings than are tried here")
     except (ValueError, LookupError, TypeError) as error:
         raise InputError(f"{path} cannot be used ({error}): it comes from {again}") from error
-    if missing := sets.keys() - {t["data"] for t in nets}:
+    missing = sets.keys() - {t["data"] for t in nets}
+    if missing:
         if e.budget == "quick":
             train()
             return finals(e)

@@ -54,8 +54,10 @@ def trial(t: dict) -> dict:
 def truncated_normal(rng, shape):
     """Normal of deviation 0.1 without what lies beyond two deviations, as TensorFlow draws it."""
     values = rng.normal(0, 0.1, shape)
-    while (far := np.abs(values) > 0.2).any():
+    far = np.abs(values) > 0.2
+    while far.any():
         values[far] = rng.normal(0, 0.1, far.sum())
+        far = np.abs(values) > 0.2
     return values
 
 

@@ -176,7 +176,8 @@ def error_of_half(t: dict) -> float:
 
 def nets(r: dict, data: str = "MNIST") -> list[dict]:
     """What was found in those of one data set; raises LookupError where there is none."""
-    if found := [t for t in r["trials"] if t["data"] == data]:
+    found = [t for t in r["trials"] if t["data"] == data]
+    if found:
         return found
     raise LookupError(f"no net of {data}")
 

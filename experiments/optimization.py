@@ -19,13 +19,14 @@ of each search, and the best with the slowest decay, are trained as long as the 
 from __future__ import annotations
 
 import sys
-from itertools import pairwise
 from pathlib import Path
 
 if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+from itertools import pairwise
+
 import numpy as np
 
 from experiments import training

@@ -76,7 +76,8 @@ def measure(net: hn.DeepNet, gates: hn.DeepNet, t: dict) -> tuple[list, list, di
     x, y, x_test, y_test = training.images_of(t)
     moments = Moments(net, gates, x, y)
     accuracies = nearest_centroid(net, gates, x_test, y_test, moments.classes)
-    return *accuracies, moments.shares() | clusters_and_pairs(net, gates, x_test, y_test, t)
+    shares = moments.shares() | clusters_and_pairs(net, gates, x_test, y_test, t)
+    return (*accuracies, shares)
 
 
 def routes(net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray):

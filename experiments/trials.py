@@ -20,8 +20,18 @@ from pathlib import Path
 from tqdm import tqdm
 
 from experiments.code import code_of
-from plumbing.commands import number, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError, check_writable, commit, environment, json_bytes, write_json
+from plumbing.commands import first_line, number, path_name, run_command, run_program
+from plumbing.files import (
+    ROOT,
+    InputError,
+    Lock,
+    check_writable,
+    commit,
+    environment,
+    json_bytes,
+    open_file,
+    write_json,
+)
 from plumbing.processes import MOST_JOBS, WorkerDied, all_cores, in_processes, one_blas_thread
 
 MORE = "a larger budget: more trials, epochs, seeds or draws, as far as the experiment has them"
@@ -37,7 +47,7 @@ class Experiment:
         self, name: str, doc: str, budgets: dict[str, dict], argv=None, *, full=MORE, harder=False, data_dir=""
     ):
         self.name, self.command = name, f"python -m experiments.{name}"
-        p = argparse.ArgumentParser(prog=self.command, description=doc.split("\n")[0])
+        p = argparse.ArgumentParser(prog=self.command, description=first_line(doc))
         budget = p.add_mutually_exclusive_group()
         budget.add_argument("--quick", action="store_const", const="quick", dest="budget", help="a smoke test: seconds")
         budget.add_argument("--full", action="store_const", const="full", dest="budget", help=full)
@@ -64,6 +74,7 @@ class Experiment:
             self.folder.mkdir(parents=True, exist_ok=True)
         check_writable(self.folder / f"{name}.json")
         self.log = self.folder / f"{name}.jsonl"
+        self.lock = Lock(self.log)  # until the experiment ends: what it keeps is for one command at a time
         self.commits, self.data_sets = set(), {}
         commit()
 
@@ -148,9 +159,11 @@ def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
 
 def _whole_lines(log: Path) -> list[dict]:
     """What a log holds; cuts off what a killed process left of its last line."""
-    if not log.exists():
+    try:
+        with open_file(log) as file:
+            data = file.read()
+    except FileNotFoundError:
         return []
-    data = log.read_bytes()
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) < len(data):
         with log.open("rb+") as file:

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 
 import numpy as np
 
 CACHE_LINE, HUGE = 64, 1 << 22  # bytes
+
+
+class TooLarge(MemoryError):
+    """Its message says what the memory is not enough for."""
+
+
+@contextlib.contextmanager
+def memory_for(what: str):
+    """Says, where the block lacks memory, that it is not enough for that; a MemoryError all the same."""
+    try:
+        yield
+    except TooLarge:
+        raise
+    except MemoryError as error:
+        raise TooLarge(f"not enough memory for {what}") from error
 
 
 def zeros(size: int, dtype) -> np.ndarray:

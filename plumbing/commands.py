@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import math
 import os
 import signal
 import sys
 import time
 
+from plumbing.arrays import TooLarge
 from plumbing.files import InputError, write_whole
-from plumbing.processes import WorkerDied, interrupts_deferred
+from plumbing.installed import interrupted
+from plumbing.processes import CannotStart, WorkerDied, interrupts_deferred, write_whole_lines
+
+LIMITS = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # of the system, not a file's
 
 
 def number(kind, low, high=math.inf):
@@ -27,6 +32,11 @@ def number(kind, low, high=math.inf):
         return value
 
     return parse
+
+
+def first_line(doc: str | None) -> str | None:
+    """That of a module's docstring, as a command describes itself; with python -OO there is none."""
+    return doc and doc.split("\n")[0]
 
 
 def path_name(text: str) -> str:
@@ -65,12 +75,16 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
         return work(save) or 0
     except BrokenPipeError:  # whoever read our output stopped reading
         os._exit(1)
-    except MemoryError:
-        status, line = 2, f"{program}: error: not enough memory for nets of this size"
+    except MemoryError as error:
+        why = str(error) if isinstance(error, TooLarge) else f"not enough memory: {error or 'for the arrays needed'}"
+        status, line = 2, f"{program}: error: {why}"
     except InputError as error:
         status, line = 2, f"{program}: error: {' '.join(str(error).split())}"
+    except CannotStart as error:
+        advice = "fewer --jobs need less, ulimit -u and -n tell the limits"
+        status, line = 2, f"{program}: error: {error}; {advice}; {written}"
     except OSError as error:  # a file's have become InputErrors
-        where = error.filename or "standard output"
+        where = error.filename or ("the system" if error.errno in LIMITS else "standard output")
         status, line = 2, f"{program}: error: {where}: {error.strerror}; {written}"
     except KeyboardInterrupt:
         status, line = 130, f"interrupted: {written}"
@@ -98,7 +112,9 @@ def run_program(main) -> None:
     # no run ends because its output was closed from the start, or cannot show a name
     sys.stdout, sys.stderr = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
     sys.stdout.reconfigure(errors="backslashreplace")
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # not if whoever started it wants it ignored
+    write_whole_lines()
+    # not if whoever started it wants it ignored
+    if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, interrupted):
         signal.signal(signal.SIGINT, _once_a_second())
     status = main()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is done: too late to be interrupted

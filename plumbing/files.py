@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import glob
 import gzip
@@ -13,20 +14,52 @@ import math
 import os
 import platform
 import re
+import stat
 import subprocess
 import sys
-import time
+import weakref
+import zipfile
 import zlib
 from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_info
 
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
 ROOT = Path(__file__).resolve().parents[1]  # of the project
+MOST_IDX = 1 << 30  # bytes of one idx file; the largest of the MNIST family has 547 million
+MOST_JSON = 1 << 28  # bytes of one JSON file
+LEFTOVER_AGE = 3600  # seconds; no write takes as long
 
 
 class InputError(ValueError):
     """What the user gave cannot be used; the message is one line that says what is wrong and what would be right."""
+
+
+def open_file(path: str | os.PathLike):
+    """Opens a regular file to read its bytes.
+
+    Raises OSError for anything else: to open a pipe waits for its writer, and a device may have no end.
+    """
+    kind = os.stat(os.fspath(path)).st_mode
+    if stat.S_ISDIR(kind):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder, not a file", str(path))
+    if not stat.S_ISREG(kind):
+        raise OSError(errno.EINVAL, "it is a pipe, a socket or a device, not a file", str(path))
+    return open(path, "rb")
+
+
+def read_bytes(path: str | os.PathLike, most: int) -> bytes:
+    """The bytes of a regular file; raises OSError for one of more than `most` bytes before reading it."""
+    with open_file(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > most:
+            raise OSError(errno.EFBIG, f"it has {size} bytes, and may have {most}", str(path))
+        return file.read(most)
 
 
 def json_bytes(record) -> bytes:
@@ -43,7 +76,7 @@ def write_json(path: Path, record) -> None:
 def read_json(path: Path):
     """What a JSON file holds; raises InputError where it is none."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(read_bytes(path, MOST_JSON).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read as JSON: {error}") from error
 
@@ -58,26 +91,79 @@ def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> N
     write_whole({Path(path): file.getvalue()})
 
 
-def read_arrays(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
-    """The head and the arrays that write_arrays() wrote, executing nothing of it; for other files any exception."""
-    try:
-        with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
-            arrays = dict(file)
-    except ValueError as error:  # NumPy's own message may say that the file can be loaded "unsafely"
-        raise ValueError("it is no whole .npz file of numbers") from error
-    return json.loads(str(arrays.pop("head"))), arrays
+def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
+    """The head and the arrays that write_arrays() wrote, executing nothing of it; for other files any exception.
+
+    `shapes_of(head)` names the arrays and says which shape each must have.  No array is made before its header, its
+    size in the archive and the size of the file have been found to agree with that.
+    """
+    with open_file(path) as file:
+        try:
+            archive = zipfile.ZipFile(file)
+        except zipfile.BadZipFile:
+            raise ValueError("it is not a complete .npz file") from None
+        with archive:
+            head = json.loads(str(_read_array(archive, "head", (), "U")))
+            arrays = {}
+            for name, shape in shapes_of(head).items():
+                arrays[name] = _read_array(archive, name, shape, "fc")
+    return head, arrays
+
+
+def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kinds: str) -> np.ndarray:
+    """An array of an .npz file; raises ValueError, before it is made, for one of another shape or kind."""
+    if f"{name}.npy" not in archive.namelist():
+        raise ValueError(f"it has no array {name!r}")
+    member = archive.getinfo(f"{name}.npy")
+    whole_file = os.fstat(archive.fp.fileno()).st_size
+    if member.compress_type != zipfile.ZIP_STORED or member.file_size > whole_file:
+        raise ValueError(f"{name} is compressed, or larger than the file: {member.file_size} bytes of {whole_file}")
+    with archive.open(member) as file:
+        if np.lib.format.read_magic(file) != (1, 0):
+            raise ValueError(f"{name} is not an array as NumPy writes it")
+        shape_there, _, dtype = np.lib.format.read_array_header_1_0(file)
+        size_there = member.file_size - file.tell()
+    if shape_there != shape or dtype.kind not in kinds:
+        raise ValueError(f"{name} must have the shape {shape}, not {shape_there} of {dtype}")
+    size = math.prod(shape) * dtype.itemsize
+    if size_there != size:
+        raise ValueError(f"{name} has {size_there} bytes; its header says {size}")
+    with archive.open(member) as file:
+        return np.lib.format.read_array(file, allow_pickle=False)
 
 
 def read_plain_or_gz(path: Path) -> tuple[Path, bytes, str]:
-    """The file, or PATH.gz uncompressed: what was read, its bytes and their SHA-256; InputError where that fails."""
-    there = next((p for p in (path.with_name(f"{path.name}.gz"), path) if p.is_file()), None)
-    if there is None:
-        raise InputError(f"{path} is missing, as a plain file or as .gz")
-    try:
-        data = gzip.decompress(there.read_bytes()) if there.suffix == ".gz" else there.read_bytes()
-    except (OSError, EOFError, zlib.error) as error:
-        raise InputError(f"{there} cannot be read: {error}") from error
-    return there, data, hashlib.sha256(data).hexdigest()
+    """The idx file, or PATH.gz uncompressed: what was read, its bytes and their SHA-256; InputError where that fails.
+
+    Reads one byte more than its header declares at most, and of a file without such a header no more than that.
+    """
+    for there in (path.with_name(f"{path.name}.gz"), path):
+        try:
+            with open_file(there) as file:
+                data = _idx_bytes(there, gzip.GzipFile(fileobj=file) if there.suffix == ".gz" else file)
+        except FileNotFoundError:
+            continue
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{there} cannot be read: {error}") from error
+        return there, data, hashlib.sha256(data).hexdigest()
+    raise InputError(f"{path} is missing, as a plain file or as .gz")
+
+
+def _idx_bytes(path: Path, file) -> bytes:
+    """What parse_idx() needs of a file, to see even that it is none, or too long."""
+    begin = file.read(4)
+    rank = begin[3] if begin[:3] == bytes((0, 0, 8)) and len(begin) == 4 else 0
+    if not 1 <= rank <= 3:
+        return begin
+    begin += file.read(4 * rank)
+    shape = np.frombuffer(begin, ">u4", len(begin) // 4)[1:]
+    size = math.prod(map(int, shape))
+    if size > MOST_IDX:
+        sizes = " x ".join(map(str, shape))
+        raise InputError(f"{path} says that it holds {sizes} bytes; more than {MOST_IDX} are not read")
+    if len(begin) < 4 + 4 * rank:
+        return begin
+    return begin + file.read(size + 1)
 
 
 def parse_idx(path: Path, data: bytes, n_dims: int) -> np.ndarray:
@@ -89,8 +175,11 @@ def parse_idx(path: Path, data: bytes, n_dims: int) -> np.ndarray:
     if len(data) < start:
         raise InputError(f"{path} ends inside its header")
     shape = tuple(int(size) for size in np.frombuffer(data, ">u4", n_dims, offset=4))
-    if len(data) - start != math.prod(shape):
-        raise InputError(f"{path} has {len(data) - start} bytes of data; its header says {' x '.join(map(str, shape))}")
+    size, says = len(data) - start, " x ".join(map(str, shape))
+    if size > math.prod(shape):
+        raise InputError(f"{path} has more bytes of data than it should; its header says {says}")
+    if size < math.prod(shape):
+        raise InputError(f"{path} has {size} bytes of data; its header says {says}")
     return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 
 
@@ -112,11 +201,19 @@ def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, .
 
 
 def write_whole(files: dict[Path, bytes]) -> None:
-    """Writes the files, each whole: all lie beside their targets before the first is renamed.  Raises InputError when
-    one cannot be written."""
+    """Writes the files, each whole: all lie beside their targets before the first is renamed.  Where a target is a
+    link, the file that it names is written; a file that is there keeps its permissions.  Raises InputError when one
+    cannot be written."""
     with written_beside(files) as temporaries:
         for path, temporary in temporaries.items():
             temporary.replace(path)
+
+
+def replace_file(new: Path, old: Path) -> None:
+    """Renames a file; one that it replaces leaves it its permissions."""
+    with new.open("rb") as file:
+        _keep_permissions(old, file)
+    os.replace(new, old)
 
 
 def check_writable(path: Path) -> None:
@@ -125,23 +222,39 @@ def check_writable(path: Path) -> None:
         pass
 
 
+def real_path(path: Path) -> Path:
+    """The file that a link names, at the end of a chain of them; any other path as it is.  Raises OSError for a chain
+    without an end."""
+    if not path.is_symlink():
+        return path
+    target = Path(os.path.realpath(path))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return target
+
+
 @contextlib.contextmanager
 def written_beside(files: dict[Path, bytes]):
-    """Yields {path: a temporary file in the same folder with its bytes, safe on the disk, ready to be renamed}.
+    """Yields {real_path(path): a temporary file in the same folder with its bytes, safe on the disk, ready to be
+    renamed}.
 
-    Removes what processes that were killed here may have left, a minute ago or more.
+    Removes what processes that were killed here left LEFTOVER_AGE ago or earlier.  Their age is measured from the time
+    of the file that has just been made beside them: whatever clock the folder has, both times are that clock's.
     """
-    temporaries = {path: path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp") for path in files if path.name}
+    temporaries = {}
     path = next(iter(files), None)
     try:
         for path, data in files.items():
             if not path.name or (path.exists() and not path.is_file()):
                 raise InputError(f"{path} is a folder or a device; the name of a file is needed")
-            for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-                with contextlib.suppress(OSError):  # another process removes it as well
-                    if leftover.stat().st_mtime < time.time() - 60:
-                        leftover.unlink()
-            with temporaries[path].open("xb") as file:
+            target = real_path(path)
+            if target in temporaries:
+                raise InputError(f"{path} is a link to {target}, which is written as well")
+            temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
+            temporaries[target] = temporary
+            with temporary.open("xb") as file:
+                _remove_leftovers(target, os.fstat(file.fileno()).st_mtime)
+                _keep_permissions(target, file)
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
@@ -152,6 +265,88 @@ def written_beside(files: dict[Path, bytes]):
         for temporary in temporaries.values():
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
+
+
+def _keep_permissions(target: Path, file) -> None:
+    """Gives an open file the permissions of the one that it will replace; a new one has those of the umask."""
+    if sys.platform == "win32" or not target.exists():
+        return
+    mode = stat.S_IMODE(target.stat().st_mode)
+    if mode != stat.S_IMODE(os.fstat(file.fileno()).st_mode):
+        os.fchmod(file.fileno(), mode)
+
+
+def _remove_leftovers(target: Path, now: float) -> None:
+    for leftover in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
+        with contextlib.suppress(OSError):  # another process removes it as well
+            if leftover.stat().st_mtime < now - LEFTOVER_AGE:
+                leftover.unlink()
+
+
+class Lock:
+    """The lock of what a command writes to `path` and beside it: a file .NAME.lock that the system holds locked.
+
+    It is held from its making to release(), to the end of a `with`, or to the end of the process, however that ends:
+    what a killed process leaves is an unlocked file, which stops nobody.  Raises InputError where another command
+    holds it.
+    """
+
+    def __init__(self, path: Path):
+        try:
+            target = real_path(path)
+            file = self._locked(target.with_name(f".{target.name}.lock"))
+        except BlockingIOError:
+            raise InputError(f"another command is writing {path}: wait for its end, or choose another name") from None
+        except OSError as error:
+            raise InputError(f"{path} cannot be locked: {error.strerror}") from error
+        self.release = weakref.finalize(self, _unlock, file, os.getpid())
+
+    def __enter__(self) -> Lock:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.release()
+
+    @staticmethod
+    def _locked(path: Path):
+        """The file of this name, open and locked; raises BlockingIOError where another process has locked it."""
+        while True:
+            file = path.open("ab")
+            try:
+                _lock(file)
+                if os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                    return file
+            except FileNotFoundError:
+                pass  # its last holder has removed it since it was opened
+            except BaseException:
+                file.close()
+                raise
+            file.close()
+
+
+def _lock(file) -> None:
+    if sys.platform == "win32":
+        try:
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        except PermissionError:
+            raise BlockingIOError from None
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP):
+            raise
+        print(f"{file.name}: nothing can be locked there; no other command may write there now", file=sys.stderr)
+
+
+def _unlock(file, holder: int) -> None:
+    if os.getpid() != holder:  # a process that was forked has a copy, which is not its to release
+        return
+    if sys.platform == "win32":  # which does not remove an open file
+        file.close()
+    with contextlib.suppress(OSError):
+        os.unlink(file.name)
+    file.close()
 
 
 @functools.cache

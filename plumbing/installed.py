@@ -1,27 +1,107 @@
 """Imported first by every command: says in one line what must be installed, instead of a traceback.
 
-Needs nothing but Python.
+Needs nothing but Python, even one that is too old for the project; so does what a command has before it.
 """
 
-import re
-import shlex
+import os
+import signal
 import sys
-from importlib.util import find_spec
-from pathlib import Path
+
+OLDEST = (3, 10)  # as pyproject.toml has it
+FILES = 16  # that can be opened beside those that are open
+THREADS = min(os.cpu_count() or 1, 64)  # that can be started, as NumPy does when it is imported
+
+
+def is_ours(main):
+    """Whether a main program in this file is one of the project's; none of a virtual environment in the clone is."""
+    root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    folder = os.path.dirname(os.path.realpath(main)) if main else None
+    return folder is not None and root in (folder, os.path.dirname(folder))
+
+
+def interrupted(_, frame):
+    """Ctrl-C: ends the process while a module is imported, whose traceback is of no use; else as Python does."""
+    while frame is not None:
+        if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
+            end_interrupted()
+        frame = frame.f_back
+    raise KeyboardInterrupt
+
+
+def end_interrupted():
+    try:
+        os.write(2, b"interrupted: nothing was written\n")
+    finally:
+        os._exit(130)
+
+
+def report(kind, error, trace):
+    """Of an exception that nobody handled: Ctrl-C between two imports gets its line, too."""
+    if issubclass(kind, KeyboardInterrupt):
+        end_interrupted()
+    sys.__excepthook__(kind, error, trace)
+
+
+MAIN = getattr(sys.modules["__main__"], "__file__", None)
+if is_ours(MAIN) and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, interrupted)
+    sys.excepthook = report
+
+import re  # noqa: E402
+import shlex  # noqa: E402
+import threading  # noqa: E402
+from importlib.util import find_spec  # noqa: E402
+from pathlib import Path  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
 REQUIREMENTS = ROOT / "requirements.txt"  # whose packages are called as their modules are
 
 
-def check(main: str | None) -> None:
+def check(main):
     """Where the main program is one of ours, in this file: ends it with status 2.  Another program's import of what it
     needs may well succeed, or says itself what is missing."""
+    if not is_ours(main):
+        return
+    problem = of_python() or of_limits()
+    if problem:
+        print("error: " + problem, file=sys.stderr)
+        sys.exit(2)
     names = re.findall(r"^\w+", REQUIREMENTS.read_text(encoding="utf-8"), re.M)
     missing = [name for name in names if find_spec(name) is None]
-    if missing and main and ROOT in Path(main).resolve().parents[:2]:  # not of a virtual environment in the clone
+    if missing:
         install = f"python -m pip install -r {shlex.quote(REQUIREMENTS.as_posix())}"
         print(f"error: not installed: {', '.join(missing)}; {install}", file=sys.stderr)
         sys.exit(2)
 
 
-check(getattr(sys.modules["__main__"], "__file__", None))
+def of_python():
+    """What is wrong with the Python that runs, or None."""
+    if sys.version_info[:2] >= OLDEST:
+        return None
+    needed, runs = (".".join(map(str, version)) for version in (OLDEST, sys.version_info[:2]))
+    return f"Python {needed} or newer is needed; this is Python {runs}, {sys.executable}"
+
+
+def of_limits():
+    """What the system refuses that every command needs, or None: NumPy would say it in many lines."""
+    files = []
+    try:
+        for _ in range(FILES):
+            files.append(os.open(os.devnull, os.O_RDONLY))
+    except OSError as error:
+        return f"{FILES} more files cannot be opened: {error.strerror}; ulimit -n tells the limit"
+    finally:
+        for file in files:
+            os.close(file)
+    done = threading.Event()
+    try:
+        for _ in range(THREADS):
+            threading.Thread(target=done.wait, daemon=True).start()
+    except RuntimeError as error:
+        return f"{THREADS} threads cannot be started: {error}; ulimit -u and -v tell the limits"
+    finally:
+        done.set()
+    return None
+
+
+check(MAIN)

@@ -53,6 +53,18 @@ class WorkerDied(RuntimeError):
     """A process ended before it had sent its result: it was killed, or out of memory."""
 
 
+class CannotStart(RuntimeError):
+    """The system starts no more processes or threads, or opens no more files; the message says so."""
+
+
+def write_whole_lines() -> None:
+    """Makes each line of standard output and error one write, so that those of several processes are not torn; with
+    python -u, or PYTHONUNBUFFERED, each part of a line would be one."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(line_buffering=True, write_through=False)
+
+
 def all_cores() -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, MOST_JOBS)
@@ -109,9 +121,12 @@ def in_processes(function, tasks, jobs: int, heard=None):
 
 
 def _start(context):
-    pipe, its_end = context.Pipe()
-    process = context.Process(target=_run, args=(its_end,), daemon=True)
-    process.start()
+    try:
+        pipe, its_end = context.Pipe()
+        process = context.Process(target=_run, args=(its_end,), daemon=True)
+        process.start()
+    except OSError as error:
+        raise CannotStart(f"a worker process cannot be started: {error.strerror}") from error
     its_end.close()
     return pipe, process
 
@@ -133,8 +148,13 @@ def _run(pipe) -> None:
     """A process: says that it is there, does the task that it is sent, and sends the answer.  It leaves Ctrl-C to its
     parent, and does not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    write_whole_lines()
     parent = multiprocessing.parent_process()
-    threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+    try:
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+    except RuntimeError as error:
+        pipe.send((None, CannotStart(f"a worker process is refused a thread: {error}"), traceback.format_exc()))
+        return
     with contextlib.suppress(EOFError, ConnectionError):  # the parent's end, heard of here before that thread does
         pipe.send(READY)
         function, task, telling = pipe.recv()

@@ -25,7 +25,7 @@ import highway_networks as hn
 from conv.layers import ConvNet, Dense, Dropout, Nesterov
 from conv.nets import NETS, PUBLISHED
 from experiments.table1 import PILOT
-from plumbing.files import InputError, environment, read_arrays, write_arrays
+from plumbing.files import InputError, environment, write_arrays
 
 SMALL = cn.Settings(net="mnist-3", epochs=4, n_train=300, n_test=80)
 WORDS = ("--net", "mnist-3", "--epochs", 4)
@@ -44,6 +44,13 @@ def training(s=SMALL, protocol=cn.PROTOCOLS["mnist"]["short"], data=None):
 
 def train(*words, **more):
     return run("conv_highway_networks.py", *words, **more)
+
+
+def read_npz(path):
+    """The head and the arrays, unchecked."""
+    with np.load(path) as file:
+        arrays = dict(file)
+    return json.loads(str(arrays.pop("head"))), arrays
 
 
 @pytest.fixture
@@ -389,7 +396,7 @@ WRONG = [
 def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
     path, t = tmp_path / "net.npz", training()
     t.save(path)
-    head, arrays = read_arrays(path)
+    head, arrays = read_npz(path)
     head["history"] = HISTORY
     write_arrays(path, head, **arrays)
     assert cn.Training.load(path).epochs == 1
@@ -771,7 +778,7 @@ def test_resuming_says_what_one_should_know(tmp_path, shapes, main):
     assert process.returncode == 0, process.stderr
     assert "seed 0: there is no" in process.stderr
     path = tmp_path / "x_0.npz"
-    head, arrays = read_arrays(path)
+    head, arrays = read_npz(path)
     write_arrays(path, head | {"commits": ["of old"]}, **arrays)
     process = main(*words)
     assert process.returncode == 0
@@ -817,7 +824,9 @@ BAD = [
     (("--jobs", "0"), "'0' is not a whole number of at least 1"),
     (("--out", "."), "is a folder or a device"),
     (("--out", "nowhere/x.json"), "cannot be written"),
-    (("--out", "run_0.npz"), "run_0.npz is named as a net; the JSON goes there, each net beside it"),
+    (("--out", "run_0.npz"), "run_0.npz is named as a net, a lock or a temporary file; the JSON goes there, each net"),
+    (("--out", "run_0.NPZ"), "run_0.NPZ is named as a net"),
+    (("--out", ".run.json.lock"), ".run.json.lock is named as a net, a lock"),
     (("--net", "mnist-999999999"), "not enough memory"),
     (("--depth", "3"), "unrecognized arguments"),
 ]

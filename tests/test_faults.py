@@ -21,7 +21,7 @@ from test_drawing import ours
 import highway_networks as hn
 from plumbing import commands, files
 from plumbing.commands import _once_a_second
-from plumbing.files import check_writable, write_whole, written_beside
+from plumbing.files import LEFTOVER_AGE, check_writable, write_whole, written_beside
 from plumbing.processes import WorkerDied, in_processes
 
 COMMAND_KILLS, WRITER_KILLS, WORKER_KILLS, INTERRUPTIONS = 60, 100, 20, 30
@@ -258,10 +258,10 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
     for path in (old, new, foreign):
         path.write_text("torn")
     for path in (old, foreign):
-        os.utime(path, (time.time() - 100,) * 2)
+        os.utime(path, (time.time() - 2 * LEFTOVER_AGE,) * 2)
     check_writable(target)
     assert sorted(tmp_path.iterdir()) == sorted([new, foreign])  # another process may be writing the new one
-    os.utime(new, (time.time() - 100,) * 2)
+    os.utime(new, (time.time() - 2 * LEFTOVER_AGE,) * 2)
     write_whole({target: b"whole"})
     assert sorted(tmp_path.iterdir()) == sorted([target, foreign])
 

@@ -1,0 +1,511 @@
+"""Files: what is read is bounded before it is made, what is written keeps its place, its permissions and its links, and
+two commands do not write one place."""
+
+import contextlib
+import errno
+import gzip
+import json
+import os
+import socket
+import stat
+import subprocess
+import sys
+import time
+import tracemalloc
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT, write_data_set
+
+import conv_highway_networks as cn
+import highway_networks as hn
+from conv import cifar
+from experiments.trials import Experiment
+from plumbing import files
+from plumbing.files import InputError, Lock, check_writable, read_json, write_whole, written_beside
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions and links of POSIX")
+
+
+@contextlib.contextmanager
+def at_most(megabytes):
+    """Fails where Python and NumPy have asked for more memory meanwhile."""
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < megabytes << 20
+    finally:
+        tracemalloc.stop()
+
+
+# ---- two commands, one place
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from plumbing.files import Lock
+lock = Lock(Path(sys.argv[1]))
+print("held", flush=True)
+time.sleep(60)
+"""
+
+
+@contextlib.contextmanager
+def holder_of(path):
+    """Another process that holds the lock of a path."""
+    words = [sys.executable, "-c", HOLDER, str(path)]
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline().strip() == b"held"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def shapes(tmp_path):
+    return write_data_set(tmp_path / "shapes", side=14)
+
+
+def conv_words(shapes, out):
+    words = ("--net", "mnist-1", "--epochs", 1, "--n-train", 100, "--n-test", 20, "--jobs", 1, "--quiet")
+    return [str(word) for word in (*words, "--data-dir", shapes, "--out", out)]
+
+
+def test_a_second_convolutional_command_is_refused_until_the_first_has_ended(tmp_path, shapes, capsys):
+    out = tmp_path / "run.json"
+    with holder_of(out) as first:
+        assert cn.main(conv_words(shapes, out)) == 2
+        error = capsys.readouterr().err
+        assert f"error: another command is writing {out}: " in error
+        assert len(error.splitlines()) == 1
+        assert not list(tmp_path.glob("run*"))
+        assert cn.main([*conv_words(shapes, out), "--no-save"]) == 0
+        assert cn.main(conv_words(shapes, tmp_path / "other.json")) == 0
+        first.kill()  # its lock file stays, and stops nobody
+        first.wait()
+        assert (tmp_path / ".run.json.lock").exists()
+        assert cn.main(conv_words(shapes, out)) == 0
+    assert sorted(os.listdir(tmp_path)) == ["other.json", "other_0.npz", "run.json", "run_0.npz", "shapes"]
+
+
+def test_a_command_holds_its_lock_from_start_to_end(tmp_path, shapes, monkeypatch):
+    out = tmp_path / "run.json"
+    seen = []
+
+    def watched(name):
+        original = getattr(cn, name)
+
+        def function(*words, **settings):
+            with pytest.raises(InputError, match="another command is writing"):
+                Lock(out)
+            seen.append(name)
+            return original(*words, **settings)
+
+        monkeypatch.setattr(cn, name, function)
+
+    for name in ("load_images", "check_unsaved", "train_one", "record", "replace_file", "table"):
+        watched(name)
+    assert cn.main(conv_words(shapes, out)) == 0
+    assert set(seen) == {"load_images", "check_unsaved", "train_one", "record", "replace_file", "table"}
+    with Lock(out):
+        pass
+
+
+@posix
+def test_the_lock_of_a_link_is_that_of_its_file(tmp_path):
+    (tmp_path / "link.json").symlink_to(tmp_path / "run.json")
+    with Lock(tmp_path / "run.json"), pytest.raises(InputError, match="another command is writing"):
+        Lock(tmp_path / "link.json")
+
+
+TAKERS = """
+import os, sys
+from pathlib import Path
+from plumbing.files import InputError, Lock
+path, inside = Path(sys.argv[1]), Path(sys.argv[2])
+taken = 0
+while taken < 200:
+    try:
+        lock = Lock(path)
+    except InputError:
+        continue
+    inside.open("x").close()
+    inside.unlink()
+    lock.release()
+    taken += 1
+"""
+
+
+def test_only_one_of_many_holds_a_lock_however_often_it_is_taken(tmp_path):
+    """The file of the lock comes and goes with each: who opened one that is removed now must not believe in it."""
+    words = [sys.executable, "-c", TAKERS, str(tmp_path / "run.json"), str(tmp_path / "inside")]
+    processes = [subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    for process in processes:
+        assert process.communicate(timeout=120)[1] == ""
+        assert process.returncode == 0
+    assert os.listdir(tmp_path) == []
+
+
+@posix
+def test_a_folder_where_nothing_can_be_locked_is_named_and_used(tmp_path, monkeypatch, capsys):
+    def flock(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(files.fcntl, "flock", flock)
+    with Lock(tmp_path / "run.json"):
+        assert "nothing can be locked there" in capsys.readouterr().err
+    with pytest.raises(InputError, match="cannot be locked: No such file"):
+        Lock(tmp_path / "missing" / "run.json")
+
+
+def test_a_second_experiment_is_refused_until_the_first_has_ended(tmp_path):
+    words = ["--results", str(tmp_path), "--jobs", "1"]
+    with holder_of(tmp_path / "log.jsonl") as first:
+        with pytest.raises(InputError, match=r"another command is writing .*log\.jsonl"):
+            Experiment("log", "A test.", {"default": {}}, words)
+        Experiment("another", "A test.", {"default": {}}, words)
+        first.kill()
+        first.wait()
+        e = Experiment("log", "A test.", {"default": {}}, words)
+    with pytest.raises(InputError, match="another command is writing"):
+        Experiment("log", "A test.", {"default": {}}, words)
+    assert e.run(abs_of, [{"x": -1}]) == [{"x": -1, "abs": 1, "seconds": pytest.approx(0, abs=9)}]
+    del e
+    Experiment("log", "A test.", {"default": {}}, words)
+    assert sorted(os.listdir(tmp_path)) == ["log.jsonl"]
+
+
+def abs_of(trial):
+    return {"abs": abs(trial["x"])}
+
+
+OUTS = ["a.json", "a.txt", "a", "a.JSON", "a.txt.json", "a_1.json", "a_1", "a.1.json", "a.1", ".json", "a_1_unfinished"]
+
+
+def test_no_two_outputs_share_a_file():
+    owner = {}
+    for out in OUTS:
+        names = [out]
+        for seed in (0, 1, 10):
+            net = cn.net_file(Path(out), seed)
+            names += [str(net), str(cn.unfinished(net))]
+        for name in names:
+            assert owner.setdefault(name, out) == out
+    assert cn.net_file(Path("run_conv.json"), 0) == Path("run_conv_0.npz")
+
+
+def test_the_nets_of_two_json_files_lie_side_by_side(tmp_path, shapes):
+    for name in ("a.json", "a.txt"):
+        assert cn.main(conv_words(shapes, tmp_path / name)) == 0
+    assert sorted(os.listdir(tmp_path)) == ["a.json", "a.txt", "a.txt.0.npz", "a_0.npz", "shapes"]
+
+
+# ---- what is read
+
+
+def special_files(folder):
+    """A pipe that nobody writes to, a device without an end, a socket, a folder: name and path of each."""
+    os.mkfifo(folder / "pipe")
+    here = os.getcwd()
+    os.chdir(folder)  # the name of a socket must be short
+    with socket.socket(socket.AF_UNIX) as place:
+        place.bind("socket")
+    os.chdir(here)
+    (folder / "folder").mkdir()
+    return [folder / "pipe", Path("/dev/zero"), folder / "socket", folder / "folder"]
+
+
+READERS = {
+    "a net": hn.DeepNet.load,
+    "a checkpoint": cn.Training.load,
+    "JSON": read_json,
+}
+
+
+@posix
+@pytest.mark.parametrize("reader", READERS)
+def test_only_regular_files_are_read(tmp_path, reader):
+    for path in special_files(tmp_path):
+        with pytest.raises(InputError, match="not a file") as error:
+            READERS[reader](path)
+        assert "\n" not in str(error.value)
+
+
+@posix
+def test_only_regular_files_are_read_as_data(tmp_path):
+    for i, special in enumerate(special_files(tmp_path)):
+        folder = write_data_set(tmp_path / f"shapes{i}", compress=False)
+        name = folder / "train-images-idx3-ubyte"
+        for place in (name, name.with_name(f"{name.name}.gz")):
+            name.unlink(missing_ok=True)
+            place.symlink_to(special)
+            with pytest.raises(InputError, match=f"{place.name} cannot be read: .*not a file"):
+                hn.load_mnist(folder)
+            place.unlink()
+
+
+@posix
+def test_only_regular_files_are_read_as_cifar(tmp_path):
+    layout = cifar.SETS["CIFAR-10"]
+    for special in special_files(tmp_path):
+        folder = tmp_path / layout.folder
+        folder.mkdir()
+        (folder / layout.train[0]).symlink_to(special)
+        with pytest.raises(InputError, match="not a file"):
+            cifar.load_cifar("CIFAR-10", tmp_path)
+        (folder / layout.train[0]).unlink()
+        folder.rmdir()
+        if special.is_dir():
+            continue
+        archive = tmp_path / layout.archive
+        archive.symlink_to(special)
+        with pytest.raises(InputError, match="not a file"):
+            cifar.load_cifar("CIFAR-10", tmp_path)
+        archive.unlink()
+
+
+@posix
+def test_a_log_of_trials_is_a_regular_file(tmp_path):
+    e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
+    os.mkfifo(e.log)
+    with pytest.raises(OSError, match="not a file"):
+        e.run(abs_of, [{"x": -1}])
+
+
+def sparse(path, size, begin=b""):
+    """A file of this size that takes no room on the disk."""
+    with path.open("wb") as file:
+        file.write(begin)
+        file.truncate(size)
+
+
+def idx_header(*shape):
+    return bytes((0, 0, 8, len(shape))) + np.array(shape, ">u4").tobytes()
+
+
+@pytest.mark.parametrize("compress", [True, False])
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (b"\0\0\x0d\3" + bytes(12), "does not begin with the idx magic number"),
+        (idx_header(300, 6, 6), "more bytes of data than it should; its header says 300 x 6 x 6"),
+        (idx_header(10**6, 10**4, 10**4), "more than 1073741824 are not read"),
+        (bytes((0, 0, 8, 255)) + b"\1" * (4 * 255), "does not begin with the idx magic number"),
+    ],
+)
+def test_of_a_data_file_no_more_is_read_than_its_header_allows(tmp_path, compress, header, message):
+    folder = write_data_set(tmp_path / "shapes", compress=compress)
+    [path] = folder.glob("train-images*")
+    if compress:
+        with gzip.open(path, "wb", 1) as file:
+            file.write(header)
+            for _ in range(64):
+                file.write(bytes(1 << 20))
+    else:
+        sparse(path, 1 << 36, header)
+    with at_most(16), pytest.raises(InputError, match=message):
+        hn.load_mnist(folder)
+
+
+def test_a_json_file_larger_than_any_is_not_read(tmp_path):
+    sparse(tmp_path / "run.json", 1 << 36)
+    with at_most(16), pytest.raises(InputError, match="has 68719476736 bytes, and may have"):
+        read_json(tmp_path / "run.json")
+
+
+def test_of_cifar_no_more_is_read_than_its_files_hold(tmp_path):
+    layout = cifar.SETS["CIFAR-10"]
+    sparse(tmp_path / layout.archive, 1 << 36)
+    with at_most(16), pytest.raises(InputError, match="has 68719476736 bytes, and may have"):
+        cifar.load_cifar("CIFAR-10", tmp_path)
+    (tmp_path / layout.archive).unlink()
+    sparse(tmp_path / layout.train[0], 1 << 36)
+    with at_most(16), pytest.raises(InputError, match="has 68719476736 bytes; CIFAR-10's has 30730000"):
+        cifar.load_cifar("CIFAR-10", tmp_path)
+
+
+def saved_net(path):
+    net = hn.DeepNet(4, 3, 5, 2, "highway", 0)
+    net.save(path)
+
+
+def saved_training(path):
+    settings = cn.Settings(net="mnist-1", epochs=1, n_train=100)
+    cn.Training(settings, cn.PROTOCOLS["mnist"]["short"], {"pixels": 196, "classes": 3, "crc32": ""}).save(path)
+
+
+SAVED = {"a net": (saved_net, hn.DeepNet.load), "a checkpoint": (saved_training, cn.Training.load)}
+LARGE = 1 << 23  # numbers
+
+
+def npz_parts(path):
+    with zipfile.ZipFile(path) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def write_npz(path, parts, compression=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        for name, part in parts.items():
+            archive.writestr(name, part)
+
+
+def head_of(path) -> str:
+    with np.load(path) as arrays:
+        return str(arrays["head"])
+
+
+def npy_bytes(text) -> bytes:
+    array = np.array(text)
+    header = f"{{'descr': '{array.dtype.str}', 'fortran_order': False, 'shape': (), }}".ljust(117) + "\n"
+    return b"\x93NUMPY\1\0" + len(header).to_bytes(2, "little") + header.encode() + array.tobytes()
+
+
+def other_size(part: bytes, size: int) -> bytes:
+    """The header of an .npy file says that it holds so many numbers."""
+    length = 10 + int.from_bytes(part[8:10], "little")
+    old = part[10:length].decode()
+    shape = old[old.index("'shape'") :].split(")")[0]
+    new = old.replace(shape, f"'shape': ({size},").rstrip().ljust(len(old) - 1) + "\n"
+    assert len(new) == len(old)
+    return part[:10] + new.encode() + part[length:]
+
+
+@pytest.mark.parametrize("kind", SAVED)
+def test_no_array_is_made_that_its_file_cannot_hold(tmp_path, kind):
+    save, load = SAVED[kind]
+    path = tmp_path / "net.npz"
+    save(path)
+    load(path)
+    parts, head = npz_parts(path), head_of(path)
+    zeros = bytes(4 * LARGE)
+    hostile = {
+        "more than the head says": {"parameters.npy": other_size(parts["parameters.npy"], LARGE) + zeros},
+        "more than its header says": {"parameters.npy": parts["parameters.npy"] + zeros},
+        "a large head": {"head.npy": parts["head.npy"] + zeros},
+    }
+    for changed in hostile.values():
+        for compression in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
+            write_npz(path, parts | changed, compression)
+            with at_most(16), pytest.raises(InputError, match="is not a"):
+                load(path)
+    write_npz(path, parts | {"head.npy": npy_bytes(head + " " * LARGE)}, zipfile.ZIP_DEFLATED)
+    with at_most(16), pytest.raises(InputError, match="is compressed, or larger than the file"):
+        load(path)
+    write_npz(path, parts | {"parameters.npy": other_size(parts["parameters.npy"], LARGE)})
+    with at_most(16), pytest.raises(InputError, match="is not a"):
+        load(path)
+
+
+def test_a_checkpoint_of_ten_billion_pixels_is_refused_before_its_net_is_made(tmp_path):
+    path = tmp_path / "net.npz"
+    saved_training(path)
+    parts = npz_parts(path)
+    head = json.loads(head_of(path))
+    for changed in ({"images": head["images"] | {"pixels": 10**10}}, {"images": head["images"] | {"classes": 10**9}}):
+        write_npz(path, parts | {"head.npy": npy_bytes(json.dumps(head | changed))})
+        with at_most(16), pytest.raises(InputError, match="parameters must have the shape"):
+            cn.Training.load(path)
+    settings = head["settings"] | {"net": "mnist-99999999"}
+    write_npz(path, parts | {"head.npy": npy_bytes(json.dumps(head | {"settings": settings}))})
+    with at_most(16), pytest.raises(InputError, match="parameters must have the shape"):
+        cn.Training.load(path)
+    write_npz(path, parts | {"head.npy": npy_bytes(json.dumps(head))})
+    assert cn.Training.load(path).epochs == 0
+
+
+# ---- what is written
+
+
+@pytest.mark.parametrize("seconds", [-1000, -100, 100, 1000])
+def test_two_writers_whose_clocks_differ(tmp_path, monkeypatch, seconds):
+    """Whatever clock a program has: the file of a write that is under way is not taken for a leftover."""
+    target = tmp_path / "run.json"
+    with written_beside({target: b"one"}) as one:
+        now = time.time() + seconds
+        monkeypatch.setattr(time, "time", lambda: now)
+        write_whole({target: b"two"})
+        assert target.read_bytes() == b"two"
+        one[target].replace(target)
+    assert target.read_bytes() == b"one"
+    assert os.listdir(tmp_path) == ["run.json"]
+
+
+@pytest.mark.parametrize("seconds", [-100, 100])
+def test_two_writers_whose_clocks_differ_where_each_stamps_its_own_files(tmp_path, seconds):
+    target = tmp_path / "run.json"
+    with written_beside({target: b"one"}) as one:
+        os.utime(one[target], (time.time() + seconds,) * 2)
+        write_whole({target: b"two"})
+        one[target].replace(target)
+    assert target.read_bytes() == b"one"
+
+
+def test_the_age_of_a_leftover_is_told_by_the_clock_of_its_folder(tmp_path, monkeypatch):
+    target = tmp_path / "run.json"
+    leftover = tmp_path / ".run.json.1.tmp"
+    leftover.write_text("torn")
+    os.utime(leftover, (time.time() - 2 * files.LEFTOVER_AGE,) * 2)
+    monkeypatch.setattr(time, "time", lambda: 0.0)
+    check_writable(target)
+    assert os.listdir(tmp_path) == []
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o777])
+def test_what_is_replaced_keeps_its_permissions(tmp_path, mode):
+    target = tmp_path / "run.json"
+    target.write_text("old")
+    target.chmod(mode)
+    with written_beside({target: b"new"}) as temporaries:
+        assert stat.S_IMODE(temporaries[target].stat().st_mode) == mode
+    write_whole({target: b"new"})
+    assert target.read_text() == "new"
+    assert stat.S_IMODE(target.stat().st_mode) == mode
+
+
+@posix
+def test_a_new_file_obeys_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        write_whole({tmp_path / "run.json": b"new"})
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "run.json").stat().st_mode) == 0o640
+
+
+@posix
+def test_what_a_link_names_is_replaced_and_the_link_stays(tmp_path):
+    (tmp_path / "far").mkdir()
+    (tmp_path / "there.json").symlink_to(Path("far") / "file.json")
+    (tmp_path / "link.json").symlink_to("there.json")
+    for text in (b"new", b"newer"):  # first there is no such file
+        write_whole({tmp_path / "link.json": text})
+        assert (tmp_path / "far" / "file.json").read_bytes() == text
+    assert (tmp_path / "link.json").is_symlink()
+    assert (tmp_path / "there.json").is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["far", "link.json", "there.json"]
+    assert os.listdir(tmp_path / "far") == ["file.json"]
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(InputError, match="loop cannot be written: Too many levels of symbolic links"):
+        check_writable(tmp_path / "loop")
+    with pytest.raises(InputError, match="which is written as well"):
+        write_whole({tmp_path / "there.json": b"1", tmp_path / "link.json": b"2"})
+    assert os.listdir(tmp_path / "far") == ["file.json"]
+
+
+@posix
+def test_a_net_that_is_replaced_keeps_its_permissions_and_its_link(tmp_path, shapes):
+    out = tmp_path / "run.json"
+    far = tmp_path / "far.npz"
+    (tmp_path / "run_0.npz").symlink_to(far)
+    for _ in range(2):
+        assert cn.main(conv_words(shapes, out)) == 0
+        assert (tmp_path / "run_0.npz").is_symlink()
+        assert cn.Training.load(far).epochs == 1
+        far.chmod(0o600)
+    assert cn.main(conv_words(shapes, out)) == 0
+    assert stat.S_IMODE(far.stat().st_mode) == 0o600
+    assert sorted(os.listdir(tmp_path)) == ["far.npz", "run.json", "run_0.npz", "shapes"]

@@ -1,0 +1,311 @@
+"""How commands start, and what may hinder them: an old Python, its flags, Ctrl-C while modules are imported, limits of
+the system.  They work, or one line says why they do not."""
+
+import ast
+import errno
+import json
+import multiprocessing
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import weakref
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT, one_line_error, run
+from test_cli import SMALL
+from test_installing import COMMANDS, assert_says_what_is_missing, python
+
+import conv_highway_networks as cn
+import highway_networks as hn
+from conv import cifar
+from plumbing import installed, processes
+from plumbing.commands import run_command, run_program
+from plumbing.processes import CannotStart, in_processes
+
+IN_THE_ROOT = [path for path in COMMANDS if "/" not in path]
+unix = pytest.mark.skipif(sys.platform == "win32", reason="signals, limits and sockets of POSIX")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked")
+
+# ---- the Python that runs
+
+
+def old_pythons() -> list[str]:
+    found = [shutil.which(f"python3.{minor}") for minor in (7, 8, 9)]
+    found += map(str, Path.home().glob(".pyenv/versions/3.[789].*/bin/python"))
+    return [path for path in found if path and subprocess.run([path, "-c", ""], check=False).returncode == 0]
+
+
+def test_an_old_python_can_read_all_that_comes_before_the_check():
+    for path in [*COMMANDS, "plumbing/__init__.py", "plumbing/installed.py"]:
+        ast.parse((ROOT / path).read_text(encoding="utf-8"), path, feature_version=(3, 7))
+
+
+def assert_asks_for_a_newer_python(process, runs):
+    assert process.returncode == 2
+    assert process.stdout == ""
+    assert process.stderr.startswith(f"error: Python 3.10 or newer is needed; this is Python {runs}")
+    assert len(process.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_an_old_python_is_told_which_is_needed(path):
+    for old in old_pythons()[:1]:
+        process = subprocess.run([old, path], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+        assert_asks_for_a_newer_python(process, "3.")
+
+
+def test_any_python_before_3_10_is_told_which_is_needed(tmp_path):
+    for path in ("highway_networks.py", "experiments/lesion.py"):
+        code = f"import runpy, sys; sys.version_info = (3, 9, 18); runpy.run_path({path!r}, run_name='__main__')"
+        assert_asks_for_a_newer_python(python("-c", code, cwd=ROOT), "3.9")
+
+
+@pytest.mark.parametrize("path", COMMANDS)
+def test_an_isolated_python_finds_the_project(path, tmp_path):
+    """Without site-packages, which is quick: that they are missing, a module of the project says."""
+    assert_says_what_is_missing(python("-I", "-S", ROOT / path, cwd=tmp_path))
+
+
+def test_a_python_that_keeps_its_path_safe_finds_the_project(tmp_path, data_set):
+    words = (*SMALL, "--data-dir", data_set, "--jobs", 1, "--out", tmp_path / "run.json")
+    process = run("highway_networks.py", *words, PYTHONSAFEPATH="1")
+    assert process.returncode == 0, process.stderr
+
+
+def test_an_isolated_python_without_docstrings_trains(tmp_path, data_set):
+    words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--out", tmp_path / "run.json")
+    process = python("-I", "-OO", ROOT / "highway_networks.py", *words, cwd=tmp_path)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert json.loads((tmp_path / "run.json").read_text())["runs"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "conv_highway_networks.py",
+        "visualize_highway_networks.py",
+        "experiments/lesion.py",
+        "experiments/claims.py",
+        "benchmarks/step.py",
+        "docs/fill.py",
+    ],
+)
+def test_commands_do_without_docstrings(path, tmp_path):
+    process = python("-OO", ROOT / path, "--help", cwd=tmp_path)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.startswith("usage: ")
+
+
+# ---- Ctrl-C
+
+STRIKES = {
+    "a signal": "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(60)\n",
+    "an exception": "raise KeyboardInterrupt\n",
+}
+
+
+@unix
+@pytest.mark.parametrize("strike", STRIKES)
+@pytest.mark.parametrize("path", [*IN_THE_ROOT, "experiments/lesion.py", "docs/fill.py"])
+def test_ctrl_c_while_modules_are_imported(path, strike, tmp_path):
+    (tmp_path / "numpy.py").write_text(STRIKES[strike])
+    (tmp_path / "matplotlib.py").write_text(STRIKES[strike])
+    process = run(path, PYTHONPATH=str(tmp_path), cwd=tmp_path)
+    assert (process.returncode, process.stdout) == (130, "")
+    assert process.stderr == "interrupted: nothing was written\n"
+
+
+def test_ctrl_c_elsewhere_is_an_exception_as_always():
+    with pytest.raises(KeyboardInterrupt):
+        installed.interrupted(2, sys._getframe())
+
+
+def test_a_command_under_way_handles_ctrl_c_itself(monkeypatch):
+    before = signal.signal(signal.SIGINT, installed.interrupted)
+    seen = []
+    try:
+        with pytest.raises(SystemExit, match="0"):
+            run_program(lambda: seen.append(signal.getsignal(signal.SIGINT)) or 0)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen != [installed.interrupted]
+
+
+# ---- limits of the system
+
+
+def shell(limits, *words):
+    command = f'{limits} && exec "$@"'
+    words = ["sh", "-c", command, "sh", sys.executable, ROOT / "highway_networks.py", *words]
+    return subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=60, check=False)
+
+
+@unix
+def test_too_few_files_at_the_start():
+    assert "16 more files cannot be opened: Too many open files; ulimit -n" in one_line_error(shell("ulimit -n 12"))
+
+
+@linux
+def test_too_few_files_for_the_workers(tmp_path, data_set):
+    words = (*SMALL, "--data-dir", data_set, "--seeds", ",".join(map(str, range(20))), "--jobs", 40)
+    process = shell("ulimit -n 24", *words, "--out", tmp_path / "run.json")
+    error = one_line_error(process)
+    assert "a worker process cannot be started: Too many open files; fewer --jobs need less, ulimit" in error
+    assert error.endswith("nothing was written")
+    assert os.listdir(tmp_path) == ["shapes"]
+
+
+def refuse_threads(monkeypatch):
+    def start(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(processes.threading.Thread, "start", start)
+
+
+def test_too_few_threads_at_the_start(monkeypatch, capsys):
+    refuse_threads(monkeypatch)
+    with pytest.raises(SystemExit, match="2"):
+        installed.check(str(ROOT / "highway_networks.py"))
+    error = capsys.readouterr().err
+    assert "threads cannot be started: can't start new thread; ulimit -u" in error
+    assert len(error.splitlines()) == 1
+    installed.check("/somewhere/program.py")
+
+
+@linux
+def test_a_worker_that_is_refused_a_thread(monkeypatch, tmp_path, data_set, capfd):
+    refuse_threads(monkeypatch)
+    words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--quiet", "--no-save")
+    assert hn.main([*map(str, words)]) == 2
+    error = capfd.readouterr().err
+    assert "error: a worker process is refused a thread: can't start new thread; fewer --jobs" in error
+    assert len(error.splitlines()) == 1
+
+
+def test_too_few_processes(monkeypatch, data_set, capsys):
+    def start(process):
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "start", start)
+    with pytest.raises(CannotStart):
+        list(in_processes(abs, [(1,), (2,)], 2))
+    words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--quiet", "--no-save")
+    assert hn.main([*map(str, words)]) == 2
+    error = capsys.readouterr().err
+    assert "error: a worker process cannot be started: Resource temporarily unavailable; fewer --jobs" in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_limit_of_the_system_is_not_said_of_standard_output(capsys):
+    def work(save):
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    assert run_command("program", work) == 2
+    assert "error: the system: Too many open files" in capsys.readouterr().err
+
+
+# ---- memory
+
+
+def out_of_memory(*words, **settings):
+    raise MemoryError("Unable to allocate 6.4 GiB")
+
+
+LARGE = {
+    "the data": (hn.files, "read_plain_or_gz", "the data set in "),
+    "a subset": (hn, "subset", "200 training and 60 test images"),
+    "pixels": (hn, "pixels_for", "the pixels of 200 training and 60 test images as float32"),
+    "a net": (hn, "zero_rows", "nets of this size: 3 blocks of 8 units"),
+    "anything else": (hn, "softmax_cross_entropy", None),
+}
+
+
+@pytest.mark.parametrize("what", LARGE)
+def test_what_is_too_large_for_the_memory_is_named(what, monkeypatch, data_set, capsys):
+    owner, name, message = LARGE[what]
+    monkeypatch.setattr(owner, name, out_of_memory)
+    if what == "anything else":
+        monkeypatch.setattr(hn, "train_epoch", out_of_memory)
+    words = (*SMALL, "--data-dir", data_set, "--jobs", 1, "--quiet", "--no-save")
+    assert hn.main([*map(str, words)]) == 2
+    error = capsys.readouterr().err.rstrip()
+    assert len(error.splitlines()) == 1
+    if message:
+        assert f"error: not enough memory for {message}" in error
+    else:
+        assert error.endswith("error: not enough memory: Unable to allocate 6.4 GiB")
+    assert ("nets of this size" in error) == (what == "a net")
+
+
+def test_what_is_too_large_of_the_convolutional_nets_is_named(monkeypatch, tmp_path):
+    monkeypatch.setattr(cifar, "_from_folder", out_of_memory)
+    (tmp_path / "cifar-10-batches-bin").mkdir()
+    with pytest.raises(MemoryError, match=r"not enough memory for CIFAR-10 in .*cifar-10-batches-bin"):
+        cifar.load_cifar("CIFAR-10", tmp_path)
+    monkeypatch.setattr(cn, "ConvNet", out_of_memory)
+    images = {"pixels": 196, "classes": 3, "crc32": ""}
+    with pytest.raises(MemoryError, match="nets of this size: mnist-16 for images of 196 pixels"):
+        cn.Training(cn.Settings(), cn.PROTOCOLS["mnist"]["short"], images)
+
+
+class Images(np.ndarray):
+    """Arrays that a set can hold."""
+
+    __hash__ = object.__hash__
+
+
+def block_of(block, s, data, verbose):
+    return {"seed": s.seed, "depth": s.depth, "block": block, "label": "", "diverged": True, "diverged_at": "",
+            "wallclock_sec": 0.0}  # fmt: skip
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_subsets_of_many_seeds_are_not_made_at_once(jobs, monkeypatch):
+    alive = weakref.WeakSet()
+    most = 0
+
+    def subset(data, seed, n_train, n_test):
+        nonlocal most
+        images = np.zeros(3).view(Images)
+        alive.add(images)
+        most = max(most, len(alive))
+        return (images,)
+
+    monkeypatch.setattr(hn, "subset", subset)
+    monkeypatch.setattr(hn, "run_one", block_of)
+    pairs = [hn.Settings(seed=seed) for seed in range(20)]
+    runs = hn.run_pairs(pairs, None, jobs, quiet=True)
+    assert [pair["seed"] for pair in runs] == [*range(20)]
+    assert 1 <= most <= jobs + 3
+
+
+# ---- lines
+
+
+@unix
+@pytest.mark.parametrize("words", [(), ("--seeds", "0,1")])
+def test_each_line_is_one_write(words, tmp_path, data_set):
+    """Of the command and of its workers: what is written to such a socket is received as it was written."""
+    receiver, sender = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    command = [ROOT / "highway_networks.py", *SMALL, *words, "--data-dir", data_set, "--jobs", 2, "--no-save"]
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    with receiver, sender:
+        receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
+        subprocess.run(
+            [sys.executable, *map(str, command)], env=environment, stdout=sender, stderr=sender, timeout=60, check=True
+        )
+        receiver.setblocking(False)
+        lines = []
+        while True:
+            try:
+                lines.append(receiver.recv(1 << 16).decode())
+            except BlockingIOError:
+                break
+    assert len(lines) >= 3
+    for line in filter(None, lines):  # to write nothing tears nothing
+        assert line.endswith("\n"), lines
