@@ -22,6 +22,7 @@ from tqdm import tqdm
 from experiments.code import code_of
 from plumbing.commands import number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, check_writable, commit, environment, json_bytes, write_json
+from plumbing.installed import how_to_install
 from plumbing.processes import MOST_JOBS, WorkerDied, all_cores, in_processes, one_blas_thread
 
 MORE = "a larger budget: more trials, epochs, seeds or draws, as far as the experiment has them"
@@ -103,7 +104,7 @@ class Experiment:
         try:
             from dask.distributed import Client, KilledWorker, as_completed
         except ImportError:
-            raise InputError("--scheduler needs Dask: python -m pip install -r requirements-cluster.txt") from None
+            raise InputError(f"--scheduler needs Dask: {how_to_install(ROOT / 'requirements-cluster.txt')}") from None
         try:
             client = Client(self.scheduler, timeout=10)
             client.wait_for_workers(1, timeout=60)

@@ -1,16 +1,46 @@
-"""Imported first by every command: says in one line what must be installed, instead of a traceback.
+"""Imported first by every command: says in one line what must be installed, and how, instead of a traceback.
 
 Needs nothing but Python.
 """
 
+import os
 import re
 import shlex
+import subprocess
 import sys
+import sysconfig
 from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 REQUIREMENTS = ROOT / "requirements.txt"  # whose packages are called as their modules are
+
+
+def command_line(*words) -> str:
+    """The words as one command of this system's shell."""
+    texts = [str(word) for word in words]
+    return subprocess.list2cmdline(texts) if os.name == "nt" else shlex.join(texts)
+
+
+def pip_installs() -> bool:
+    """Whether the Python that runs has a pip that may install: outside of a virtual environment pip refuses where a
+    distribution manages the packages (PEP 668)."""
+    if find_spec("pip") is None:
+        return False
+    managed = Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED"
+    return sys.prefix != sys.base_prefix or not managed.exists()
+
+
+def how_to_install(requirements: Path) -> str:
+    """The command that installs a requirements file for the Python that runs; where pip would not, the one that makes
+    the README's virtual environment and installs it there."""
+    install = ("-m", "pip", "install", "-r", requirements)
+    if pip_installs():
+        return command_line(sys.executable, *install)
+    venv = ROOT / ".venv"
+    python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    commands = f"{command_line(sys.executable, '-m', 'venv', venv)} && {command_line(python, *install)}"
+    return f"as pip installs nothing into this Python, run with {command_line(python)} after {commands}"
 
 
 def check(main: str | None) -> None:
@@ -19,8 +49,7 @@ def check(main: str | None) -> None:
     names = re.findall(r"^\w+", REQUIREMENTS.read_text(encoding="utf-8"), re.M)
     missing = [name for name in names if find_spec(name) is None]
     if missing and main and ROOT in Path(main).resolve().parents[:2]:  # not of a virtual environment in the clone
-        install = f"python -m pip install -r {shlex.quote(REQUIREMENTS.as_posix())}"
-        print(f"error: not installed: {', '.join(missing)}; {install}", file=sys.stderr)
+        print(f"error: not installed: {', '.join(missing)}; {how_to_install(REQUIREMENTS)}", file=sys.stderr)
         sys.exit(2)
 
 

@@ -182,17 +182,20 @@ def test_differences_to_the_paper_have_the_standard_error_of_both_means():
 
 
 def commands_of(text: str) -> list[str]:
-    """In code blocks, in tables and within sentences; without the comments behind them."""
+    """In code blocks, in tables and within sentences; without the comments behind them, as if .venv were activated."""
     blocks = "\n".join(re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S))
     lines = [line.split("  #")[0] for line in blocks.splitlines()] + re.findall(r"`(python [^`\n]+)`", text)
     lines += re.findall(r"^\$ (.+)", text, re.M)
-    return [part.strip() for line in lines for part in line.split("&&") if part.strip()]
+    parts = [part.strip() for line in lines for part in line.split("&&")]
+    return [part.removeprefix(".venv/bin/") for part in parts if part]
 
 
 COMMANDS = list(dict.fromkeys(command for text in TAUGHT.values() for command in commands_of(text)))
 MODULES = [command for command in COMMANDS if re.match(r"python -m (experiments|benchmarks)\.", command)]
-INSTALLING = [command for command in COMMANDS if command.startswith(("python -m pip", "python -m pytest"))]
-CLUSTER = [command for command in COMMANDS if not command.startswith("python ")]
+INSTALLING = [
+    command for command in COMMANDS if command.startswith(("python3 -m venv", "python -m pip", "python -m pytest"))
+]
+CLUSTER = [command for command in COMMANDS if not command.startswith(("python ", "python3 "))]
 SCRIPTS = [command for command in COMMANDS if command not in MODULES + INSTALLING + CLUSTER]
 LONG = [  # parsed, not run
     "python highway_networks.py --depths 5,10,20,30,50",
