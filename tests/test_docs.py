@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from functools import cache
 from pathlib import Path
 from statistics import mean
@@ -288,16 +287,23 @@ def test_each_net_of_cifar_has_a_command_that_trains_its_row():
         assert {name: rows.get(label, settings)[name] for name in settings} == settings
 
 
+def states(folder: Path, row: re.Match | None) -> dict:
+    """Which files of a row are there; a file that is written again is another one."""
+    paths = folder.glob(row[1]) if row else []
+    return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in paths}
+
+
 @pytest.mark.xdist_group("commands of the pages")
 @pytest.mark.parametrize("command", QUICK)
 def test_a_command(clone, command):
     """In the pages' order, in one clone: each finds what those before it made.  (test_cli.py: --depths, --seeds.)"""
-    start, row = time.time(), row_of(command)
+    row = row_of(command)
+    before = states(clone, row)
     process = run_in(clone, command + SMALLER.get(command, ""))
     assert process.returncode == 0, process.stderr
     assert "Warning" not in process.stderr
     if row:
-        assert any(path.stat().st_mtime > start - 0.05 for path in clone.glob(row[1]))
+        assert states(clone, row) != before
     if command == NETS:
         assert f"$ {NETS}\n{process.stdout}```" in PAGES["docs/convolution.md"]
     if command == "python highway_networks.py --seed 0":
