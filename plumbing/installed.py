@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 import sysconfig
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def command_line(*words) -> str:
 def pip_installs() -> bool:
     """Whether the Python that runs has a pip that may install: outside of a virtual environment pip refuses where a
     distribution manages the packages (PEP 668)."""
-    if find_spec("pip") is None:
+    if PathFinder.find_spec("pip") is None:  # importlib's find_spec("pip") makes setuptools give up its distutils
         return False
     managed = Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED"
     return sys.prefix != sys.base_prefix or not managed.exists()

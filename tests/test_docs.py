@@ -343,8 +343,9 @@ def test_what_is_to_be_installed_is_there(command):
 
 
 def test_the_two_commands_of_the_readme_are_enough():
-    """The first lines of its two code blocks: one installs and runs, one installs and tests, as CI does."""
+    """Its two code blocks make an environment: one installs and runs, one installs and tests, as CI does."""
     first, last = (commands_of(block) for block in re.findall(r"```sh\n.*?```", README, re.S))
+    assert first.pop(0) == last.pop(0) == "python3 -m venv .venv"
     assert first == ["python -m pip install -r requirements.txt", "python highway_networks.py --seed 0"]
     assert last == ["python -m pip install -r requirements-dev.txt", "python -m pytest"]
     assert "-r requirements-dev.txt\n" in CI
