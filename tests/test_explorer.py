@@ -278,11 +278,13 @@ def test_a_finger_s_tap_closes_one_block_once(driver, kind):
     canvas = driver.find_element("css selector", f"#gates .{kind}")
     code = "arguments[0].scrollIntoView({block: 'center'}); const { left, top } = arguments[0].getBoundingClientRect();"
     left, top = driver.execute_script(f"{code} return [left, top + topOf(25) + ROW / 2]", canvas)
+    clicked = "window.clicked = new Promise((done) => arguments[0].addEventListener('click', done, { once: true }))"
     for expected in ([25], [], [25]):
+        driver.execute_script(clicked, canvas)
         for kind_of_event, points in (("touchStart", [{"x": left + 9, "y": top}]), ("touchEnd", [])):
             event = {"type": kind_of_event, "touchPoints": points}
             driver.execute_cdp_cmd("Input.dispatchTouchEvent", event)
-        driver.execute_async_script("setTimeout(arguments[0], 300)")  # its click comes late
+        driver.execute_async_script("window.clicked.then(() => arguments[0]())")  # its click comes late
         assert closed(driver) == expected
 
 
