@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import math
-import shlex
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from plumbing.commands import first_line, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, check_writable, environment, write_json
+from plumbing.installed import how_to_install
 
 TARGETS = {  # at most, for the numbers of the summaries
     "highway_over_jax": 0.60,
@@ -89,8 +89,8 @@ class Report:
             raise InputError(f"{committed} is not measured with {' '.join(other)}: --out FILE writes to another file")
         self.path = Path(args.out or committed).resolve()
         if self.missing and not args.out:
-            install = f"python -m pip install -r {shlex.quote((ROOT / 'requirements-bench.txt').as_posix())}"
-            raise InputError(f"no {' and no '.join(self.missing)} here: {install}, or --out FILE to measure without")
+            install = how_to_install(ROOT / "requirements-bench.txt")
+            raise InputError(f"no {' and no '.join(self.missing)} here: --out FILE measures without, or {install}")
         if self.path == committed and not self.judged:
             raise InputError(f"{committed} holds the default settings and all rivals: choose another --out")
         check_writable(self.path)

@@ -32,6 +32,7 @@ from plumbing.files import (
     open_file,
     write_json,
 )
+from plumbing.installed import how_to_install
 from plumbing.processes import MOST_JOBS, WorkerDied, all_cores, in_processes, one_blas_thread
 
 MORE = "a larger budget: more trials, epochs, seeds or draws, as far as the experiment has them"
@@ -114,7 +115,7 @@ class Experiment:
         try:
             from dask.distributed import Client, KilledWorker, as_completed
         except ImportError:
-            raise InputError("--scheduler needs Dask: python -m pip install -r requirements-cluster.txt") from None
+            raise InputError(f"--scheduler needs Dask: {how_to_install(ROOT / 'requirements-cluster.txt')}") from None
         try:
             client = Client(self.scheduler, timeout=10)
             client.wait_for_workers(1, timeout=60)

@@ -1,9 +1,12 @@
 """The benchmarks compare like with like: every rival computes our loss and gradient, or the benchmark refuses."""
 
+import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,8 +14,9 @@ from conftest import ROOT, one_line_error
 
 import highway_networks as hn
 import straightforward
-from benchmarks import commands, conv_step, report, rivals, scaling, step
+from benchmarks import commands, conv_step, explorer, report, rivals, scaling, step
 from plumbing.files import InputError
+from plumbing.installed import how_to_install
 
 SIZES = (784, 10, 12, 4)
 
@@ -112,6 +116,7 @@ SUMMARIES = {
     ],
     "commands": ["headline_over_straightforward", "sweep_over_straightforward"],
     "scaling": ["time_per_added_layer_depth_1000_over_30", "time_over_depth_at_1000_over_30"],
+    "explorer": [f"{name}_ms" for name in explorer.NAMES],
 }
 
 
@@ -172,7 +177,7 @@ def test_what_the_start_up_is_timed_by_runs(code):
 # ---- What is written, and where
 
 
-ALL_FOUR = {"step": step, "commands": commands, "scaling": scaling, "conv_step": conv_step}
+ALL = {"step": step, "commands": commands, "scaling": scaling, "conv_step": conv_step, "explorer": explorer}
 TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1")}
 
 
@@ -187,12 +192,16 @@ def quick(monkeypatch, tmp_path):
     monkeypatch.setattr(scaling, "measure_apart", lambda name, sizes: ours[name](sizes))
     for module in (step, conv_step):
         monkeypatch.setattr(module, "pin", lambda: "not pinned")
+    page = SimpleNamespace(capabilities={"browserName": "none", "browserVersion": "0"})
+    monkeypatch.setattr(explorer.screenshots, "missing", lambda: "")
+    monkeypatch.setattr(explorer.screenshots, "browser", lambda: contextlib.nullcontext(page))
+    monkeypatch.setattr(explorer, "measure", lambda driver, rounds: {name: [1.0] * rounds for name in explorer.NAMES})
 
     def call(name, *words, rivals=True):
         with monkeypatch.context() as patched:
             for module in ("torch", "jax"):
                 patched.setitem(sys.modules, module, type(sys)(module) if rivals else None)
-            return ALL_FOUR[name].main([*map(str, words)])
+            return ALL[name].main([*map(str, words)])
 
     return call
 
@@ -201,7 +210,7 @@ def committed(name) -> bytes:
     return (ROOT / "results" / f"benchmark_{name}.json").read_bytes()
 
 
-@pytest.mark.parametrize("name", ALL_FOUR)
+@pytest.mark.parametrize("name", ALL)
 def test_other_settings_do_not_replace_the_committed_results(name, quick):
     before = committed(name)
     with pytest.raises(InputError, match=r"not measured with --rounds 1: --out FILE"):
@@ -212,9 +221,18 @@ def test_other_settings_do_not_replace_the_committed_results(name, quick):
 @pytest.mark.parametrize("name", ["step", "scaling", "conv_step"])
 def test_a_benchmark_without_its_rivals_does_not_replace_the_committed_results(name, quick):
     before = committed(name)
-    with pytest.raises(InputError, match=r"no jax here: python -m pip install -r \S+requirements-bench.txt, or --out"):
+    install = re.escape(how_to_install(ROOT / "requirements-bench.txt"))
+    with pytest.raises(InputError, match=f"no jax here: --out FILE measures without, or {install}"):
         quick(name, rivals=False)
     assert committed(name) == before
+
+
+def test_without_a_browser_a_line_says_so(quick, monkeypatch):
+    monkeypatch.setattr(explorer.screenshots, "missing", lambda: "chromium")
+    before = committed("explorer")
+    with pytest.raises(InputError, match="there is no chromium"):
+        quick("explorer")
+    assert committed("explorer") == before
 
 
 def test_the_committed_file_is_never_another_out(quick):
@@ -232,7 +250,7 @@ def test_without_rivals_nothing_is_judged(tmp_path, monkeypatch):
     assert json.loads((tmp_path / "x.json").read_text())["settings"]["targets"] == {}
 
 
-@pytest.mark.parametrize("name", ALL_FOUR)
+@pytest.mark.parametrize("name", ALL)
 def test_other_settings_are_not_judged(name, quick, tmp_path, capsys):
     words = TINY.get(name, ("--rounds", "1"))
     assert quick(name, *words, "--out", tmp_path / "x.json", rivals=False) == 0

@@ -8,7 +8,6 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 from functools import cache
 from pathlib import Path
 from statistics import mean
@@ -187,17 +186,20 @@ def test_differences_to_the_paper_have_the_standard_error_of_both_means():
 
 
 def commands_of(text: str) -> list[str]:
-    """In code blocks, in tables and within sentences; without the comments behind them."""
+    """In code blocks, in tables and within sentences; without the comments behind them, as if .venv were activated."""
     blocks = "\n".join(re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S))
     lines = [line.split("  #")[0] for line in blocks.splitlines()] + re.findall(r"`(python [^`\n]+)`", text)
     lines += re.findall(r"^\$ (.+)", text, re.M)
-    return [part.strip() for line in lines for part in line.split("&&") if part.strip()]
+    parts = [part.strip() for line in lines for part in line.split("&&")]
+    return [part.removeprefix(".venv/bin/") for part in parts if part]
 
 
 COMMANDS = list(dict.fromkeys(command for text in TAUGHT.values() for command in commands_of(text)))
 MODULES = [command for command in COMMANDS if re.match(r"python -m (experiments|benchmarks)\.", command)]
-INSTALLING = [command for command in COMMANDS if command.startswith(("python -m pip", "python -m pytest"))]
-CLUSTER = [command for command in COMMANDS if not command.startswith("python ")]
+INSTALLING = [
+    command for command in COMMANDS if command.startswith(("python3 -m venv", "python -m pip", "python -m pytest"))
+]
+CLUSTER = [command for command in COMMANDS if not command.startswith(("python ", "python3 "))]
 SCRIPTS = [command for command in COMMANDS if command not in MODULES + INSTALLING + CLUSTER]
 LONG = [  # parsed, not run
     "python highway_networks.py --depths 5,10,20,30,50",
@@ -291,16 +293,23 @@ def test_each_net_of_cifar_has_a_command_that_trains_its_row():
         assert {name: rows.get(label, settings)[name] for name in settings} == settings
 
 
+def states(folder: Path, row: re.Match | None) -> dict:
+    """Which files of a row are there; a file that is written again is another one."""
+    paths = folder.glob(row[1]) if row else []
+    return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in paths}
+
+
 @pytest.mark.xdist_group("commands of the pages")
 @pytest.mark.parametrize("command", QUICK)
 def test_a_command(clone, command):
     """In the pages' order, in one clone: each finds what those before it made.  (test_cli.py: --depths, --seeds.)"""
-    start, row = time.time(), row_of(command)
+    row = row_of(command)
+    before = states(clone, row)
     process = run_in(clone, command + SMALLER.get(command, ""))
     assert process.returncode == 0, process.stderr
     assert "Warning" not in process.stderr
     if row:
-        assert any(path.stat().st_mtime > start - 0.05 for path in clone.glob(row[1]))
+        assert states(clone, row) != before
     if command == NETS:
         assert f"$ {NETS}\n{process.stdout}```" in PAGES["docs/convolution.md"]
     if command == "python highway_networks.py --seed 0":
@@ -340,8 +349,9 @@ def test_what_is_to_be_installed_is_there(command):
 
 
 def test_the_two_commands_of_the_readme_are_enough():
-    """The first lines of its two code blocks: one installs and runs, one installs and tests, as CI does."""
+    """Its two code blocks make an environment: one installs and runs, one installs and tests, as CI does."""
     first, last = (commands_of(block) for block in re.findall(r"```sh\n.*?```", README, re.S))
+    assert first.pop(0) == last.pop(0) == "python3 -m venv .venv"
     assert first == ["python -m pip install -r requirements.txt", "python highway_networks.py --seed 0"]
     assert last == ["python -m pip install -r requirements-dev.txt", "python -m pytest"]
     assert "-r requirements-dev.txt\n" in CI

@@ -2,15 +2,23 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from conftest import ROOT
 
+from experiments import trials
 from plumbing import installed
+from plumbing.files import InputError
+
+unix = pytest.mark.skipif(os.name == "nt", reason="a shell's commands")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 FOLDERS = (".", "experiments", "benchmarks", "docs", "explorer")
 COMMANDS = [
@@ -35,12 +43,20 @@ def python(*words, cwd):
     return subprocess.run([sys.executable, *map(str, words)], **more)
 
 
+def without_pip(requirements: str) -> str:
+    """How to install where the Python that runs has no pip."""
+    own = installed.command_line(ROOT / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
+    make = installed.command_line(sys.executable, "-m", "venv", ROOT / ".venv")
+    install = f"{own} -m pip install -r {installed.command_line(ROOT / requirements)}"
+    return f"as pip installs nothing into this Python, run with {own} after {make} && {install}"
+
+
 def assert_says_what_is_missing(process):
     assert process.returncode == 2, process.stderr
     assert process.stdout == ""
     names = "numpy, matplotlib, imageio, scipy, threadpoolctl, tqdm, pooch"
-    requirements = re.escape((ROOT / "requirements.txt").as_posix())
-    assert re.fullmatch(f"error: not installed: {names}; python -m pip install -r '?{requirements}'?\n", process.stderr)
+    [line] = process.stderr.splitlines()
+    assert line == f"error: not installed: {names}; {without_pip('requirements.txt')}"
 
 
 def test_there_are_commands():
@@ -83,6 +99,126 @@ def test_another_program_may_do_without(monkeypatch):
         installed.check(main)
     with pytest.raises(SystemExit, match="2"):
         installed.check(str(ROOT / "experiments" / "lesion.py"))
+
+
+# ---- How to install
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-bench.txt"])
+@pytest.mark.parametrize(
+    ("pip", "managed", "venv", "installs"),
+    [
+        (True, False, False, True),
+        (True, True, False, False),
+        (True, True, True, True),
+        (False, False, False, False),
+        (False, True, True, False),
+    ],
+)
+def test_a_message_sends_nobody_to_a_pip_that_refuses(tmp_path, monkeypatch, name, pip, managed, venv, installs):
+    """As it does where a distribution manages its packages (PEP 668), but for a virtual environment's."""
+    monkeypatch.setattr(installed, "PathFinder", SimpleNamespace(find_spec=lambda module: module if pip else None))
+    if managed:
+        (tmp_path / "EXTERNALLY-MANAGED").touch()
+    monkeypatch.setattr(installed.sysconfig, "get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr(sys, "prefix", "/somewhere/.venv" if venv else sys.base_prefix)
+    by_pip = installed.command_line(sys.executable, "-m", "pip", "install", "-r", ROOT / name)
+    assert installed.how_to_install(ROOT / name) == (by_pip if installs else without_pip(name))
+
+
+def test_an_experiment_says_how_to_install_dask(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "dask", None)
+    words = ["--scheduler", "tcp://nobody:1", "--results", str(tmp_path)]
+    experiment = trials.Experiment("optimization", "A test.", {"default": {}}, words)
+    with pytest.raises(InputError) as refused:
+        next(experiment._finished(abs, None, []))
+    how = installed.how_to_install(ROOT / "requirements-cluster.txt")
+    assert str(refused.value) == f"--scheduler needs Dask: {how}"
+
+
+def make_wheel(folder: Path, name: str, code: str) -> None:
+    """A package of one module."""
+    info = f"{name}-1.0.dist-info"
+    files = {
+        f"{name}.py": code,
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/RECORD": "",
+    }
+    with zipfile.ZipFile(folder / f"{name}-1.0-py3-none-any.whl", "w") as file:
+        for path, text in files.items():
+            file.writestr(path, text)
+
+
+@pytest.fixture
+def stock(tmp_path):
+    """stock(line) runs a line of the shell as on a stock Debian: on its PATH is python3 alone, which has no pip.
+
+    The folder's name has a space.  Stand-ins for the headline and for pytest say where their Python's packages are.
+    """
+    pytest.importorskip("ensurepip")
+    clone = tmp_path / "a clone"
+    on_path = tmp_path / "bin"
+    wheels = tmp_path / "wheels"
+    for folder in (clone / "plumbing", on_path, wheels):
+        folder.mkdir(parents=True)
+    say_where = "import sys; print(sys.prefix)"
+    make_wheel(wheels, "needed", "")
+    make_wheel(wheels, "pytest", say_where)
+    shutil.copy(ROOT / "plumbing" / "installed.py", clone / "plumbing")
+    (clone / "requirements.txt").write_text("needed\n")
+    (clone / "requirements-dev.txt").write_text("-r requirements.txt\npytest\n")
+    (clone / "highway_networks.py").write_text(f"import plumbing.installed, needed; {say_where}")
+    python3 = on_path / "python3"
+    python3.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -S "$@"\n')
+    python3.chmod(0o755)
+    environment = {"PATH": str(on_path), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
+    environment["PIP_CONFIG_FILE"] = os.devnull
+
+    def run(line: str):
+        words = ["/bin/sh", "-c", line]
+        more = {"capture_output": True, "text": True, "timeout": 300, "check": False}
+        return subprocess.run(words, cwd=clone, env=environment, **more)
+
+    run.venv = clone / ".venv"
+    return run
+
+
+@unix
+def test_the_readme_s_two_commands_need_python3_alone(stock):
+    for command in re.findall(r"^```sh\n(.*?)^```", README, re.M | re.S):
+        process = stock(command)
+        assert process.returncode == 0, process.stderr
+        assert process.stdout.splitlines()[-1] == str(stock.venv)
+
+
+@unix
+def test_what_a_message_says_installs_what_is_missing(stock):
+    """The Python of the system has no pip; that of .venv has one, and is named."""
+    process = stock("python3 highway_networks.py")
+    assert process.returncode == 2
+    assert process.stderr.count("\n") == 1
+    python, commands = re.search(r"run with (.+) after (.+)\n", process.stderr).groups()
+    assert stock(commands).returncode == 0
+    assert stock(f"{python} highway_networks.py").stdout == f"{stock.venv}\n"
+    [module] = stock.venv.glob("lib/*/site-packages/needed.py")
+    module.unlink()
+    process = stock(f"{python} highway_networks.py")
+    assert process.returncode == 2
+    assert process.stderr == f"error: not installed: needed; {commands.split(' && ')[1]}\n"
+
+
+def test_git_leaves_the_environment_alone():
+    if not (ROOT / ".git").exists():
+        pytest.skip("no clone")
+    subprocess.run(["git", "check-ignore", "-q", ".venv/bin/python"], cwd=ROOT, check=True)
+
+
+def test_the_readme_s_commands_for_windows_are_the_same():
+    of_unix, of_windows = (re.findall(rf"^```{shell}\n(.*?)^```", README, re.M | re.S) for shell in ("sh", "bat"))
+    assert len(of_unix) == 2
+    translated = [text.replace(" &&\n", "\n").replace("python3", "py") for text in of_unix]
+    assert of_windows == [text.replace(".venv/bin/python", r".venv\Scripts\python") for text in translated]
 
 
 # ---- pip
@@ -149,5 +285,6 @@ def test_an_editable_installation_is_built(tmp_path):
 def test_another_installation_says_what_works(tmp_path):
     process, _ = build("build_wheel", tmp_path)
     assert process.returncode == 1
-    assert process.stderr.splitlines() == ["error: this project works in its clone only: python -m pip install -e ."]
+    install = installed.command_line(sys.executable, "-m", "pip", "install", "-e", ".")
+    assert process.stderr.splitlines() == [f"error: this project works in its clone only: {install}"]
     assert not [*tmp_path.glob("*.whl")]

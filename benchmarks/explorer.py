@@ -1,0 +1,82 @@
+"""How long does the explorer take to answer?  In headless Chromium, from a change to the frame that shows its answer.
+
+    python -m benchmarks.explorer        -> results/benchmark_explorer.json
+
+Two changes in turn: a lesion closes or opens a block, a stroke is drawn.  `to_frame` ends when the next frame is drawn,
+with the effect of every block in it; waiting for the screen, 17 ms at most, is part of it.  `computed` is what the page
+itself says beside its answer.  effects() is timed alone.  Warm-up is discarded; the numbers are medians over the rounds
+with the quartiles beside them.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+if not __package__:  # run as a file, from any folder
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+from benchmarks.report import Report, arguments, end, summarise
+from explorer import screenshots
+from plumbing.commands import number
+from plumbing.files import InputError
+
+WARM_UP = 5  # rounds discarded
+BLOCK = 24  # closed and opened in turn, counted from 0
+CHANGES = {
+    "lesion": f"closeBlocks([{BLOCK}], !shown.closed.has({BLOCK}))",
+    "stroke": "stroke(60 + 160 * Math.random(), 60 + 160 * Math.random())",
+}
+NAMES = ("lesion_to_frame", "lesion_computed", "stroke_to_frame", "stroke_computed", "effects")
+TO_THE_FRAME = """
+const done = arguments[0], start = performance.now();
+%s;
+const computed = Number($("took").dataset.ms);
+requestAnimationFrame(() => setTimeout(() => done([performance.now() - start, computed])));
+"""
+EFFECTS = "const start = performance.now(); effects(); return performance.now() - start"
+
+
+def measure(driver, rounds: int) -> dict:
+    """{what: [milliseconds, one for each round]} of the page that the driver has open."""
+    times = {name: [] for name in NAMES}
+    driver.execute_script("only([]); startDrawing()")
+    for _ in range(rounds + WARM_UP):
+        for change, script in CHANGES.items():
+            frame, computed = driver.execute_async_script(TO_THE_FRAME % script)
+            times[f"{change}_to_frame"].append(frame)
+            times[f"{change}_computed"].append(computed)
+        times["effects"].append(driver.execute_script(EFFECTS))
+    return {name: values[WARM_UP:] for name, values in times.items()}
+
+
+def load_average() -> float | None:
+    """How many programs wanted a core in the last minute: what other programs ran beside."""
+    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+
+def main(argv=None) -> int:
+    parser = arguments("explorer", __doc__)
+    parser.add_argument("--rounds", type=number(int, 1), default=60, help="(%(default)s)")
+    args = parser.parse_args(argv)
+    report = Report(parser, args)
+    if screenshots.missing():
+        raise InputError(f"there is no {screenshots.missing()}")
+    settings = {"rounds": args.rounds, "cores": os.cpu_count(), "load_average_before": load_average()}
+    with screenshots.browser() as driver:
+        settings["browser"] = f"{driver.capabilities['browserName']} {driver.capabilities['browserVersion']}"
+        times = measure(driver, args.rounds)
+    trials = {}
+    summary = {}
+    for name, milliseconds in times.items():
+        trials[name] = summarise([value / 1000 for value in milliseconds])
+        summary[f"{name}_ms"] = trials[name]["median_ms"]
+        low, high = trials[name]["quartiles_ms"]
+        print(f"{name:16}{trials[name]['median_ms']:7.1f} ms  {low:6.1f} {high:6.1f}")
+    return report.save(settings, summary, trials)
+
+
+if __name__ == "__main__":
+    end(main)
