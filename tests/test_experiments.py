@@ -306,13 +306,12 @@ def test_nets_that_are_missing_are_trained_first(tmp_path, capsys):
 
 def test_an_experiment_about_mnist_refuses_another_set(tmp_path, monkeypatch):
     """It would train on it, and the log would serve its numbers to later runs as MNIST's."""
-    monkeypatch.setenv(
-        "MNIST_DIR", str(write_data_set(tmp_path / "other", n_train=1280, n_test=300, side=28, classes=10))
-    )
+    other = write_data_set(tmp_path / "MNIST", n_train=1280, n_test=300, side=28, classes=10)
+    monkeypatch.setenv("MNIST_DIR", str(other))
     for name in ("gate_bias", "fifty_layers", "full_mnist", "table1"):
         message = one_line_error(experiment(name, tmp_path / "results"))
         assert "$MNIST_DIR names" in message
-        assert "which is not MNIST" in message
+        assert "which is not MNIST but folder MNIST" in message
     assert not [*(tmp_path / "results").glob("*.json")]
     monkeypatch.setenv("MNIST_DIR", str(ROOT / "data" / "mnist"))
     training.data_set.cache_clear()
