@@ -671,7 +671,6 @@ def train_seeds(args, save) -> None:
     path = Path(os.path.realpath(args.out)) if args.out else ROOT / f"run_conv{'_quick' * args.quick}.json"
     if not args.no_save:
         check_writable(path)
-    commit()
     whole = load_images(args.data, args.data_dir)
     planned = plan(args, whole)
     data = select_images(whole, planned[0])
@@ -732,7 +731,7 @@ def record(args, data: hn.Dataset, settings: Settings, protocol: Protocol, runs:
     own |= ({"seeds": args.seeds} if args.seeds else {}) | ({"seed": None} if len(args.seeds) > 1 else {})
     own |= {"batch_size": BATCH, "n_classes": data.n_classes, "data_set": data.name}
     own |= {"data_sha256": data.sha256, "data_sha256_as_read": sha256_as_read(data)}
-    return own | {"env": environment() | {"git": commit()}, "runs": runs}
+    return own | {"env": environment(), "runs": runs}
 
 
 def table(runs: list[dict]) -> str:

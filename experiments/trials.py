@@ -65,7 +65,7 @@ class Experiment:
         check_writable(self.folder / f"{name}.json")
         self.log = self.folder / f"{name}.jsonl"
         self.commits, self.data_sets = set(), {}
-        commit()
+        commit()  # before processes are forked, for callers that are no command
 
     def run(self, function, trials: list[dict], data_of=None, logged=lambda trial: None) -> list[dict]:
         """{**trial, **result} of every trial, in this order; only those that the log does not have are run.
@@ -119,11 +119,7 @@ class Experiment:
 
     def save(self, source: str, summary: dict, trials) -> dict:
         """Writes the results file, says where, and returns what it holds."""
-        env = environment() | {
-            "git": commit(),
-            "data_sets": self.data_sets,
-            "git_of_trials": sorted(map(str, self.commits)),
-        }
+        env = environment() | {"data_sets": self.data_sets, "git_of_trials": sorted(map(str, self.commits))}
         settings = {"budget": self.budget, **self.settings}
         record = {"experiment": self.name, "source": source, "command": self.command, "settings": settings, "env": env}
         record |= {"summary": summary, "trials": trials}
@@ -142,8 +138,9 @@ def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
     start, data = time.process_time(), data_of(trial) if data_of else None  # the core's: other programs may run beside
     if _key(trial, data and data.sha256, code_of(function)) != key:
         raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
+    computed_at = commit()
     result = function(trial)
-    return key, result | {"seconds": round(time.process_time() - start, 3)}, commit()
+    return key, result | {"seconds": round(time.process_time() - start, 3)}, computed_at
 
 
 def _whole_lines(log: Path) -> list[dict]:

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 
-from plumbing.files import InputError, write_whole
+from plumbing.files import InputError, commit, write_whole
 from plumbing.processes import WorkerDied, interrupts_deferred
 
 
@@ -62,6 +62,7 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
             written = f"{first}{f' and {len(others)} more' if others else ''} was written"
 
     try:
+        commit()  # that of the program as it begins
         return work(save) or 0
     except BrokenPipeError:  # whoever read our output stopped reading
         os._exit(1)

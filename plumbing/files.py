@@ -23,6 +23,7 @@ import numpy as np
 from threadpoolctl import threadpool_info
 
 ROOT = Path(__file__).resolve().parents[1]  # of the project
+GIT_SECONDS = 5  # a git that takes longer is not waited for
 
 
 class InputError(ValueError):
@@ -156,9 +157,29 @@ def written_beside(files: dict[Path, bytes]):
 
 @functools.cache
 def commit() -> str | None:
-    """Of the program that runs.  To be asked for when it begins, and before processes are forked: later another one may
-    be checked out."""
-    return environment()["git"]
+    """The commit of this program, with "-dirty" when a program differs from it; None where git cannot tell.
+
+    Git is asked at the first call, which run_command() makes: later another commit may be checked out.  Processes that
+    are forked inherit the answer."""
+    if not (ROOT / ".git").exists():  # the folder above, or one above it, may be another repository
+        return None
+    try:
+        head = _git("rev-parse", "--short=12", "HEAD")
+        is_dirty = _git("diff", "HEAD", "--", "*.py") != b""
+    except (OSError, subprocess.SubprocessError):
+        return None
+    if not re.fullmatch(rb"[0-9a-f]{12,}", head):
+        return None
+    return head.decode() + ("-dirty" if is_dirty else "")
+
+
+def _git(*words: str) -> bytes:
+    """What git prints in this repository; raises SubprocessError where it fails, or takes longer than GIT_SECONDS."""
+    # a GIT_DIR from outside would name another repository
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = ("git", *words)
+    process = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, check=True, timeout=GIT_SECONDS)
+    return process.stdout.strip()
 
 
 def processor() -> str:
@@ -171,18 +192,7 @@ def processor() -> str:
 
 
 def environment() -> dict:
-    """Where the numbers come from.  `git` is the commit, with "-dirty" when a program differs from it."""
-
-    def git(*words):
-        # a GIT_DIR from outside would name another repository, as would the folder above one without a .git
-        own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        return subprocess.run(("git", *words), cwd=ROOT, env=own, capture_output=True, check=True).stdout.strip()
-
-    try:
-        dirty = "-dirty" if git("diff", "HEAD", "--", "*.py") else ""
-        commit = git("rev-parse", "--short=12", "HEAD").decode() + dirty if (ROOT / ".git").exists() else None
-    except (OSError, subprocess.CalledProcessError):
-        commit = None
+    """Where the numbers come from; `git` is commit()."""
     blas = next((each for each in threadpool_info() if "numpy" in each["filepath"].lower()), {})
     names = ("internal_api", "version", "architecture")
     return {
@@ -192,5 +202,5 @@ def environment() -> dict:
         "platform": platform.platform(),
         "processor": processor(),
         "cpu_count": os.cpu_count(),
-        "git": commit,
+        "git": commit(),
     }

@@ -890,9 +890,16 @@ def test_a_checkpoint_goes_when_the_log_has_the_result(tmp_path):
 
 
 def test_results_name_the_program_that_began(tmp_path, monkeypatch):
+    def check_out(commit):
+        monkeypatch.setattr(files, "_git", lambda *words: b"" if words[0] == "diff" else commit)
+
+    (tmp_path / ".git").mkdir()
+    monkeypatch.setattr(files, "ROOT", tmp_path)
+    files.commit.cache_clear()
+    check_out(b"111111111111")
     e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
-    began = files.environment()["git"]
-    monkeypatch.setattr(files, "environment", lambda: {"git": "a later commit"})
+    check_out(b"222222222222")
     e.run(lambda t: {}, [{"a": 1}])
-    assert e.save("a test", {}, [])["env"]["git"] == began
-    assert [line["git"] for line in trials_of(tmp_path)] == [began]
+    assert e.save("a test", {}, [])["env"]["git"] == "111111111111"
+    assert [line["git"] for line in trials_of(tmp_path)] == ["111111111111"]
+    files.commit.cache_clear()
