@@ -41,10 +41,22 @@ def write_json(path: Path, record) -> None:
     write_whole({path: json_bytes(record)})
 
 
+def from_json(text: str | bytes):
+    """What JSON text holds; raises ValueError, or RecursionError, where it is none, as it is where a number is NaN or
+    infinite, or beyond what a float holds."""
+
+    def finite(number: str) -> float:
+        if not math.isfinite(float(number)):
+            raise ValueError(f"{number} is no finite number")
+        return float(number)
+
+    return json.loads(text, parse_float=finite, parse_constant=finite)
+
+
 def read_json(path: Path):
-    """What a JSON file holds; raises InputError where it is none."""
+    """What a JSON file holds; raises InputError where it is none: see from_json()."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return from_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read as JSON: {error}") from error
 
@@ -66,7 +78,7 @@ def read_arrays(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
             arrays = dict(file)
     except ValueError as error:  # NumPy's own message may say that the file can be loaded "unsafely"
         raise ValueError("it is no whole .npz file of numbers") from error
-    return json.loads(str(arrays.pop("head"))), arrays
+    return from_json(str(arrays.pop("head"))), arrays
 
 
 def read_plain_or_gz(path: Path) -> tuple[Path, bytes, str]:
