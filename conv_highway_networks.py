@@ -602,8 +602,13 @@ def checkpoint_to_resume(run: Training, file: Path, stopped: bool) -> Path:
         was = ", ".join(f"{name} {value}, not {now[name]}" for name, value in other.items())
         raise InputError(f"{path} is of another run ({was}): give that run's flags, or choose another --out")
     if commits is not None:
-        print(f"{path}: trained by {commits}, from now on by {commit()}: compare with care", file=sys.stderr)
+        say_of_other_program(path, saved)
     return path
+
+
+def say_of_other_program(path: Path, saved: Training) -> None:
+    """Says that a checkpoint was written by a program that may be another than this one."""
+    print(f"{path}: trained by {saved.commits}, from now on by {commit()}: compare with care", file=sys.stderr)
 
 
 class Progress:
