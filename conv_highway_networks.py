@@ -634,8 +634,13 @@ def checkpoint_to_resume(run: Training, file: Path, stopped: bool) -> Path:
         was = ", ".join(f"{name} {value}, not {now[name]}" for name, value in other.items())
         raise InputError(f"{path} is of another run ({was}): give that run's flags, or choose another --out")
     if commits is not None:
-        print(f"{path}: trained by {commits}, from now on by {commit()}: compare with care", file=sys.stderr)
+        say_of_other_program(path, saved)
     return path
+
+
+def say_of_other_program(path: Path, saved: Training) -> None:
+    """Says that a checkpoint was written by a program that may be another than this one."""
+    print(f"{path}: trained by {saved.commits}, from now on by {commit()}: compare with care", file=sys.stderr)
 
 
 class Progress:
@@ -712,7 +717,6 @@ def train_seeds(args, save) -> None:
 
 def _train_seeds(args, path: Path, save) -> None:
     start = time.perf_counter()
-    commit()
     whole = load_images(args.data, args.data_dir)
     planned = plan(args, whole)
     data = select_images(whole, planned[0])
@@ -772,7 +776,7 @@ def record(args, data: hn.Dataset, settings: Settings, protocol: Protocol, runs:
     own |= ({"seeds": args.seeds} if args.seeds else {}) | ({"seed": None} if len(args.seeds) > 1 else {})
     own |= {"batch_size": BATCH, "n_classes": data.n_classes, "data_set": data.name}
     own |= {"data_sha256": data.sha256, "data_sha256_as_read": sha256_as_read(data)}
-    return own | {"env": environment() | {"git": commit()}, "runs": runs}
+    return own | {"env": environment(), "runs": runs}
 
 
 def table(runs: list[dict]) -> str:

@@ -32,6 +32,7 @@ import argparse
 import hashlib
 import math
 import time
+import unicodedata
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -56,7 +57,12 @@ tqdm.monitor_interval = 0  # no thread of its own beside the processes that are 
 BUNDLED = ROOT / "data" / "mnist"
 CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
 PATIENCE = 30  # seconds without a byte before the next mirror is tried
-MIRRORS, SHA256, GZ_MD5 = map(files.read_json(ROOT / "data" / "mnist.json").get, ("mirrors", "sha256", "md5_of_gz"))
+_PUBLISHED = files.read_json(ROOT / "data" / "mnist.json")
+MIRRORS = _PUBLISHED["mirrors"]
+SHA256 = _PUBLISHED["sha256"]
+GZ_MD5 = _PUBLISHED["md5_of_gz"]
+OTHERS = _PUBLISHED["sha256_of_others"]  # Dataset.sha256 of other known sets in this layout, by name
+KNOWN_SETS = ("MNIST", *OTHERS, *files.read_json(ROOT / "data" / "cifar.json")["sets"])
 
 
 class Dataset(NamedTuple):
@@ -64,7 +70,7 @@ class Dataset(NamedTuple):
     y_train: np.ndarray  # (n_train,) intp
     x_test: np.ndarray
     y_test: np.ndarray
-    name: str  # "MNIST" when all four files are MNIST's own, else the folder's name
+    name: str  # that of a known set by its checksum alone, else the folder's: see name_of_set()
     source: str  # the folder it was read from
     n_classes: int
     sha256: str  # of the contents of its four files
@@ -116,10 +122,28 @@ def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
         raise InputError(f"{folder}: t10k label {y_test.max()} exceeds the train labels, 0 to {y_train.max()}")
     arrays = (a.reshape(len(a), -1) if a.ndim > 1 else a.astype(np.intp) for a in (x_train, y_train, x_test, y_test))
     digests = [digest for *_, digest in contents]
-    name = "MNIST" if digests == [*SHA256.values()] else folder.resolve().name
-    source = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
     checksum = hashlib.sha256("".join(digests).encode()).hexdigest()
+    name = "MNIST" if digests == [*SHA256.values()] else name_of_set(folder, checksum)
+    source = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
     return Dataset(*arrays, name, str(source), int(y_train.max()) + 1, checksum, x_train.shape[1:])
+
+
+def name_of_set(folder: Path, checksum: str) -> str:
+    """The name of the set that is known by this checksum, else the folder's name.
+
+    A folder that is called as a known set is, but holds other files, gives "folder MNIST" and the like."""
+    for known, known_checksum in OTHERS.items():
+        if checksum == known_checksum:
+            return known
+    name = folder.resolve().name
+    is_mistakable = _letters(name) in map(_letters, KNOWN_SETS)
+    return f"folder {name}" if is_mistakable else name
+
+
+def _letters(name: str) -> str:
+    """A name's letters and digits, small and in their plain form: "M-NIST" is read as "mnist" is."""
+    plain = unicodedata.normalize("NFKC", name).casefold()
+    return "".join(letter for letter in plain if letter.isalnum())
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:

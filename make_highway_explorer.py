@@ -29,7 +29,8 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 
-from highway_networks import DeepNet, load_mnist, pixels_for
+from experiments.headline import checked
+from highway_networks import PIXELS, Dataset, DeepNet, load_mnist, pixels_for
 from plumbing.commands import path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
 from plumbing.records import load_record, load_results
@@ -38,9 +39,37 @@ from report.lesion import IDLE
 from report.style import COLOR, drawing, initial_gate
 
 NET = "results/fifty_layers_mnist_1.npz"
+KIND = {"d_in": 784, "d_out": 10, "hidden": 50, "depth": 49, "block": "highway", "activation": "tanh"}  # of that net
+RUN = ROOT / "run.json"
 PARTS = ROOT / "explorer"
 EACH = 5  # images of a digit that are right, doubtful and wrong
 SURE = 0.99  # of the right ones; the doubtful are those that are right with the lowest probability
+
+
+def load_page_mnist() -> Dataset:
+    """MNIST, from $MNIST_DIR where it is set; raises InputError for another set."""
+    data = load_mnist()
+    if data.name != "MNIST":
+        raise InputError(f"$MNIST_DIR names {data.source}, which is not MNIST but {data.name}; the page is about MNIST")
+    return data
+
+
+def load_page_net(path: Path, mnist: Dataset) -> DeepNet:
+    """The net that the page is about, in its words and its programs; raises InputError for any other."""
+    net = DeepNet.load(path)
+    kind = {name: getattr(net, name) for name in KIND} | {"block": net.block.name}
+    other = [f"{name} {value}, not {KIND[name]}" for name, value in kind.items() if value != KIND[name]]
+    if net.dtype != np.float32:
+        other.append(f"{net.dtype}, not float32")
+    trial = net.about.get("trial")
+    is_told = isinstance(trial, dict) and {type(trial.get(name)) for name in ("seed", "gate_bias")} <= {int, float}
+    if net.about.get("pixels") not in PIXELS or not is_told:
+        other.append("it does not say how it was trained")
+    elif net.about.get("data_sha256") != mnist.sha256:
+        other.append("trained on other images than MNIST's")
+    if other:
+        raise InputError(f"{path} is not the net of the page ({'; '.join(other)}): git checkout {NET}")
+    return net
 
 
 def rounded(net: DeepNet) -> DeepNet:
@@ -92,10 +121,12 @@ def select_images(logits: np.ndarray, y: np.ndarray) -> list[tuple[int, int, str
 
 
 def trial_of(record: dict, net: DeepNet) -> dict:
-    """The trial of a results file that is this net's."""
-    its = net.about["trial"]
-    [own] = (t for t in record["trials"] if (t["data"], t["seed"]) == (its["data"], its["seed"]))
-    return own
+    """The trial of a results file that is this net's; raises InputError where there is none."""
+    settings = {name: value for name, value in net.about["trial"].items() if name != "data_dir"}
+    for trial in record["trials"]:
+        if settings.items() <= trial.items():
+            return trial
+    raise InputError(f"results/{record['experiment']}.json has no trial of {NET}: {record['command']}")
 
 
 def lesion_part(t: dict) -> dict:
@@ -145,9 +176,10 @@ def page(data: dict) -> str:
 def write_page(out: Path, save) -> None:
     if out.suffix != ".html":
         raise InputError(f"--out {out} does not end in .html")
-    net, mnist = DeepNet.load(ROOT / NET), load_mnist()
+    mnist = load_page_mnist()
+    net = load_page_net(ROOT / NET, mnist)
     records = [load_results(ROOT / "results" / f"{name}.json") for name in ("gates", "lesion")]
-    records.append(load_record(ROOT / "run.json"))
+    records.append(checked("run", load_record(RUN)))
     own, logits = net_part(net, mnist)
     with drawing("results/gates.json, results/lesion.json or run.json", "the page is"):
         text = page({"net": own} | data_of(net, logits, mnist, *records))

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from experiments.code import code_of
 from experiments.ledger import judged, mean, prediction_interval, shown
 from plumbing.files import InputError
 
@@ -25,11 +24,10 @@ SETTING = tuple(dict.fromkeys([*cn.Protocol._fields, *(field.name for field in f
 
 
 def checkpoint_of(t: dict, folder: str, experiment: str) -> Path:
-    """Where a trial keeps its last epoch.  The name holds what the trial is and, as the log's key, what code computes
-    it: whatever is there is this trial's."""
+    """Where a trial keeps its last epoch.  The name holds what the trial is; what program wrote it, the file says."""
     of_all = zlib.crc32(json.dumps(t, sort_keys=True).encode())
     words = [experiment, *(t[name] for name in ("net", "data", "block", "protocol", "seed")), f"{of_all:08x}"]
-    return Path(folder) / f"{'_'.join(map(str, words))}_{code_of(train)}.npz"
+    return Path(folder) / f"{'_'.join(map(str, words))}.npz"
 
 
 def train(t: dict, data: hn.Dataset, folder: str, experiment: str) -> dict:
@@ -44,6 +42,7 @@ def train(t: dict, data: hn.Dataset, folder: str, experiment: str) -> dict:
 def run(e, function, trials: list[dict], data_of) -> list[dict]:
     """Experiment.run(); a checkpoint is removed when the log has the result on disk, and no sooner.
 
+    Says which checkpoints another program wrote; the results name it, too, in their `commits`.
     Raises InputError for a checkpoint of other images, lest train() begins anew in its place."""
     for t in trials:
         if (path := checkpoint_of(t, str(e.folder), e.name)).exists():
@@ -51,6 +50,9 @@ def run(e, function, trials: list[dict], data_of) -> list[dict]:
             if saved.images != cn.fingerprint(cn.select_images(data_of(t), saved.settings)):
                 way_out = "give those, or another --results, or remove it"
                 raise InputError(f"{path} is of other images, or of another order of them: {way_out}")
+            run = cn.Training(saved.settings, saved.protocol, saved.images)
+            if "commits" in cn.differences(saved, run):
+                cn.say_of_other_program(path, saved)
 
     def logged(t):
         checkpoint_of(t, str(e.folder), e.name).unlink(missing_ok=True)

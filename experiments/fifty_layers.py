@@ -34,7 +34,6 @@ import numpy as np
 
 import highway_networks as hn
 from experiments import training
-from experiments.code import code_of
 from experiments.ledger import mean_sd_n, print_summary
 from experiments.search import log_uniform, over_seeds, search
 from experiments.trials import Experiment, run_and_exit
@@ -69,7 +68,7 @@ def longer(t: dict) -> dict:
 def trained(t: dict, folder: str) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial and writes it to the folder, where there is one (not on another machine)."""
     net, result = training.train(t)
-    net.about |= {"trial": t, "result": result, **_origin(t), "env": environment()}
+    net.about |= {"trial": t, "result": result, "data_sha256": training.data_of(t).sha256, "env": environment()}
     if Path(folder).is_dir():
         net.save(file_of(t, folder))
     return net, result
@@ -80,22 +79,17 @@ def trial(t: dict, folder: str) -> dict:
 
 
 def net_of(t: dict, folder: str) -> hn.DeepNet:
-    """The net of a final trial: the one that was kept, or else trained again."""
+    """The net of a final trial: the one that was kept, known by its settings and its data, or else trained again."""
     t = setting_of(t)
     with contextlib.suppress(InputError):
         net = hn.DeepNet.load(file_of(t, folder))
-        its, origin = net.about.get("trial"), _origin(t)
+        its = net.about.get("trial")
         same = isinstance(its, dict) and its | {"data_dir": t["data_dir"]} == t  # a folder is elsewhere for others
-        if same and origin == {name: net.about.get(name) for name in origin}:
+        if same and net.about.get("data_sha256") == training.data_of(t).sha256:
             return net
-    why = "is missing, or of other settings, data or code"
+    why = "is missing, or of other settings or data"
     print(f"training again, {t['epochs']} epochs: {file_of(t, folder)} {why}", flush=True)
     return trained(t, folder)[0]
-
-
-def _origin(t: dict) -> dict:
-    """What a net depends on beside its settings."""
-    return {"data_sha256": training.data_of(t).sha256, "code": code_of(training.train)}
 
 
 def file_of(t: dict, folder: str) -> Path:

@@ -1,7 +1,7 @@
 """What the experiments share: trials that run side by side, are kept as they finish, and are not run twice.
 
 A trial is a function of one flat dict of settings, and returns a dict of results; it depends on nothing else but its
-data and its code.  The log keeps a result under all three, the data and the code as checksums.
+data and its code.  The log keeps a result under all three, the data and the code as checksums: sources.py says of what.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from experiments.code import code_of
+from experiments.sources import checksum_of_sources
 from plumbing.commands import first_line, number, path_name, run_command, run_program
 from plumbing.files import (
     ROOT,
@@ -28,6 +28,7 @@ from plumbing.files import (
     check_writable,
     commit,
     environment,
+    from_json,
     json_bytes,
     open_file,
     write_json,
@@ -76,18 +77,27 @@ class Experiment:
         check_writable(self.folder / f"{name}.json")
         self.log = self.folder / f"{name}.jsonl"
         self.lock = Lock(self.log)  # until the experiment ends: what it keeps is for one command at a time
-        self.commits, self.data_sets = set(), {}
-        commit()
+        self.commits, self.data_sets, self.said = set(), {}, set()
+        commit()  # before processes are forked, for callers that are no command
 
     def run(self, function, trials: list[dict], data_of=None, logged=lambda trial: None) -> list[dict]:
         """{**trial, **result} of every trial, in this order; only those that the log does not have are run.
 
         `data_of(trial)` is the data set that the trial reads, if it reads one; `logged(trial)` is called when the log
-        has its result on disk."""
-        sets, code = [data_of(trial) if data_of else None for trial in trials], code_of(function)
+        has its result on disk.  Where the source of the function cannot be read, all trials are run."""
+        sets = [data_of(trial) if data_of else None for trial in trials]
+        try:
+            code = checksum_of_sources(function)
+        except InputError as error:
+            code = None
+            self._say_once(f"{error}: none of its trials is taken from {self.log}")
         self.data_sets |= {data.name: data.sha256 for data in sets if data}
         keys = [_key(trial, data and data.sha256, code) for trial, data in zip(trials, sets, strict=True)]
-        done = {_key(line["trial"], line["data"], line["code"]): line for line in _whole_lines(self.log)}
+        logged_trials, trouble = _read_log(self.log)
+        if trouble:
+            self._say_once(trouble)
+        lines = [line for line in logged_trials if line["code"] is not None]
+        done = {_key(line["trial"], line["data"], line["code"]): line for line in lines}
         todo = [(trial, key) for trial, key in zip(trials, keys, strict=True) if key not in done]
         if len(todo) < len(trials):
             print(f"{len(trials) - len(todo)} of {len(trials)} trials were in {self.log} (remove it to start afresh)")
@@ -106,6 +116,11 @@ class Experiment:
         lines = [done[key] for key in keys]
         self.commits |= {line["git"] for line in lines}
         return [line["trial"] | line["result"] for line in lines]
+
+    def _say_once(self, text: str) -> None:
+        if text not in self.said:
+            self.said.add(text)
+            print(text, file=sys.stderr)
 
     def _finished(self, function, data_of, todo: list[tuple[dict, str]]):
         """(key, result, commit) of each as it finishes: in processes here, or on the workers of a Dask cluster."""
@@ -131,11 +146,7 @@ class Experiment:
 
     def save(self, source: str, summary: dict, trials) -> dict:
         """Writes the results file, says where, and returns what it holds."""
-        env = environment() | {
-            "git": commit(),
-            "data_sets": self.data_sets,
-            "git_of_trials": sorted(map(str, self.commits)),
-        }
+        env = environment() | {"data_sets": self.data_sets, "git_of_trials": sorted(map(str, self.commits))}
         settings = {"budget": self.budget, **self.settings}
         record = {"experiment": self.name, "source": source, "command": self.command, "settings": settings, "env": env}
         record |= {"summary": summary, "trials": trials}
@@ -152,30 +163,48 @@ def _key(trial: dict, data: str | None, code: str) -> str:
 @one_blas_thread()
 def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
     start, data = time.process_time(), data_of(trial) if data_of else None  # the core's: other programs may run beside
-    if _key(trial, data and data.sha256, code_of(function)) != key:
+    code = checksum_of_sources(function) if json.loads(key)["code"] else None
+    if _key(trial, data and data.sha256, code) != key:
         raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
+    computed_at = commit()
     result = function(trial)
-    return key, result | {"seconds": round(time.process_time() - start, 3)}, commit()
+    return key, result | {"seconds": round(time.process_time() - start, 3)}, computed_at
 
 
-def _whole_lines(log: Path) -> list[dict]:
-    """What a log holds; cuts off what a killed process left of its last line."""
+def _read_log(log: Path) -> tuple[list[dict], str | None]:
+    """The trials that a log holds, and a line on what cannot be read as one, or None; cuts off what a killed process
+    left of its last line."""
     try:
         with open_file(log) as file:
             data = file.read()
     except FileNotFoundError:
-        return []
+        return [], None
     whole = data[: data.rfind(b"\n") + 1]
     if len(whole) < len(data):
         with log.open("rb+") as file:
             file.truncate(len(whole))
-    try:
-        lines = [json.loads(line) for line in whole.splitlines()]
-        if not all(line.keys() == {"trial", "data", "code", "result", "git"} for line in lines):
-            raise ValueError("a line is no trial, or says nothing of its data and code")
-    except (ValueError, AttributeError) as error:
-        raise InputError(f"{log} is not a log of trials ({error}): remove it to start afresh") from error
-    return lines
+    trials, bad = [], []
+    for place, text in enumerate(whole.splitlines(), 1):
+        try:
+            trials.append(_trial_in(text))
+        except (ValueError, RecursionError) as error:
+            bad.append(f"line {place} ({error})")
+    if not bad:
+        return trials, None
+    more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
+    return trials, f"{log}: {bad[0]}{more} cannot be read as a trial: what was there is run again"
+
+
+def _trial_in(text: bytes) -> dict:
+    """What a line of a log holds; raises ValueError where it is no trial."""
+    line = from_json(text)
+    if not isinstance(line, dict) or line.keys() != {"trial", "data", "code", "result", "git"}:
+        raise ValueError("it has other parts")
+    if not (isinstance(line["trial"], dict) and isinstance(line["result"], dict)):
+        raise ValueError("its settings or its results have no names")
+    if not all(isinstance(line[name], str | None) for name in ("data", "code", "git")):
+        raise ValueError("a checksum is no text")
+    return line
 
 
 def _short(row: dict) -> str:

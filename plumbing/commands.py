@@ -11,7 +11,7 @@ import sys
 import time
 
 from plumbing.arrays import TooLarge
-from plumbing.files import InputError, write_whole
+from plumbing.files import InputError, commit, write_whole
 from plumbing.installed import interrupted
 from plumbing.processes import CannotStart, WorkerDied, interrupts_deferred, write_whole_lines
 
@@ -72,6 +72,7 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
             written = f"{first}{f' and {len(others)} more' if others else ''} was written"
 
     try:
+        commit()  # that of the program as it begins
         return work(save) or 0
     except BrokenPipeError:  # whoever read our output stopped reading
         os._exit(1)

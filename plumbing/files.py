@@ -34,6 +34,7 @@ ROOT = Path(__file__).resolve().parents[1]  # of the project
 MOST_IDX = 1 << 30  # bytes of one idx file; the largest of the MNIST family has 547 million
 MOST_JSON = 1 << 28  # bytes of one JSON file
 LEFTOVER_AGE = 3600  # seconds; no write takes as long
+GIT_SECONDS = 5  # a git that takes longer is not waited for
 
 
 class InputError(ValueError):
@@ -73,10 +74,22 @@ def write_json(path: Path, record) -> None:
     write_whole({path: json_bytes(record)})
 
 
+def from_json(text: str | bytes):
+    """What JSON text holds; raises ValueError, or RecursionError, where it is none, as it is where a number is NaN or
+    infinite, or beyond what a float holds."""
+
+    def finite(number: str) -> float:
+        if not math.isfinite(float(number)):
+            raise ValueError(f"{number} is no finite number")
+        return float(number)
+
+    return json.loads(text, parse_float=finite, parse_constant=finite)
+
+
 def read_json(path: Path):
-    """What a JSON file holds; raises InputError where it is none."""
+    """What a JSON file holds; raises InputError where it is none: see from_json()."""
     try:
-        return json.loads(read_bytes(path, MOST_JSON).decode("utf-8"))
+        return from_json(read_bytes(path, MOST_JSON).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read as JSON: {error}") from error
 
@@ -103,7 +116,7 @@ def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.
         except zipfile.BadZipFile:
             raise ValueError("it is not a complete .npz file") from None
         with archive:
-            head = json.loads(str(_read_array(archive, "head", (), "U")))
+            head = from_json(str(_read_array(archive, "head", (), "U")))
             arrays = {}
             for name, shape in shapes_of(head).items():
                 arrays[name] = _read_array(archive, name, shape, "fc")
@@ -351,9 +364,29 @@ def _unlock(file, holder: int) -> None:
 
 @functools.cache
 def commit() -> str | None:
-    """Of the program that runs.  To be asked for when it begins, and before processes are forked: later another one may
-    be checked out."""
-    return environment()["git"]
+    """The commit of this program, with "-dirty" when a program differs from it; None where git cannot tell.
+
+    Git is asked at the first call, which run_command() makes: later another commit may be checked out.  Processes that
+    are forked inherit the answer."""
+    if not (ROOT / ".git").exists():  # the folder above, or one above it, may be another repository
+        return None
+    try:
+        head = _git("rev-parse", "--short=12", "HEAD")
+        is_dirty = _git("diff", "HEAD", "--", "*.py") != b""
+    except (OSError, subprocess.SubprocessError):
+        return None
+    if not re.fullmatch(rb"[0-9a-f]{12,}", head):
+        return None
+    return head.decode() + ("-dirty" if is_dirty else "")
+
+
+def _git(*words: str) -> bytes:
+    """What git prints in this repository; raises SubprocessError where it fails, or takes longer than GIT_SECONDS."""
+    # a GIT_DIR from outside would name another repository
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    command = ("git", *words)
+    process = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, check=True, timeout=GIT_SECONDS)
+    return process.stdout.strip()
 
 
 def processor() -> str:
@@ -366,18 +399,7 @@ def processor() -> str:
 
 
 def environment() -> dict:
-    """Where the numbers come from.  `git` is the commit, with "-dirty" when a program differs from it."""
-
-    def git(*words):
-        # a GIT_DIR from outside would name another repository, as would the folder above one without a .git
-        own = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        return subprocess.run(("git", *words), cwd=ROOT, env=own, capture_output=True, check=True).stdout.strip()
-
-    try:
-        dirty = "-dirty" if git("diff", "HEAD", "--", "*.py") else ""
-        commit = git("rev-parse", "--short=12", "HEAD").decode() + dirty if (ROOT / ".git").exists() else None
-    except (OSError, subprocess.CalledProcessError):
-        commit = None
+    """Where the numbers come from; `git` is commit()."""
     blas = next((each for each in threadpool_info() if "numpy" in each["filepath"].lower()), {})
     names = ("internal_api", "version", "architecture")
     return {
@@ -387,5 +409,5 @@ def environment() -> dict:
         "platform": platform.platform(),
         "processor": processor(),
         "cpu_count": os.cpu_count(),
-        "git": commit,
+        "git": commit(),
     }

@@ -69,7 +69,7 @@ def _load(path, names, otherwise):
     for part in parts:  # and the parts of each
         parts += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     if not all(abs(part) <= 1e100 for part in parts if isinstance(part, (int, float))):
-        raise InputError(f"{path} has a number that is not finite, or beyond 1e100")
+        raise InputError(f"{path} has a number beyond 1e100")
     return record
 
 

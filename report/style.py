@@ -117,6 +117,8 @@ def drawing(where, what):
     """Says in one line what the JSON lacks; leaves no figure open."""
     try:
         yield
+    except InputError:
+        raise
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise InputError(f"{where} lacks what {what} drawn from: {error!r}") from error
     finally:

@@ -41,6 +41,13 @@ def test_a_pair(tmp_path, data_set):
     assert os.listdir(tmp_path) == ["shapes", "new.json"] or set(os.listdir(tmp_path)) == {"shapes", "new.json"}
 
 
+def test_a_folder_called_mnist_is_not_recorded_as_mnist(tmp_path, capsys):
+    folder, out = write_data_set(tmp_path / "MNIST"), tmp_path / "x.json"
+    assert hn.main([*map(str, SMALL), "--data-dir", str(folder), "--jobs", "1", "--out", str(out)]) == 0
+    assert json.loads(out.read_text())["data_set"] == "folder MNIST"
+    assert "folder MNIST from" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("options", [("--seeds", "3,1"), ("--depths", "2,4"), ("--seeds", "0,1", "--depths", "1,2")])
 def test_several_runs_for_any_number_of_jobs(tmp_path, data_set, options):
     records = []

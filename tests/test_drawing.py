@@ -242,7 +242,7 @@ BAD = {
     "lengths": (put(GOOD, [1], "runs", 0, "plain", "history", "train_loss"), "one for each epoch"),
     "NaN": (
         put(GOOD, [1, float("nan"), 2], "runs", 0, "plain", "history", "train_loss"),
-        "a number that is not finite",
+        "NaN is no finite number",
     ),
     "huge": (put(GOOD, [1, 10**400, 2], "runs", 0, "plain", "history", "train_loss"), "beyond 1e100"),
     "null": (put(GOOD, None, "runs", 0, "plain", "final_test_acc"), "does not say that it diverged"),

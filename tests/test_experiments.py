@@ -1,6 +1,7 @@
 """The experiments under their quick budgets: what they write, how they resume, and that a cluster changes nothing."""
 
 import functools
+import hashlib
 import importlib
 import itertools
 import json
@@ -12,6 +13,9 @@ import signal
 import subprocess
 import sys
 import time
+import types
+import zipfile
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -25,7 +29,6 @@ from experiments import (
     adam_explodes,
     blocks,
     cifar,
-    code,
     conv_training,
     data_movement,
     factor_model,
@@ -40,14 +43,15 @@ from experiments import (
     optimization,
     routing,
     search,
+    sources,
     table1,
     thousand_layers,
     training,
     very_deep,
 )  # fmt: skip
 from experiments import trials as trials_module
-from experiments.code import code_of
 from experiments.ledger import PUBLISHED
+from experiments.sources import checksum_of_sources
 from experiments.trials import Experiment
 from plumbing import files
 from plumbing.files import InputError
@@ -307,13 +311,12 @@ def test_nets_that_are_missing_are_trained_first(tmp_path, capsys):
 
 def test_an_experiment_about_mnist_refuses_another_set(tmp_path, monkeypatch):
     """It would train on it, and the log would serve its numbers to later runs as MNIST's."""
-    monkeypatch.setenv(
-        "MNIST_DIR", str(write_data_set(tmp_path / "other", n_train=1280, n_test=300, side=28, classes=10))
-    )
+    other = write_data_set(tmp_path / "MNIST", n_train=1280, n_test=300, side=28, classes=10)
+    monkeypatch.setenv("MNIST_DIR", str(other))
     for name in ("gate_bias", "fifty_layers", "full_mnist", "table1"):
         message = one_line_error(experiment(name, tmp_path / "results"))
         assert "$MNIST_DIR names" in message
-        assert "which is not MNIST" in message
+        assert "which is not MNIST but folder MNIST" in message
     assert not [*(tmp_path / "results").glob("*.json")]
     monkeypatch.setenv("MNIST_DIR", str(ROOT / "data" / "mnist"))
     training.data_set.cache_clear()
@@ -326,7 +329,7 @@ def trials_of(folder) -> list[dict]:
 
 def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkeypatch):
     def run(data, code):
-        monkeypatch.setattr(trials_module, "code_of", lambda function: code)
+        monkeypatch.setattr(trials_module, "checksum_of_sources", lambda function: code)
         e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
         rows = e.run(lambda t: {"is": t["a"]}, [{"a": 1}, {"a": 2}], lambda t: SimpleNamespace(name="set", sha256=data))
         assert [row["is"] for row in rows] == [1, 2]
@@ -345,54 +348,201 @@ def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkey
 def test_a_worker_with_other_code_or_data_is_refused():
     """As of a cluster, where each machine has a clone and data of its own."""
     t = setting(epochs=1)
-    key = {"trial": t, "data": training.data_of(t).sha256, "code": code_of(training.trial)}
+    key = {"trial": t, "data": training.data_of(t).sha256, "code": checksum_of_sources(training.trial)}
     assert trials_module._call(training.trial, training.data_of, t, json.dumps(key))[1]["diverged"] is None
     for wrong in ({"code": "0"}, {"data": "0"}):
         with pytest.raises(InputError, match="has other code or data than this program"):
             trials_module._call(training.trial, training.data_of, t, json.dumps(key | wrong))
 
 
-def test_what_counts_as_the_code_of_a_trial(tmp_path, monkeypatch):
-    """Of small modules: what is named or registered on the way does, whatever the form of the import."""
-    sources = {
-        "trials.py": "import kinds\nimport room.layers\nfrom room import more\nfrom loaded import load\n"
-        "def trial(t):\n    return room.layers.f(more.A) + load()\nCLAIMS = [1]\nclass Shown:\n    text = 1\n",
-        "kinds.py": "from base import ALL, Base\nALL |= {1: 1}\nclass Kind(Base):\n    n = 1\n",
-        "base.py": "ALL = {}\nclass Base:\n    m = 1\n",
-        "room/layers.py": "def f(x):\n    return g(x)\ndef g(x):\n    'words'\n    return x  # words\n",
-        "room/more.py": "(A, B), C = (1, 2), 3\n",
-        "loaded.py": "def load():\n    return 1\n",
-    }
-    monkeypatch.setattr(code, "ROOT", tmp_path)
-    monkeypatch.setattr(code, "NOT_IN_THE_KEY", ("loaded.load",))
+SOURCES = {
+    "my_trials.py": """\
+import json
+import my_base
+import my_room.layers
+from my_room import more
+import installed_by_pip
+import my_project.drawing.pictures
 
-    def key(name=None, old="", new=""):
-        for path, text in sources.items():
-            (tmp_path / path).parent.mkdir(exist_ok=True)
-            assert path != name or old in text
-            (tmp_path / path).write_text(text.replace(old, new) if path == name else text)
-        code.Module.named.cache_clear()
-        code._code_from.cache_clear()
-        return code._code_from("trials", "trial")
+def trial(t):
+    from my_late import late
+    return {"is": t["a"] * my_base.FACTOR}
+""",
+    "my_base.py": "FACTOR = 1\n",
+    "my_room/__init__.py": "FIRST = 1\n",
+    "my_room/layers.py": "from . import beside\nfrom .beside import *\nx = (1 +\n   2)  # words\n",
+    "my_room/beside.py": "HERE = 1\n",
+    "my_room/more.py": "MORE = 1\n",
+    "my_room/alone.py": "ALONE = 1\n",
+    "my_late.py": "def late(): return 1\n",
+    "site-packages/installed_by_pip.py": "VERSION = 1\n",
+    "my_project/drawing/pictures.py": "COLOUR = 1\n",
+}
+
+
+@pytest.fixture
+def my_trials(tmp_path, monkeypatch):
+    """my_trials(path, old, new): imports it anew, from outside the clone, with one file edited."""
+    folder = tmp_path / "mine"
+    for at in (folder / "site-packages", folder):
+        monkeypatch.syspath_prepend(str(at))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def load(path="my_base.py", old="", new=""):
+        assert old in SOURCES[path]
+        for name, text in SOURCES.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text.replace(old, new) if name == path else text)
+        forget()
+        return importlib.import_module("my_trials")
+
+    def forget():
+        importlib.invalidate_caches()
+        for name in [name for name in sys.modules if name.startswith("my_") or name == "installed_by_pip"]:
+            del sys.modules[name]
+
+    yield load
+    forget()
+
+
+def test_the_text_of_all_modules_that_a_trial_imports_is_its_code(my_trials, tmp_path, monkeypatch):
+    """Wherever they lie, comments included; but not that of installed packages, the standard library, and of folders of
+    the project that compute nothing."""
+    monkeypatch.setattr(sources, "ROOT", tmp_path / "mine" / "my_project")
+    monkeypatch.setattr(sources, "LEFT_OUT", ("drawing",))
+    monkeypatch.setattr(sources, "BLOCKS", {})
+
+    def key(*edit):
+        return checksum_of_sources(my_trials(*edit).trial)
 
     before = key()
-    for name, old, new in (
-        ("kinds.py", "n = 1", "n = 2"), ("kinds.py", "{1: 1}", "{1: 2}"), ("base.py", "m = 1", "m = 2"),
-        ("room/layers.py", "return x", "return -x"), ("room/more.py", "(1, 2)", "(2, 2)"),
-        ("trials.py", " + load", " - load"),
-    ):  # fmt: skip
-        assert key(name, old, new) != before, name
-    for name, old, new in (
-        ("trials.py", "CLAIMS = [1]", "CLAIMS = [2]"), ("trials.py", "text = 1", "text = 2"),
-        ("room/layers.py", "words", "others"), ("loaded.py", "return 1", "return 2"),
-    ):  # fmt: skip
-        assert key(name, old, new) == before, name
-    code.Module.named.cache_clear()
-    code._code_from.cache_clear()
+    counted = {
+        name: text
+        for name, text in SOURCES.items()
+        if name not in ("my_room/alone.py", "site-packages/installed_by_pip.py", "my_project/drawing/pictures.py")
+    }
+    digests = sorted(hashlib.sha256(text.encode()).digest() for text in counted.values())
+    assert before == hashlib.sha256(b"".join(digests)).hexdigest()[:16]  # by any Python
+    for path, old, new in (
+        ("my_trials.py", "* my_base", "+ my_base"),
+        ("my_base.py", "FACTOR = 1", "FACTOR = 100"),
+        ("my_room/__init__.py", "FIRST = 1", "FIRST = 2"),
+        ("my_room/layers.py", "1 +", "1 -"),
+        ("my_room/layers.py", "words", "others"),
+        ("my_room/beside.py", "HERE = 1", "HERE = 2"),
+        ("my_room/more.py", "MORE = 1", "MORE = 2"),
+        ("my_late.py", "return 1", "return 2"),
+    ):
+        assert key(path, old, new) != before, path
+    for path in SOURCES.keys() - counted.keys():
+        assert key(path, " = 1", " = 2") == before, path
+    monkeypatch.setattr(sources, "LEFT_OUT", ())
+    assert key() != before
 
 
-def test_a_changed_program_measures_again_and_a_changed_claim_does_not(tmp_path):
-    """In a copy of the project: its log is served as long as what a trial computes is the same."""
+def test_a_function_that_is_bound_is_of_the_code_of_a_trial(my_trials):
+    mine = my_trials()
+    bound = functools.partial(training.trial, other=mine.trial)
+    assert checksum_of_sources(bound) != checksum_of_sources(training.trial)
+    assert checksum_of_sources(functools.partial(mine.trial)) == checksum_of_sources(mine.trial)
+
+
+def test_a_block_of_another_module_is_of_the_code_of_every_trial(my_trials, monkeypatch):
+    """A trial names its block; where that is defined, the module of the trial need not import."""
+
+    def key(*edit):
+        mine = my_trials(*edit)
+        block = type("Mine", (), {"__module__": mine.__name__})
+        monkeypatch.setitem(hn.BLOCKS, "mine", block)
+        return checksum_of_sources(training.trial)
+
+    before = key()
+    assert key() == before
+    assert key("my_base.py", "FACTOR = 1", "FACTOR = 100") != before
+
+
+def test_the_code_is_that_which_was_loaded(my_trials, tmp_path):
+    """Text that was edited in the meantime does not run here, unless its module is loaded anew."""
+    mine = my_trials()
+    before = checksum_of_sources(mine.trial)
+    (tmp_path / "mine" / "my_base.py").write_text("FACTOR = 100\n")
+    assert checksum_of_sources(mine.trial) == before
+    importlib.reload(mine.my_base)
+    assert checksum_of_sources(mine.trial) != before
+
+
+def run_two(tmp_path, trial) -> list[dict]:
+    e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
+    return e.run(trial, [{"a": 1}, {"a": 2}])
+
+
+def test_a_changed_module_outside_the_clone_runs_its_trials_anew(my_trials, tmp_path, capsys):
+    for edit, expected in (((), [1, 2]), ((), [1, 2]), (("my_base.py", "= 1", "= 100"), [100, 200])):
+        assert [row["is"] for row in run_two(tmp_path, my_trials(*edit).trial)] == expected
+    assert len(trials_of(tmp_path)) == 4
+    assert capsys.readouterr().out.count("2 of 2 trials were in") == 1
+
+
+@pytest.mark.parametrize("where", ["a shell", "a zip", "a module without a file"])
+def test_a_trial_whose_source_cannot_be_read_is_never_served(my_trials, tmp_path, monkeypatch, capsys, where):
+    text = "def trial(t):\n    return {'is': t['a']}\n"
+    if where == "a shell":
+        names = {"__name__": "__main__"}
+        exec(compile(text, "<stdin>", "exec"), names)
+        trial = names["trial"]
+    elif where == "a zip":
+        with zipfile.ZipFile(tmp_path / "my.zip", "w") as file:
+            file.writestr("my_zipped.py", text)
+        monkeypatch.syspath_prepend(str(tmp_path / "my.zip"))
+        trial = importlib.import_module("my_zipped").trial
+    else:
+        trial = my_trials().trial
+        sys.modules["my_base"] = types.ModuleType("my_base")
+    for n in (2, 4):
+        assert [row["is"] for row in run_two(tmp_path, trial)] == [1, 2]
+        assert [line["code"] for line in trials_of(tmp_path)] == [None] * n
+        printed = capsys.readouterr()
+        assert "trials were in" not in printed.out
+        [line] = printed.err.splitlines()
+        assert "cannot be read" in line
+        assert line.endswith(f"none of its trials is taken from {tmp_path / 'log.jsonl'}")
+
+
+def test_a_module_that_is_no_python_cannot_be_read(my_trials):
+    with pytest.raises(InputError, match=r"my_late cannot be read: .*my_late\.py is no Python"):
+        checksum_of_sources(my_trials("my_late.py", "return 1", "return (").trial)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b"[1, 2]", b"{}", b'{"trial": {', b"\xff\xfe", b"[" * 100_000, b"",
+        lambda line: line.replace(b'"result": {', b'"result": [') .replace(b'}, "git"', b'], "git"'),
+        lambda line: line.replace(b'"is": 2', b'"is": NaN'),
+        lambda line: line.replace(b'"git": ', b'"git": [], "other": '),
+        lambda line: json.dumps(json.loads(line) | {"git": ["a"]}).encode(),
+        lambda line: json.dumps(json.loads(line) | {"result": [2]}).encode(),
+    ],
+)  # fmt: skip
+def test_a_bad_line_of_a_log_costs_its_trial_alone(my_trials, tmp_path, capsys, bad):
+    trial, log = my_trials().trial, tmp_path / "log.jsonl"
+    rows = run_two(tmp_path, trial)
+    first, second = log.read_bytes().splitlines()
+    second = bad(second) if callable(bad) else bad
+    log.write_bytes(second + b"\n" + first + b"\n")
+    capsys.readouterr()
+    again = run_two(tmp_path, trial)
+    assert [row["is"] for row in again] == [row["is"] for row in rows] == [1, 2]
+    printed = capsys.readouterr()
+    assert "1 of 2 trials were in" in printed.out
+    [line] = printed.err.splitlines()
+    assert line.startswith(f"{log}: line 1 (")
+    assert line.endswith("cannot be read as a trial: what was there is run again")
+    assert log.read_bytes().splitlines()[:2] == [second, first]
+
+
+def test_a_changed_program_measures_again(tmp_path):
+    """In a copy of the project: its log is served as long as the text of what a trial imports is the same."""
     project = tmp_path / "project"
     shutil.copytree(ROOT, project, ignore=shutil.ignore_patterns(".*", "results", "tests", "viz", "docs"))
 
@@ -407,13 +557,10 @@ def test_a_changed_program_measures_again_and_a_changed_claim_does_not(tmp_path)
         return "60 of 60 trials were in" in process.stdout
 
     assert not run()
-    edit("experiments/gate_bias.py", '"very high gate biases', '"gate biases very high')
-    edit("experiments/gate_bias.py", "HARD, SOFT = 0.9", "HARD, SOFT = 0.8")
-    edit("highway_networks.py", "# cheaper to pass than", "# as")
     edit("plumbing/files.py", "def json_bytes", "A_NEW_NAME = 1\n\n\ndef json_bytes")
-    edit("highway_networks.py", "PATIENCE = 30", "PATIENCE = 31")
+    edit("experiments/blocks.py", "CLAIMS = [", "CLAIMS = [  # of which gate_bias knows nothing")
     assert run()
-    edit("highway_networks.py", "add(a.x, P, a.y)", "add(a.x, P, a.y), add(a.y, a.one, a.y)")
+    edit("highway_networks.py", "# cheaper to pass than", "# as")
     assert not run()
 
 
@@ -436,8 +583,6 @@ def test_nets_that_cannot_be_used_are_refused_in_one_line(tmp_path, finished):
 
 def test_what_an_experiment_refuses(tmp_path, capsys):
     (tmp_path / "file").write_text("kept")
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "gate_bias.jsonl").write_text("[1, 2]\n")
     for words, message in (
         (("--jobs", "0"), "'0' is not a whole number of at least 1"),
         (("--full",), "not allowed with argument --quick"),
@@ -449,13 +594,11 @@ def test_what_an_experiment_refuses(tmp_path, capsys):
     with pytest.raises(InputError, match=r"gate_bias\.json cannot be written"):
         experiment_here("gate_bias", tmp_path / "file")
     for words, message in (
-        (("--results", tmp_path / "logs"), "gate_bias.jsonl is not a log of trials"),
         (("--scheduler", "127.0.0.1:9"), "--scheduler"),
         (("--scheduler", "nonsense://"), "--scheduler"),
     ):
         assert message in one_line_error(experiment("gate_bias", tmp_path / "out", *words))
     assert (tmp_path / "file").read_text() == "kept"
-    assert not list((tmp_path / "logs").glob("*.json"))
 
 
 # ---- a cluster
@@ -810,9 +953,23 @@ def test_the_numbers_of_a_lesion():
     assert lesion.first_share(t) == pytest.approx(25 / 40)
 
 
-def test_the_committed_net_is_the_one_of_the_results():
+def trial_of_the_committed_net() -> dict:
     record = json.loads((ROOT / "results" / "fifty_layers.json").read_text())
-    t = next(t for t in record["trials"]["final"] if (t["data"], t["seed"]) == ("MNIST", 1))
+    return next(t for t in record["trials"]["final"] if (t["data"], t["seed"]) == ("MNIST", 1))
+
+
+def test_the_committed_net_is_used_as_it_is(tmp_path, monkeypatch):
+    """Though the program has changed since it was trained."""
+    committed = ROOT / "results" / "fifty_layers_mnist_1.npz"
+    there = Path(shutil.copy(committed, tmp_path))
+    monkeypatch.setattr(fifty_layers, "trained", pytest.fail)
+    net = fifty_layers.net_of(trial_of_the_committed_net(), str(tmp_path))
+    np.testing.assert_array_equal(net.parameters, hn.DeepNet.load(committed).parameters)
+    assert there.read_bytes() == committed.read_bytes()
+
+
+def test_the_committed_net_is_the_one_of_the_results():
+    t = trial_of_the_committed_net()
     net = hn.DeepNet.load(ROOT / "results" / "fifty_layers_mnist_1.npz")
     assert (net.depth, net.hidden, net.activation, net.dtype) == (49, 50, "tanh", np.float32)
     assert net.about["trial"] == fifty_layers.setting_of(t)
@@ -843,8 +1000,9 @@ def test_the_recipe_is_the_best_on_validation_images():
     assert table1.best(recipe_runs(0.98, None, None, None, None, None)) == "pilot"
 
 
-@pytest.mark.parametrize("changed", ["nothing", "a page", "the code"])
-def test_a_trial_of_table_1_goes_on_where_its_code_is_the_same(tmp_path, monkeypatch, changed):
+@pytest.mark.parametrize("changed", ["nothing", "the commit"])
+def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, capsys, changed):
+    """Whatever program wrote it: where it may be another, a line says so, and the results name both."""
     t = table1.setting(3, "highway", "short", 3, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
     monkeypatch.setattr(cn, "commit", lambda: "abc")
     whole = table1.trial(t, str(tmp_path / "absent"))
@@ -862,14 +1020,17 @@ def test_a_trial_of_table_1_goes_on_where_its_code_is_the_same(tmp_path, monkeyp
     monkeypatch.setattr(hn, "train_epoch", stops)
     with pytest.raises(Stopped):
         table1.trial(t, str(tmp_path))
-    if changed == "a page":
+    if changed == "the commit":
         monkeypatch.setattr(cn, "commit", lambda: "def")
-    if changed == "the code":
-        monkeypatch.setattr(conv_training, "code_of", lambda function: "other")
-    again = table1.trial(t, str(tmp_path))
-    assert len(started) == 3 + (3 if changed == "the code" else 1)
+    e = Experiment("table1", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
+    checkpoint = conv_training.checkpoint_of(t, str(tmp_path), "table1")
+    capsys.readouterr()
+    [again] = conv_training.run(e, functools.partial(table1.trial, folder=str(tmp_path)), [t], training.data_of)
+    assert len(started) == 3 + 1
     assert again["history"] == whole["history"]
-    assert again["commits"] == (["abc", "def"] if changed == "a page" else ["abc"])
+    assert again["commits"] == (["abc", "def"] if changed == "the commit" else ["abc"])
+    said = f"{checkpoint}: trained by ['abc'], from now on by def: compare with care\n"
+    assert capsys.readouterr().err == (said if changed == "the commit" else "")
 
 
 def test_a_checkpoint_goes_when_the_log_has_the_result(tmp_path):
@@ -892,9 +1053,16 @@ def test_a_checkpoint_goes_when_the_log_has_the_result(tmp_path):
 
 
 def test_results_name_the_program_that_began(tmp_path, monkeypatch):
+    def check_out(commit):
+        monkeypatch.setattr(files, "_git", lambda *words: b"" if words[0] == "diff" else commit)
+
+    (tmp_path / ".git").mkdir()
+    monkeypatch.setattr(files, "ROOT", tmp_path)
+    files.commit.cache_clear()
+    check_out(b"111111111111")
     e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
-    began = files.environment()["git"]
-    monkeypatch.setattr(files, "environment", lambda: {"git": "a later commit"})
+    check_out(b"222222222222")
     e.run(lambda t: {}, [{"a": 1}])
-    assert e.save("a test", {}, [])["env"]["git"] == began
-    assert [line["git"] for line in trials_of(tmp_path)] == [began]
+    assert e.save("a test", {}, [])["env"]["git"] == "111111111111"
+    assert [line["git"] for line in trials_of(tmp_path)] == ["111111111111"]
+    files.commit.cache_clear()

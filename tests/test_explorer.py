@@ -1,12 +1,13 @@
 """docs/explorer.html: what the program writes, held to NumPy's net and to the lesion experiment in a real browser."""
 
 import base64
+import copy
 import json
 import re
 
 import numpy as np
 import pytest
-from conftest import ROOT
+from conftest import ROOT, write_data_set
 from test_docs import COMMANDS, READ, slug
 
 import highway_networks as hn
@@ -87,6 +88,96 @@ def test_weights_that_do_not_bear_rounding_are_refused(mnist, net):
     spoilt.b_out[:] = 1 + np.arange(10) * 1e-5
     with pytest.raises(explorer.InputError, match="of the 10000 test images is another"):
         explorer.net_part(spoilt, mnist)
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch, mnist, capsys):
+    """write(net=..., run=...): the status of the program and its stderr, with these files in place of the project's."""
+    files = {}
+    load_net, load_record = hn.DeepNet.load, explorer.load_record
+    monkeypatch.setattr(explorer, "load_mnist", lambda: mnist)
+    monkeypatch.setattr(explorer.DeepNet, "load", lambda path: load_net(files.get("net", path)))
+    monkeypatch.setattr(explorer, "load_record", lambda path: load_record(files["run"]))
+
+    def run_program(**given):
+        files.update(given)
+        files.setdefault("run", write_json(tmp_path / "run.json", READ("run.json")))
+        status = explorer.main(["--out", str(tmp_path / "page.html")])
+        assert (tmp_path / "page.html").exists() == (status == 0)
+        return status, capsys.readouterr().err
+
+    return run_program
+
+
+def write_json(path, record):
+    path.write_text(json.dumps(record), encoding="utf-8")
+    return path
+
+
+def refused(answer) -> str:
+    status, error = answer
+    assert status == 2
+    assert error.count("\n") == 1
+    assert "error: " in error
+    return error
+
+
+@pytest.mark.parametrize(
+    ("sizes", "kind", "about", "message"),
+    [
+        ((784, 10, 50, 3, "highway"), {}, {}, "depth 3, not 49"),
+        ((36, 3, 8, 2, "plain"), {}, {}, "d_in 36, not 784; d_out 3, not 10; hidden 8, not 50"),
+        ((784, 10, 50, 49, "plain"), {}, {}, "block plain, not highway"),
+        ((784, 10, 50, 49, "highway"), {"activation": "relu"}, {}, "activation relu, not tanh"),
+        ((784, 10, 50, 49, "highway"), {"dtype": np.float64}, {}, "float64, not float32"),
+        ((784, 10, 50, 49, "highway"), {}, {"pixels": None}, "it does not say how it was trained"),
+        ((784, 10, 50, 49, "highway"), {}, {"trial": [1]}, "it does not say how it was trained"),
+        ((784, 10, 50, 49, "highway"), {}, {"trial": {"seed": 1}}, "it does not say how it was trained"),
+        ((784, 10, 50, 49, "highway"), {}, {"data_sha256": "0"}, "trained on other images than MNIST's"),
+    ],
+)
+def test_a_foreign_net_is_refused(tmp_path, net, write, sizes, kind, about, message):
+    other = hn.DeepNet(*sizes, 0, **kind)
+    other.about |= net.about | about
+    other.save(tmp_path / "net.npz")
+    assert message in refused(write(net=tmp_path / "net.npz"))
+
+
+def test_a_file_that_is_no_net_and_a_net_that_is_not_in_the_results_are_refused(tmp_path, net, write):
+    (tmp_path / "net.npz").write_bytes(b"no net")
+    assert "is not a net that DeepNet.save() wrote" in refused(write(net=tmp_path / "net.npz"))
+    other = copy.deepcopy(net)
+    other.about = net.about | {"trial": net.about["trial"] | {"rate": 1.0}}
+    other.save(tmp_path / "net.npz")
+    message = f"error: results/gates.json has no trial of {explorer.NET}: python -m experiments.gates"
+    assert message in refused(write(net=tmp_path / "net.npz"))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"data_set": "folder MNIST"}, "data_set folder MNIST, not MNIST"),
+        ({"epochs": 3, "n_train": 600}, "epochs 3, not 12"),
+    ],
+)
+def test_a_run_of_other_settings_or_data_is_not_the_headlines(tmp_path, write, change, message):
+    run = write_json(tmp_path / "other.json", READ("run.json") | change)
+    assert message in refused(write(run=run))
+
+
+def test_a_first_pair_of_another_depth_is_not_the_headlines(tmp_path, write):
+    record = copy.deepcopy(READ("run.json"))
+    record["runs"][0]["depth"] = 5
+    assert "(depth, seed) [(5, 0)], not [(30, 0)]" in refused(write(run=write_json(tmp_path / "other.json", record)))
+
+
+def test_mnist_is_read_where_mnist_dir_says_and_no_other_set(tmp_path, monkeypatch, mnist):
+    monkeypatch.setenv("MNIST_DIR", str(write_data_set(tmp_path / "MNIST", side=28, classes=10)))
+    with pytest.raises(explorer.InputError, match=r"^\$MNIST_DIR names .* is not MNIST but folder MNIST; the page is"):
+        explorer.load_page_mnist()
+    assert explorer.main(["--out", str(tmp_path / "page.html")]) == 2
+    monkeypatch.setenv("MNIST_DIR", str(hn.BUNDLED))
+    assert explorer.load_page_mnist().sha256 == mnist.sha256
 
 
 def test_another_file_than_a_page_is_refused(tmp_path, capsys):

@@ -25,7 +25,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
-from plumbing.files import InputError
+from plumbing.files import InputError, read_arrays, read_json
 from plumbing.records import load_record, load_results
 from report import registry
 
@@ -290,6 +290,20 @@ def test_json_that_is_hard_to_read(canvas, text):
     path.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match=r"hard\.json cannot be read as JSON"):
         load_record(path)
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
+def test_json_with_a_number_that_is_not_finite_is_refused(tmp_path, number):
+    """Or it would stand on a page as a number that was measured."""
+    path, text = tmp_path / "run.json", f'{{"runs": [{{"test_accuracy": {number}}}]}}'
+    path.write_text(text)
+    with pytest.raises(InputError, match=f"run.json cannot be read as JSON: {number} is no finite number$"):
+        read_json(path)
+    np.savez(tmp_path / "net.npz", head=np.array(text), parameters=np.zeros(1))
+    with pytest.raises(ValueError, match=f"^{number} is no finite number$"):
+        read_arrays(tmp_path / "net.npz")
+    path.write_text('{"a": [1e300, -1.5, 0, 10000000000]}')
+    assert read_json(path) == {"a": [1e300, -1.5, 0, 10**10]}
 
 
 @pytest.mark.parametrize("main", [viz.main, gif.main])

@@ -123,6 +123,30 @@ def test_mnist_is_recognised_anywhere_and_so_are_its_swapped_files(tmp_path):
         hn.load_mnist(folder)
 
 
+@pytest.mark.parametrize(
+    "name", ["MNIST", "mnist", "M-NIST", "\uff2dNIST", "CIFAR-10", "cifar100", "Fashion-MNIST", "fashion_mnist"]
+)
+def test_the_name_of_a_known_set_is_given_by_its_checksum_alone(tmp_path, monkeypatch, name):
+    """Whether --data-dir or MNIST_DIR names the folder."""
+    folder = write_data_set(tmp_path / name)
+    assert hn.load_mnist(folder).name == f"folder {name}"
+    monkeypatch.setenv("MNIST_DIR", str(folder))
+    assert hn.load_mnist().name == f"folder {name}"
+
+
+def test_another_known_set_is_recognised_in_any_folder(data_set, monkeypatch):
+    monkeypatch.setattr(hn, "OTHERS", {"fashion-mnist": hn.load_mnist(data_set).sha256})
+    assert hn.load_mnist(data_set).name == "fashion-mnist"
+
+
+def test_the_checksum_of_fashion_mnist_is_that_of_the_results():
+    for path, of_sets in (
+        ("run_fashion.json", lambda record: {record["data_set"]: record["data_sha256"]}),
+        ("results/fifty_layers.json", lambda record: record["env"]["data_sets"]),
+    ):
+        assert of_sets(files.read_json(ROOT / path))["fashion-mnist"] == hn.OTHERS["fashion-mnist"]
+
+
 def test_a_foreign_file_in_the_bundle_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(hn, "BUNDLED", write_data_set(tmp_path / "mnist"))
     with pytest.raises(InputError, match="is not MNIST's file"):

@@ -2,6 +2,7 @@ import json
 import math
 import shutil
 import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,9 @@ from threadpoolctl import threadpool_info
 import experiments.extra_blocks  # noqa: F401  registers "residual"
 import highway_networks as hn
 from plumbing import files
+from plumbing.commands import run_command
 from plumbing.files import InputError, environment, write_json
+from plumbing.processes import in_processes
 
 SMALL = hn.Settings(depth=4, hidden=8, epochs=3, batch_size=32, n_train=200, n_test=60)
 
@@ -201,16 +204,87 @@ def test_the_commit_is_that_of_this_repository(tmp_path, monkeypatch):
     for command in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "m")):
         subprocess.run([*git, *command], cwd=tmp_path, **words)
     head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=tmp_path, **words).stdout.strip()
+    commit = files.commit.__wrapped__  # asks git each time
     monkeypatch.setattr(files, "ROOT", tmp_path)
-    assert environment()["git"] == head
+    assert commit() == head
     monkeypatch.setenv("GIT_DIR", "nowhere")
-    assert environment()["git"] == head
+    assert commit() == head
     with (tmp_path / "highway_networks.py").open("ab") as file:
         file.write(b"# caf\xe9\n")
-    assert environment()["git"] == f"{head}-dirty"
+    assert commit() == f"{head}-dirty"
     (tmp_path / "inside").mkdir()
     monkeypatch.setattr(files, "ROOT", tmp_path / "inside")
-    assert environment()["git"] is None
+    assert commit() is None
+
+
+@pytest.fixture
+def fake_git(tmp_path, monkeypatch):
+    """fake_git(script): a `git` that runs this script of the shell is the only one on the PATH."""
+    if sys.platform == "win32":
+        pytest.skip("is a script of the shell")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (tmp_path / ".git").mkdir()
+    monkeypatch.setattr(files, "ROOT", tmp_path)
+    monkeypatch.setenv("PATH", str(folder))
+    files.commit.cache_clear()
+
+    def write(script):
+        (folder / "git").write_bytes(b"#!/bin/sh\n" + script)
+        (folder / "git").chmod(0o755)
+
+    yield write
+    files.commit.cache_clear()
+
+
+def head(digit: str) -> bytes:
+    """The script of a git whose commit has this digit alone, and no changes."""
+    return f"[ $1 = diff ] || echo {12 * digit}\n".encode()
+
+
+def test_results_name_the_commit_at_which_the_command_began(tmp_path, fake_git):
+    fake_git(head("1"))
+    path = tmp_path / "x.json"
+
+    def work(save):
+        fake_git(head("2"))  # git checkout, while the command runs
+        in_workers = [*in_processes(files.commit, [(), ()], 2)]
+        save({path: files.json_bytes({"env": environment(), "in_workers": in_workers})})
+
+    assert run_command("test", work) == 0
+    record = files.read_json(path)
+    assert record["env"]["git"] == 12 * "1"
+    if sys.platform == "linux":  # elsewhere workers begin with the files as they are then
+        assert record["in_workers"] == [12 * "1"] * 2
+
+
+def test_a_headline_run_names_the_commit_at_which_it_began(tmp_path, fake_git, monkeypatch):
+    data = hn.load_mnist(write_data_set(tmp_path / "shapes"))
+
+    def load_mnist(folder):
+        fake_git(head("2"))
+        return data
+
+    fake_git(head("1"))
+    monkeypatch.setattr(hn, "load_mnist", load_mnist)
+    out = tmp_path / "x.json"
+    sizes = ["--depth", "1", "--hidden", "4", "--n-train", "64", "--n-test", "10"]
+    assert hn.main([*sizes, "--epochs", "1", "--batch", "32", "--jobs", "1", "--out", str(out)]) == 0
+    assert files.read_json(out)["env"]["git"] == 12 * "1"
+
+
+@pytest.mark.parametrize(
+    "script", [b"/bin/sleep 2; " + head("1"), b"printf '\\377\\376'", b"echo not a commit", b"exit 3", None],
+    ids=["hangs", "no UTF-8", "other words", "fails", "missing"],
+)  # fmt: skip
+def test_a_git_that_cannot_tell_costs_nothing_but_the_commit(tmp_path, fake_git, monkeypatch, capfd, script):
+    monkeypatch.setattr(files, "GIT_SECONDS", 0.2)
+    if script:
+        fake_git(script)
+    path = tmp_path / "x.json"
+    assert run_command("test", lambda save: save({path: files.json_bytes(environment())})) == 0
+    assert files.read_json(path)["git"] is None
+    assert capfd.readouterr().err == ""
 
 
 def test_a_residual_net_trains_at_depth_30(mnist):

@@ -1,0 +1,150 @@
+"""Which text computes a trial?  A checksum of it is in the key that the log keeps the trial's result under.
+
+The text is that of whole files, comments included: of the module of the trial's function, and of all that it imports,
+directly or not, wherever they lie and wherever in them an import stands.  Installed packages, the standard library,
+plumbing/ and report/ do not count.  So a changed comment runs trials anew; that is the price of a rule that is simple.
+Finished trials travel as JSON, results/NAME.json.  What importlib imports by a name that is computed is not seen.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import hashlib
+import importlib.util
+import inspect
+import os
+import sys
+import sysconfig
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+
+from highway_networks import BLOCKS
+from plumbing.files import ROOT, InputError
+
+LEFT_OUT = ("plumbing", "report")  # folders of the project that compute no trial
+INSTALLED = {"site-packages", "dist-packages"}
+STANDARD_LIBRARY = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")}
+
+
+def checksum_of_sources(function) -> str:
+    """The checksum of the text that a function runs; raises InputError where a source cannot be read."""
+    names = modules_of(function)
+    for block in BLOCKS.values():  # a trial names its block, whose module may be imported elsewhere
+        path = _file_of(block.__module__)
+        if path is None or not path.resolve().is_relative_to(ROOT):
+            names.append(block.__module__)
+    digests = {hashlib.sha256(text).digest() for text in texts_from(names)}
+    return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
+
+
+def modules_of(function) -> list[str]:
+    """The names of the modules that define a function, and the functions that a functools.partial holds."""
+    if isinstance(function, functools.partial):
+        parts = [function.func, *function.args, *function.keywords.values()]
+        return [name for part in parts if callable(part) for name in modules_of(part)]
+    function = inspect.unwrap(function)
+    code = getattr(function, "__code__", None)
+    if code and not os.path.isfile(code.co_filename):  # typed into a shell or a notebook, or in a .zip
+        raise InputError(f"the source of {function.__qualname__} cannot be read: there is no file {code.co_filename}")
+    return [function.__module__]
+
+
+def texts_from(names: list[str]) -> list[bytes]:
+    """The texts of these modules and of all that they import, as far as they count."""
+    todo, seen, texts = list(names), set(), []
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        path = _file_of(name)
+        if path and _counts(path):
+            text = _text_of(name, path)
+            texts.append(text)
+            todo += _imports_in(name, path, text)
+    return texts
+
+
+def _spec_of(name: str) -> ModuleSpec | None:
+    """Where a module was loaded from, or would be; None where there is none of this name.  Imports nothing."""
+    if name in sys.modules:
+        return getattr(sys.modules[name], "__spec__", None)
+    parent = name.rpartition(".")[0]
+    if not parent:
+        return importlib.util.find_spec(name)
+    of_parent = _spec_of(parent)
+    folders = of_parent.submodule_search_locations if of_parent else None
+    return PathFinder.find_spec(name, folders) if folders else None
+
+
+def _file_of(name: str) -> Path | None:
+    """The file of a module; None for a name that is none, a module that is built in, a folder without __init__.py."""
+    spec = _spec_of(name)
+    if spec:
+        return Path(spec.origin) if spec.has_location else None
+    if name not in sys.modules:  # in `from module import name` it may be a function
+        return None
+    file = getattr(sys.modules[name], "__file__", None)  # of __main__, when Python was given a file
+    if file is None:
+        raise InputError(f"the source of the module {name} cannot be read: it has no file")
+    return Path(file)
+
+
+def _counts(path: Path) -> bool:
+    """Whether this file's text computes trials."""
+    real = path.resolve()
+    if real.is_relative_to(ROOT):
+        folders = real.relative_to(ROOT).parts
+        return folders[0] not in LEFT_OUT and not INSTALLED & {*folders}
+    if INSTALLED & {*path.parts, *real.parts}:
+        return False
+    return not any(real.is_relative_to(folder) for folder in STANDARD_LIBRARY)
+
+
+_loaded: dict[str, tuple[ModuleSpec | None, bytes]] = {}  # by module: which loading of it, and its text then
+
+
+def _text_of(name: str, path: Path) -> bytes:
+    """The text of a module as it is now, or as it was when this process first looked at it after it was loaded.
+
+    What is edited later does not run here, unless the module is loaded anew, which gives it another spec."""
+    module = sys.modules.get(name)
+    spec = getattr(module, "__spec__", None)
+    if module and name in _loaded and _loaded[name][0] is spec:
+        return _loaded[name][1]
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"the source of the module {name} cannot be read: {path}: {error.strerror}") from error
+    if module:
+        _loaded[name] = spec, text
+    return text
+
+
+def _imports_in(name: str, path: Path, text: bytes) -> frozenset[str]:
+    spec = _spec_of(name)
+    try:
+        return _names_imported(text, spec.parent if spec else "")
+    except (SyntaxError, ValueError) as error:
+        raise InputError(f"the source of the module {name} cannot be read: {path} is no Python") from error
+
+
+@functools.cache
+def _names_imported(text: bytes, package: str) -> frozenset[str]:
+    """What the text of a module of this package may import: modules, the packages that they are in, and all names that
+    it takes from one, each of which may be a module, too."""
+    names = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            with contextlib.suppress(ImportError):  # a relative import out of all packages would fail, too
+                module = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+                names.add(module)
+                names.update(f"{module}.{alias.name}" for alias in node.names)
+    for name in list(names):
+        while name := name.rpartition(".")[0]:
+            names.add(name)
+    return frozenset(names)
