@@ -63,8 +63,8 @@ def read_arrays(path: str | os.PathLike) -> tuple[dict, dict[str, np.ndarray]]:
     try:
         with np.load(io.BytesIO(Path(path).read_bytes()), allow_pickle=False) as file:
             arrays = dict(file)
-    except ValueError as error:  # NumPy's own message may say that the file can be loaded "unsafely"
-        raise ValueError("it is no whole .npz file of numbers") from error
+    except ValueError:  # NumPy's own message may say that the file can be loaded "unsafely"
+        raise ValueError("it is no whole .npz file of numbers") from None
     return json.loads(str(arrays.pop("head"))), arrays
 
 
