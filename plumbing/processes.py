@@ -64,7 +64,8 @@ def in_processes(function, tasks, jobs: int, heard=None):
 
     Raises ValueError for fewer jobs than one, WorkerDied when a process dies, and what a task raises.  Whatever ends
     this early ends the processes, too, at once.  A process alone holds its end of its pipe: when it dies the pipe ends,
-    and nobody waits for the rest of what it was sending.  (Libraries share queues and threads between workers, and can hang there: docs/guarantees.md.)
+    and nobody waits for the rest of what it was sending.  (Libraries share queues and threads between workers, and can
+    hang there: docs/guarantees.md.)
     """
     if jobs < 1:
         raise ValueError(f"at least one task at a time must run, not {jobs}")
