@@ -30,7 +30,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -270,33 +270,13 @@ def record_of(block: Block) -> dict:
     return record
 
 
-@cache
-def names_taken() -> tuple[set[str], set[str]]:
-    """What a layer's arrays are called by any net, whatever its block claims; and these with what nets have by name."""
-    claims_nothing = type("ClaimsNothing", (Block,), {"gates": 2})
-    net = DeepNet(1, 1, 1, 1, claims_nothing(), 0)
-    work = net.workspace(1, "train")
-    in_layers = {*vars(work), *vars(work.layers[0])}
-    return in_layers, {*in_layers, *dir(net)}
-
-
-def check_names(block: Block, hidden: int) -> None:
-    """Raises ValueError where a block claims a name that is taken, or claims one twice."""
-    parameters = [*block.parameters(hidden)]
-    arrays = [*block.kept, *block.shared]
-    arrays += [part for name in block.kept if "_" in name for part in name.split("_")]
-    arrays += [each for name in parameters for each in (name, f"d_{name}")]
-    if not arrays:
-        return
-    in_layers, in_nets = names_taken()
-    for names, taken in ((arrays, in_layers), (parameters, in_nets)):
-        for name in names:
-            if name in taken:
-                public = ", ".join(sorted(each for each in taken if not each.startswith("_")))
-                raise ValueError(f"{block.name!r} cannot call an array {name!r}; these names are taken: {public}")
-    twice = sorted({name for name in arrays if arrays.count(name) > 1})
-    if twice:
-        raise ValueError(f"{block.name!r} claims a name twice: {', '.join(twice)}")
+def claim(block: Block, owner, arrays: dict[str, np.ndarray]) -> None:
+    """Gives `owner` the arrays that the block asks for, by name; raises ValueError for a name that is taken."""
+    for name, array in arrays.items():
+        if hasattr(owner, name):
+            taken = ", ".join(each for each in dir(owner) if not each.startswith("_"))
+            raise ValueError(f"block {block.name!r} cannot call an array {name!r}; these names are taken: {taken}")
+        vars(owner)[name] = array
 
 
 # ---- The net ---------------------------------------------------------------------------------------------------------
@@ -354,7 +334,6 @@ class DeepNet(FixedNames):
         if not abs(gate_bias) < 1e30:
             raise ValueError(f"gate_bias must be finite, even in float32, not {gate_bias}")
         self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, block_of(block)
-        check_names(self.block, hidden)
         self.activation, self.dtype, self.about = activation, np.dtype(dtype), {}
         size = sum(map(math.prod, self._shapes().values()))
         self.parameters, self.gradient = zero_rows(2, size, self.dtype)
@@ -382,7 +361,7 @@ class DeepNet(FixedNames):
             "W_in": (self.hidden, self.d_in),
             "b_in": (self.hidden,),
             "_blocks": (self.depth, self.hidden * (1 + self.block.gates), self.hidden + 1),
-            **{name: (self.depth, *shape) for name, shape in self.block.parameters(self.hidden).items()},
+            **{f"block {name}": (self.depth, *shape) for name, shape in self.block.parameters(self.hidden).items()},
             "_output": (self.d_out, self.hidden + 1),
         }
 
@@ -390,11 +369,14 @@ class DeepNet(FixedNames):
         self._work, self._saved, self.grad = {}, None, Gradients()
         self.activate, self.slope = activation_of(self.activation, self.dtype)
         for owner, flat in ((self, self.parameters), (self.grad, self.gradient)):
-            vars(owner).update(views_into(flat, self._shapes()))
+            views = views_into(flat, self._shapes())
+            of_block = {name: views.pop(f"block {name}") for name in self.block.parameters(self.hidden)}
+            vars(owner).update(views)
             for i, letter in enumerate(self._stacked):
                 W_b = owner._blocks[:, i * self.hidden : (i + 1) * self.hidden]
                 vars(owner).update({f"W_{letter}": W_b[..., :-1], f"b_{letter}": W_b[..., -1]})
             owner.W_out, owner.b_out = owner._output[:, :-1], owner._output[:, -1]
+            claim(self.block, owner, of_block)
         self.grad._fixed = frozenset(vars(self.grad))
         self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved"}
 
@@ -545,9 +527,9 @@ class Workspace:
             "dz_in": (h, n),
             "states": (n_states, h + 1, n),  # block states over a row of ones
             "z": (rows, n),  # z_H over z_T (over z_C); on the way back dz_H over dz_T (over dz_C)
-            **{name: (slots, h * len(name.split("_")), n) for name in block.kept},
+            **{f"kept {name}": (slots, h * len(name.split("_")), n) for name in block.kept},
             "dH_dy": (max(rows, 2 * h), n),  # dH (over dT) over dy
-            **dict.fromkeys(block.shared, (h, n)),
+            **{f"shared {name}": (h, n) for name in block.shared},
             "dx_1": (h + 1, n),
             "x_t": (n, h + 1),
         }
@@ -555,7 +537,7 @@ class Workspace:
         vars(self).update(own)
         z, dH_dy, self.states[:, -1] = own["z"], own["dH_dy"], 1
         self.dy, self.last = dH_dy[-h:], self.states[net.depth % n_states]
-        of_all = {name: own[name] for name in ("z", "dH_dy", *block.shared, "dx_1", "x_t")}
+        of_all = {name: own[name] for name in ("z", "dH_dy", "dx_1", "x_t")}
         of_all |= {"z_H": z[:h], "z_T": z[h:], "dz": z, "dH": dH_dy[:h], "dT": dH_dy[h : 2 * h], "dy": self.dy}
         of_all |= {"dx": own["dx_1"][:-1], "activate": net.activate, "slope": net.slope}
         of_all |= {"one": np.ones((), net.dtype), "minus_log2_e": np.array(-1 / math.log(2), net.dtype)}
@@ -564,12 +546,17 @@ class Workspace:
             x_1, y = self.states[layer % n_states], self.states[(layer + 1) % n_states][:-1]
             a = LayerArrays()
             vars(a).update(of_all, W=W, W_t=W.T, dW=dW, x_1=x_1, x_1_t=x_1.T, x=x_1[:-1], y=y)
+            for name in block.shared:
+                claim(block, a, {name: own[f"shared {name}"]})
             for name in block.kept:
-                stack, parts = own[name][layer % slots], name.split("_")
-                vars(a).update({name: stack})
-                vars(a).update(zip(parts, np.split(stack, len(parts)), strict=True))
+                stack = own[f"kept {name}"][layer % slots]
+                claim(block, a, {name: stack})
+                if "_" in name:
+                    parts = name.split("_")
+                    for part, array in zip(parts, np.split(stack, len(parts)), strict=True):
+                        claim(block, a, {part: array})
             for name in block.parameters(h):
-                vars(a).update({name: vars(net)[name][layer, ...], f"d_{name}": vars(net.grad)[name][layer, ...]})
+                claim(block, a, {name: vars(net)[name][layer, ...], f"d_{name}": vars(net.grad)[name][layer, ...]})
             a._fixed = frozenset(vars(a))
             self.layers.append(a)
 
