@@ -153,12 +153,13 @@ class Settings:
 
 def select_images(data: hn.Dataset, settings: Settings) -> hn.Dataset:
     """The first n_train and n_test images; for validation those to test on are the last of the training images, which
-    are not trained on.  Raises ValueError where there are fewer."""
+    are not trained on.  Raises ValueError where there are fewer, and for fewer than one of each."""
     (x, y, x_test, y_test), n_train, n_test = data[:4], settings.n_train, settings.n_test
     if settings.validation:
         x, y, x_test, y_test = x[:-HELD_OUT], y[:-HELD_OUT], x[-HELD_OUT:], y[-HELD_OUT:]
-    if len(x) < n_train or len(x_test) < n_test:
-        raise ValueError(f"{n_train} and {n_test} images are more than the {len(x)} and {len(x_test)} there are")
+    for what, asked, n in (("training", n_train, len(x)), ("test", n_test, len(x_test))):
+        if not 1 <= asked <= n:
+            raise ValueError(f"from 1 to {n} {what} images can be selected, not {asked}")
     return hn.Dataset(x[:n_train], y[:n_train], x_test[:n_test], y_test[:n_test], *data[4:])
 
 
@@ -269,6 +270,7 @@ class Training:
 
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Images (N, pixels) uint8 -> logits (N, classes), moved and with dropout."""
+        hn.check_bytes(x)
         return self.net.forward(self.inputs.train_batch(x, self.rng), dropout=self.rng)
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
@@ -285,6 +287,7 @@ class Training:
 
     def predict(self, x: np.ndarray) -> np.ndarray:
         """Images (N, pixels) uint8 -> logits (N, classes)."""
+        hn.check_bytes(x)
         return self.net.predict(self.inputs.test(x))
 
     def task(self) -> dict:

@@ -30,6 +30,7 @@ if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
 import hashlib
+import json
 import math
 import time
 import unicodedata
@@ -41,10 +42,23 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, square, subtract, tanh  # called in loops
+from numpy.ma import MaskedArray
 from tqdm import tqdm
 
 from plumbing import files
-from plumbing.arrays import cached, generator, memory_for, views_into, zero_rows, zeros
+from plumbing.arrays import (
+    COMPLEX,
+    REAL,
+    FixedNames,
+    Gradients,
+    cached,
+    check_numbers,
+    generator,
+    memory_for,
+    views_into,
+    zero_rows,
+    zeros,
+)
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
 from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread
@@ -116,8 +130,8 @@ def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
             raise InputError(f"{folder}: {what} images {x.shape} and {len(y)} labels; one label an image is needed")
     if x_train.shape[1:] != x_test.shape[1:]:
         raise InputError(f"{folder}: sizes differ: train images {x_train.shape[1:]}, t10k images {x_test.shape[1:]}")
-    if y_train.max() == 0:
-        raise InputError(f"{folder}: every train label is 0; at least two classes are needed")
+    if y_train.min() == y_train.max():
+        raise InputError(f"{folder}: every train label is {y_train[0]}; at least two classes are needed")
     if y_test.max() > y_train.max():
         raise InputError(f"{folder}: t10k label {y_test.max()} exceeds the train labels, 0 to {y_train.max()}")
     arrays = (a.reshape(len(a), -1) if a.ndim > 1 else a.astype(np.intp) for a in (x_train, y_train, x_test, y_test))
@@ -147,7 +161,12 @@ def _letters(name: str) -> str:
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
-    """The images that a run of this seed uses, still uint8: the draws of the published program, in its order."""
+    """The images that a run of this seed uses, still uint8: the draws of the published program, in its order.
+
+    Raises ValueError for more images than there are, and for fewer than one."""
+    for what, asked, n in (("training", n_train, len(data.x_train)), ("test", n_test, len(data.x_test))):
+        if not 1 <= asked <= n:
+            raise ValueError(f"from 1 to {n} {what} images can be drawn, not {asked}")
     rng = np.random.default_rng(seed)
     train, test = rng.permutation(len(data.x_train))[:n_train], rng.permutation(len(data.x_test))[:n_test]
     return Dataset(data.x_train[train], data.y_train[train], data.x_test[test], data.y_test[test], *data[4:])
@@ -164,11 +183,17 @@ def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
 
 def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
     """(N, features) uint8 -> as the net was trained on them; raises ValueError where its `about` does not say."""
-    if x.dtype != np.uint8:
-        raise ValueError(f"pixels must be bytes, uint8, not {x.dtype}: they would be scaled twice")
+    check_bytes(x)
     if net.about.get("pixels") not in PIXELS:
         raise ValueError(f"net.about['pixels'] must say where pixels lie: {' or '.join(PIXELS)}")
     return scale_pixels(x, net.dtype.type, net.about["pixels"])
+
+
+def check_bytes(x: np.ndarray) -> None:
+    """Raises TypeError for a masked array and ValueError for pixels that are no bytes: they are scaled already."""
+    check_numbers("x", x)
+    if x.dtype != np.uint8:
+        raise ValueError(f"pixels must be bytes, uint8, not {x.dtype}: they would be scaled twice")
 
 
 # ---- Blocks ----------------------------------------------------------------------------------------------------------
@@ -195,6 +220,10 @@ class Block:
             if (there.__module__, there.__qualname__) != (cls.__module__, cls.__qualname__):
                 raise ValueError(f"{there.__module__}.{there.__qualname__} is the block {cls.name!r} already")
             BLOCKS[cls.name] = cls
+
+    def __repr__(self):
+        settings = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({settings})"
 
     def parameters(self, hidden: int) -> dict[str, tuple[int, ...]]:
         """Shapes of what one layer has beside W and b: {"alpha": ()} is net.alpha (depth,), and a.alpha, a.d_alpha."""
@@ -257,6 +286,32 @@ def block_of(block: str | Block, **settings) -> Block:
     return block if isinstance(block, Block) else BLOCKS[block](**settings)
 
 
+def settings_of(block: Block) -> dict:
+    """The arguments of its __init__, as JSON has them; raises ValueError where JSON cannot hold them."""
+    try:
+        return json.loads(json.dumps(vars(block), allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"JSON must be able to hold the settings of a block, not those of {block}: {error}") from None
+
+
+def record_of(block: Block) -> dict:
+    """What a run's record and a trial say of their block: its name and, if it has any, its settings."""
+    settings = settings_of(block)
+    record = {"block": block.name}
+    if settings:
+        record["block_settings"] = settings
+    return record
+
+
+def claim(block: Block, owner, arrays: dict[str, np.ndarray]) -> None:
+    """Gives `owner` the arrays that the block asks for, by name; raises ValueError for a name that is taken."""
+    for name, array in arrays.items():
+        if hasattr(owner, name):
+            taken = ", ".join(each for each in dir(owner) if not each.startswith("_"))
+            raise ValueError(f"block {block.name!r} cannot call an array {name!r}; these names are taken: {taken}")
+        vars(owner)[name] = array
+
+
 # ---- The net ---------------------------------------------------------------------------------------------------------
 
 ACTIVATIONS = ("tanh", "relu")
@@ -272,7 +327,7 @@ def activation_of(name: str, dtype):
     return lambda z, H: maximum(z, zero, out=H), lambda H, dH_dz: greater(H, zero, dH_dz)
 
 
-class DeepNet:
+class DeepNet(FixedNames):
     """A plain layer d_in -> hidden, `depth` blocks of one kind hidden -> hidden, a linear map to d_out logits.
 
     `block` is a Block, or the name of a kind: "highway", "plain", or one whose module was imported.  H is tanh or, with
@@ -286,13 +341,17 @@ class DeepNet:
 
     Weights are drawn from `rng`, a generator or a seed, in float64, W_in, all W_H, all W_T, all W_C, W_out: uniform in
     +-1/sqrt(fan_in), or normal with variance 2/(fan_in + fan_out), init="glorot", or, init="he", so but for 2/fan_in
-    where a ReLU follows.  Biases are zero but for b_T = gate_bias.  Write parameters in place: net.W_H[:] = ..., not
-    net.W_H = ....  The work arrays are the net's own: one thread at a time.  `dtype` is float32, float64, or complex128
-    for complex-step derivatives: all is analytic but ReLU at 0.  save() keeps `about`, a dict that JSON can hold:
-    about["pixels"] says how pixels were scaled, see pixels_for(); the rest is yours.
+    where a ReLU follows.  Biases are zero but for b_T = gate_bias.  Write parameters in place, net.W_H[:] = ...;
+    net.W_H = ... raises AttributeError.  The work arrays are the net's own: one thread at a time.  `dtype` is float32,
+    float64, or complex128 for complex-step derivatives: all is analytic but ReLU at 0.  save() keeps `about`, a dict
+    that JSON can hold: about["pixels"] says how pixels were scaled, see pixels_for(); the rest is yours.
 
-    Raises ValueError for an unknown block, activation, init or dtype, sizes that are not positive (depth may be 0) and
-    a gate bias that is not finite; so do forward(), predict() and gates() for an x of another shape, or not finite."""
+    Raises ValueError for an unknown block, activation, init or dtype, sizes that are not positive (depth may be 0), a
+    gate bias that is not finite, and a block that claims a name that is taken; so do forward(), predict() and gates()
+    for an x of another shape, or not finite.  They raise TypeError for an x that is no array of real numbers, or a
+    masked one."""
+
+    _called = "net"
 
     def __init__(
         self, d_in, d_out, hidden, depth, block, rng,
@@ -310,7 +369,7 @@ class DeepNet:
         self.d_in, self.d_out, self.hidden, self.depth, self.block = d_in, d_out, hidden, depth, block_of(block)
         self.activation, self.dtype, self.about = activation, np.dtype(dtype), {}
         size = sum(map(math.prod, self._shapes().values()))
-        self._parameters, self._gradient = zero_rows(2, size, self.dtype)
+        self.parameters, self.gradient = zero_rows(2, size, self.dtype)
         self._name_views()
         rng = generator(rng)
         for name in ("W_in", *(f"W_{letter}" for letter in self._stacked), "W_out"):
@@ -323,8 +382,11 @@ class DeepNet:
                 W[:] = rng.normal(0, math.sqrt(variance), W.shape)
         self.block.start(self, gate_bias)
 
-    parameters = property(lambda self: self._parameters, doc="(n_parameters,); write into it: parameters[:] = ...")
-    gradient = property(lambda self: self._gradient, doc="(n_parameters,), of the last backward()")
+    def __repr__(self):
+        sizes = f"{self.d_in}, {self.d_out}, hidden={self.hidden}, depth={self.depth}, {self.block}"
+        return f"DeepNet({sizes}, {self.activation}, {self.dtype}, {len(self.parameters)} parameters)"
+
+    _kinds = property(lambda self: COMPLEX if self.dtype.kind == "c" else REAL, doc="of numbers that it takes")
     _stacked = property(lambda self: "HTC"[: 1 + self.block.gates], doc="the affine maps of a block, from the top down")
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
@@ -332,26 +394,31 @@ class DeepNet:
             "W_in": (self.hidden, self.d_in),
             "b_in": (self.hidden,),
             "_blocks": (self.depth, self.hidden * (1 + self.block.gates), self.hidden + 1),
-            **{name: (self.depth, *shape) for name, shape in self.block.parameters(self.hidden).items()},
+            **{f"block {name}": (self.depth, *shape) for name, shape in self.block.parameters(self.hidden).items()},
             "_output": (self.d_out, self.hidden + 1),
         }
 
     def _name_views(self) -> None:
-        self._work, self._saved, self.grad = {}, None, SimpleNamespace()
+        self._work, self._saved, self.grad = {}, None, Gradients()
         self.activate, self.slope = activation_of(self.activation, self.dtype)
-        for owner, flat in ((self, self._parameters), (self.grad, self._gradient)):
-            vars(owner).update(views_into(flat, self._shapes()))
+        for owner, flat in ((self, self.parameters), (self.grad, self.gradient)):
+            views = views_into(flat, self._shapes())
+            of_block = {name: views.pop(f"block {name}") for name in self.block.parameters(self.hidden)}
+            vars(owner).update(views)
             for i, letter in enumerate(self._stacked):
                 W_b = owner._blocks[:, i * self.hidden : (i + 1) * self.hidden]
                 vars(owner).update({f"W_{letter}": W_b[..., :-1], f"b_{letter}": W_b[..., -1]})
             owner.W_out, owner.b_out = owner._output[:, :-1], owner._output[:, -1]
+            claim(self.block, owner, of_block)
+        self.grad._fixed = frozenset(vars(self.grad))
+        self._fixed = frozenset(vars(self)) - {"about", "_work", "_saved"}
 
     def _settings(self) -> dict:
         return {name: vars(self)[name] for name in ("d_in", "d_out", "hidden", "depth", "block", "activation")}
 
     def __getstate__(self):
         """Pickles and copies carry numbers only: copied views would no longer be views."""
-        return self._settings() | {name: vars(self)[name] for name in ("about", "dtype", "_parameters", "_gradient")}
+        return self._settings() | {name: vars(self)[name] for name in ("about", "dtype", "parameters", "gradient")}
 
     def __setstate__(self, state):
         vars(self).update(state)
@@ -360,7 +427,7 @@ class DeepNet:
     def save(self, path: str | os.PathLike) -> None:
         """Writes the net and its `about` to one .npz file, whole or not at all.  Raises InputError when it cannot be
         written, and TypeError or ValueError for an `about` that is not JSON."""
-        net = self._settings() | {"block": self.block.name, "block_settings": vars(self.block)}
+        net = self._settings() | {"block": self.block.name, "block_settings": settings_of(self.block)}
         files.write_arrays(path, {"net": net, "about": self.about}, parameters=self.parameters)
 
     @classmethod
@@ -421,6 +488,7 @@ class DeepNet:
             yield slice(start, start + len(part)), self._run(part, work), work
 
     def _checked(self, x: np.ndarray) -> int:
+        check_numbers("x", x, self._kinds)
         if x.ndim != 2 or x.shape[1] != self.d_in or len(x) == 0:
             raise ValueError(f"x must have shape (N, {self.d_in}) with N >= 1, not {x.shape}")
         return len(x)
@@ -458,11 +526,14 @@ class DeepNet:
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
 
-        Uses up what forward() kept: raises RuntimeError when called twice, or before forward(), and ValueError for a
-        d_logits of another shape.  The parameters must still be those of forward()."""
-        (work, self._saved), d_logits = (self._saved, None), np.asarray(d_logits, self.dtype)
+        Uses up what forward() kept: raises RuntimeError when called twice, or before forward(), ValueError for a
+        d_logits of another shape, and TypeError for one that is no array of real numbers.  The parameters must still be
+        those of forward()."""
+        work, self._saved = self._saved, None
         if work is None:
             raise RuntimeError("backward() needs a forward() of its own before it")
+        check_numbers("d_logits", np.asanyarray(d_logits), self._kinds)
+        d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != (len(work.z_in), self.d_out):
             raise ValueError(f"d_logits must have shape {(len(work.z_in), self.d_out)}, not {d_logits.shape}")
         dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
@@ -474,7 +545,13 @@ class DeepNet:
         multiply(dz_in, dy, dz_in)
         dot(dz_in, work.x, self.grad.W_in)  # (hidden, N) (N, d_in)
         dz_in.sum(axis=1, out=self.grad.b_in)
-        return self._gradient
+        return self.gradient
+
+
+class LayerArrays(FixedNames):
+    """One layer's arrays by name; the attributes of a SimpleNamespace would be slower."""
+
+    _called = "a"
 
 
 class Workspace:
@@ -482,8 +559,6 @@ class Workspace:
 
     Inside the net an activation is (features, batch), so that the H half and the T half of a product are contiguous.
     With `keep` every layer has arrays of its own, as backward() needs; without, all layers share one layer's."""
-
-    Layer = type("Layer", (), {})  # one layer's arrays by name; the attributes of a SimpleNamespace would be slower
 
     def __init__(self, net: DeepNet, n: int, keep: bool):
         h, rows, block = net.hidden, net._blocks.shape[1], net.block
@@ -494,9 +569,9 @@ class Workspace:
             "dz_in": (h, n),
             "states": (n_states, h + 1, n),  # block states over a row of ones
             "z": (rows, n),  # z_H over z_T (over z_C); on the way back dz_H over dz_T (over dz_C)
-            **{name: (slots, h * len(name.split("_")), n) for name in block.kept},
+            **{f"kept {name}": (slots, h * len(name.split("_")), n) for name in block.kept},
             "dH_dy": (max(rows, 2 * h), n),  # dH (over dT) over dy
-            **dict.fromkeys(block.shared, (h, n)),
+            **{f"shared {name}": (h, n) for name in block.shared},
             "dx_1": (h + 1, n),
             "x_t": (n, h + 1),
         }
@@ -504,35 +579,54 @@ class Workspace:
         vars(self).update(own)
         z, dH_dy, self.states[:, -1] = own["z"], own["dH_dy"], 1
         self.dy, self.last = dH_dy[-h:], self.states[net.depth % n_states]
-        of_all = {name: own[name] for name in ("z", "dH_dy", *block.shared, "dx_1", "x_t")}
+        of_all = {name: own[name] for name in ("z", "dH_dy", "dx_1", "x_t")}
         of_all |= {"z_H": z[:h], "z_T": z[h:], "dz": z, "dH": dH_dy[:h], "dT": dH_dy[h : 2 * h], "dy": self.dy}
         of_all |= {"dx": own["dx_1"][:-1], "activate": net.activate, "slope": net.slope}
         of_all |= {"one": np.ones((), net.dtype), "minus_log2_e": np.array(-1 / math.log(2), net.dtype)}
         self.layers = []
         for layer, (W, dW) in enumerate(zip(net._blocks, net.grad._blocks, strict=True)):
             x_1, y = self.states[layer % n_states], self.states[(layer + 1) % n_states][:-1]
-            a = self.Layer()
+            a = LayerArrays()
             vars(a).update(of_all, W=W, W_t=W.T, dW=dW, x_1=x_1, x_1_t=x_1.T, x=x_1[:-1], y=y)
+            for name in block.shared:
+                claim(block, a, {name: own[f"shared {name}"]})
             for name in block.kept:
-                stack, parts = own[name][layer % slots], name.split("_")
-                vars(a).update({name: stack})
-                vars(a).update(zip(parts, np.split(stack, len(parts)), strict=True))
+                stack = own[f"kept {name}"][layer % slots]
+                claim(block, a, {name: stack})
+                if "_" in name:
+                    parts = name.split("_")
+                    for part, array in zip(parts, np.split(stack, len(parts)), strict=True):
+                        claim(block, a, {part: array})
             for name in block.parameters(h):
-                vars(a).update({name: vars(net)[name][layer, ...], f"d_{name}": vars(net.grad)[name][layer, ...]})
+                claim(block, a, {name: vars(net)[name][layer, ...], f"d_{name}": vars(net.grad)[name][layer, ...]})
+            a._fixed = frozenset(vars(a))
             self.layers.append(a)
 
 
 # ---- The loss and the optimiser --------------------------------------------------------------------------------------
 
 
+def check_labels(y, n: int, n_classes: int) -> np.ndarray:
+    """The labels as an array; raises ValueError unless they are n whole numbers from 0 on, less than n_classes, and
+    TypeError for a masked array."""
+    if isinstance(y, MaskedArray):
+        raise TypeError("y must not be a masked array: its mask would be ignored")
+    y = np.asarray(y)
+    if y.shape != (n,) or y.dtype.kind not in "iu" or np.maximum.reduce(y.astype(np.uintp)) >= n_classes:
+        shown = " ".join(str(y).split())
+        raise ValueError(f"y must hold {n} whole numbers from 0 to {n_classes - 1}, in shape ({n},), not {shown}")
+    return y
+
+
 def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number, np.ndarray]:
     """logits (N, classes), labels y (N,) -> the mean over N of -log softmax(logits)[y], and its gradient (N, classes).
 
     Exact however small the loss: a log1p of the sum of e^(logit_j - logit_y) over the other classes j; the gradient of
-    the right class is minus the sum of the others.  Raises ValueError for labels that are no numbers of classes."""
-    (n, n_classes), y = logits.shape, np.asarray(y)
-    if y.shape != (n,) or y.dtype.kind not in "iu" or np.maximum.reduce(y.astype(np.uintp)) >= n_classes:
-        raise ValueError(f"y must hold {n} whole numbers from 0 to {n_classes - 1}, not {y}")
+    the right class is minus the sum of the others.  Raises what check_labels() raises, and TypeError for logits that
+    are no array of numbers, or a masked one."""
+    check_numbers("logits", logits, COMPLEX)
+    n, n_classes = logits.shape
+    y = check_labels(y, n, n_classes)
     rows = np.arange(n)
     s = logits - logits[rows, y][:, None]
     top = np.maximum.reduce(s, axis=1)  # 0 where the right class has the largest logit
@@ -548,26 +642,53 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
 CHUNK = 65536  # parameters a time: all of the update's lines find them in the cache
 
 
-class Optimizer:
-    """What optimisers share: one flat parameter vector, a gradient clipped to a global L2 norm of `clip`, a rate lr
-    that every step makes `decay` times what it was.  Raises ValueError unless lr and clip are positive."""
+def norm_of(gradient: np.ndarray) -> float:
+    """The L2 norm of a vector of real numbers, right also where squares overflow or underflow in its dtype."""
+    with np.errstate(over="ignore"):
+        squares = np.dot(gradient, gradient)
+    least = len(gradient) * np.finfo(gradient.dtype).smallest_normal  # below it, what squares lose is no rounding error
+    if least <= squares < math.inf:
+        return math.sqrt(squares)
+    wide = gradient.astype(np.float64)
+    _, exponent = math.frexp(np.abs(wide).max())
+    with np.errstate(over="ignore"):
+        return float(np.ldexp(np.linalg.norm(np.ldexp(wide, -exponent)), exponent))  # exact: a power of two
 
-    def __init__(self, parameters, lr, clip, decay, n_states):
+
+class Optimizer(FixedNames):
+    """What optimisers share: one flat parameter vector, a gradient clipped to a global L2 norm of `clip`, a rate lr
+    that every step makes `decay` times what it was.  `states` names vectors like the parameters, 0 at the start: the
+    rows of self.states, which are attributes, too.  Raises ValueError unless lr and clip are positive."""
+
+    _called = "optimizer"
+
+    def __init__(self, parameters, lr, clip, decay, states: tuple[str, ...]):
         if not (lr > 0 and clip > 0):
             raise ValueError(f"lr and clip must be positive: lr={lr}, clip={clip}")
         self.parameters, self.lr, self.clip, self.decay = parameters, lr, clip, decay
-        self.states = zero_rows(n_states, len(parameters), parameters.dtype)
+        self.states = zero_rows(len(states), len(parameters), parameters.dtype)
         self._scratch = zeros(len(parameters[:CHUNK]), parameters.dtype)
+        self._names = states
+        self._name_states()
+
+    def _name_states(self) -> None:
+        vars(self).update(zip(self._names, self.states, strict=True))
+        self._fixed = frozenset(("states", *self._names))
+
+    def __getstate__(self):
+        """Pickles and copies have no views of the states: copied ones would no longer be views."""
+        return {name: value for name, value in vars(self).items() if name not in self._names}
+
+    def __setstate__(self, state):
+        vars(self).update(state)
+        self._name_states()
 
     def step(self, gradient: np.ndarray) -> float:
         """Updates the parameters in place; returns the gradient's norm before clipping.  A norm that is not finite
         changes nothing.  Raises ValueError for a gradient of another shape than the parameters."""
         if gradient.shape != self.parameters.shape:
             raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
-        with np.errstate(over="ignore"):
-            norm = math.sqrt(np.dot(gradient, gradient))
-        if math.isinf(norm):  # the sum of squares overflows float32 long before the norm does
-            norm = float(np.linalg.norm(gradient.astype(np.float64)))
+        norm = norm_of(gradient)
         if math.isfinite(norm):
             self._update(gradient, self.clip / norm if norm > self.clip else None)
             self.lr *= self.decay
@@ -587,9 +708,11 @@ class Adam(Optimizer):
     """Adam (Kingma & Ba 2015), with m = beta1 m + g and v = beta2 v + g^2 as plain sums: the factors 1 - beta and the
     bias corrections, scalars all, are folded into the step size and into eps."""
 
+    m: np.ndarray
+    v: np.ndarray
+
     def __init__(self, parameters, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8, decay=1.0):
-        super().__init__(parameters, lr, clip, decay, n_states=2)
-        self.m, self.v = self.states
+        super().__init__(parameters, lr, clip, decay, states=("m", "v"))
         self.beta1, self.beta2, self.eps, self.t = beta1, beta2, eps, 0
 
     def _update(self, gradient, scale):
@@ -643,12 +766,17 @@ def train_epoch(net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=s
 
     `loss(logits, y)` gives the loss and its gradient.  Returns the means over the batches of loss, accuracy (None where
     y holds no labels) and gradient norm, each from before the batch's update (and the clip).  Raises FloatingPointError
-    at the first loss or gradient that is not finite, ValueError for no whole batch."""
+    at the first loss or gradient that is not finite, ValueError for no whole batch and for an x and a y of other
+    lengths, TypeError where one is no array of numbers, or a masked one."""
+    for name, array in (("x", x), ("y", y)):
+        check_numbers(name, array, COMPLEX)
+    if len(x) != len(y):
+        raise ValueError(f"x and y must be of the same examples: x has {len(x)}, y has {len(y)}")
     steps = len(order) // batch_size
     if steps == 0:
         raise ValueError(f"a batch of {batch_size} is more than the {len(order)} examples that there are")
     losses, norms = np.empty((2, steps))
-    right, labelled = 0, y.dtype.kind in "iu"
+    right, labelled = 0, y.ndim == 1 and y.dtype.kind in "iu"
     for step in range(steps):
         batch = order[step * batch_size : (step + 1) * batch_size]
         logits = net.forward(x.take(batch, axis=0))
@@ -688,14 +816,20 @@ def finite_logits(net, x: np.ndarray) -> np.ndarray:
 
 
 def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
-    """The share of x (N, features) that the net takes for its y (N,); raises what finite_logits() raises."""
-    return float((finite_logits(net, x).argmax(axis=1) == y).mean())
+    """The share of x (N, features) that the net takes for its y (N,); raises what finite_logits() and check_labels()
+    raise."""
+    logits = finite_logits(net, x)
+    y = check_labels(y, *logits.shape)
+    return float((logits.argmax(axis=1) == y).mean())
 
 
 def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator, report=lambda row: None) -> dict:
     """Trains net on all of `data`, shuffled anew each epoch, with clipped Adam; calls report(row) after each.
 
-    Returns the run's history; that of a run that diverges ends with its last whole epoch, "diverged_at" says where."""
+    Returns the run's history; that of a run that diverges ends with its last whole epoch, "diverged_at" says where.
+    Raises ValueError for images that are no bytes and for labels that are none, before the first step."""
+    check_labels(data.y_train, len(data.x_train), net.d_out)
+    check_labels(data.y_test, len(data.x_test), net.d_out)
     gates = []
     net.about["pixels"] = PIXELS[0]
     with memory_for(f"the pixels of {len(data.x_train)} training and {len(data.x_test)} test images as {net.dtype}"):
@@ -723,17 +857,20 @@ def train(net: DeepNet, data: Dataset, s: Settings, shuffle: np.random.Generator
 
 @one_blas_thread()
 def run_one(block: str | Block, s: Settings, data: Dataset, verbose: bool = False) -> dict:
-    """One net from its seed to its RUN: what it was, its history, its end."""
+    """One net from its seed to its RUN: what it was, its history, its end.
+
+    Raises ValueError where JSON cannot hold the settings of the block, and what train() raises."""
     start = time.perf_counter()
     line = "{epoch:3d}  loss {train_loss:.4f}  train {train_acc:.3f}  test {test_acc:.3f}  |gradient| {grad_norm:.3g}"
     sizes = data.x_train.shape[1], data.n_classes, s.hidden, s.depth
     with memory_for(f"nets of this size: {s.depth} blocks of {s.hidden} units"):
         net = DeepNet(*sizes, block, s.seed, gate_bias=s.gate_bias, dtype=s.dtype)
+    record_of(net.block)  # raises now, not after the training
     label, rng = f"{net.block.name}, depth {s.depth}, seed {s.seed}", np.random.default_rng([s.seed, 1])
     report = partial(print, f"{label}  epoch", flush=True) if verbose else lambda text: None
     result = train(net, data, s, rng, lambda row: report(line.format_map(row)))
     names = ("depth", "hidden", "epochs", "batch_size", "lr", "seed") + ("gate_bias",) * (net.block.gates > 0)
-    own = {"label": label, "block": net.block.name, **{name: getattr(s, name) for name in names}}
+    own = {"label": label, **record_of(net.block), **{name: getattr(s, name) for name in names}}
     return {**own, "n_parameters": len(net.parameters), **result, "wallclock_sec": time.perf_counter() - start}
 
 

@@ -15,7 +15,18 @@ from numpy import add, divide, exp2, greater, maximum, multiply, subtract  # cal
 from conv.direct import Direct
 from conv.winograd import FEWEST_MAPS, Winograd, tile
 from highway_networks import Optimizer
-from plumbing.arrays import cached, generator, views_into, zero_rows, zeros
+from plumbing.arrays import (
+    COMPLEX,
+    REAL,
+    FixedNames,
+    Gradients,
+    cached,
+    check_numbers,
+    generator,
+    views_into,
+    zero_rows,
+    zeros,
+)
 from plumbing.processes import one_blas_thread
 
 # ---- Layers ----------------------------------------------------------------------------------------------------------
@@ -44,7 +55,7 @@ def by_columns(x: np.ndarray) -> np.ndarray:
     return x.transpose(0, 2, 3, 1, 4).reshape(rows, maps, tiles * phases, n)
 
 
-class Layer:
+class Layer(FixedNames):
     """One entry of a net, from in_shape to out_shape, both (maps, side): its parameters' shapes, and its two passes.
 
     The work arrays for a batch of n images are in a namespace `a` that make_arrays() makes; a.x is the input, with
@@ -53,6 +64,7 @@ class Layer:
     grad.W, grad.b, and returns dL/dx, of the shape of a.x, if needed.
     """
 
+    _called = "layer"
     shapes, statistics, gates, phases, out_phases = MappingProxyType({}), MappingProxyType({}), 0, 1, 1
 
     def __init__(self, in_shape, out_shape=None):
@@ -64,6 +76,9 @@ class Layer:
 
     def prepare_input(self, a, rows) -> None:
         """Called when these rows of a.x have been written."""
+
+    def keep_statistics(self, a) -> None:
+        """Called in training when all layers have gone forward: updates running statistics from this batch."""
 
 
 class Convolution(Layer):
@@ -433,7 +448,7 @@ KINDS = {
 # ---- The net ---------------------------------------------------------------------------------------------------------
 
 
-class ConvNet:
+class ConvNet(FixedNames):
     """A net for images of `shape` (maps, side, side), of the layers that a list like mnist_net(16) names.
 
     All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.  The layer i of the list has
@@ -445,8 +460,12 @@ class ConvNet:
     for b_T = gate_bias.  `dtype` is float32, float64, or complex128 for complex-step derivatives.  `method` is
     Convolution's.  The work arrays are the net's own: one thread at a time.
 
-    Raises ValueError for a list that makes no net; forward() and predict() for an x of another shape, or not finite.
+    Raises ValueError for a list that makes no net; forward() and predict() for an x of another shape, or not finite,
+    and TypeError for one that is no array of real numbers, or a masked one.  net.parameters = ... and layer.W = ...
+    raise AttributeError: write into the arrays.
     """
+
+    _called = "net"
 
     def __init__(
         self, shape, layers, rng, *, init="uniform", first=None, last=0.1, gate_bias=-1.0, dtype=np.float32,
@@ -491,6 +510,10 @@ class ConvNet:
             sizes["statistics"] += sum(map(math.prod, layer.statistics.values()))
         return sizes
 
+    def __repr__(self):
+        kinds = ", ".join(" ".join(map(str, entry)) for entry in self._entries)
+        return f"ConvNet({self.shape}, [{kinds}], {self.dtype}, {len(self.parameters)} parameters)"
+
     def _make_layers(self):
         self.layers, in_shape = [], self.shape[:2]
         for kind, *settings in self._entries:
@@ -512,7 +535,7 @@ class ConvNet:
     def _name_views(self):
         self._work, self._saved = {}, None
         for layer in self.layers:
-            layer.grad = SimpleNamespace()
+            layer.grad = Gradients()
         for flat, shapes, owner_of in (
             (self.parameters, "shapes", lambda layer: layer),
             (self.gradient, "shapes", lambda layer: layer.grad),
@@ -522,6 +545,10 @@ class ConvNet:
                 own = getattr(layer, shapes)
                 vars(owner_of(layer)).update(views_into(flat, own))
                 flat = flat[sum(map(math.prod, own.values())) :]
+        for layer in self.layers:
+            layer.grad._fixed = frozenset(layer.shapes)
+            layer._fixed = frozenset((*layer.shapes, *layer.statistics, "grad"))
+        self._fixed = frozenset((*self._STATE, "layers"))
 
     _STATE = ("shape", "dtype", "method", "_entries", "parameters", "gradient", "statistics")
 
@@ -536,7 +563,9 @@ class ConvNet:
 
     def forward(self, x: np.ndarray, dropout: np.random.Generator | None = None) -> np.ndarray:
         """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array; keeps what backward()
-        needs.  Drops units only where there is a generator."""
+        needs.  Drops units only where there is a generator.
+
+        Raises FloatingPointError where running statistics would not stay finite, and then changes none."""
         self._saved = None
         work = self._workspace(self._checked(x), "train")
         logits = self._run(x, work, dropout)
@@ -575,6 +604,7 @@ class ConvNet:
         work, self._saved = self._saved, None
         if work is None:
             raise RuntimeError("backward() needs a forward() of its own before it")
+        check_numbers("d_logits", np.asanyarray(d_logits), self._kinds)
         d = np.asarray(d_logits, self.dtype).T
         if d.shape != work.logits.shape:
             raise ValueError(f"d_logits must have shape {work.logits.T.shape}, not {d.T.shape}")
@@ -592,7 +622,10 @@ class ConvNet:
             parts += [np.full(math.prod(shape), number) for number, shape in numbers]
         return np.concatenate(parts).astype(self.dtype)
 
+    _kinds = property(lambda self: COMPLEX if self.dtype.kind == "c" else REAL, doc="of numbers that it takes")
+
     def _checked(self, x) -> int:
+        check_numbers("x", x, self._kinds)
         maps, side, _ = self.shape
         if x.shape[1:] not in (self.shape, (math.prod(self.shape),)) or len(x) == 0:
             shapes = f"(N, {math.prod(self.shape)}) or (N, {maps}, {side}, {side}) with N >= 1"
@@ -615,6 +648,9 @@ class ConvNet:
         for layer, a, y, prepare_next in zip(self.layers, work.arrays, outputs, after, strict=True):
             a.rng, a.training = dropout, work.training
             layer.forward(a, y, prepare_next)
+        if work.training:
+            for layer, a in zip(self.layers, work.arrays, strict=True):
+                layer.keep_statistics(a)
         return work.logits.T.copy()
 
 
@@ -674,9 +710,13 @@ class Nesterov(Optimizer):
     Raises ValueError unless lr is positive.
     """
 
+    v: np.ndarray
+    weight_decay: np.ndarray
+    rates: np.ndarray
+
     def __init__(self, parameters, lr, momentum=0.9, weight_decay=0.0, rates=1.0):
-        super().__init__(parameters, lr, clip=math.inf, decay=1.0, n_states=3)
-        self.momentum, (self.v, self.weight_decay, self.rates) = momentum, self.states
+        super().__init__(parameters, lr, clip=math.inf, decay=1.0, states=("v", "weight_decay", "rates"))
+        self.momentum = momentum
         self.weight_decay[:], self.rates[:] = weight_decay, rates
         self._ahead = zeros(len(self._scratch), parameters.dtype)
 

@@ -60,8 +60,10 @@ class Normalised:
         mean, variance = self.mean, self.variance
         if a.training:
             mean, variance = together(moments)
-            self.mean += PACE * (mean - self.mean)
-            self.variance += PACE * (variance - self.variance)
+            a.running_mean = self.mean + PACE * (mean - self.mean)
+            a.running_variance = self.variance + PACE * (variance - self.variance)
+            if not (np.isfinite(a.running_mean).all() and np.isfinite(a.running_variance).all()):
+                raise FloatingPointError("the batch's mean or variance is not finite")
         e.deviation = np.sqrt(variance + EPSILON)
         for rows in a.parts:
             u, H = e.u[rows], e.H[rows]
@@ -71,6 +73,10 @@ class Normalised:
             add(H, of_maps(self.b[:maps]), H)
             self._elementwise(e, rows, H, e.y[rows])
             prepare_next(rows)
+
+    def keep_statistics(self, a):
+        self.mean[:] = a.running_mean
+        self.variance[:] = a.running_variance
 
     def _keep(self, e, rows, z):
         e.u[rows] = z[:, :, : self.out_shape[0]]  # v

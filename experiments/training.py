@@ -64,7 +64,9 @@ def make(t: dict) -> hn.DeepNet:
     rng = np.random.default_rng(t["seed"])
     own = {"activation": t["activation"], "init": init, "gate_bias": t.get("gate_bias", 0.0)}
     width = t["width"] if "width" in t else WIDTH[t["block"]]
-    block = extra_blocks.Residual(t["scale"]) if "scale" in t else t["block"]
+    block = hn.block_of(t["block"], **t.get("block_settings", {}))
+    if "scale" in t:
+        block = extra_blocks.Residual(t["scale"])
     data = data_of(t)
     net = hn.DeepNet(data.x_train.shape[1], data.n_classes, width, t["layers"] - 1, block, rng, **own)
     net.about["pixels"] = pixels_of(t.get("data_dir"))
@@ -74,9 +76,11 @@ def make(t: dict) -> hn.DeepNet:
 class SGD(hn.Optimizer):
     """Gradient descent with momentum: v = momentum v + lr g, parameters -= v."""
 
+    v: np.ndarray
+
     def __init__(self, parameters, lr=0.1, momentum=0.9, decay=1.0, clip=math.inf):
-        super().__init__(parameters, lr, clip, decay, n_states=1)
-        self.momentum, [self.v] = momentum, self.states
+        super().__init__(parameters, lr, clip, decay, states=("v",))
+        self.momentum = momentum
 
     def _update(self, gradient, scale):
         momentum, lr = self._scalars(self.momentum, self.lr * (scale or 1))

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+import highway_networks as hn
 from experiments.sources import checksum_of_sources
 from plumbing.commands import first_line, number, path_name, run_command, run_program
 from plumbing.files import (
@@ -84,7 +85,11 @@ class Experiment:
         """{**trial, **result} of every trial, in this order; only those that the log does not have are run.
 
         `data_of(trial)` is the data set that the trial reads, if it reads one; `logged(trial)` is called when the log
-        has its result on disk.  Where the source of the function cannot be read, all trials are run."""
+        has its result on disk.  Where the source of the function cannot be read, all trials are run.  A trial's `block`
+        may be a Block with settings; one that is bound to the function, and so in no key, raises ValueError."""
+        bound = [*getattr(function, "args", ()), *getattr(function, "keywords", {}).values()]
+        if any(isinstance(value, hn.Block) for value in bound):
+            raise ValueError('a block belongs in the trial, {"block": ...}: results are kept by what a trial holds')
         sets = [data_of(trial) if data_of else None for trial in trials]
         try:
             code = checksum_of_sources(function)
@@ -125,7 +130,8 @@ class Experiment:
     def _finished(self, function, data_of, todo: list[tuple[dict, str]]):
         """(key, result, commit) of each as it finishes: in processes here, or on the workers of a Dask cluster."""
         if self.scheduler is None:
-            yield from in_processes(_call, [(function, data_of, *each) for each in todo], min(self.jobs, len(todo)))
+            jobs = max(1, min(self.jobs, len(todo)))
+            yield from in_processes(_call, [(function, data_of, *each) for each in todo], jobs)
             return
         try:
             from dask.distributed import Client, KilledWorker, as_completed
@@ -157,6 +163,9 @@ class Experiment:
 
 
 def _key(trial: dict, data: str | None, code: str) -> str:
+    block = trial.get("block")
+    if isinstance(block, hn.Block):
+        trial = trial | hn.record_of(block)
     return json.dumps({"trial": trial, "data": data, "code": code})
 
 

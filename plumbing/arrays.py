@@ -1,4 +1,4 @@
-"""Memory that is made once: blocks of zeros, named views into one flat array."""
+"""Memory that is made once: blocks of zeros, named views into one flat array; and what arrays are accepted."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import math
 import sys
 
 import numpy as np
+from numpy.ma import MaskedArray
 
+REAL, COMPLEX = "biuf", "biufc"  # kinds of dtypes that hold numbers
 CACHE_LINE, HUGE = 64, 1 << 22  # bytes
 
 
@@ -47,6 +49,40 @@ def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str
     """Views of these shapes, by name, one after another in a flat array."""
     ends = np.cumsum([math.prod(shape) for shape in shapes.values()], dtype=int)
     return {name: part.reshape(shapes[name]) for name, part in zip(shapes, np.split(flat, ends), strict=False)}
+
+
+class FixedNames:
+    """Base of objects whose attributes named in `_fixed` cannot be replaced: other objects hold the same arrays, and
+    would not see new ones.
+
+    `net.b_T += 1` is allowed: it writes into the array, and then assigns the very same one."""
+
+    _called = "self"  # the object's name in the error
+    _fixed: frozenset[str] = frozenset()
+
+    def __setattr__(self, name, value):
+        if name in self._fixed and value is not vars(self)[name]:
+            if isinstance(vars(self)[name], np.ndarray):
+                raise AttributeError(f"write into the array, which others use: {self._called}.{name}[...] = ...")
+            raise AttributeError(f"{self._called}.{name} cannot be replaced: it is fixed when the object is made")
+        super().__setattr__(name, value)
+
+
+class Gradients(FixedNames):
+    """Views into a gradient, by the names of the parameters."""
+
+    _called = "grad"
+
+
+def check_numbers(name: str, array, kinds: str = REAL) -> None:
+    """Raises TypeError unless it is an array, none of it masked, whose dtype is of these kinds."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"{name} must be a NumPy array, not {type(array).__name__}")
+    if isinstance(array, MaskedArray):
+        raise TypeError(f"{name} must not be a masked array: its mask would be ignored")
+    if array.dtype.kind not in kinds:
+        what = "numbers" if "c" in kinds else "real numbers"
+        raise TypeError(f"{name} must hold {what}, not {array.dtype}")
 
 
 def cached(work: dict, key, make):

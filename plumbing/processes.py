@@ -74,10 +74,13 @@ def in_processes(function, tasks, jobs: int, heard=None):
     """Yields function(*task) as the tasks finish, each in a process of its own, `jobs` at a time; with jobs=1 all in
     this one.  With `heard` the function gets one more argument, `tell`: tell(message) calls heard(message) here.
 
-    Raises WorkerDied when a process dies, and what a task raises.  Whatever ends this early ends the processes, too, at
-    once.  A process alone holds its end of its pipe: when it dies the pipe ends, and nobody waits for the rest of what
-    it was sending.  (Libraries share queues and threads between workers, and can hang there: docs/guarantees.md.)
+    Raises ValueError for fewer jobs than one, WorkerDied when a process dies, and what a task raises.  Whatever ends
+    this early ends the processes, too, at once.  A process alone holds its end of its pipe: when it dies the pipe ends,
+    and nobody waits for the rest of what it was sending.  (Libraries share queues and threads between workers, and can
+    hang there: docs/guarantees.md.)
     """
+    if jobs < 1:
+        raise ValueError(f"at least one task at a time must run, not {jobs}")
     if jobs == 1:
         function = partial(function, tell=heard) if heard else function
         yield from (function(*task) for task in tasks)

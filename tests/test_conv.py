@@ -369,3 +369,29 @@ def test_a_number_for_each_parameter():
     assert [(layer.W.min(), layer.W.max()) for layer in net.layers] == [(1, 1), (1, 1), (10, 10)]
     assert all((layer.b == -2).all() for layer in net.layers)
     assert set(net.per_parameter(weights=3.0)) == {0, 3}
+
+
+def test_what_replaces_an_array_of_the_net_is_refused():
+    net = ConvNet((1, 4, 4), [("conv-bn", 3, 2), ("highway", 3), ("dense", 3)], 0)
+    normalised, highway, _ = net.layers
+    for owner, names in (
+        (net, ("parameters", "gradient", "statistics")),
+        (normalised, ("W", "b", "gamma", "mean", "variance")),
+        (highway, ("W", "b")),
+        (highway.grad, ("W", "b")),
+    ):
+        for name in names:
+            before = getattr(owner, name)
+            with pytest.raises(AttributeError, match=rf"{name}\[\.\.\.\] = "):
+                setattr(owner, name, np.ones_like(before))
+            assert getattr(owner, name) is before
+    with pytest.raises(AttributeError, match=r"net\.layers cannot be replaced"):
+        net.layers = []
+    net.parameters *= 0
+    highway.W += 1
+    assert net.parameters.sum() == highway.W.size
+
+
+def test_what_a_net_looks_like():
+    net = ConvNet((1, 4, 4), [("conv", 3, 2, "valid"), ("dense", 3)], 0)
+    assert repr(net) == "ConvNet((1, 4, 4), [conv 3 2 valid, dense 3], float32, 47 parameters)"

@@ -186,7 +186,7 @@ def test_validation_is_on_training_images_that_are_not_trained_on(mnist):
     assert (data.x_train == mnist.x_train[:55000]).all()
     assert (data.x_test == mnist.x_train[55000:]).all()
     assert (data.y_test == mnist.y_train[55000:]).all()
-    with pytest.raises(ValueError, match="more than the 55000 and 5000 there are"):
+    with pytest.raises(ValueError, match="from 1 to 55000 training images can be selected, not"):
         cn.select_images(mnist, replace(s, n_train=55001))
     for n_train, n_test in ((60000, 10000), (200, 100)):
         data = cn.select_images(mnist, cn.Settings(n_train=n_train, n_test=n_test))
@@ -978,3 +978,36 @@ def test_quick_and_quiet(tmp_path):
     assert process.returncode == 0, process.stderr
     assert len(process.stdout.splitlines()) == 2
     assert not [*tmp_path.iterdir()]
+
+
+def test_a_copied_training_saves_the_momentum_that_it_has(tmp_path, shapes):
+    data = hn.load_mnist(shapes)
+    original = training(data=data)
+    data = cn.select_images(data, original.settings)
+    original = training(data=data)
+    cn.train(original, data, stop_after=1)
+    twin = copy.deepcopy(original)
+    for run_of in (original, twin):
+        cn.train(run_of, data, stop_after=2)
+    twin.save(tmp_path / "twin.npz")
+    saved = cn.Training.load(tmp_path / "twin.npz")
+    np.testing.assert_array_equal(twin.parameters, original.parameters)
+    np.testing.assert_array_equal(saved.optimizer.v, original.optimizer.v)
+    assert np.shares_memory(twin.optimizer.parameters, twin.net.parameters)
+
+
+@pytest.mark.parametrize("kind", ["floats", "masked", "complex"])
+def test_images_that_are_no_bytes_are_refused(shapes, kind):
+    """Pixels from 0 to 1 would be divided by 256 once more."""
+    x = hn.load_mnist(shapes).x_test[:5]
+    bad = {"floats": x / 255, "masked": np.ma.masked_equal(x, 0), "complex": x + 0j}[kind]
+    for entry in (training().predict, training().forward):
+        with pytest.raises((ValueError, TypeError), match=r"pixels must be bytes|x must"):
+            entry(bad)
+
+
+@pytest.mark.parametrize(("n_train", "n_test"), [(301, 80), (300, 81), (-5, 80), (300, -1), (0, 80), (300, 0)])
+def test_a_selection_of_other_than_what_there_is_is_refused(shapes, n_train, n_test):
+    data = hn.load_mnist(shapes)
+    with pytest.raises(ValueError, match=r"from 1 to (300 training|80 test) images can be selected, not -?\d+"):
+        cn.select_images(data, replace(SMALL, n_train=n_train, n_test=n_test))

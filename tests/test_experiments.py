@@ -50,6 +50,7 @@ from experiments import (
     very_deep,
 )  # fmt: skip
 from experiments import trials as trials_module
+from experiments.extra_blocks import Residual
 from experiments.ledger import PUBLISHED
 from experiments.sources import checksum_of_sources
 from experiments.trials import Experiment
@@ -343,6 +344,49 @@ def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkey
     assert run("0", "x") == 6
     first = trials_of(tmp_path)[0]
     assert {name: first[name] for name in ("trial", "data", "code")} == {"trial": {"a": 1}, "data": "0", "code": "x"}
+
+
+def parameters_of(t):
+    return {"scale": hn.block_of(t["block"]).scale}
+
+
+def test_a_block_in_a_trial_is_known_by_its_settings(tmp_path):
+    def run(*scales):
+        e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
+        return e.run(parameters_of, [{"block": Residual(scale), "seed": 0} for scale in scales])
+
+    rows = run(0.1, 0.02)
+    assert [row["scale"] for row in rows] == [0.1, 0.02]
+    assert [row["block"] for row in rows] == ["residual"] * 2
+    assert [row["block_settings"] for row in rows] == [{"scale": 0.1}, {"scale": 0.02}]
+    assert [row["scale"] for row in run(0.02, 0.5)] == [0.02, 0.5]
+    assert len(trials_of(tmp_path)) == 3
+
+
+def test_a_block_that_is_bound_to_the_function_of_a_trial_is_refused(tmp_path):
+    e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
+    for bound in (functools.partial(parameters_of, Residual(0.1)), functools.partial(parameters_of, t=Residual(0.1))):
+        with pytest.raises(ValueError, match="a block belongs in the trial"):
+            e.run(bound, [{"seed": 0}])
+
+
+def test_the_net_of_a_trial_has_the_settings_of_its_block():
+    t = {
+        "activation": "tanh",
+        "seed": 0,
+        "width": 8,
+        "layers": 3,
+        "block": "residual",
+        "block_settings": {"scale": 0.3},
+    }
+    assert training.make(t).block.scale == 0.3
+    assert training.make(t | {"block": Residual(0.7)}).block.scale == 0.7
+
+
+def test_trials_that_are_all_finished_need_no_process(tmp_path):
+    for _ in range(2):
+        e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "2"])
+        assert e.run(parameters_of, [{"block": "residual"}])[0]["scale"] is None
 
 
 def test_a_worker_with_other_code_or_data_is_refused():

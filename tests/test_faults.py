@@ -339,6 +339,12 @@ def test_a_second_ctrl_c_at_once_is_the_echo_of_the_first(monkeypatch):
         interrupt()
 
 
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_no_task_is_dropped_for_want_of_a_process(jobs):
+    with pytest.raises(ValueError, match=f"at least one task at a time must run, not {jobs}"):
+        list(in_processes(abs, [(-1,)], jobs))
+
+
 @pytest.mark.parametrize("jobs", [2, 5])
 def test_every_task_is_done_once_and_an_error_tells_where(jobs):
     assert sorted(in_processes(abs, [(-i,) for i in range(50)], jobs)) == [*range(50)]

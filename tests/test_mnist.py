@@ -80,6 +80,8 @@ DAMAGE = {  # what happens to which file, and what the message must say
     "floats": (TRAIN_IMAGES, lambda p: recompress(p, lambda d: b"\0\0\x0d\3" + d[4:]), "idx magic number 00000803"),
     "another size": (TEST_IMAGES, lambda p: recompress(p, lambda d: idx_bytes(np.zeros((80, 5, 6)))), "sizes differ"),
     "labels too few": (TRAIN_LABELS, lambda p: recompress(p, lambda d: idx_bytes(np.zeros(299))), "299 labels"),
+    "no class but one": (TRAIN_LABELS, lambda p: recompress(p, lambda d: idx_bytes(np.full(300, 2))), "label is 2; at"),
+    "no class but 0": (TRAIN_LABELS, lambda p: recompress(p, lambda d: idx_bytes(np.zeros(300))), "label is 0; at"),
     "a label too high": (TEST_LABELS, lambda p: recompress(p, lambda d: idx_bytes(np.arange(80))), "exceeds"),
     "no images": (
         TRAIN_IMAGES,

@@ -1,6 +1,7 @@
 import copy
 import json
 import pickle
+import traceback
 import weakref
 from types import SimpleNamespace
 
@@ -12,10 +13,11 @@ from hypothesis import strategies as st
 from test_gradients import SHAPES, random_net
 from threadpoolctl import threadpool_info, threadpool_limits
 
+import conv_highway_networks as cn
 import highway_networks as hn
 import straightforward
 from benchmarks.rivals import as_straightforward
-from conv.layers import ConvNet
+from conv.layers import ConvNet, Nesterov
 from experiments.extra_blocks import Residual
 from experiments.training import SGD
 from plumbing.arrays import zero_rows, zeros
@@ -176,10 +178,117 @@ def test_views_cover_the_flat_vectors_exactly_once(block):
     assert [name for name in ("W_T", "b_T", "W_C", "b_C") if hasattr(net, name)] == gates
 
 
-def test_parameters_cannot_be_replaced_behind_the_views():
-    net, _, _ = random_net("plain", (4, 3, 6, 2, 1))
-    with pytest.raises(AttributeError):
-        net.parameters = np.zeros(3)
+@pytest.mark.parametrize("name", ["parameters", "gradient", "W_in", "b_in", "W_H", "b_H", "W_T", "b_T", "b_out"])
+def test_what_replaces_an_array_of_the_net_is_refused(name):
+    net = hn.DeepNet(4, 3, 6, 2, "highway", 0)
+    owners = [net] if name in ("parameters", "gradient") else [net, net.grad]
+    for owner in owners:
+        before = getattr(owner, name)
+        with pytest.raises(AttributeError, match=rf"{name}\[\.\.\.\] = "):
+            setattr(owner, name, np.ones_like(before))
+        assert getattr(owner, name) is before
+    with pytest.raises(AttributeError, match=r"\.parameters\[\.\.\.\] = "):
+        copy.deepcopy(net).parameters = np.zeros(3)
+
+
+def test_an_array_of_the_net_is_changed_in_place():
+    net, x, _ = random_net("highway", (4, 3, 6, 2, 1), dtype=np.float64)
+    expected = net.parameters * 2
+    net.parameters *= 2
+    np.testing.assert_array_equal(net.parameters, expected)
+    net.b_T += 1e9
+    net.b_out -= net.b_out
+    shallow = hn.DeepNet(4, 3, 6, 0, "highway", 0, dtype=np.float64)
+    for name in ("W_in", "b_in", "W_out", "b_out"):
+        getattr(shallow, name)[:] = getattr(net, name)
+    net.b_T -= 2e9
+    np.testing.assert_allclose(net.predict(x), shallow.predict(x))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("d_in", 5), ("d_out", 5), ("hidden", 7), ("depth", 3), ("block", hn.Plain()), ("activation", "relu"),
+        ("dtype", np.dtype("float64")), ("grad", None),
+    ],
+)  # fmt: skip
+def test_what_is_fixed_when_a_net_is_made_cannot_be_replaced(name, value):
+    net = hn.DeepNet(4, 3, 6, 2, "highway", 0)
+    before = getattr(net, name)
+    with pytest.raises(AttributeError, match=rf"net\.{name} cannot be replaced"):
+        setattr(net, name, value)
+    assert getattr(net, name) is before
+    net.about = {"mine": 1}
+
+
+def test_what_a_net_and_a_block_look_like():
+    net = hn.DeepNet(4, 3, 6, 2, Residual(scale=0.5), 0, activation="relu", dtype=np.float64)
+    shown = f"DeepNet(4, 3, hidden=6, depth=2, Residual(scale=0.5), relu, float64, {len(net.parameters)} parameters)"
+    assert repr(net) == shown
+    assert repr(hn.Highway()) == "Highway()"
+
+
+NO_REAL_NUMBERS = {
+    "complex": lambda x: x + 1j,
+    "masked": np.ma.masked_invalid,
+    "text": lambda x: x.astype(str),
+    "objects": lambda x: x.astype(object),
+    "a list": lambda x: x.tolist(),
+}
+
+
+@pytest.mark.parametrize("kind", NO_REAL_NUMBERS)
+@pytest.mark.parametrize("entry", ["forward", "predict", "gates"])
+def test_an_x_that_is_no_array_of_real_numbers_is_refused(kind, entry):
+    net, x, _ = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float32)
+    message = "x must be a NumPy array" if kind == "a list" else "x must (hold real numbers|not be a masked array)"
+    with pytest.raises(TypeError, match=message):
+        getattr(net, entry)(NO_REAL_NUMBERS[kind](x))
+    conv = ConvNet((1, 2, 2), [("highway", 1), ("dense", 3)], 0)
+    with pytest.raises(TypeError, match=message):
+        getattr(conv, "mean_gates" if entry == "gates" else entry)(NO_REAL_NUMBERS[kind](x))
+
+
+@pytest.mark.parametrize("kind", ["complex", "masked", "text"])
+def test_a_d_logits_that_is_no_array_of_real_numbers_is_refused(kind):
+    conv = ConvNet((1, 2, 2), [("highway", 1), ("dense", 3)], 0)
+    for net in (hn.DeepNet(4, 3, 6, 2, "highway", 0), conv):
+        logits = net.forward(np.ones((5, 4)))
+        with pytest.raises(TypeError, match="d_logits must"):
+            net.backward(NO_REAL_NUMBERS[kind](logits))
+
+
+def test_complex_numbers_go_through_a_complex_net_alone():
+    net, x, _ = random_net("highway", (4, 3, 6, 2, 5))
+    assert net.predict(x + 0j).dtype == np.complex128
+
+
+BAD_LABELS = {
+    "a column": lambda y: y[:, None],
+    "a row": lambda y: y[None],
+    "text": lambda y: y.astype(str),
+    "floats": lambda y: y.astype(float),
+    "one too few": lambda y: y[:-1],
+    "a class too many": lambda y: y + 1,
+    "below 0": lambda y: y - 1,
+    "masked": lambda y: np.ma.masked_equal(y, 2),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_LABELS)
+def test_accuracy_refuses_labels_that_are_none(kind):
+    net, x, _ = random_net("highway", (4, 3, 6, 2, 6), dtype=np.float64)
+    y = np.array([0, 1, 2, 0, 1, 2])
+    assert hn.accuracy(net, x, y) == (net.predict(x).argmax(axis=1) == y).mean()
+    with pytest.raises((TypeError, ValueError), match=r"y must (hold 6 whole numbers from 0 to 2|not be a masked)"):
+        hn.accuracy(net, x, BAD_LABELS[kind](y))
+    with pytest.raises((TypeError, ValueError), match=r"y must (hold 6 whole numbers from 0 to 2|not be a masked)"):
+        hn.softmax_cross_entropy(net.predict(x), BAD_LABELS[kind](y))
+
+
+def test_masked_logits_are_refused():
+    with pytest.raises(TypeError, match="logits must not be a masked array"):
+        hn.softmax_cross_entropy(np.ma.masked_invalid(np.zeros((3, 3))), np.array([0, 1, 2]))
 
 
 def test_a_carry_gate_of_one_minus_T_makes_the_highway_block():
@@ -269,7 +378,7 @@ def test_a_saved_net_is_the_same_net(block, dtype, tmp_path):
     assert (type(again.block), vars(again.block)) == (type(net.block), vars(net.block))
     for name, value in net.__getstate__().items():
         if name != "block":
-            np.testing.assert_array_equal(getattr(again, name), 0 if name == "_gradient" else value)
+            np.testing.assert_array_equal(getattr(again, name), 0 if name == "gradient" else value)
     np.testing.assert_array_equal(again.predict(x), net.predict(x))
     again.backward(hn.softmax_cross_entropy(again.forward(x), y)[1])  # its views are views
     assert again.grad.W_H.any()
@@ -338,6 +447,24 @@ def test_no_error_says_how_to_execute_what_is_in_a_file(tmp_path):
             hn.DeepNet.load(path)
         assert "pickle" not in str(error.value)
         assert "unsafe" not in str(error.value)
+
+
+@pytest.mark.parametrize("load", [hn.DeepNet.load, cn.Training.load])
+@pytest.mark.parametrize("content", ["text", "pickle", "objects"])
+def test_no_traceback_says_how_to_execute_what_is_in_a_file(tmp_path, load, content):
+    path = tmp_path / "net.npz"
+    if content == "text":
+        path.write_text("hello, world")
+    elif content == "pickle":
+        path.write_bytes(pickle.dumps([1]))
+    else:
+        np.savez(path, parameters=np.array([{}], dtype=object))
+    with pytest.raises(InputError) as error:
+        load(path)
+    shown = "".join(traceback.format_exception(error.value))
+    assert "net.npz is not a" in shown
+    assert "allow_pickle" not in shown
+    assert "unsafe" not in shown
 
 
 def test_a_seed_does_for_a_generator():
@@ -698,6 +825,67 @@ def test_clip_survives_the_overflow_of_a_float32_norm(kind):
     np.testing.assert_allclose(optimizer.states[0], 0.5, rtol=1e-5)
 
 
+def duplicates():
+    return [copy.deepcopy, lambda optimizer: pickle.loads(pickle.dumps(optimizer))]
+
+
+@pytest.mark.parametrize("duplicate", duplicates())
+@pytest.mark.parametrize(
+    ("make", "names"), [(hn.Adam, ["m", "v"]), (SGD, ["v"]), (Nesterov, ["v", "weight_decay", "rates"])]
+)
+def test_a_copied_optimiser_goes_on_as_the_original(make, names, duplicate):
+    rng = np.random.default_rng(0)
+    gradients = rng.normal(size=(4, 9))
+    ours = make(np.zeros(9), lr=0.1)
+    for gradient in gradients[:2]:
+        ours.step(gradient)
+    theirs = duplicate(ours)
+    assert theirs.parameters is not ours.parameters
+    for gradient in gradients[2:]:
+        assert theirs.step(gradient) == ours.step(gradient)
+    np.testing.assert_array_equal(theirs.parameters, ours.parameters)
+    for row, name in enumerate(names):
+        np.testing.assert_array_equal(getattr(theirs, name), getattr(ours, name))
+        assert np.shares_memory(getattr(theirs, name), theirs.states[row])
+        assert not np.shares_memory(getattr(theirs, name), ours.states)
+
+
+@pytest.mark.parametrize("duplicate", duplicates())
+def test_a_net_and_its_optimiser_are_copied_together(duplicate):
+    net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
+    twin, optimizer = duplicate((net, hn.Adam(net.parameters)))
+    before = twin.parameters.copy()
+    optimizer.step(twin.backward(hn.softmax_cross_entropy(twin.forward(x), y)[1]))
+    assert (twin.parameters != before).any()
+    assert (net.parameters == before).all()
+
+
+def test_what_replaces_a_state_of_an_optimiser_is_refused():
+    optimizer = hn.Adam(np.zeros(3))
+    with pytest.raises(AttributeError, match=r"optimizer\.m\[\.\.\.\] = "):
+        optimizer.m = np.ones(3)
+    optimizer.m += 1
+    assert (optimizer.states[0] == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "size"),
+    [*((np.float32, size) for size in (2e-24, 1e-40, 1e20)), *((np.float64, size) for size in (2e-170, 1e-310, 1e200))],
+)
+def test_the_norm_survives_squares_that_underflow_or_overflow(dtype, size):
+    gradient = np.zeros(5, dtype)
+    gradient[1] = 3 * size
+    gradient[2] = 4 * size
+    kept = gradient.copy()
+    norm = hn.Adam(np.zeros(5, dtype)).step(gradient)
+    assert norm == pytest.approx(5 * size, rel=1e-4, abs=0)  # subnormal numbers have fewer digits
+    np.testing.assert_array_equal(gradient, kept)
+
+
+def test_the_norm_of_nothing_is_nothing():
+    assert hn.Adam(np.zeros(5, np.float32)).step(np.zeros(5, np.float32)) == 0
+
+
 @pytest.mark.parametrize("kind", [hn.Adam, SGD])
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_gradient_that_is_not_finite_changes_nothing(kind, bad):
@@ -714,7 +902,7 @@ def test_a_gradient_that_is_not_finite_changes_nothing(kind, bad):
 def test_what_is_computed_with_begins_at_a_cache_line(dtype):
     """A vector instruction then reads one line, not two."""
     net = hn.DeepNet(7, 3, 5, 3, "highway", 0, dtype=dtype)
-    optimizer = hn.Adam(net.parameters) if dtype is np.float32 else hn.Optimizer(net.parameters, 0.1, 1.0, 1.0, 2)
+    optimizer = hn.Optimizer(net.parameters, lr=0.1, clip=1.0, decay=1.0, states=("m", "v"))
     for array in (net.parameters, net.gradient, *optimizer.states, zeros(3, dtype), *zero_rows(3, 5, dtype)):
         assert array.ctypes.data % 64 == 0
         assert array.flags.c_contiguous

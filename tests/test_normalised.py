@@ -188,3 +188,29 @@ def test_the_moments_of_parts_are_those_of_the_whole():
     mean, variance = together([moments_of(part, np.empty_like(part)) for part in (v[:1], v[1:4], v[4:])])
     np.testing.assert_allclose(mean, v.mean(axis=(0, 1, 3, 4)), rtol=1e-13)
     np.testing.assert_allclose(variance, v.var(axis=(0, 1, 3, 4)), rtol=1e-13)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_batch_whose_statistics_overflow_changes_none(method):
+    """One finite batch would make them NaN, for ever."""
+    net = net_of(method, np.float32)
+    x, _ = batch()
+    net.forward(x)
+    before = net.statistics.copy()
+    logits = net.predict(x)
+    with np.errstate(over="ignore", invalid="ignore"), pytest.raises(FloatingPointError, match="mean or variance"):
+        net.forward(np.full((5, 2, 6, 6), 3e38))
+    np.testing.assert_array_equal(net.statistics, before)
+    np.testing.assert_array_equal(net.predict(x), logits)
+    with pytest.raises(RuntimeError, match="forward"):
+        net.backward(np.zeros((5, 3)))
+
+
+def test_a_layer_that_overflows_leaves_the_statistics_of_those_below_alone():
+    net = net_of("direct", np.float32)
+    x, _ = batch()
+    before = net.statistics.copy()
+    net.layers[1].W[:] = 1e38
+    with np.errstate(over="ignore", invalid="ignore"), pytest.raises(FloatingPointError, match="mean or variance"):
+        net.forward(x)
+    np.testing.assert_array_equal(net.statistics, before)

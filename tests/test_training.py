@@ -292,3 +292,66 @@ def test_a_residual_net_trains_at_depth_30(mnist):
     s = hn.Settings()
     run = hn.run_one("residual", s, hn.subset(mnist, s.seed, s.n_train, s.n_test))
     assert run["final_test_acc"] > 0.78
+
+
+@pytest.mark.parametrize("name", ["y_train", "y_test"])
+@pytest.mark.parametrize("kind", ["a column", "text", "a class too many", "masked"])
+def test_a_run_refuses_labels_that_are_none_before_its_first_step(data_set, monkeypatch, name, kind):
+    monkeypatch.setattr(hn, "train_epoch", pytest.fail)
+    data = hn.load_mnist(data_set)
+    bad = {
+        "a column": lambda y: y[:, None],
+        "text": lambda y: y.astype(str),
+        "a class too many": lambda y: y + 1,
+        "masked": lambda y: np.ma.masked_equal(y, 2),
+    }[kind]
+    with pytest.raises((TypeError, ValueError), match=r"y must (hold .* whole numbers from 0 to 2|not be a masked)"):
+        hn.run_one("plain", SMALL, data._replace(**{name: bad(getattr(data, name))}))
+
+
+@pytest.mark.parametrize("name", ["x_train", "x_test"])
+def test_a_run_refuses_masked_images(data_set, monkeypatch, name):
+    monkeypatch.setattr(hn, "train_epoch", pytest.fail)
+    data = hn.load_mnist(data_set)
+    with pytest.raises(TypeError, match="x must not be a masked array"):
+        hn.run_one("plain", SMALL, data._replace(**{name: np.ma.masked_less(getattr(data, name), 9)}))
+
+
+def test_an_epoch_refuses_what_is_no_pair_of_x_and_y():
+    net = hn.DeepNet(4, 3, 6, 2, "plain", 0)
+    optimizer = hn.Adam(net.parameters)
+    x, y, order = np.ones((8, 4)), np.zeros(8, int), np.arange(8)
+    for bad_x, bad_y, error, message in (
+        (x, y[:, None], ValueError, "y must hold 4 whole numbers"),
+        (x, y.astype(str), TypeError, "y must hold numbers"),
+        (x, np.ma.masked_equal(y, 0), TypeError, "y must not be a masked array"),
+        (np.ma.masked_equal(x, 0), y, TypeError, "x must not be a masked array"),
+        (x + 1j, y, TypeError, "x must hold real numbers"),
+        (x, np.zeros(9, int), ValueError, "x has 8, y has 9"),
+    ):
+        before = net.parameters.copy()
+        with pytest.raises(error, match=message):
+            hn.train_epoch(net, optimizer, bad_x, bad_y, order, 4)
+        with pytest.raises(error, match=message):
+            hn.train_epochs(net, optimizer, bad_x, bad_y, [order], 4)
+        np.testing.assert_array_equal(net.parameters, before)
+
+
+def test_targets_that_are_a_column_of_whole_numbers_are_no_labels():
+    """A loss of the caller's own may take them; an accuracy would be that of N x N pairs."""
+    net = hn.DeepNet(4, 1, 6, 2, "plain", 0)
+
+    def squared_error(out, y):
+        return ((out - y) ** 2).mean(), 2 * (out - y) / len(y)
+
+    x, y = np.ones((8, 4)), np.zeros((8, 1), int)
+    row = hn.train_epoch(net, hn.Adam(net.parameters), x, y, np.arange(8), 4, squared_error)
+    assert row["train_acc"] is None
+
+
+@pytest.mark.parametrize(("n_train", "n_test"), [(301, 80), (300, 81), (-5, 80), (300, -1), (0, 80), (300, 0)])
+def test_a_subset_of_other_than_what_there_is_is_refused(data_set, n_train, n_test):
+    data = hn.load_mnist(data_set)
+    assert len(hn.subset(data, 0, 300, 80).x_train) == 300
+    with pytest.raises(ValueError, match=r"from 1 to (300 training|80 test) images can be drawn, not -?\d+"):
+        hn.subset(data, 0, n_train, n_test)

@@ -1,5 +1,6 @@
 """docs/your_own_block.md does what it shows: a block in a file of the user's own, checked by one command, trained."""
 
+import contextlib
 import os
 import re
 import shlex
@@ -128,3 +129,121 @@ def test_a_parameter_of_the_block_is_named_and_counted():
     expected = net.forward(x)
     net.gain[:] *= 2
     np.testing.assert_allclose(net.forward(x) - net.b_out, 4 * (expected - net.b_out))
+
+
+@contextlib.contextmanager
+def defined(**members):
+    """A kind of block for a test, forgotten afterwards."""
+    block = type("OfATest", (hn.Block,), {"name": "of a test", **members})
+    try:
+        yield block
+    finally:
+        del hn.BLOCKS[block.name]
+
+
+def leaky(self, a):
+    np.maximum(a.z, self.floor * a.z, out=a.y)
+
+
+def leaky_backward(self, a, dy):
+    np.multiply(np.where(a.y > 0, 1, self.floor), dy, out=a.dz)
+
+
+def with_floor(self, floor=0.1):
+    self.floor = floor
+
+
+LEAKY = {"__init__": with_floor, "forward": leaky, "backward": leaky_backward}
+
+
+def test_the_settings_of_a_block_are_in_the_record_of_a_run(data_set):
+    data = hn.load_mnist(data_set)
+    s = hn.Settings(depth=2, hidden=4, epochs=1, batch_size=32, n_train=300, n_test=80)
+    with defined(**LEAKY) as block:
+        runs = [hn.run_one(block(floor), s, data) for floor in (0.1, 0.02)]
+        by_name = hn.run_one("of a test", s, data)
+    assert [run["block"] for run in runs] == ["of a test"] * 2
+    assert [run["block_settings"] for run in [*runs, by_name]] == [{"floor": 0.1}, {"floor": 0.02}, {"floor": 0.1}]
+    for kind in ("highway", "plain"):
+        run = hn.run_one(kind, s, data)
+        assert run["block"] == kind
+        assert "block_settings" not in run
+
+
+def test_settings_that_json_cannot_hold_are_refused_before_the_training(data_set, monkeypatch):
+    monkeypatch.setattr(hn, "train", pytest.fail)
+    data = hn.load_mnist(data_set)
+    s = hn.Settings(depth=2, hidden=4, epochs=1, batch_size=32)
+    with defined(**LEAKY) as block:
+        for floor in (np.float32(0.1), np.zeros(3), float("nan"), {1, 2}):
+            with pytest.raises(ValueError, match="JSON must be able to hold the settings of a block"):
+                hn.run_one(block(floor), s, data)
+
+
+@pytest.mark.parametrize("name", ["x", "y", "z", "W", "W_t", "dz", "dx", "dH_dy", "slope", "one"])
+@pytest.mark.parametrize("way", ["kept", "shared", "parameters"])
+def test_a_name_that_is_taken_is_refused_with_the_list(way, name):
+    claims = {"parameters": lambda self, hidden: {name: ()}} if way == "parameters" else {way: (name,)}
+    message = r"cannot call an array '\w+'; these names are taken: .*\bactivate, "
+    with defined(forward=lambda self, a: a.activate(a.z, a.y), **claims), pytest.raises(ValueError, match=message):
+        hn.DeepNet(4, 3, 6, 2, "of a test", 0).forward(np.ones((5, 4)))
+
+
+@pytest.mark.parametrize("way", ["kept", "shared"])
+def test_what_a_block_claims_hides_no_work_array_of_the_net(way):
+    x = np.ones((5, 4))
+    expected = hn.DeepNet(4, 3, 6, 2, "plain", 0).forward(x)
+    with defined(forward=lambda self, a: a.activate(a.z, a.y), **{way: ("states", "last")}):
+        np.testing.assert_array_equal(hn.DeepNet(4, 3, 6, 2, "of a test", 0).forward(x), expected)
+
+
+@pytest.mark.parametrize("name", ["W_H", "b_T", "W_in", "b_out", "depth", "forward", "parameters", "about", "grad"])
+def test_a_parameter_that_would_hide_a_name_of_the_net_is_refused(name):
+    message = f"cannot call an array '{name}'; these names are taken: .*W_H"
+    with defined(gates=1, parameters=lambda self, hidden: {name: (hidden,)}), pytest.raises(ValueError, match=message):
+        hn.DeepNet(4, 3, 6, 2, "of a test", 0)
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"kept": ("H", "H")},
+        {"kept": ("H_H",)},
+        {"kept": ("H_P", "P")},
+        {"kept": ("H",), "shared": ("H",)},
+        {"kept": ("d_alpha",), "parameters": lambda self, hidden: {"alpha": ()}},
+        {"parameters": lambda self, hidden: {"alpha": (), "d_alpha": ()}},
+    ],
+)
+def test_a_name_that_is_claimed_twice_is_refused(claims):
+    with defined(forward=lambda self, a: a.activate(a.z, a.y), **claims):
+        net = hn.DeepNet(4, 3, 6, 2, "of a test", 0)
+        with pytest.raises(ValueError, match="cannot call an array"):
+            net.forward(np.ones((5, 4)))
+
+
+@pytest.mark.parametrize("name", ["y", "z", "dz", "H", "alpha", "d_alpha"])
+def test_what_replaces_an_array_within_a_block_is_refused(name):
+    def replaces(self, a):
+        setattr(a, name, np.tanh(a.z))
+
+    with defined(forward=replaces, kept=("H",), parameters=lambda self, hidden: {"alpha": ()}):
+        net = hn.DeepNet(4, 3, 6, 2, "of a test", 0)
+        for entry in (net.forward, net.predict):
+            with pytest.raises(AttributeError, match=rf"a\.{name}\[\.\.\.\] = "):
+                entry(np.ones((5, 4)))
+
+
+def test_a_block_may_change_arrays_in_place_and_keep_values_of_its_own():
+    def forward(self, a):
+        a.mine = np.tanh(a.z)
+        a.mine = a.mine + 1
+        a.y[...] = a.x
+        a.y += a.mine
+        a.d_alpha += 0
+
+    with defined(forward=forward, parameters=lambda self, hidden: {"alpha": ()}):
+        net = hn.DeepNet(4, 4, 4, 1, "of a test", 0, dtype=np.float64)
+    net.parameters[:] = 0
+    net.W_out[:] = np.eye(4)
+    np.testing.assert_array_equal(net.predict(np.ones((5, 4))), np.ones((5, 4)))
