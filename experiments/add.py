@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from functools import cache
 from pathlib import Path
 
 if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+from functools import cache
+
 from docs import fill
 from experiments import cifar, claims, conv_training, table1
 from plumbing.commands import first_line, path_name, run_command, run_program

@@ -164,7 +164,8 @@ def as_published(published: dict, paper: list[dict]) -> list[dict]:
 
 def reaches(published: dict, paper: list[dict], short: list[dict]) -> str:
     """The paper's number is reproduced by the paper's training alone."""
-    if whole := as_published(published, paper):
+    whole = as_published(published, paper)
+    if whole:
         return judged_by_prediction(published, whole)
     return f"not tested in {published['epochs']} epochs; {in_epochs(short)} of another recipe"
 
@@ -172,7 +173,8 @@ def reaches(published: dict, paper: list[dict], short: list[dict]) -> str:
 def numbers(published: dict, paper: list[dict], short: list[dict]) -> str:
     """Ours beside the paper's number: of the paper's protocol with what is expected of it, and of the short one."""
     parts = []
-    if whole := as_published(published, paper):
+    whole = as_published(published, paper)
+    if whole:
         parts.append(f"{in_epochs(whole)} ({expected(published, whole)})")
     parts.append(f"short protocol: {in_epochs(short)}")
     return "; ".join(parts)

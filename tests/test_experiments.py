@@ -387,6 +387,7 @@ def test_trials_that_are_all_finished_need_no_process(tmp_path):
     for _ in range(2):
         e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "2"])
         assert e.run(parameters_of, [{"block": "residual"}])[0]["scale"] is None
+        e.lock.release()
 
 
 def test_a_worker_with_other_code_or_data_is_refused():
