@@ -35,9 +35,10 @@ if not __package__:  # run as a file, from any folder
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
-import conv_highway_networks as cn
 import highway_networks as hn
 from conv.cifar import PIXELS, sha256_as_read
+from conv.layers import ConvNet
+from conv.nets import find_net
 from experiments import conv_training
 from experiments.conv_training import expected, in_epochs, judged_by_prediction, percents, seconds_per_epoch
 from experiments.ledger import (
@@ -56,6 +57,8 @@ from experiments.ledger import (
 )
 from experiments.trials import Experiment, run_and_exit
 from plumbing.files import InputError
+from training import images as conv_images
+from training import protocols
 
 # Of each kind of run (net, block, data): protocol, epochs and seeds, the longest first, lest it runs alone at the end.
 # Of each kind that is searched: epochs of a trial.
@@ -107,8 +110,8 @@ AS_SEARCHED = {B: NINETEEN, C: NINETEEN}  # whose best rate they take
 PICTURED = (*A, TEN, 0), (*NINETEEN, TEN, 0)  # pictures need filters, gates at each position and errors of these runs
 MOST_WRONG = 30  # of the images that a net gets wrong
 PAPERS_EPOCHS = PUBLISHED["table_3"][TEN]["epochs"]  # for Table 2 none are published
-FIRST_LAYERS = (1.0, cn.FIRST_OF_TABLE_2)  # the released program's deviation of the first layer's weights, and the
-# one that its file asks for
+# The deviations of the first layer's weights: of the released program, and as its file asks for.
+FIRST_LAYERS = (1.0, protocols.FIRST_OF_TABLE_2)
 TABLE_2 = PUBLISHED["table_2"]
 TABLE_3 = PUBLISHED["table_3"]
 NEIGHBOURS = 3  # epochs on either side, whose mean is compared with a point of the authors' log
@@ -121,7 +124,7 @@ LOG_POINTS = (10, 25, 50, 100)  # those epochs of the log that are compared: bef
 @functools.lru_cache
 def images(data: str, data_dir: str | None = None) -> hn.Dataset:
     """Read once, for the processes that are forked afterwards, too; raises InputError for another set of its layout."""
-    found = cn.load_images(data, data_dir)
+    found = conv_images.load_images(data, data_dir)
     if found.name != data.upper():
         raise InputError(f"{found.source} holds {found.name}; Tables 2 and 3 are about the official images")
     return found
@@ -132,10 +135,10 @@ def made_up(data: str) -> hn.Dataset:
     """Random images of this set's shape and classes, as many as a smoke test needs."""
     rng, classes = np.random.default_rng(0), int(data.removeprefix("cifar-"))
     parts = []
-    for n in (cn.HELD_OUT + 200, 100):
+    for n in (protocols.HELD_OUT + 200, 100):
         parts += [rng.integers(0, 256, (n, PIXELS), np.uint8), rng.integers(0, classes, n)]
     sha256 = hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
-    name, shape = f"made up, as {data.upper()}", cn.find_net("highway-a").shape
+    name, shape = f"made up, as {data.upper()}", find_net("highway-a").shape
     return hn.Dataset(*parts, name, "this program", classes, sha256, shape)
 
 
@@ -149,12 +152,15 @@ def setting(
     net, block = kind
     sizes = {"n_train": s["n_train"], "n_test": s["n_test"]}
     if validation:
-        sizes = {"n_train": min(s["n_train"], 50000 - cn.HELD_OUT), "n_test": min(s["n_test"], cn.HELD_OUT)}
-    settings = cn.Settings(
+        sizes = {
+            "n_train": min(s["n_train"], 50000 - protocols.HELD_OUT),
+            "n_test": min(s["n_test"], protocols.HELD_OUT),
+        }
+    settings = protocols.Settings(
         net=net, data=data, block=block, protocol=protocol, epochs=epochs, seed=seed,
-        gate_bias=cn.find_net(net).gate_bias, validation=validation, **sizes,
+        gate_bias=find_net(net).gate_bias, validation=validation, **sizes,
     )  # fmt: skip
-    return conv_training.setting(settings, cn.protocol_of(settings)) | own
+    return conv_training.setting(settings, protocols.protocol_of(settings)) | own
 
 
 def first_layer_setting(deviation: float, seed: int, s: dict) -> dict:
@@ -261,8 +267,8 @@ def name_of(t: dict) -> str:
 
 def parameters_of(net: str) -> int:
     """Counted, not trained: of one of the paper's nets for CIFAR-10."""
-    named = cn.find_net(net)
-    return len(cn.ConvNet(named.shape, named.layers, 0).parameters)
+    named = find_net(net)
+    return len(ConvNet(named.shape, named.layers, 0).parameters)
 
 
 def summarise(trials: dict) -> dict:
@@ -478,7 +484,7 @@ CLAIMS = [
         "2.3 M parameters for the 19 layers on CIFAR-10",
         values=lambda r: [r["summary"]["parameters_nineteen_layers"]],
         ours=lambda n: f"{n:,}".replace(",", " "),
-        holds=lambda n: [abs(n / cn.find_net("nineteen-layers").parameters - 1) < 0.025],
+        holds=lambda n: [abs(n / find_net("nineteen-layers").parameters - 1) < 0.025],
     ),
     *(
         Claim(

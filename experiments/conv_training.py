@@ -8,19 +8,20 @@ import zlib
 from dataclasses import asdict, fields
 from pathlib import Path
 
-import conv_highway_networks as cn
 import highway_networks as hn
 from experiments.ledger import judged, mean, prediction_interval, shown
 from plumbing.files import InputError
+from training import convolutional, protocols
+from training import images as conv_images
 
 
-def setting(settings: cn.Settings, recipe: cn.Protocol) -> dict:
+def setting(settings: protocols.Settings, recipe: protocols.Protocol) -> dict:
     """A trial: all of Settings, and all of the recipe but its own number of epochs."""
     return recipe._asdict() | {"dropout": [*recipe.dropout]} | asdict(settings)
 
 
 # The names in a trial that setting() gives it.
-SETTING = tuple(dict.fromkeys([*cn.Protocol._fields, *(field.name for field in fields(cn.Settings))]))
+SETTING = tuple(dict.fromkeys([*protocols.Protocol._fields, *(field.name for field in fields(protocols.Settings))]))
 
 
 def checkpoint_of(t: dict, folder: str, experiment: str) -> Path:
@@ -32,11 +33,11 @@ def checkpoint_of(t: dict, folder: str, experiment: str) -> Path:
 
 def train(t: dict, data: hn.Dataset, folder: str, experiment: str) -> dict:
     """One run of a trial: from its seed, or from its checkpoint in the folder, which is left there: see run()."""
-    settings = cn.Settings(**{field.name: t[field.name] for field in fields(cn.Settings)})
-    protocol = cn.Protocol(**{name: t[name] for name in cn.Protocol._fields})
+    settings = protocols.Settings(**{field.name: t[field.name] for field in fields(protocols.Settings)})
+    protocol = protocols.Protocol(**{name: t[name] for name in protocols.Protocol._fields})
     path = checkpoint_of(t, folder, experiment)
     checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
-    return cn.train_one(settings, protocol, cn.select_images(data, settings), checkpoint)
+    return convolutional.train_one(settings, protocol, conv_images.select_images(data, settings), checkpoint)
 
 
 def run(e, function, trials: list[dict], data_of) -> list[dict]:
@@ -46,13 +47,13 @@ def run(e, function, trials: list[dict], data_of) -> list[dict]:
     Raises InputError for a checkpoint of other images, lest train() begins anew in its place."""
     for t in trials:
         if (path := checkpoint_of(t, str(e.folder), e.name)).exists():
-            saved = cn.Training.load(path)
-            if saved.images != cn.fingerprint(cn.select_images(data_of(t), saved.settings)):
+            saved = convolutional.Training.load(path)
+            if saved.images != conv_images.fingerprint(conv_images.select_images(data_of(t), saved.settings)):
                 way_out = "give those, or another --results, or remove it"
                 raise InputError(f"{path} is of other images, or of another order of them: {way_out}")
-            run = cn.Training(saved.settings, saved.protocol, saved.images)
-            if "commits" in cn.differences(saved, run):
-                cn.say_of_other_program(path, saved)
+            run = convolutional.Training(saved.settings, saved.protocol, saved.images)
+            if "commits" in convolutional.differences(saved, run):
+                convolutional.say_of_other_program(path, saved)
 
     def logged(t):
         checkpoint_of(t, str(e.folder), e.name).unlink(missing_ok=True)
@@ -62,8 +63,8 @@ def run(e, function, trials: list[dict], data_of) -> list[dict]:
 
 def finished_trial(record: dict, run: dict) -> dict:
     """The trial that one of the runs in a JSON of conv_highway_networks.py is: its settings and what came out."""
-    settings = cn.Settings(**{field.name: run[field.name] for field in fields(cn.Settings)})
-    protocol = cn.Protocol(**{name: record[name] for name in cn.Protocol._fields})
+    settings = protocols.Settings(**{field.name: run[field.name] for field in fields(protocols.Settings)})
+    protocol = protocols.Protocol(**{name: record[name] for name in protocols.Protocol._fields})
     return setting(settings, protocol) | run
 
 

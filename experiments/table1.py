@@ -25,13 +25,14 @@ if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-import conv_highway_networks as cn
+from conv.nets import find_net
 from experiments import conv_training, training
 from experiments.conv_training import expected, in_epochs, judged_by_prediction, percents, seconds_per_epoch
 from experiments.ledger import PUBLISHED, Claim, above, compared, mean_sd_n, print_results, shown
 from experiments.trials import Experiment, run_and_exit
+from training import protocols
 
-PILOT = cn.Protocol(12, (0.0, 0.1, 0.2, 0.3), 1, 0.05, "warm cosine", 5e-4, 5e-4, "uniform")
+PILOT = protocols.Protocol(12, (0.0, 0.1, 0.2, 0.3), 1, 0.05, "warm cosine", 5e-4, 5e-4, "uniform")
 RECIPES = {
     "pilot": PILOT,
     "more dropout": PILOT._replace(dropout=(0.2, 0.3, 0.4, 0.5)),
@@ -57,7 +58,7 @@ BUDGETS = {
     "full": {
         "recipe_epochs": 12,
         "runs": [
-            [width, block, protocol, cn.PROTOCOLS["mnist"][protocol].epochs, 5]
+            [width, block, protocol, protocols.PROTOCOLS["mnist"][protocol].epochs, 5]
             for protocol in ("paper", "short") for width in (32, 16)
             for block in ("highway", "highway-bn", "plain", "residual")
         ],
@@ -70,7 +71,7 @@ CLOSE = 0.0005  # of accuracy: what batch normalisation may lose and still count
 def setting(width, block, protocol, epochs, seed, recipe, of_images, validation=False) -> dict:
     """A trial, by the maps of its layers."""
     own = {"block": block, "protocol": protocol, "epochs": epochs, "seed": seed, "validation": validation}
-    settings = cn.Settings(net=f"mnist-{width}", **own, **of_images)
+    settings = protocols.Settings(net=f"mnist-{width}", **own, **of_images)
     return {"width": width} | conv_training.setting(settings, recipe)
 
 
@@ -105,13 +106,13 @@ def main(argv=None) -> None:
     s, of_trial = e.settings, functools.partial(trial, folder=str(e.folder))
     run = functools.partial(conv_training.run, e, of_trial, data_of=training.data_of)
     images, width = IMAGES.get(e.budget, {}), min(width for width, *_ in s["runs"])
-    held_out = {"n_train": 60000 - cn.HELD_OUT, "n_test": cn.HELD_OUT} | images
+    held_out = {"n_train": 60000 - protocols.HELD_OUT, "n_test": protocols.HELD_OUT} | images
     compared = [
         setting(width, "highway", "short", s["recipe_epochs"], 0, recipe, held_out, validation=True)
         for recipe in RECIPES.values()
     ]
     trials = {"recipes": run(compared)}
-    recipe = {"short": RECIPES[best(trials["recipes"])], "paper": cn.PROTOCOLS["mnist"]["paper"]}
+    recipe = {"short": RECIPES[best(trials["recipes"])], "paper": protocols.PROTOCOLS["mnist"]["paper"]}
     images = {"n_train": 60000, "n_test": 10000} | images
     final = [
         setting(width, block, protocol, epochs, seed, recipe[protocol], images)
@@ -210,8 +211,7 @@ CLAIMS = [
         values=lambda r: [r["summary"][f"parameters_width_{width}"] for width in (16, 32)],
         ours=lambda *sizes: ", ".join(f"{n:,}".replace(",", " ") for n in sizes),
         holds=lambda *sizes: [
-            abs(n / cn.find_net(f"mnist-{width}").parameters - 1) < 0.01
-            for width, n in zip((16, 32), sizes, strict=True)
+            abs(n / find_net(f"mnist-{width}").parameters - 1) < 0.01 for width, n in zip((16, 32), sizes, strict=True)
         ],
     ),
     table_1(16),

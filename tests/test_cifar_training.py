@@ -21,22 +21,26 @@ from experiments.ledger import judge
 from experiments.trials import Experiment
 from plumbing.files import InputError
 from report.cifar import cifar_curves
+from training import convolutional, protocols
+from training import images as conv_images
 
-A = cn.Settings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
-CIFAR_10 = cn.PROTOCOLS["cifar-10"]
+A = protocols.Settings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
+CIFAR_10 = protocols.PROTOCOLS["cifar-10"]
 
 
 def training(s=A, protocol=None, classes=10, **images):
-    return cn.Training(s, protocol or cn.protocol_of(s), {"pixels": 3072, "classes": classes, "crc32": ""} | images)
+    return convolutional.Training(
+        s, protocol or protocols.protocol_of(s), {"pixels": 3072, "classes": classes, "crc32": ""} | images
+    )
 
 
 @functools.cache
 def some_images() -> hn.Dataset:
-    return cn.select_images(cifar.made_up("cifar-10"), A)
+    return conv_images.select_images(cifar.made_up("cifar-10"), A)
 
 
-def of_images(s=A, protocol=None) -> cn.Training:
-    return cn.Training(s, protocol or cn.protocol_of(s), cn.fingerprint(some_images()))
+def of_images(s=A, protocol=None) -> convolutional.Training:
+    return convolutional.Training(s, protocol or protocols.protocol_of(s), conv_images.fingerprint(some_images()))
 
 
 # ---- Nets and protocols
@@ -44,8 +48,8 @@ def of_images(s=A, protocol=None) -> cn.Training:
 
 def test_the_start_of_mnist_s_net_is_the_same_as_ever():
     """Numbers that are drawn one after another, layer by layer: no other training changes those of Table 1."""
-    s, rng = cn.Settings(net="mnist-4", seed=3), np.random.default_rng(3)
-    net = cn.Training(s, cn.protocol_of(s), {"pixels": 784, "classes": 10, "crc32": ""}).net
+    s, rng = protocols.Settings(net="mnist-4", seed=3), np.random.default_rng(3)
+    net = convolutional.Training(s, protocols.protocol_of(s), {"pixels": 784, "classes": 10, "crc32": ""}).net
     for layer in (layer for layer in net.layers if layer.shapes):
         limit = math.sqrt(3 / math.prod(layer.W.shape[1:]))
         is_last = isinstance(layer, Dense)
@@ -122,12 +126,12 @@ def test_a_resumed_run_is_the_same_run(tmp_path, protocol):
     def stop(row):
         raise KeyboardInterrupt
 
-    cn.train(whole, some_images())
+    convolutional.train(whole, some_images())
     with pytest.raises(KeyboardInterrupt):
-        cn.train(first, some_images(), path, stop)
-    resumed = cn.Training.load(path)
+        convolutional.train(first, some_images(), path, stop)
+    resumed = convolutional.Training.load(path)
     assert resumed.epochs == 1
-    cn.train(resumed, some_images())
+    convolutional.train(resumed, some_images())
     assert resumed.history == whole.history
     assert (resumed.parameters == whole.parameters).all()
     assert (resumed.optimizer.v == whole.optimizer.v).all()
@@ -142,15 +146,15 @@ def test_it_learns():
     x = x.reshape(n, -1)
     s = replace(A, epochs=3, n_train=500, n_test=100)
     data = hn.Dataset(x[:500], y[:500], x[500:], y[500:], "bright", "", 3, "", (3, 32, 32))
-    t = cn.Training(s, CIFAR_10["short"], cn.fingerprint(data))
-    cn.train(t, data)
+    t = convolutional.Training(s, CIFAR_10["short"], conv_images.fingerprint(data))
+    convolutional.train(t, data)
     assert t.history["test_acc"][-1] > 0.9
 
 
 def test_what_the_pictures_need():
     t, data = of_images(), some_images()
     t.inputs.fit(data.x_train, data.x_test)
-    result = cn.inspect_net(t, data)
+    result = convolutional.inspect_net(t, data)
     assert np.shape(result["filters"]) == (16, 3, 3, 3)
     np.testing.assert_allclose(result["filters"], next(lay for lay in t.net.layers if lay.shapes).W, atol=1e-4)
     assert [np.shape(T) for T in result["final_T_per_position"]] == [(32, 32)] * 2 + [(16, 16)] * 2 + [(8, 8)] * 2
@@ -466,7 +470,7 @@ def test_the_first_layer_of_table_2_starts_as_the_released_file_says():
     """At N(0, 1), as the released program draws it, Highway A begins at a loss of 14 to 47 and does not learn."""
     deviations = {}
     for net in ("highway-a", "nineteen-layers"):
-        run = training(cn.Settings(net=net, data="cifar-10", protocol="paper", epochs=400, n_train=50000))
+        run = training(protocols.Settings(net=net, data="cifar-10", protocol="paper", epochs=400, n_train=50000))
         first = next(layer for layer in run.net.layers if layer.shapes)
         deviations[net] = float(first.W.std())
     assert 0.04 < deviations["highway-a"] < 0.06

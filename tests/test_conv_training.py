@@ -28,10 +28,13 @@ from conv.layers import ConvNet, Dense, Dropout, Nesterov
 from conv.nets import NETS, PUBLISHED
 from experiments.table1 import PILOT
 from plumbing.files import InputError, environment, write_arrays
+from training import convolutional, protocols
+from training import images as conv_images
+from training import progress as conv_progress
 
-SMALL = cn.Settings(net="mnist-3", epochs=4, n_train=300, n_test=80)
+SMALL = protocols.Settings(net="mnist-3", epochs=4, n_train=300, n_test=80)
 WORDS = ("--net", "mnist-3", "--epochs", 4)
-DIVERGES = cn.PROTOCOLS["mnist"]["short"]._replace(lr=1e30)
+DIVERGES = protocols.PROTOCOLS["mnist"]["short"]._replace(lr=1e30)
 
 
 @pytest.fixture
@@ -39,9 +42,11 @@ def shapes(tmp_path):
     return write_data_set(tmp_path / "shapes", side=14)
 
 
-def training(s=SMALL, protocol=cn.PROTOCOLS["mnist"]["short"], data=None):
+def training(s=SMALL, protocol=protocols.PROTOCOLS["mnist"]["short"], data=None):
     """For these images, or for images of 14 x 14 pixels and three classes that are not there yet."""
-    return cn.Training(s, protocol, cn.fingerprint(data) if data else {"pixels": 196, "classes": 3, "crc32": ""})
+    return convolutional.Training(
+        s, protocol, conv_images.fingerprint(data) if data else {"pixels": 196, "classes": 3, "crc32": ""}
+    )
 
 
 def train(*words, **more):
@@ -81,7 +86,7 @@ def numbers_of(path) -> str:
 
 def test_the_authors_rates():
     """0.01, a tenth from iteration 60 000 of 180 000 on, a hundredth from 120 000 on."""
-    t = training(replace(SMALL, epochs=300, n_train=60000), cn.PROTOCOLS["mnist"]["paper"])
+    t = training(replace(SMALL, epochs=300, n_train=60000), protocols.PROTOCOLS["mnist"]["paper"])
     zero, rates = np.zeros_like(t.parameters), {}
     for t.steps in (0, 59_999, 60_000, 119_999, 120_000, 179_999):
         now = t.steps
@@ -92,7 +97,7 @@ def test_the_authors_rates():
 
 def test_our_rates_rise_in_a_line_and_fall_in_half_a_cosine():
     steps = 1000
-    rates = [cn.warm_cosine((step + 0.5) / steps) for step in range(steps)]
+    rates = [protocols.warm_cosine((step + 0.5) / steps) for step in range(steps)]
     assert rates[0] == pytest.approx(0.5 / 150)
     assert np.argmax(rates) in (149, 150)
     assert max(rates) == pytest.approx(1, abs=0.01)
@@ -104,7 +109,7 @@ def test_our_rates_rise_in_a_line_and_fall_in_half_a_cosine():
 
 @pytest.mark.parametrize(("name", "decay", "of_last"), [("paper", 1e-3, 1e-2), ("short", 5e-4, 5e-4)])
 def test_decay_and_rates_of_each_parameter(name, decay, of_last):
-    t = training(protocol=cn.PROTOCOLS["mnist"][name])
+    t = training(protocol=protocols.PROTOCOLS["mnist"][name])
     for values, weights, last, biases in (
         (t.optimizer.weight_decay, decay, of_last, 0),
         (t.optimizer.rates, 1, 1, 2),
@@ -116,14 +121,16 @@ def test_decay_and_rates_of_each_parameter(name, decay, of_last):
                 np.testing.assert_allclose(layer.b, biases)
     assert t.optimizer.momentum == 0.9
     rates = [layer.rate for layer in t.net.layers if isinstance(layer, Dropout)]
-    assert rates == [*cn.PROTOCOLS["mnist"][name].dropout]
+    assert rates == [*protocols.PROTOCOLS["mnist"][name].dropout]
 
 
 def test_each_protocol_starts_in_its_own_way():
     """As the authors' filler, which is called xavier and draws He's normal; the other was chosen with uniform ones."""
     for name, in_deviations in (("paper", 3), ("short", math.sqrt(3))):
         images = {"pixels": 784, "classes": 10, "crc32": ""}
-        run = cn.Training(replace(SMALL, net="mnist-32", protocol=name), cn.PROTOCOLS["mnist"][name], images)
+        run = convolutional.Training(
+            replace(SMALL, net="mnist-32", protocol=name), protocols.PROTOCOLS["mnist"][name], images
+        )
         for layer in run.net.layers:
             if layer.shapes and layer is not run.net.layers[-1]:
                 deviation = math.sqrt((2 if name == "paper" else 1) / math.prod(layer.W.shape[1:]))
@@ -133,8 +140,8 @@ def test_each_protocol_starts_in_its_own_way():
 
 def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
     """One epoch without dropout and shifts, by hand; the rate is still the first."""
-    s, protocol = replace(SMALL, epochs=100), cn.PROTOCOLS["mnist"]["paper"]._replace(dropout=(0, 0, 0, 0))
-    data, t = cn.select_images(hn.load_mnist(shapes), s), training(s, protocol)
+    s, protocol = replace(SMALL, epochs=100), protocols.PROTOCOLS["mnist"]["paper"]._replace(dropout=(0, 0, 0, 0))
+    data, t = conv_images.select_images(hn.load_mnist(shapes), s), training(s, protocol)
     net, rng = training(s, protocol).net, np.random.default_rng([0, 1])
     decay, rates = net.per_parameter(1e-3, 1e-2), net.per_parameter(1.0, biases=2.0)
     optimizer, losses = Nesterov(net.parameters, 0.01, weight_decay=decay, rates=rates), []
@@ -143,7 +150,7 @@ def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
         loss, d_logits = hn.softmax_cross_entropy(logits, data.y_train[batch])
         optimizer.step(net.backward(d_logits))
         losses.append(loss)
-    row = hn.train_epoch(t, t, data.x_train, data.y_train, t.rng.permutation(300), cn.BATCH)
+    row = hn.train_epoch(t, t, data.x_train, data.y_train, t.rng.permutation(300), protocols.BATCH)
     assert row["train_loss"] == pytest.approx(np.mean(losses), rel=1e-6)
     np.testing.assert_allclose(t.parameters, net.parameters, rtol=1e-5, atol=1e-7)
 
@@ -151,14 +158,14 @@ def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
 def test_training_moves_and_drops():
     t, rng = training(), np.random.default_rng([0, 1])
     x = np.random.default_rng(0).integers(0, 255, (5, 196), dtype=np.uint8)
-    expected = t.net.forward(cn.random_shift(x, 1, rng) / np.float32(256), dropout=rng)
+    expected = t.net.forward(conv_images.random_shift(x, 1, rng) / np.float32(256), dropout=rng)
     np.testing.assert_allclose(t.forward(x), expected, rtol=1e-6)
 
 
 def test_the_rate_of_the_first_step_where_a_batch_is_left_over():
     t = training(replace(SMALL, n_train=350))
     t.step(np.zeros_like(t.parameters))
-    assert t.optimizer.lr == pytest.approx(0.1 * cn.warm_cosine(0.5 / 12))
+    assert t.optimizer.lr == pytest.approx(0.1 * protocols.warm_cosine(0.5 / 12))
 
 
 def test_gates_start_at_the_settings_bias():
@@ -171,7 +178,7 @@ def test_images_move_by_whole_pixels(most):
     rng = np.random.default_rng(0)
     x = rng.integers(1, 255, (200, 36), dtype=np.uint8)
     seen = set()
-    for image, result in zip(x, cn.random_shift(x, most, rng), strict=True):
+    for image, result in zip(x, conv_images.random_shift(x, most, rng), strict=True):
         padded = np.pad(image.reshape(6, 6), 2)
         where = [(i, j) for i in range(5) for j in range(5) if (padded[i : i + 6, j : j + 6].ravel() == result).all()]
         assert len(where) == 1
@@ -180,16 +187,16 @@ def test_images_move_by_whole_pixels(most):
 
 
 def test_validation_is_on_training_images_that_are_not_trained_on(mnist):
-    s = cn.Settings(n_train=55000, n_test=5000, validation=True)
-    data = cn.select_images(mnist, s)
+    s = protocols.Settings(n_train=55000, n_test=5000, validation=True)
+    data = conv_images.select_images(mnist, s)
     assert (len(data.x_train), len(data.x_test)) == (55000, 5000)
     assert (data.x_train == mnist.x_train[:55000]).all()
     assert (data.x_test == mnist.x_train[55000:]).all()
     assert (data.y_test == mnist.y_train[55000:]).all()
     with pytest.raises(ValueError, match="from 1 to 55000 training images can be selected, not"):
-        cn.select_images(mnist, replace(s, n_train=55001))
+        conv_images.select_images(mnist, replace(s, n_train=55001))
     for n_train, n_test in ((60000, 10000), (200, 100)):
-        data = cn.select_images(mnist, cn.Settings(n_train=n_train, n_test=n_test))
+        data = conv_images.select_images(mnist, protocols.Settings(n_train=n_train, n_test=n_test))
         for selected, whole, n in zip(data[:4], mnist[:4], (n_train, n_train, n_test, n_test), strict=True):
             np.testing.assert_array_equal(selected, whole[:n])
 
@@ -200,7 +207,7 @@ def test_it_learns(tmp_path, block):
     data = hn.load_mnist(write_data_set(tmp_path / "shapes", n_train=2000, side=14))
     t = training(s, PILOT, data)
     with threadpool_limits(1):
-        cn.train(t, data)
+        convolutional.train(t, data)
     assert t.history["test_acc"][-1] > 0.95
     assert t.history["train_loss"][-1] < 0.5 * t.history["train_loss"][0]
 
@@ -230,7 +237,7 @@ def test_mean_gates_are_the_mean_of_T(shapes):
 def test_what_the_pictures_need(shapes):
     data = hn.load_mnist(shapes)
     t = training()
-    result = cn.inspect_net(t, data)
+    result = convolutional.inspect_net(t, data)
     assert np.shape(result["filters"]) == (3, 5, 5)
     for position, T in zip(result["final_T_per_position"], t.net.mean_gates(t.inputs.test(data.x_test)), strict=True):
         np.testing.assert_allclose(position, T, atol=6e-5)
@@ -241,7 +248,7 @@ def test_what_the_pictures_need(shapes):
     for i, each in wrong.items():
         assert (each["label"], each["answer"]) == (data.y_test[i], answers[i])
         assert bytes.fromhex(each["pixels"]) == data.x_test[i].tobytes()
-    no_gates = cn.inspect_net(training(replace(SMALL, block="plain")), data)
+    no_gates = convolutional.inspect_net(training(replace(SMALL, block="plain")), data)
     assert no_gates["final_T_per_layer"] == no_gates["final_T_per_position"] == []
 
 
@@ -259,26 +266,26 @@ class Stopped(Exception):
     pass
 
 
-@pytest.mark.parametrize("protocol", cn.PROTOCOLS["mnist"])
+@pytest.mark.parametrize("protocol", protocols.PROTOCOLS["mnist"])
 @pytest.mark.parametrize("after", [1, 3])
 def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
-    data, path = cn.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
+    data, path = conv_images.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
     s = replace(SMALL, protocol=protocol)
-    whole, stopped = (training(s, cn.PROTOCOLS["mnist"][protocol], data) for _ in range(2))
-    cn.train(whole, data)
+    whole, stopped = (training(s, protocols.PROTOCOLS["mnist"][protocol], data) for _ in range(2))
+    convolutional.train(whole, data)
 
     def stop(row):
         if row["epoch"] == after:
             raise Stopped
 
     with pytest.raises(Stopped):
-        cn.train(stopped, data, path, stop)
-    resumed = cn.Training.load(path)
+        convolutional.train(stopped, data, path, stop)
+    resumed = convolutional.Training.load(path)
     assert resumed.history["epoch"] == [*range(1, after + 1)]
     assert resumed.commits == [environment()["git"]]
     assert resumed.task() == whole.task()
-    cn.train(resumed, data, path)
-    for a, b in ((whole, resumed), (whole, cn.Training.load(path))):
+    convolutional.train(resumed, data, path)
+    for a, b in ((whole, resumed), (whole, convolutional.Training.load(path))):
         assert a.history == b.history
         assert a.steps == b.steps
         assert a.rng.bit_generator.state == b.rng.bit_generator.state
@@ -287,22 +294,24 @@ def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
 
 
 def test_what_training_adds_up_over_interruptions(tmp_path, shapes, monkeypatch):
-    data, path = cn.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
-    monkeypatch.setattr(cn, "time", SimpleNamespace(perf_counter=itertools.count(step=10).__next__))  # 10 s an epoch
+    data, path = conv_images.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
+    monkeypatch.setattr(
+        convolutional, "time", SimpleNamespace(perf_counter=itertools.count(step=10).__next__)
+    )  # 10 s an epoch
     for commit, epochs in (("abc", 1), ("def", 3), ("def", 4)):
-        monkeypatch.setattr(cn, "commit", lambda commit=commit: commit)
-        t = cn.Training.load(path) if path.exists() else training(data=data)
+        monkeypatch.setattr(convolutional, "commit", lambda commit=commit: commit)
+        t = convolutional.Training.load(path) if path.exists() else training(data=data)
         t.seconds, t.settings = t.seconds + 1000, replace(SMALL, epochs=epochs)
-        cn.train(t, data)
+        convolutional.train(t, data)
         t.settings = SMALL
         t.save(path)
-    saved = cn.Training.load(path)
+    saved = convolutional.Training.load(path)
     assert saved.commits == ["abc", "def"]
     assert saved.seconds == 3 * 1000 + 4 * 10
 
 
 def test_a_run_that_ended_within_an_epoch_goes_no_further(tmp_path, shapes):
-    data = cn.select_images(hn.load_mnist(shapes), SMALL)
+    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     interrupted, at_once, diverged = training(data=data), training(data=data), training(SMALL, DIVERGES, data)
 
     def stop(*_):
@@ -311,23 +320,23 @@ def test_a_run_that_ended_within_an_epoch_goes_no_further(tmp_path, shapes):
 
     at_once.forward = stop
     with pytest.raises(KeyboardInterrupt):
-        cn.train(at_once, data)
+        convolutional.train(at_once, data)
     interrupted.after_step = stop
     with pytest.raises(KeyboardInterrupt):
-        cn.train(interrupted, data)
+        convolutional.train(interrupted, data)
     assert interrupted.steps == 5
-    cn.train(diverged, data)
+    convolutional.train(diverged, data)
     assert diverged.diverged
     for ended in (interrupted, at_once, diverged):
         with pytest.raises(ValueError, match=f"ended within epoch {ended.epochs + 1}"):
-            cn.train(ended, data)
+            convolutional.train(ended, data)
         with pytest.raises(ValueError, match=f"ended within epoch {ended.epochs + 1}"):
             ended.save(tmp_path / "net.npz")
     assert not (tmp_path / "net.npz").exists()
 
 
 def test_what_trains_nothing():
-    short = cn.PROTOCOLS["mnist"]["short"]
+    short = protocols.PROTOCOLS["mnist"]["short"]
     for settings, protocol in (
         (replace(SMALL, epochs=0), short),
         (replace(SMALL, n_train=99), short),
@@ -338,10 +347,10 @@ def test_what_trains_nothing():
 
 
 def test_a_run_that_diverges_ends_by_name(shapes):
-    data = cn.select_images(hn.load_mnist(shapes), SMALL)
+    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     t = training(SMALL, DIVERGES, data)
-    cn.train(t, data)
-    result = cn.result(t, data)
+    convolutional.train(t, data)
+    result = convolutional.result(t, data)
     assert result["diverged"] is True
     assert "epoch" in result["diverged_at"]
     assert result["final_test_acc"] is None
@@ -353,20 +362,20 @@ def test_files_that_are_no_checkpoint(tmp_path):
     path = tmp_path / "net.npz"
     training().save(path)
     good = path.read_bytes()
-    cn.Training.load(path)
+    convolutional.Training.load(path)
     for wrong in (b"", b"\0" * 100, good[: len(good) // 2], b"PK\x03\x04" + good[4:200]):
         path.write_bytes(wrong)
         with pytest.raises(InputError, match="is not a checkpoint"):
-            cn.Training.load(path)
+            convolutional.Training.load(path)
     net = hn.DeepNet(4, 2, 3, 1, "highway", np.random.default_rng(0))
     net.save(path)
     with pytest.raises(InputError, match="is not a checkpoint"):
-        cn.Training.load(path)
+        convolutional.Training.load(path)
     with pytest.raises(InputError, match="is not a checkpoint"):
-        cn.Training.load(tmp_path / "absent.npz")
+        convolutional.Training.load(tmp_path / "absent.npz")
 
 
-HISTORY = {name: [0.5] for name in cn.Training.COLUMNS} | {"epoch": [1]}
+HISTORY = {name: [0.5] for name in convolutional.Training.COLUMNS} | {"epoch": [1]}
 WRONG = [
     {"parameters": np.float32(7)},
     {"parameters": np.zeros(3, np.float32)},
@@ -402,7 +411,7 @@ def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
     head, arrays = read_npz(path)
     head["history"] = HISTORY
     write_arrays(path, head, **arrays)
-    assert cn.Training.load(path).epochs == 1
+    assert convolutional.Training.load(path).epochs == 1
     for name, value in wrong.items():
         if name in arrays:
             arrays[name] = np.broadcast_to(value, arrays[name].shape) if np.ndim(value) == 0 else value
@@ -414,19 +423,19 @@ def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
         arrays["parameters"] = np.float32(7)
     write_arrays(path, head, **arrays)
     with pytest.raises(InputError, match="is not a checkpoint"):
-        cn.Training.load(path)
+        convolutional.Training.load(path)
 
 
 def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch):
-    monkeypatch.setattr(cn, "commit", lambda: "abc")
+    monkeypatch.setattr(convolutional, "commit", lambda: "abc")
     saved = training()
-    assert cn.differences(saved, training()) == {}
-    other = training(replace(SMALL, seed=7), cn.PROTOCOLS["mnist"]["short"]._replace(shift=2))
-    assert cn.differences(saved, other) == {"seed": 0, "shift": 1}
+    assert convolutional.differences(saved, training()) == {}
+    other = training(replace(SMALL, seed=7), protocols.PROTOCOLS["mnist"]["short"]._replace(shift=2))
+    assert convolutional.differences(saved, other) == {"seed": 0, "shift": 1}
     for now in ("def", "abc-dirty", None):  # the last two may be any program, even where the names are equal
-        monkeypatch.setattr(cn, "commit", lambda now=now: now)
-        assert cn.differences(saved, training()) == {"commits": ["abc"]}
-        assert cn.differences(training(), training()) == ({} if now == "def" else {"commits": [now]})
+        monkeypatch.setattr(convolutional, "commit", lambda now=now: now)
+        assert convolutional.differences(saved, training()) == {"commits": ["abc"]}
+        assert convolutional.differences(training(), training()) == ({} if now == "def" else {"commits": [now]})
 
 
 @pytest.mark.parametrize(
@@ -440,32 +449,32 @@ def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch):
     ids=str,
 )
 def test_what_is_resumed(tmp_path, shapes, monkeypatch, how, seed, now, resumed):
-    data, path = cn.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
-    protocol = cn.PROTOCOLS["mnist"]["short"]
-    monkeypatch.setattr(cn, "commit", lambda: "abc")
-    first = cn.train_one(SMALL, protocol, data, path)
-    monkeypatch.setattr(cn, "commit", lambda: now)
+    data, path = conv_images.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
+    protocol = protocols.PROTOCOLS["mnist"]["short"]
+    monkeypatch.setattr(convolutional, "commit", lambda: "abc")
+    first = convolutional.train_one(SMALL, protocol, data, path)
+    monkeypatch.setattr(convolutional, "commit", lambda: now)
     told = []
-    again = cn.train_one(replace(SMALL, seed=seed), protocol, data, path, tell=told.append, **how)
+    again = convolutional.train_one(replace(SMALL, seed=seed), protocol, data, path, tell=told.append, **how)
     assert [row["epoch"] for _, row in told if "epoch" in row] == ([] if resumed else [1, 2, 3, 4])
     assert [(of, row["step"]) for of, row in told if "step" in row] == [(seed, n) for n in range(1, 13 * (not resumed))]
     assert (again["history"] == first["history"]) == (seed == SMALL.seed)
-    assert cn.Training.load(path).settings.seed == seed
+    assert convolutional.Training.load(path).settings.seed == seed
 
 
 def test_a_net_of_another_rate_is_not_resumed(tmp_path, shapes):
-    data, path = cn.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
-    protocol = cn.PROTOCOLS["mnist"]["short"]
-    first, other = (cn.train_one(SMALL, each, data, path) for each in (protocol, protocol._replace(lr=0.2)))
+    data, path = conv_images.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
+    protocol = protocols.PROTOCOLS["mnist"]["short"]
+    first, other = (convolutional.train_one(SMALL, each, data, path) for each in (protocol, protocol._replace(lr=0.2)))
     assert other["history"] != first["history"]
 
 
 def test_a_run_does_not_go_on_with_other_images(shapes):
-    data = cn.select_images(hn.load_mnist(shapes), SMALL)
+    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     with pytest.raises(ValueError, match="cannot go on with"):
-        cn.train(training(data=data), data._replace(y_train=2 - data.y_train))
+        convolutional.train(training(data=data), data._replace(y_train=2 - data.y_train))
     with pytest.raises(ValueError, match="is of 200 training images, not 300"):
-        cn.train(training(replace(SMALL, n_train=200), data=data), data)
+        convolutional.train(training(replace(SMALL, n_train=200), data=data), data)
 
 
 @pytest.mark.parametrize("name", ["x_train", "y_train", "x_test", "y_test"])
@@ -473,7 +482,7 @@ def test_a_fingerprint_is_of_all_images_and_labels(shapes, name):
     data = hn.load_mnist(shapes)
     altered = getattr(data, name).copy()
     altered.flat[0] ^= 1
-    assert cn.fingerprint(data._replace(**{name: altered}))["crc32"] != cn.fingerprint(data)["crc32"]
+    assert conv_images.fingerprint(data._replace(**{name: altered}))["crc32"] != conv_images.fingerprint(data)["crc32"]
 
 
 def test_a_net_can_be_copied():
@@ -505,7 +514,7 @@ def test_seeds_for_any_number_of_jobs(tmp_path, shapes):
     expected = {"net": "mnist-3", "data": "mnist", "block": "highway", "protocol": "short", "epochs": 4}
     expected |= {"seed": None, "seeds": [1, 0]}
     expected |= {"n_train": 300, "n_test": 80, "data_set": "shapes", "n_classes": 3, "batch_size": 100}
-    expected |= {"lr": cn.PROTOCOLS["mnist"]["short"].lr, "validation": False}
+    expected |= {"lr": protocols.PROTOCOLS["mnist"]["short"].lr, "validation": False}
     assert expected.items() <= record.items()
     assert [run["seed"] for run in record["runs"]] == [1, 0]
     assert record["runs"][0]["history"] != record["runs"][1]["history"]
@@ -516,7 +525,7 @@ def test_seeds_for_any_number_of_jobs(tmp_path, shapes):
     assert {path.name for path in tmp_path.iterdir()} == {"shapes"} | {
         f"{jobs}{end}" for jobs in (1, 2) for end in (".json", "_0.npz", "_1.npz")
     }
-    kept = cn.Training.load(tmp_path / "2_1.npz")
+    kept = convolutional.Training.load(tmp_path / "2_1.npz")
     assert (kept.predict(hn.load_mnist(shapes).x_test).argmax(axis=1) == hn.load_mnist(shapes).y_test).mean() == run[
         "final_test_acc"
     ]
@@ -531,9 +540,9 @@ def test_the_other_blocks(tmp_path, shapes, block):
 
 
 def test_another_rate(tmp_path, shapes, main):
-    data = cn.select_images(hn.load_mnist(shapes), SMALL)
-    run = training(protocol=cn.PROTOCOLS["mnist"]["short"]._replace(lr=0.2), data=data)
-    cn.train(run, data)
+    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
+    run = training(protocol=protocols.PROTOCOLS["mnist"]["short"]._replace(lr=0.2), data=data)
+    convolutional.train(run, data)
     words = (*WORDS, "--lr", 0.2, "--data-dir", shapes, "--out", tmp_path / "x.json")
     for more, trained in (((), True), (("--resume",), False)):
         process = main(*words, *more)
@@ -581,10 +590,10 @@ def test_a_branch_goes_on_from_a_copy_at_another_rate(tmp_path, shapes, main):
     assert run["parent"] == {"epoch": 2, "lr": 0.01, "sha256": hashlib.sha256(before).hexdigest()}
     assert "parent" not in json.loads((tmp_path / "x.json").read_text())["runs"][0]
 
-    data = cn.select_images(hn.load_mnist(shapes), SMALL)
-    by_hand = cn.Training.load(trunk)
+    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
+    by_hand = convolutional.Training.load(trunk)
     by_hand.protocol = by_hand.protocol._replace(lr=0.001)
-    cn.train(by_hand, data)
+    convolutional.train(by_hand, data)
     assert run["history"] == by_hand.history
 
     at_the_same_rate = (*words, "--branch", trunk, "--out", tmp_path / "same.json")
@@ -693,7 +702,7 @@ def test_what_cannot_be_resumed(tmp_path, shapes, main):
         assert what in error
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
     assert main(*words, "--data-dir", shapes, "--epochs", 3).returncode == 0  # a finished one may be replaced
-    assert cn.Training.load(tmp_path / "x_0.npz").epochs == 3
+    assert convolutional.Training.load(tmp_path / "x_0.npz").epochs == 3
 
 
 def test_a_finished_net_stays_until_another_is_finished(tmp_path, shapes, main, monkeypatch):
@@ -716,7 +725,7 @@ def test_a_finished_net_stays_until_another_is_finished(tmp_path, shapes, main, 
     process = main(*words, "--block", "plain", "--resume")
     assert "epoch   2" not in process.stdout
     assert "epoch   3" in process.stdout
-    assert cn.Training.load(tmp_path / "x_0.npz").settings.block == "plain"
+    assert convolutional.Training.load(tmp_path / "x_0.npz").settings.block == "plain"
     assert {path.name for path in tmp_path.iterdir()} == {"shapes", *names}
     (tmp_path / "x_0_unfinished.npz").write_bytes(before["x_0.npz"])  # as where another seed is not finished yet
     assert "x_0_unfinished.npz holds 4 of 4 epochs" in one_line_error(main(*words))
@@ -747,15 +756,15 @@ def test_one_seed_is_finished_and_another_not_begun(tmp_path, shapes, main, monk
     process = main(*words, "--lr", 0.05, "--resume")
     assert process.returncode == 0
     assert "seed 1: there is no" in process.stderr
-    assert [cn.Training.load(tmp_path / name).protocol.lr for name in names[1:]] == [0.05, 0.05]
+    assert [convolutional.Training.load(tmp_path / name).protocol.lr for name in names[1:]] == [0.05, 0.05]
     (tmp_path / "x_1.npz").rename(tmp_path / "x_1_unfinished.npz")  # as where it was killed between the two
     assert "epoch" not in main(*words, "--lr", 0.05, "--resume").stdout
     assert {path.name for path in tmp_path.iterdir()} == {"shapes", *names}
 
 
 def test_an_unfinished_net_of_an_older_version_is_not_replaced(tmp_path, shapes, main):
-    data = cn.select_images(hn.load_mnist(shapes), SMALL)
-    cn.train(t := training(replace(SMALL, epochs=2), data=data), data)
+    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
+    convolutional.train(t := training(replace(SMALL, epochs=2), data=data), data)
     t.settings = SMALL
     t.save(tmp_path / "x_0.npz")  # where it had its checkpoints
     words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json")
@@ -763,7 +772,7 @@ def test_an_unfinished_net_of_an_older_version_is_not_replaced(tmp_path, shapes,
     process = main(*words, "--resume")
     assert process.returncode == 0
     assert "epoch   2" not in process.stdout
-    assert cn.Training.load(tmp_path / "x_0.npz").epochs == 4
+    assert convolutional.Training.load(tmp_path / "x_0.npz").epochs == 4
 
 
 def test_a_file_that_is_no_checkpoint_is_not_replaced(tmp_path, shapes, main):
@@ -858,7 +867,7 @@ def test_images_that_a_convolutional_net_cannot_take(tmp_path, main):
         (wide / name).write_bytes(idx_bytes(np.zeros((100, 16, 25))))  # as many pixels as 20 x 20
     assert "images of 16 x 25 pixels are not square" in one_line_error(main("--no-save", "--data-dir", wide))
     with pytest.raises(ValueError, match="16 x 25 pixels are not square"):
-        cn.fingerprint(hn.load_mnist(wide))
+        conv_images.fingerprint(hn.load_mnist(wide))
 
 
 def test_the_nets_of_the_paper():
@@ -932,7 +941,7 @@ def test_what_comes_after_the_bars_begins_at_the_left(monkeypatch):
     terminal.isatty = lambda: True
     monkeypatch.setattr(sys, "stdout", terminal)
     monkeypatch.setattr(sys, "stderr", terminal)
-    progress = cn.Progress([replace(SMALL, seed=seed) for seed in (0, 1)], 2)
+    progress = conv_progress.Progress([replace(SMALL, seed=seed) for seed in (0, 1)], 2)
     for seed in (0, 1):
         progress.heard((seed, {"step": 1}))
     progress.finished(0)
@@ -942,7 +951,7 @@ def test_what_comes_after_the_bars_begins_at_the_left(monkeypatch):
 
 
 def test_the_time_to_go_is_that_of_the_job_that_ends_last():
-    progress = cn.Progress([replace(SMALL, epochs=12, seed=seed) for seed in range(5)], 2)
+    progress = conv_progress.Progress([replace(SMALL, epochs=12, seed=seed) for seed in range(5)], 2)
     assert progress._epochs_to_go() == 36
     row = {"epoch": 6, "train_loss": 0.1, "train_acc": 0.9, "test_acc": 0.9, "seconds": 60}
     progress.heard((0, row))
@@ -953,7 +962,7 @@ def test_the_time_to_go_is_that_of_the_job_that_ends_last():
     assert progress._epochs_to_go() == 24
     progress.heard((2, {"step": 3 * 11 + 1}))  # resumed, three steps an epoch
     assert progress._epochs_to_go() == 15
-    assert [cn.duration(s) for s in (0, 71.9, 99, 100, 840, 5940, 11520)] == [
+    assert [conv_progress.duration(s) for s in (0, 71.9, 99, 100, 840, 5940, 11520)] == [
         *("0 s", "72 s", "99 s", "2 min", "14 min", "99 min", "3.2 h")
     ]
 
@@ -962,7 +971,7 @@ def test_the_help_says_how_long_it_takes(main):
     """As long as Table 1 took."""
     measured = json.loads((ROOT / "results" / "table1.json").read_text())["summary"]["seconds_per_epoch_width_16_short"]
     assert "a quarter of an hour on one core here" in " ".join(main("--help").stdout.split())
-    assert 10 <= cn.PROTOCOLS["mnist"]["short"].epochs * measured / 60 <= 20
+    assert 10 <= protocols.PROTOCOLS["mnist"]["short"].epochs * measured / 60 <= 20
 
 
 def test_quick_is_long_enough_to_learn(tmp_path):
@@ -983,14 +992,14 @@ def test_quick_and_quiet(tmp_path):
 def test_a_copied_training_saves_the_momentum_that_it_has(tmp_path, shapes):
     data = hn.load_mnist(shapes)
     original = training(data=data)
-    data = cn.select_images(data, original.settings)
+    data = conv_images.select_images(data, original.settings)
     original = training(data=data)
-    cn.train(original, data, stop_after=1)
+    convolutional.train(original, data, stop_after=1)
     twin = copy.deepcopy(original)
     for run_of in (original, twin):
-        cn.train(run_of, data, stop_after=2)
+        convolutional.train(run_of, data, stop_after=2)
     twin.save(tmp_path / "twin.npz")
-    saved = cn.Training.load(tmp_path / "twin.npz")
+    saved = convolutional.Training.load(tmp_path / "twin.npz")
     np.testing.assert_array_equal(twin.parameters, original.parameters)
     np.testing.assert_array_equal(saved.optimizer.v, original.optimizer.v)
     assert np.shares_memory(twin.optimizer.parameters, twin.net.parameters)
@@ -1010,4 +1019,4 @@ def test_images_that_are_no_bytes_are_refused(shapes, kind):
 def test_a_selection_of_other_than_what_there_is_is_refused(shapes, n_train, n_test):
     data = hn.load_mnist(shapes)
     with pytest.raises(ValueError, match=r"from 1 to (300 training|80 test) images can be selected, not -?\d+"):
-        cn.select_images(data, replace(SMALL, n_train=n_train, n_test=n_test))
+        conv_images.select_images(data, replace(SMALL, n_train=n_train, n_test=n_test))

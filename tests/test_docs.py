@@ -26,6 +26,7 @@ from plumbing.files import InputError, read_json
 from report import registry
 from report.table1 import difference
 from report.tables import of_summary
+from training import protocols
 
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
 README = PAGES["README.md"]
@@ -250,12 +251,12 @@ def copied(folder: Path, *names: str) -> Path:
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory):
     """Without results/: the pictures of experiments are drawn by other tests."""
-    return copied(tmp_path_factory.mktemp("clone"), "data", "plumbing", "conv", "report")
+    return copied(tmp_path_factory.mktemp("clone"), "data", "plumbing", "conv", "report", "training")
 
 
 @pytest.fixture
 def pages(tmp_path):
-    return copied(tmp_path, "data", "plumbing", "conv", "experiments", "report", "docs", "results")
+    return copied(tmp_path, "data", "plumbing", "conv", "experiments", "report", "training", "docs", "results")
 
 
 def run_in(folder: Path, command: str):
@@ -287,7 +288,9 @@ def test_each_net_of_cifar_has_a_command_that_trains_its_row():
         _, args = cn.parse_arguments(command.split()[2:]) if "conv_highway_networks.py" in command else (None, None)
         if args and args.data != "mnist":
             for settings in cn.plan(args, cifar.made_up(args.data)._replace(**images)):
-                asked.append((settings.label, conv_training.setting(settings, cn.protocol_of(settings, args.lr))))
+                asked.append(
+                    (settings.label, conv_training.setting(settings, protocols.protocol_of(settings, args.lr)))
+                )
     assert rows.keys() <= {label for label, _ in asked}
     for label, settings in asked:
         assert {name: rows.get(label, settings)[name] for name in settings} == settings

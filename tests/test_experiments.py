@@ -22,7 +22,6 @@ import numpy as np
 import pytest
 from conftest import ROOT, one_line_error, write_data_set
 
-import conv_highway_networks as cn
 import highway_networks as hn
 import visualize_highway_networks as viz
 from experiments import (
@@ -58,6 +57,7 @@ from plumbing import files
 from plumbing.files import InputError
 from report import registry
 from report import table1 as pictures_of_table1
+from training import convolutional, protocols
 
 LAYERS = (10, 20, 50, 100)
 OF_OTHERS = {name: ("fifty_layers",) for name in ("gates", "lesion", "routing", "data_movement")}  # whose nets they use
@@ -958,7 +958,7 @@ def test_the_committed_results_hold_what_they_must(name):
         assert summary["epochs_width_16_paper"] == 300
         assert summary["test_accuracy_width_16_highway_bn_short"]["n"] >= 3
         assert all(t["validation"] for t in kept["recipes"])  # nothing was chosen on test images
-        assert cn.PROTOCOLS["mnist"]["short"] == table1.RECIPES[summary["recipe"]]
+        assert protocols.PROTOCOLS["mnist"]["short"] == table1.RECIPES[summary["recipe"]]
         assert all(t["final_test_acc"] == t["history"]["test_acc"][-1] for t in kept["final"])
         assert {t["n_train"] for t in kept["final"]} == {60000}
     if name == "cifar":
@@ -1049,7 +1049,7 @@ def test_the_recipe_is_the_best_on_validation_images():
 def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, capsys, changed):
     """Whatever program wrote it: where it may be another, a line says so, and the results name both."""
     t = table1.setting(3, "highway", "short", 3, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
-    monkeypatch.setattr(cn, "commit", lambda: "abc")
+    monkeypatch.setattr(convolutional, "commit", lambda: "abc")
     whole = table1.trial(t, str(tmp_path / "absent"))
     started, train_epoch = [], hn.train_epoch
 
@@ -1066,7 +1066,7 @@ def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, c
     with pytest.raises(Stopped):
         table1.trial(t, str(tmp_path))
     if changed == "the commit":
-        monkeypatch.setattr(cn, "commit", lambda: "def")
+        monkeypatch.setattr(convolutional, "commit", lambda: "def")
     e = Experiment("table1", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
     checkpoint = conv_training.checkpoint_of(t, str(tmp_path), "table1")
     capsys.readouterr()

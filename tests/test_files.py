@@ -25,6 +25,7 @@ from conv import cifar
 from experiments.trials import Experiment
 from plumbing import files
 from plumbing.files import InputError, Lock, check_writable, read_json, write_whole, written_beside
+from training import convolutional, protocols
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions and links of POSIX")
 
@@ -220,7 +221,7 @@ def special_files(folder):
 
 READERS = {
     "a net": hn.DeepNet.load,
-    "a checkpoint": cn.Training.load,
+    "a checkpoint": convolutional.Training.load,
     "JSON": read_json,
 }
 
@@ -333,11 +334,13 @@ def saved_net(path):
 
 
 def saved_training(path):
-    settings = cn.Settings(net="mnist-1", epochs=1, n_train=100)
-    cn.Training(settings, cn.PROTOCOLS["mnist"]["short"], {"pixels": 196, "classes": 3, "crc32": ""}).save(path)
+    settings = protocols.Settings(net="mnist-1", epochs=1, n_train=100)
+    convolutional.Training(
+        settings, protocols.PROTOCOLS["mnist"]["short"], {"pixels": 196, "classes": 3, "crc32": ""}
+    ).save(path)
 
 
-SAVED = {"a net": (saved_net, hn.DeepNet.load), "a checkpoint": (saved_training, cn.Training.load)}
+SAVED = {"a net": (saved_net, hn.DeepNet.load), "a checkpoint": (saved_training, convolutional.Training.load)}
 LARGE = 1 << 23  # numbers
 
 
@@ -407,13 +410,13 @@ def test_a_checkpoint_of_ten_billion_pixels_is_refused_before_its_net_is_made(tm
     for changed in ({"images": head["images"] | {"pixels": 10**10}}, {"images": head["images"] | {"classes": 10**9}}):
         write_npz(path, parts | {"head.npy": npy_bytes(json.dumps(head | changed))})
         with at_most(16), pytest.raises(InputError, match="parameters must have the shape"):
-            cn.Training.load(path)
+            convolutional.Training.load(path)
     settings = head["settings"] | {"net": "mnist-99999999"}
     write_npz(path, parts | {"head.npy": npy_bytes(json.dumps(head | {"settings": settings}))})
     with at_most(16), pytest.raises(InputError, match="parameters must have the shape"):
-        cn.Training.load(path)
+        convolutional.Training.load(path)
     write_npz(path, parts | {"head.npy": npy_bytes(json.dumps(head))})
-    assert cn.Training.load(path).epochs == 0
+    assert convolutional.Training.load(path).epochs == 0
 
 
 # ---- what is written
@@ -504,7 +507,7 @@ def test_a_net_that_is_replaced_keeps_its_permissions_and_its_link(tmp_path, sha
     for _ in range(2):
         assert cn.main(conv_words(shapes, out)) == 0
         assert (tmp_path / "run_0.npz").is_symlink()
-        assert cn.Training.load(far).epochs == 1
+        assert convolutional.Training.load(far).epochs == 1
         far.chmod(0o600)
     assert cn.main(conv_words(shapes, out)) == 0
     assert stat.S_IMODE(far.stat().st_mode) == 0o600

@@ -260,7 +260,7 @@ def build(hook: str, tmp_path):
     """What pip calls, on a copy of what it needs."""
     pytest.importorskip("setuptools.command.bdist_wheel", reason="needs setuptools 70.1, as pip would get it")
     clone = tmp_path / "clone"
-    for name in ("benchmarks", "conv", "experiments", "plumbing", "report"):
+    for name in ("benchmarks", "conv", "experiments", "plumbing", "report", "training"):
         shutil.copytree(ROOT / name, clone / name, ignore=shutil.ignore_patterns("__pycache__"))
     for path in [*ROOT.glob("*.py"), ROOT / "pyproject.toml", ROOT / "requirements.txt"]:
         shutil.copy(path, clone)

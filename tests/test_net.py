@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from test_gradients import SHAPES, random_net
 from threadpoolctl import threadpool_info, threadpool_limits
 
-import conv_highway_networks as cn
 import highway_networks as hn
 import straightforward
 from benchmarks.rivals import as_straightforward
@@ -22,6 +21,7 @@ from experiments.extra_blocks import Residual
 from experiments.training import SGD
 from plumbing.arrays import zero_rows, zeros
 from plumbing.files import InputError
+from training import convolutional
 
 
 def of_two_gates(net, x):
@@ -449,7 +449,7 @@ def test_no_error_says_how_to_execute_what_is_in_a_file(tmp_path):
         assert "unsafe" not in str(error.value)
 
 
-@pytest.mark.parametrize("load", [hn.DeepNet.load, cn.Training.load])
+@pytest.mark.parametrize("load", [hn.DeepNet.load, convolutional.Training.load])
 @pytest.mark.parametrize("content", ["text", "pickle", "objects"])
 def test_no_traceback_says_how_to_execute_what_is_in_a_file(tmp_path, load, content):
     path = tmp_path / "net.npz"

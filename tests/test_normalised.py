@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from test_conv import convolved
 
-import conv_highway_networks as cn
 import highway_networks as hn
 from conv.layers import METHODS, ConvNet
 from conv.normalised import EPSILON, PACE, moments_of, together
+from training import convolutional, protocols
+from training import images as conv_images
 
 STEP = 1e-30
 LAYERS = [
@@ -172,12 +173,12 @@ def test_gamma_does_not_decay_and_the_statistics_are_no_parameters():
 
 
 def test_a_checkpoint_keeps_the_statistics(tmp_path, mnist):
-    settings = cn.Settings(net="mnist-4", block="highway-bn", epochs=2, n_train=300, n_test=100)
-    data = cn.select_images(mnist, settings)
-    run = cn.Training(settings, cn.PROTOCOLS["mnist"]["short"], cn.fingerprint(data))
-    cn.train(run, data)
+    settings = protocols.Settings(net="mnist-4", block="highway-bn", epochs=2, n_train=300, n_test=100)
+    data = conv_images.select_images(mnist, settings)
+    run = convolutional.Training(settings, protocols.PROTOCOLS["mnist"]["short"], conv_images.fingerprint(data))
+    convolutional.train(run, data)
     run.save(tmp_path / "net.npz")
-    again = cn.Training.load(tmp_path / "net.npz")
+    again = convolutional.Training.load(tmp_path / "net.npz")
     assert run.net.statistics.any()
     np.testing.assert_array_equal(again.net.statistics, run.net.statistics)
     np.testing.assert_array_equal(again.predict(data.x_test), run.predict(data.x_test))

@@ -20,12 +20,12 @@ from conftest import ROOT, one_line_error, run
 from test_cli import SMALL
 from test_installing import COMMANDS, assert_says_what_is_missing, python
 
-import conv_highway_networks as cn
 import highway_networks as hn
 from conv import cifar
 from plumbing import installed, processes
 from plumbing.commands import run_command, run_program
 from plumbing.processes import CannotStart, in_processes
+from training import convolutional, protocols
 
 IN_THE_ROOT = [path for path in COMMANDS if "/" not in path]
 unix = pytest.mark.skipif(sys.platform == "win32", reason="signals, limits and sockets of POSIX")
@@ -247,10 +247,10 @@ def test_what_is_too_large_of_the_convolutional_nets_is_named(monkeypatch, tmp_p
     (tmp_path / "cifar-10-batches-bin").mkdir()
     with pytest.raises(MemoryError, match=r"not enough memory for CIFAR-10 in .*cifar-10-batches-bin"):
         cifar.load_cifar("CIFAR-10", tmp_path)
-    monkeypatch.setattr(cn, "ConvNet", out_of_memory)
+    monkeypatch.setattr(convolutional, "ConvNet", out_of_memory)
     images = {"pixels": 196, "classes": 3, "crc32": ""}
     with pytest.raises(MemoryError, match="nets of this size: mnist-16 for images of 196 pixels"):
-        cn.Training(cn.Settings(), cn.PROTOCOLS["mnist"]["short"], images)
+        convolutional.Training(protocols.Settings(), protocols.PROTOCOLS["mnist"]["short"], images)
 
 
 class Images(np.ndarray):
