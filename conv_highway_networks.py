@@ -57,7 +57,7 @@ from plumbing.files import (
     replace_file,
 )
 from plumbing.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
-from training.convolutional import Training, begin, branch, differences, say_of_other_program, train_one
+from training.convolutional import Training, branch, differences, say_of_other_program, train_one
 from training.images import check_square, fingerprint, load_images, select_images, shape_of
 from training.progress import Progress
 from training.protocols import BATCH, HELD_OUT, PROTOCOLS, Protocol, Settings, protocol_of
@@ -186,7 +186,7 @@ def check_unsaved(file: Path) -> None:
             raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
 
 
-def checkpoint_to_resume(run: Training, file: Path, stopped: bool) -> Path:
+def checkpoint_to_resume(run: Training, file: Path, stopped: bool, branch_of: Path | None) -> Path:
     """From where a net goes on, and where it is kept.  Raises InputError for a net of another run, unless that is an
     earlier one's: then some seed of this run was `stopped`, and this one is not begun.  Says what is worth knowing."""
     path = unfinished(file) if unfinished(file).exists() else file
@@ -195,12 +195,14 @@ def checkpoint_to_resume(run: Training, file: Path, stopped: bool) -> Path:
     other, now = differences(saved, run) if saved else {}, run.task()
     commits = other.pop("commits", None)
     if not saved or (other and stopped and path == file):
-        start = f"epoch {run.epochs} of {run.parent}" if run.parent else "its first epoch"
+        start = branch_of or "its first epoch"
         print(f"{run.settings.label}: there is no {unfinished(file)}, it starts from {start}", file=sys.stderr)
         return unfinished(file)
     if other:
         was = ", ".join(f"{name} {value}, not {now[name]}" for name, value in other.items())
         raise InputError(f"{path} is of another run ({was}): give that run's flags, or choose another --out")
+    if branch_of and not saved.parent:
+        raise InputError(f"{path} is not a branch: leave out --branch, or choose another --out")
     if commits is not None:
         say_of_other_program(path, saved)
     return path
@@ -227,20 +229,22 @@ def _train_seeds(args, path: Path, save) -> None:
     protocol, images = protocol_of(planned[0], args.lr), fingerprint(data)
     files = [net_file(path, settings.seed) for settings in planned]
     branch_of = Path(args.branch) if args.branch else None
-    if branch_of:
-        branch(branch_of, planned[0], protocol, images)  # refuses before anything is written
     checkpoints = [*map(unfinished, files)]
     if args.no_save:
         checkpoints = [None] * len(files)
     elif args.resume:
         stopped = any(checkpoint.exists() for checkpoint in checkpoints)
         checkpoints = [
-            checkpoint_to_resume(begin(settings, protocol, images, branch_of), file, stopped)
+            checkpoint_to_resume(Training(settings, protocol, images), file, stopped, branch_of)
             for settings, file in zip(planned, files, strict=True)
         ]
     else:
         for file in files:
             check_unsaved(file)
+    if branch_of and not (checkpoints[0] and checkpoints[0].exists()):
+        trunk = branch(branch_of, planned[0], protocol, images)  # refuses it before anything is written
+        if args.stop_after and args.stop_after <= trunk.epochs:
+            raise InputError(f"--stop-after {args.stop_after}: the branch begins after epoch {trunk.epochs}")
     tasks = [(settings, protocol, data, each) for settings, each in zip(planned, checkpoints, strict=True)]
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"

@@ -9,6 +9,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 import highway_networks as hn
+from conv.nets import find_net
 from experiments.ledger import judged, mean, prediction_interval, shown
 from plumbing.files import InputError
 from training import convolutional, protocols
@@ -62,10 +63,24 @@ def run(e, function, trials: list[dict], data_of) -> list[dict]:
 
 
 def finished_trial(record: dict, run: dict) -> dict:
-    """The trial that one of the runs in a JSON of conv_highway_networks.py is: its settings and what came out."""
+    """The trial that one of the runs in a JSON of conv_highway_networks.py is: its settings and what came out.
+
+    Raises ValueError for a run of the paper's protocol with other settings than that has; a branch may have its rate.
+    """
     settings = protocols.Settings(**{field.name: run[field.name] for field in fields(protocols.Settings)})
     protocol = protocols.Protocol(**{name: record[name] for name in protocols.Protocol._fields})
-    return setting(settings, protocol) | run
+    trial = setting(settings, protocol) | run
+    if settings.protocol == "paper":
+        published = protocols.protocol_of(settings)
+        expected = setting(settings, published)
+        expected |= {"epochs": published.epochs, "gate_bias": find_net(settings.net).gate_bias}
+        if "parent" in run:
+            expected["lr"] = trial["lr"]
+        other = [name for name in expected if trial[name] != expected[name]]
+        if other:
+            name = other[0]
+            raise ValueError(f"the paper's protocol has {name} {expected[name]}, not {trial[name]}")
+    return trial
 
 
 def percents(runs: list[dict]) -> list[float | None]:

@@ -15,10 +15,11 @@ from plumbing.files import InputError, read_json
 COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in add.QUESTIONS}
 
 
-def training(name: str, **more) -> dict:
+def training(name: str, protocol: str = "short", **more) -> dict:
     """What conv_highway_networks.py would have written of a committed run, with some settings replaced."""
     results = COMMITTED[name]
-    trial = results["trials"]["final"][-1] | more
+    of_protocol = [t for t in results["trials"]["final"] if t["protocol"] == protocol]
+    trial = (of_protocol or results["trials"]["final"])[-1] | {"protocol": protocol} | more
     data_set = "MNIST" if name == "table1" else trial["data"].upper()
     sha256 = results["env"]["data_sets"][data_set]
     run = {key: trial[key] for key in trial if key not in ("width", "seconds")}
@@ -53,6 +54,8 @@ def test_a_run_is_added_to_the_trials_that_are_there(tmp_path, name):
 
 def test_the_added_run_enters_the_summary(tmp_path):
     results = added(tmp_path, "table1", training("table1", seed=7, final_test_acc=0.5))
+    assert results["env"]["data_sets"] == COMMITTED["table1"]["env"]["data_sets"]
+    assert results["settings"]["added"][0]["data_sha256_as_read"] == "ab"  # the other trials' order stays theirs
     trial = results["trials"]["final"][-1]
     name = f"test_accuracy_{table1.name_of(trial)}_{trial['protocol']}"
     assert table1.summarise(results["trials"])[name]["n"] == COMMITTED["table1"]["summary"][name]["n"] + 1
@@ -90,6 +93,52 @@ def test_what_is_not_the_question_s_is_refused(tmp_path, name, change, why):
         added(tmp_path, name, record)
 
 
+PAPER = {"net": "highway-a", "block": "highway", "protocol": "paper", "epochs": 400, "lr": 0.025, "shift": 8}
+PAPER |= {"dropout": [0.2] * 4, "schedule": "in late steps", "weight_decay": 1e-3, "decay_of_last": 1e-2, "init": "he"}
+PAPER |= {"first": 0.05, "last": 0.05, "images": "contrast", "gate_bias": -1.0}
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"lr": 0.9}, "has lr 0.025, not 0.9"),
+        ({"gate_bias": 5.0}, "has gate_bias -1.0, not 5.0"),
+        ({"epochs": 20}, "has epochs 400, not 20"),
+        ({"schedule": "warm cosine"}, "has schedule in late steps, not warm cosine"),
+        ({"first": 1.0}, "has first 0.05, not 1.0"),
+    ],
+)
+def test_a_run_that_is_not_the_paper_s_protocol_s_does_not_pass_for_one(tmp_path, change, why):
+    assert added(tmp_path, "cifar", training("cifar", **PAPER))["trials"]["final"][-1]["protocol"] == "paper"
+    with pytest.raises(InputError, match=why):
+        added(tmp_path, "cifar", training("cifar", **PAPER | change))
+
+
+def test_a_run_does_not_join_runs_of_other_settings(tmp_path):
+    with pytest.raises(InputError, match=r"the runs of its kind have lr 0\.01, not 0\.3"):
+        added(tmp_path, "cifar", training("cifar", seed=7, lr=0.3))
+
+
+def test_a_branch_of_the_paper_s_protocol_has_its_rate(tmp_path):
+    branch = {"parent": {"epoch": 100, "lr": 0.025, "sha256": "ab"}, "lr": 0.0025, "stopped_after": 120}
+    assert added(tmp_path, "cifar", training("cifar", **PAPER | branch))["trials"]["partial"][0]["lr"] == 0.0025
+
+
+def test_a_run_takes_the_place_of_a_shorter_one(tmp_path, monkeypatch):
+    def run_of(epochs):
+        whole = {} if epochs == 400 else {"stopped_after": epochs}
+        return training("cifar", **PAPER, **whole, history={"epoch": [*range(1, epochs + 1)]})
+
+    monkeypatch.setitem(COMMITTED, "cifar", added(tmp_path, "cifar", run_of(50)))
+    monkeypatch.setitem(COMMITTED, "cifar", added(tmp_path, "cifar", run_of(103)))
+    assert [t["stopped_after"] for t in COMMITTED["cifar"]["trials"]["partial"]] == [103]
+    with pytest.raises(InputError, match="is there already, as far or farther"):
+        added(tmp_path, "cifar", run_of(103))
+    whole = added(tmp_path, "cifar", run_of(400))
+    assert whole["trials"]["partial"] == []
+    assert whole["trials"]["final"][-1]["epochs"] == 400
+
+
 @pytest.mark.parametrize("key", ["runs", "data_set", "lr", "env"])
 def test_another_json_is_refused_in_a_line(tmp_path, key):
     record = training("cifar", seed=7)
@@ -103,8 +152,7 @@ def test_the_command_writes_results_claims_and_pages_or_nothing(tmp_path):
     clone = tmp_path / "clone"
     unwanted = shutil.ignore_patterns(".*", "__pycache__", "tests", "viz", "explorer", "*.jsonl", "*.npz")
     shutil.copytree(ROOT, clone, ignore=unwanted)
-    record = training("table1", width=16, net="mnist-16", block="highway", protocol="paper", seed=7)
-    record["epochs"] = record["runs"][0]["epochs"] = 300
+    record = training("table1", protocol="paper", seed=7)
     (clone / "good.json").write_text(json.dumps(record))
     record["runs"][0]["n_train"] = 5
     (clone / "bad.json").write_text(json.dumps(record))
@@ -125,4 +173,4 @@ def test_the_command_writes_results_claims_and_pages_or_nothing(tmp_path):
     changed = {name for name, text in texts().items() if text != before[name]}
     assert {"table1.json", "claims.json", "convolution.md", "ledger.md"} <= changed
     assert "2 seeds, 300 epochs" in texts()["convolution.md"]
-    assert "the run mnist-16" in one_line_error(add_to_table1("good.json"))
+    assert "is there already" in one_line_error(add_to_table1("good.json"))

@@ -584,8 +584,10 @@ def test_a_branch_goes_on_from_a_copy_at_another_rate(tmp_path, shapes, main):
     before = trunk.read_bytes()
     branch = (*words, "--branch", trunk, "--out", tmp_path / "branch.json")
     main(*branch, "--lr", 0.001, "--stop-after", 3)
-    main(*branch, "--lr", 0.001, "--resume")
     assert trunk.read_bytes() == before
+    trunk.rename(tmp_path / "elsewhere.npz")  # a branch that has begun does not need it
+    main(*branch, "--lr", 0.001, "--resume")
+    (tmp_path / "elsewhere.npz").rename(trunk)
     run = json.loads((tmp_path / "branch.json").read_text())["runs"][0]
     assert run["parent"] == {"epoch": 2, "lr": 0.01, "sha256": hashlib.sha256(before).hexdigest()}
     assert "parent" not in json.loads((tmp_path / "x.json").read_text())["runs"][0]
@@ -614,8 +616,15 @@ def test_what_cannot_be_branched_from(tmp_path, shapes, main):
     assert "argument --branch: it is a checkpoint of one seed" in several.stderr
     main(*words, "--branch", trunk, "--lr", 0.01, "--stop-after", 3, "--out", tmp_path / "branch.json")
     of_a_branch = main(*words, "--branch", tmp_path / "branch_0_unfinished.npz", "--no-save", "--lr", 0.01)
-    assert "only the rate may differ, not parent" in one_line_error(of_a_branch)
+    assert "cannot be branched from: it is a branch itself" in one_line_error(of_a_branch)
     assert "is of another run (lr" in one_line_error(main(*words, "--out", tmp_path / "branch.json", "--resume"))
+    too_soon = main(*words, "--branch", trunk, "--lr", 0.01, "--stop-after", 2, "--no-save")
+    assert "--stop-after 2: the branch begins after epoch 2" in one_line_error(too_soon)
+    as_a_branch = (*words, "--out", tmp_path / "x.json", "--resume", "--branch", trunk)
+    assert "is not a branch: leave out --branch" in one_line_error(main(*as_a_branch))
+    main(*words, "--out", tmp_path / "x.json", "--resume")
+    of_a_finished_run = main(*words, "--branch", tmp_path / "x_0.npz", "--lr", 0.01, "--no-save")
+    assert "cannot be branched from: its 4 epochs are finished" in one_line_error(of_a_finished_run)
     assert not (tmp_path / "y.json").exists()
 
 

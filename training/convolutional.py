@@ -92,7 +92,7 @@ class Training:
     def task(self) -> dict:
         """All that its numbers depend on but the program, as JSON has it."""
         protocol = self.protocol._asdict() | {"dropout": [*self.protocol.dropout]}
-        return {**protocol, **self.images, **asdict(self.settings), "parent": self.parent}
+        return {**protocol, **self.images, **asdict(self.settings)}
 
     def check_whole(self) -> None:
         """Raises ValueError within an epoch, where it was interrupted, or diverged: what is left is of no epoch."""
@@ -194,7 +194,7 @@ def train(
 
 
 def result(run: Training, data: hn.Dataset) -> dict:
-    """The RUN of the JSON; what the net learned is in it as far as the pictures need it.
+    """The RUN of the JSON, with the filters, gates and errors that the pictures show.
 
     A run that was stopped has `stopped_after`, the number of its epochs, and no final numbers; a branch has `parent`.
     """
@@ -235,27 +235,25 @@ def inspect_net(run: Training, data: hn.Dataset, n: int = 1000) -> dict:
 def branch(path: Path, settings: Settings, protocol: Protocol, images: dict) -> Training:
     """The run whose checkpoint lies in `path`, to be continued at another rate: that of `protocol`.
 
-    Its `parent` names what it branches from: the epoch, the rate, the SHA-256 of the checkpoint.
-    Raises InputError where the checkpoint is that of a run with other settings or images, or of a branch."""
+    Its `parent` records the epoch, the rate and the SHA-256 of the checkpoint that it started from.
+    Raises InputError for the checkpoint of a run with other settings or images, of a finished run, and of a branch."""
     run = Training.load(path)
     other = differences(run, Training(settings, protocol, images)).keys() - {"lr", "commits"}
     if other:
         raise InputError(f"{path} cannot be branched from: only the rate may differ, not {', '.join(sorted(other))}")
-    checkpoint = path.read_bytes()
-    run.parent = {"epoch": run.epochs, "lr": run.protocol.lr, "sha256": hashlib.sha256(checkpoint).hexdigest()}
+    if run.parent:
+        raise InputError(f"{path} cannot be branched from: it is a branch itself")
+    if run.epochs == settings.epochs:
+        raise InputError(f"{path} cannot be branched from: its {run.epochs} epochs are finished")
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    run.parent = {"epoch": run.epochs, "lr": run.protocol.lr, "sha256": sha256}
     run.protocol = protocol
     return run
 
 
-def begin(settings: Settings, protocol: Protocol, images: dict, branch_of: Path | None) -> Training:
-    """A run before its first epoch here: from its seed, or as a branch()."""
-    return branch(branch_of, settings, protocol, images) if branch_of else Training(settings, protocol, images)
-
-
 def differences(saved: Training, run: Training) -> dict:
-    """What makes a checkpoint one of another run, by name: settings, protocol, images and parent that are not the
-    run's, and `commits` unless this very program wrote it.  Where git does not know the program as committed, it may be
-    another."""
+    """What makes a checkpoint one of another run, by name: settings, protocol and images that are not the run's, and
+    `commits` unless this very program wrote it.  Without a clean commit, programs count as different."""
     now, program_is_known = run.task(), not str(commit()).endswith(("dirty", "None"))
     other = {name: value for name, value in saved.task().items() if value != now[name]}
     same_program = program_is_known and saved.commits == [commit()]
@@ -279,11 +277,12 @@ def train_one(
     with {"step": n}, and after each epoch, with the "seconds" so far in its row.
     Raises InputError for a file that is no checkpoint, and where none can be written.
     """
-    run = begin(settings, protocol, fingerprint(data), branch_of)
-    if resume and checkpoint and checkpoint.exists():
-        saved = Training.load(checkpoint)
-        if differences(saved, run).keys() <= {"commits"}:
-            run = saved
+    run = Training(settings, protocol, fingerprint(data))
+    saved = Training.load(checkpoint) if resume and checkpoint and checkpoint.exists() else None
+    if saved and differences(saved, run).keys() <= {"commits"}:
+        run = saved
+    elif branch_of:
+        run = branch(branch_of, settings, protocol, run.images)
     run.after_step = lambda: tell((settings.seed, {"step": run.steps}))
     train(run, data, checkpoint, lambda row: tell((settings.seed, row | {"seconds": run.seconds})), stop_after)
     return result(run, data)
