@@ -196,8 +196,8 @@ def headline_images():
     """6000 training and 2000 test images of MNIST, drawn with seed 0; pixels in [-1, 1]."""
     mnist = load_mnist()
     rng = np.random.default_rng(0)
-    train = rng.permutation(60000)[:6000]
-    test = rng.permutation(10000)[:2000]
+    train = rng.permutation(len(mnist.x_train))[:6000]
+    test = rng.permutation(len(mnist.x_test))[:2000]
     x = mnist.x_train[train] / 127.5 - 1
     x_test = mnist.x_test[test] / 127.5 - 1
     return x, mnist.y_train[train], x_test, mnist.y_test[test]
@@ -206,7 +206,7 @@ def headline_images():
 def train(block, depth=30, epochs=12, batch=128):
     """The headline's training of one net, seed 0; prints the test accuracy after each epoch."""
     x, y, x_test, y_test = headline_images()
-    net = make_net(np.random.default_rng(0), 784, 10, 50, depth, block)
+    net = make_net(np.random.default_rng(0), x.shape[1], 10, 50, depth, block)
     optimizer = Adam(net)
     shuffle = np.random.default_rng([0, 1])
     whole_batches = len(x) // batch * batch

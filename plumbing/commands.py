@@ -77,12 +77,14 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
     except BrokenPipeError:  # whoever read our output stopped reading
         os._exit(1)
     except MemoryError as error:
-        why = str(error) if isinstance(error, TooLarge) else f"not enough memory: {error or 'for the arrays needed'}"
+        why = str(error) or "for the arrays needed"
+        if not isinstance(error, TooLarge):
+            why = f"not enough memory: {why}"
         status, line = 2, f"{program}: error: {why}"
     except InputError as error:
         status, line = 2, f"{program}: error: {' '.join(str(error).split())}"
     except CannotStart as error:
-        advice = "fewer --jobs need less, ulimit -u and -n tell the limits"
+        advice = "try fewer --jobs, or raise the limits that ulimit -u and ulimit -n show"
         status, line = 2, f"{program}: error: {error}; {advice}; {written}"
     except OSError as error:  # a file's have become InputErrors
         where = error.filename or ("the system" if error.errno in LIMITS else "standard output")

@@ -55,11 +55,11 @@ def open_file(path: str | os.PathLike):
 
 
 def read_bytes(path: str | os.PathLike, most: int) -> bytes:
-    """The bytes of a regular file; raises OSError for one of more than `most` bytes before reading it."""
+    """The bytes of a regular file of at most `most` bytes; raises OSError for others."""
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
-            raise OSError(errno.EFBIG, f"it has {size} bytes, and may have {most}", str(path))
+            raise OSError(errno.EFBIG, f"{size} bytes; at most {most} are read", str(path))
         return file.read(most)
 
 
@@ -75,15 +75,18 @@ def write_json(path: Path, record) -> None:
 
 
 def from_json(text: str | bytes):
-    """What JSON text holds; raises ValueError, or RecursionError, where it is none, as it is where a number is NaN or
-    infinite, or beyond what a float holds."""
+    """Parses strict JSON.  Raises ValueError for malformed text and for numbers that are not finite, as floats."""
 
     def finite(number: str) -> float:
         if not math.isfinite(float(number)):
             raise ValueError(f"{number} is no finite number")
         return float(number)
 
-    return json.loads(text, parse_float=finite, parse_constant=finite)
+    def whole(number: str) -> int:
+        finite(number)
+        return int(number)
+
+    return json.loads(text, parse_float=finite, parse_int=whole, parse_constant=finite)
 
 
 def read_json(path: Path):
@@ -219,7 +222,10 @@ def write_whole(files: dict[Path, bytes]) -> None:
     cannot be written."""
     with written_beside(files) as temporaries:
         for path, temporary in temporaries.items():
-            temporary.replace(path)
+            try:
+                temporary.replace(path)
+            except OSError as error:
+                raise InputError(f"{path} cannot be written: {error.strerror}") from error
 
 
 def replace_file(new: Path, old: Path) -> None:
@@ -323,7 +329,7 @@ class Lock:
     @staticmethod
     def _locked(path: Path):
         """The file of this name, open and locked; raises BlockingIOError where another process has locked it."""
-        while True:
+        for _ in range(1000):
             file = path.open("ab")
             try:
                 _lock(file)
@@ -335,6 +341,7 @@ class Lock:
                 file.close()
                 raise
             file.close()
+        raise OSError(errno.EAGAIN, "the file system gives its file another identity each time")
 
 
 def _lock(file) -> None:
@@ -349,7 +356,7 @@ def _lock(file) -> None:
     except OSError as error:
         if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP):
             raise
-        print(f"{file.name}: nothing can be locked there; no other command may write there now", file=sys.stderr)
+        print(f"{file.name}: this file system has no locks: run no second command on this file", file=sys.stderr)
 
 
 def _unlock(file, holder: int) -> None:
@@ -372,7 +379,7 @@ def commit() -> str | None:
         return None
     try:
         head = _git("rev-parse", "--short=12", "HEAD")
-        is_dirty = _git("diff", "HEAD", "--", "*.py") != b""
+        is_dirty = _git("diff", "--no-ext-diff", "--name-only", "HEAD", "--", "*.py") != b""
     except (OSError, subprocess.SubprocessError):
         return None
     if not re.fullmatch(rb"[0-9a-f]{12,}", head):

@@ -13,7 +13,7 @@ THREADS = min(os.cpu_count() or 1, 64)  # that can be started, as NumPy does whe
 
 
 def is_ours(main):
-    """Whether a main program in this file is one of the project's; none of a virtual environment in the clone is."""
+    """Whether the file `main` is one of the project's commands; a file of a virtual environment in the clone is not."""
     root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     folder = os.path.dirname(os.path.realpath(main)) if main else None
     return folder is not None and root in (folder, os.path.dirname(folder))
@@ -83,8 +83,10 @@ def how_to_install(requirements: Path) -> str:
         return command_line(sys.executable, *install)
     venv = ROOT / ".venv"
     python = venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    commands = f"{command_line(sys.executable, '-m', 'venv', venv)} && {command_line(python, *install)}"
-    return f"as pip installs nothing into this Python, run with {command_line(python)} after {commands}"
+    make = command_line(sys.executable, "-m", "venv", venv)
+    then = "; " if os.name == "nt" else " && "  # PowerShell knows no &&
+    commands = make + then + command_line(python, *install)
+    return f"pip cannot install into this Python: run with {command_line(python)} after {commands}"
 
 
 def check(main):
@@ -123,13 +125,18 @@ def of_limits():
         for file in files:
             os.close(file)
     done = threading.Event()
+    threads = []
     try:
         for _ in range(THREADS):
-            threading.Thread(target=done.wait, daemon=True).start()
+            thread = threading.Thread(target=done.wait, daemon=True)
+            thread.start()
+            threads.append(thread)
     except RuntimeError as error:
         return f"{THREADS} threads cannot be started: {error}; ulimit -u and -v tell the limits"
     finally:
         done.set()
+        for thread in threads:
+            thread.join()
     return None
 
 

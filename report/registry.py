@@ -31,6 +31,8 @@ def picture(*sources: str, needs: str = ""):
     """Registers a function of these records, which returns a figure, under its own name."""
 
     def register(draw):
+        if draw.__name__ in PICTURES:
+            raise ValueError(f"there is a picture {draw.__name__} already")
         PICTURES[draw.__name__] = Picture(sources, draw, needs)
         return draw
 
@@ -44,6 +46,8 @@ def table(name: str, /, **settings):
     may make several tables."""
 
     def register(make):
+        if name in TABLES:
+            raise ValueError(f"there is a table {name} already")
         TABLES[name] = partial(make, **settings)
         return make
 

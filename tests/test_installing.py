@@ -48,7 +48,7 @@ def without_pip(requirements: str) -> str:
     own = installed.command_line(ROOT / ".venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python"))
     make = installed.command_line(sys.executable, "-m", "venv", ROOT / ".venv")
     install = f"{own} -m pip install -r {installed.command_line(ROOT / requirements)}"
-    return f"as pip installs nothing into this Python, run with {own} after {make} && {install}"
+    return f"pip cannot install into this Python: run with {own} after {make} && {install}"
 
 
 def assert_says_what_is_missing(process):

@@ -54,9 +54,11 @@ def assert_asks_for_a_newer_python(process, runs):
 
 @pytest.mark.parametrize("path", COMMANDS)
 def test_an_old_python_is_told_which_is_needed(path):
-    for old in old_pythons()[:1]:
-        process = subprocess.run([old, path], cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
-        assert_asks_for_a_newer_python(process, "3.")
+    if not old_pythons():
+        pytest.skip("no old Python is installed")
+    command = [old_pythons()[0], path]
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert_asks_for_a_newer_python(process, "3.")
 
 
 def test_any_python_before_3_10_is_told_which_is_needed(tmp_path):
@@ -133,7 +135,10 @@ def test_a_command_under_way_handles_ctrl_c_itself(monkeypatch):
             run_program(lambda: seen.append(signal.getsignal(signal.SIGINT)) or 0)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert seen != [installed.interrupted]
+    [handler] = seen
+    with pytest.raises(KeyboardInterrupt):
+        handler(signal.SIGINT, None)
+    handler(signal.SIGINT, None)  # what sends it twice, sends the second in no time: that one is not heard
 
 
 # ---- limits of the system
@@ -155,7 +160,7 @@ def test_too_few_files_for_the_workers(tmp_path, data_set):
     words = (*SMALL, "--data-dir", data_set, "--seeds", ",".join(map(str, range(20))), "--jobs", 40)
     process = shell("ulimit -n 24", *words, "--out", tmp_path / "run.json")
     error = one_line_error(process)
-    assert "a worker process cannot be started: Too many open files; fewer --jobs need less, ulimit" in error
+    assert "a worker process cannot be started: Too many open files; try fewer --jobs, or raise" in error
     assert error.endswith("nothing was written")
     assert os.listdir(tmp_path) == ["shapes"]
 
@@ -183,7 +188,7 @@ def test_a_worker_that_is_refused_a_thread(monkeypatch, tmp_path, data_set, capf
     words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--quiet", "--no-save")
     assert hn.main([*map(str, words)]) == 2
     error = capfd.readouterr().err
-    assert "error: a worker process is refused a thread: can't start new thread; fewer --jobs" in error
+    assert "error: a worker process is refused a thread: can't start new thread; try fewer --jobs" in error
     assert len(error.splitlines()) == 1
 
 
@@ -197,7 +202,7 @@ def test_too_few_processes(monkeypatch, data_set, capsys):
     words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--quiet", "--no-save")
     assert hn.main([*map(str, words)]) == 2
     error = capsys.readouterr().err
-    assert "error: a worker process cannot be started: Resource temporarily unavailable; fewer --jobs" in error
+    assert "error: a worker process cannot be started: Resource temporarily unavailable; try fewer --jobs" in error
     assert len(error.splitlines()) == 1
 
 
