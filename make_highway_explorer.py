@@ -29,7 +29,7 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 
-from experiments.headline import checked
+from experiments.committed import checked
 from highway_networks import PIXELS, Dataset, DeepNet, load_mnist, pixels_for
 from plumbing.commands import path_name, run_command, run_program
 from plumbing.files import ROOT, InputError

@@ -3,6 +3,7 @@ and one of our own."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import partial
 from itertools import cycle
@@ -103,6 +104,6 @@ def find_net(name: str) -> NamedNet:
     kind, _, width = name.partition("-")
     if name in NETS:
         return NETS[name]
-    if kind != "mnist" or not (width.isascii() and width.isdigit() and 1 <= len(width) <= 9) or int(width) < 1:
+    if kind != "mnist" or not re.fullmatch("[1-9][0-9]{0,8}", width):
         raise ValueError(f"{name!r} is not one of {', '.join(NETS)}, nor mnist-N with N maps a layer")
     return PUBLISHED["mnist-16"]._replace(layers_of=partial(mnist_net, int(width)), parameters=None)

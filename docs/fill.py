@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from functools import cache
 
-from experiments.headline import COMMANDS, checked
+from experiments.committed import checked
 from plumbing.commands import first_line, run_command, run_program
 from plumbing.files import ROOT, InputError, read_json
 from report import registry
@@ -75,11 +75,8 @@ def value_of(name: str, read) -> str:
 
 
 def committed(name: str):
-    """The JSON of this name, from the repository's root; raises InputError for a run*.json of other settings or data
-    than the pages speak of."""
-    record = read_json(ROOT / name)
-    stem = name.removesuffix(".json")
-    return checked(stem, record) if stem in COMMANDS else record
+    """The JSON of this name, from the repository's root; raises InputError for one that the pages are not about."""
+    return checked(Path(name).stem, read_json(ROOT / name))
 
 
 def changed_pages(read) -> dict[Path, bytes]:

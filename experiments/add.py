@@ -117,7 +117,10 @@ def main(argv=None) -> int:
         results = load_results(ROOT / name)
         for path in args.runs:
             results = add_runs(question, results, Path(path))
-        results["summary"] = question.summarise(results["trials"])
+        try:
+            results["summary"] = question.summarise(results["trials"])
+        except (LookupError, TypeError, ValueError) as error:
+            raise InputError(f"the runs cannot be summarised: {error!r}") from error
         judged = claims.judged_record(claims.read(ROOT) | {args.question: results})
         new = {name: results, "results/claims.json": judged}
         pages = fill.changed_pages(cache(lambda name: new.get(name) or fill.committed(name)))

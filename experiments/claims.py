@@ -21,7 +21,7 @@ if not __package__:  # run as a file, from any folder
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
-from experiments import headline
+from experiments import committed
 from experiments.blocks import early_and_late
 from experiments.ledger import PUBLISHED, Claim, NotMeasured, above, below, judge, of, shown, shown_in, within
 from experiments.trials import run_and_exit
@@ -189,10 +189,11 @@ def read(folder: Path) -> dict[str, dict]:
     names |= {name for file in names for name in NEEDS.get(file, ())}
     records = {}
     for name in sorted(names):
-        if name in headline.COMMANDS:
-            records[name] = headline.checked(name, load_record(folder / f"{name}.json"))
+        if name in committed.COMMANDS:
+            record = load_record(folder / f"{name}.json")
         else:
-            records[name] = load_results(folder / "results" / f"{name}.json")
+            record = load_results(folder / "results" / f"{name}.json")
+        records[name] = committed.checked(name, record)
     return records
 
 
@@ -234,7 +235,7 @@ def rows(records: dict) -> list[dict]:
 
 
 def command(name: str, record: dict) -> str:
-    return record.get("command") or headline.COMMANDS[name]
+    return record.get("command") or committed.COMMANDS[name]
 
 
 def counts(ledger: list[dict]) -> dict:

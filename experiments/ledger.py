@@ -23,7 +23,7 @@ PUBLISHED = read_json(ROOT / "data" / "published.json")
 
 
 class NotMeasured(LookupError):
-    """Results are without the runs that a claim is about, and may be: they take days."""
+    """The results lack the runs this claim needs; allowed, since they take days."""
 
 
 def of(trials: list[dict], name: str, **wanted) -> list:

@@ -97,7 +97,8 @@ def added(record: dict, run: dict) -> tuple[str, dict]:
         raise ValueError("Table 1 is about all images of MNIST")
     if "stopped_after" in run or "parent" in run:
         raise ValueError("Table 1 is about whole runs")
-    t = {"width": int(run["net"].removeprefix("mnist-"))} | conv_training.finished_trial(record, run)
+    t = conv_training.finished_trial(record, run)
+    t = {"width": int(run["net"].removeprefix("mnist-"))} | {name: t[name] for name in t if name != "width"}
     return "final", without_pictures(t, t)
 
 

@@ -371,7 +371,8 @@ def _unlock(file, holder: int) -> None:
 
 @functools.cache
 def commit() -> str | None:
-    """The commit of this program, with "-dirty" when a program differs from it; None where git cannot tell.
+    """The commit of this program, with "-dirty" when a program or what it reads in data/ differs; None where git cannot
+    tell.
 
     Git is asked at the first call, which run_command() makes: later another commit may be checked out.  Processes that
     are forked inherit the answer."""
@@ -379,19 +380,19 @@ def commit() -> str | None:
         return None
     try:
         head = _git("rev-parse", "--short=12", "HEAD")
-        is_dirty = _git("diff", "--no-ext-diff", "--name-only", "HEAD", "--", "*.py") != b""
+        changed = _git("status", "--porcelain", "--untracked-files=all", "--", "*.py", "data/*.json")
     except (OSError, subprocess.SubprocessError):
         return None
     if not re.fullmatch(rb"[0-9a-f]{12,}", head):
         return None
-    return head.decode() + ("-dirty" if is_dirty else "")
+    return head.decode() + ("-dirty" if changed else "")
 
 
 def _git(*words: str) -> bytes:
     """What git prints in this repository; raises SubprocessError where it fails, or takes longer than GIT_SECONDS."""
     # a GIT_DIR from outside would name another repository
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    command = ("git", *words)
+    command = ("git", f"--git-dir={ROOT / '.git'}", f"--work-tree={ROOT}", *words)  # an empty .git is no repository
     process = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, check=True, timeout=GIT_SECONDS)
     return process.stdout.strip()
 

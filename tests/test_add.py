@@ -9,6 +9,8 @@ import sys
 import pytest
 from conftest import ROOT, one_line_error
 
+from conv.layers import ConvNet
+from conv.nets import find_net
 from experiments import add, cifar, table1
 from plumbing.files import InputError, read_json
 
@@ -23,6 +25,12 @@ def training(name: str, protocol: str = "short", **more) -> dict:
     data_set = "MNIST" if name == "table1" else trial["data"].upper()
     sha256 = results["env"]["data_sets"][data_set]
     run = {key: trial[key] for key in trial if key not in ("width", "seconds")}
+    epochs = run.get("stopped_after", run["epochs"])
+    run["history"] = {column: [values[-1]] * epochs for column, values in run["history"].items()}
+    run["history"] |= {"epoch": [*range(1, epochs + 1)], "test_acc": [run["final_test_acc"]] * epochs}
+    net = find_net(run["net"])
+    layers = net.layers_of(block=run["block"], dropout=run["dropout"], classes=10)
+    run["n_parameters"] = ConvNet.sizes_of(net.shape, layers)["parameters"]
     record = {**run, "data_set": data_set, "data_sha256": sha256, "data_sha256_as_read": "ab"}
     return record | {"env": {"processor": "a laptop"}, "runs": [run | {"commits": ["0123456789ab"]}]}
 
@@ -114,6 +122,31 @@ def test_a_run_that_is_not_the_paper_s_protocol_s_does_not_pass_for_one(tmp_path
         added(tmp_path, "cifar", training("cifar", **PAPER | change))
 
 
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"seed": "7"}, "its seed is not a whole number"),
+        ({"diverged": "false"}, "or diverged is not true or false"),
+        ({"final_test_acc": 0.99}, "it ends at 0.99, its history at"),
+        ({"epochs": 21}, "its history is not one of 21 epochs"),
+        ({"n_parameters": 5}, "5 parameters are not those of highway-a"),
+        ({"history": {"epoch": [*range(1, 21)], "test_acc": [80.0] * 20}}, "is not from 0 to 1"),
+        ({"net": "mnist-016"}, "is not one of"),
+    ],
+)
+def test_a_run_that_contradicts_itself_is_refused(tmp_path, change, why):
+    record = training("cifar", seed=7)
+    record["runs"][0] |= change
+    with pytest.raises(InputError, match=why):
+        added(tmp_path, "cifar", record)
+
+
+def test_the_maps_of_a_run_are_those_of_its_net(tmp_path):
+    record = training("table1", seed=7)
+    record["runs"][0]["width"] = 32
+    assert added(tmp_path, "table1", record)["trials"]["final"][-1]["width"] == 16
+
+
 def test_a_run_does_not_join_runs_of_other_settings(tmp_path):
     with pytest.raises(InputError, match=r"the runs of its kind have lr 0\.01, not 0\.3"):
         added(tmp_path, "cifar", training("cifar", seed=7, lr=0.3))
@@ -127,7 +160,7 @@ def test_a_branch_of_the_paper_s_protocol_has_its_rate(tmp_path):
 def test_a_run_takes_the_place_of_a_shorter_one(tmp_path, monkeypatch):
     def run_of(epochs):
         whole = {} if epochs == 400 else {"stopped_after": epochs}
-        return training("cifar", **PAPER, **whole, history={"epoch": [*range(1, epochs + 1)]})
+        return training("cifar", **PAPER, **whole)
 
     monkeypatch.setitem(COMMITTED, "cifar", added(tmp_path, "cifar", run_of(50)))
     monkeypatch.setitem(COMMITTED, "cifar", added(tmp_path, "cifar", run_of(103)))

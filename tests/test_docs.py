@@ -1,6 +1,7 @@
 """The pages are tested: their numbers are those of the committed JSON, their commands and their Python run as written,
 what they quote stands there, and their links lead somewhere."""
 
+import copy
 import fnmatch
 import json
 import os
@@ -20,8 +21,8 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from docs import fill
 from experiments import cifar, claims, conv_training
-from experiments.headline import COMMANDS as COMMANDS_OF_RUNS
-from experiments.headline import checked
+from experiments.committed import COMMANDS as COMMANDS_OF_RUNS
+from experiments.committed import checked
 from plumbing.files import InputError, read_json
 from report import registry
 from report.table1 import difference
@@ -366,7 +367,7 @@ def test_the_two_commands_of_the_readme_are_enough():
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"data_set": "folder MNIST"}, "has data_set folder MNIST, not MNIST"),
+        ({"data_set": "folder MNIST"}, "has data_set folder MNIST, not "),
         ({"epochs": 3}, "has epochs 3, not 12"),
         ({"gate_bias": -4.0}, "has gate_bias -4.0, not -2.0"),
         ({"hidden": 8}, "has hidden 8, not 50"),
@@ -377,12 +378,12 @@ def test_runs_of_other_settings_or_data_are_not_judged_and_fill_nothing(tmp_path
     record = READ(f"{name}.json")
     assert checked(name, record) == record
     shutil.copytree(ROOT / "results", tmp_path / "results", ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
-    for other in COMMANDS_OF_RUNS:
+    for other in ("run", "run_sweep", "run_seeds", "run_fashion"):
         of_its_own = record | change if other == name else READ(f"{other}.json")
         (tmp_path / f"{other}.json").write_text(json.dumps(of_its_own))
     monkeypatch.setattr(fill, "ROOT", tmp_path)
     refused = [lambda: fill.committed(f"{name}.json")]
-    if name != "run":  # which bears on no claim
+    if name in ("run_sweep", "run_seeds"):  # the others bear on no claim
         refused.append(lambda: claims.read(tmp_path))
     for work in refused:
         with pytest.raises(InputError, match=said):
@@ -395,6 +396,36 @@ def test_the_runs_of_other_depths_or_seeds_are_others():
         record = record | {"runs": [record["runs"][0] | change, *record["runs"][1:]]}
         with pytest.raises(InputError, match=r"\(depth, seed\)"):
             checked(name, record)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"lr": 1.0}, "has a plain run of depth 30 and seed 0 with lr 1.0, not 0.005"),
+        ({"epochs": 400}, "with epochs 400, not 12"),
+        ({"block": "highway"}, "with block highway, not plain"),
+        ({"final_test_acc": 0.9}, "that ends with test_acc 0.9, not"),
+    ],
+)
+def test_a_run_that_is_not_what_its_record_says_is_not_shown(change, said):
+    record = copy.deepcopy(READ("run.json"))
+    record["runs"][0]["plain"] |= change
+    with pytest.raises(InputError, match=said):
+        checked("run", record)
+
+
+def test_a_smoke_test_is_no_evidence(tmp_path, monkeypatch):
+    """Neither judged nor shown: --quick --results results puts it where the evidence lies."""
+    record = READ("results/jacobian.json")
+    quick = record | {"settings": record["settings"] | {"budget": "quick"}}
+    shutil.copytree(ROOT / "results", tmp_path / "results", ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
+    for name in COMMANDS_OF_RUNS:
+        shutil.copy(ROOT / f"{name}.json", tmp_path)
+    (tmp_path / "results" / "jacobian.json").write_text(json.dumps(quick))
+    monkeypatch.setattr(fill, "ROOT", tmp_path)
+    for work in (lambda: fill.committed("results/jacobian.json"), lambda: claims.read(tmp_path)):
+        with pytest.raises(InputError, match=r"jacobian\.json is a smoke test"):
+            work()
 
 
 @pytest.mark.parametrize("where", ["source", "claim", "ours", "verdict", "note"])

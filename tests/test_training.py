@@ -1,3 +1,4 @@
+import functools
 import json
 import math
 import shutil
@@ -239,7 +240,7 @@ def fake_git(tmp_path, monkeypatch):
 
 def head(digit: str) -> bytes:
     """The script of a git whose commit has this digit alone, and no changes."""
-    return f"[ $1 = diff ] || echo {12 * digit}\n".encode()
+    return f"[ $3 = status ] || echo {12 * digit}\n".encode()  # behind --git-dir and --work-tree
 
 
 def test_results_name_the_commit_at_which_the_command_began(tmp_path, fake_git):
@@ -355,3 +356,28 @@ def test_a_subset_of_other_than_what_there_is_is_refused(data_set, n_train, n_te
     assert len(hn.subset(data, 0, 300, 80).x_train) == 300
     with pytest.raises(ValueError, match=r"from 1 to (300 training|80 test) images can be drawn, not -?\d+"):
         hn.subset(data, 0, n_train, n_test)
+
+
+@pytest.mark.parametrize("change", ["edited", "untracked", "data", "nothing"])
+def test_a_program_that_differs_from_its_commit_is_called_dirty(tmp_path, monkeypatch, change):
+    """Whatever tools of comparison the user's git has; a program that git does not know counts, too."""
+    git = functools.partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True)
+    (tmp_path / "data").mkdir()
+    for name in ("program.py", "data/published.json"):
+        (tmp_path / name).write_text("1\n")
+    git(["git", "init", "-q"])
+    git(["git", "config", "diff.external", "true"])
+    git(["git", "add", "-A"])
+    git(["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "One"])
+    monkeypatch.setattr(files, "ROOT", tmp_path)
+    changed = {"edited": "program.py", "untracked": "mine.py", "data": "data/published.json", "nothing": "run.json"}
+    (tmp_path / changed[change]).write_text("2\n")
+    files.commit.cache_clear()
+    try:
+        assert str(files.commit()).endswith("-dirty") == (change != "nothing")
+        shutil.rmtree(tmp_path / ".git")
+        (tmp_path / ".git").mkdir()  # git would look in the folders above
+        files.commit.cache_clear()
+        assert files.commit() is None
+    finally:
+        files.commit.cache_clear()

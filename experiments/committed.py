@@ -1,0 +1,75 @@
+"""What the committed records must be: run*.json what their commands write, results/*.json no smoke tests.
+
+The pages and the claims speak of these settings and data, and of no others."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import highway_networks as hn
+from plumbing.files import InputError
+from plumbing.records import PAIR
+
+SEEDS = "python highway_networks.py --seeds 0,1,2"
+COMMANDS = {
+    "run": "python highway_networks.py --seed 0",
+    "run_sweep": "python highway_networks.py --depths 5,10,20,30,50",
+    "run_seeds": f"{SEEDS},3,4,5,6,7,8,9",
+    "run_fashion": f"{SEEDS} --data-dir /usr/share/datasets/fashion-mnist --out run_fashion.json",
+}
+DATA = {"run_fashion": "fashion-mnist"}  # of the others: MNIST
+
+
+def checked(name: str, record: dict) -> dict:
+    """The record that run*.json or results/*.json of this name holds; raises InputError where the pages and the claims
+    are about another."""
+    if name in COMMANDS:
+        _check_runs(name, record)
+    elif record.get("settings", {}).get("budget") == "quick":
+        raise InputError(f"results/{name}.json is a smoke test (--quick), which is never evidence")
+    return record
+
+
+def _check_runs(name: str, record: dict) -> None:
+    _, args = hn.parse_arguments(COMMANDS[name].split()[2:])
+    expected = {"data_set": DATA.get(name, "MNIST")}
+    for setting in asdict(hn.Settings()):
+        if setting in vars(args) and setting not in ("seed", "depth"):
+            expected[setting] = getattr(args, setting)
+    found = {setting: record.get(setting) for setting in expected}
+
+    depths = args.depths or [args.depth]
+    seeds = args.seeds or [args.seed]
+    expected["(depth, seed)"] = [(depth, seed) for seed in seeds for depth in depths]
+    found["(depth, seed)"] = [(pair.get("depth"), pair.get("seed")) for pair in record["runs"]]
+
+    for setting, value in expected.items():
+        _check_equal(name, f"has {setting}", found[setting], value)
+    for pair in record["runs"]:
+        for block in PAIR:
+            _check_run(name, pair, block, expected)
+
+
+def _check_run(name: str, pair: dict, block: str, expected: dict) -> None:
+    """A run must be of the settings of its record, and end where its history ends."""
+    run = pair[block]
+    of_pair = {"block": block, "depth": pair["depth"], "seed": pair["seed"]}
+    for setting, value in (expected | of_pair).items():
+        if setting in run:
+            where = f"has a {block} run of depth {pair['depth']} and seed {pair['seed']} with {setting}"
+            _check_equal(name, where, run[setting], value)
+    if not run["diverged"]:
+        for number in ("test_acc", "train_loss"):
+            last = run["history"][number][-1]
+            where = f"has a {block} run of seed {pair['seed']} that ends with {number}"
+            _check_equal(name, where, run[f"final_{number}"], last)
+            if number == "test_acc" and not 0 <= last <= 1:
+                raise InputError(f"{name}.json {where} {last}, which is no share")
+
+
+def _check_equal(name: str, where: str, found, expected) -> None:
+    if found != expected:
+        raise InputError(
+            f"{name}.json {where} {found}, not {expected}: the pages and the claims are about '{COMMANDS[name]}'; "
+            f"git checkout {name}.json brings that back"
+        )
