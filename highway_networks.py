@@ -149,7 +149,7 @@ def name_of_set(folder: Path, checksum: str) -> str:
     for known, known_checksum in OTHERS.items():
         if checksum == known_checksum:
             return known
-    name = folder.resolve().name
+    name = "".join(letter if letter.isprintable() else "?" for letter in folder.resolve().name)
     is_mistakable = _letters(name) in map(_letters, KNOWN_SETS)
     return f"folder {name}" if is_mistakable else name
 

@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from functools import cache
 
+from experiments import claims
 from experiments.committed import checked
 from plumbing.commands import first_line, run_command, run_program
 from plumbing.files import ROOT, InputError, read_json
@@ -75,8 +76,14 @@ def value_of(name: str, read) -> str:
 
 
 def committed(name: str):
-    """The JSON of this name, from the repository's root; raises InputError for one that the pages are not about."""
-    return checked(Path(name).stem, read_json(ROOT / name))
+    """The JSON of this name, from the repository's root; raises InputError for one that the pages are not about, and
+    for a ledger that is not what the rules say of the results."""
+    record = checked(Path(name).stem, read_json(ROOT / name))
+    if name == "results/claims.json":
+        judged = claims.judged_record(claims.read(ROOT))
+        if any(record[part] != judged[part] for part in ("summary", "trials")):
+            raise InputError(f"{name} is not what the rules say of the results: python -m experiments.claims")
+    return record
 
 
 def changed_pages(read) -> dict[Path, bytes]:

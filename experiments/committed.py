@@ -4,6 +4,7 @@ The pages and the claims speak of these settings and data, and of no others."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 
 import highway_networks as hn
@@ -25,9 +26,21 @@ def checked(name: str, record: dict) -> dict:
     are about another."""
     if name in COMMANDS:
         _check_runs(name, record)
-    elif record.get("settings", {}).get("budget") == "quick":
-        raise InputError(f"results/{name}.json is a smoke test (--quick), which is never evidence")
+    else:
+        _check_results(name, record)
     return record
+
+
+def _check_results(name: str, record: dict) -> None:
+    """Results must be no smoke test, and count no trial twice."""
+    if record.get("settings", {}).get("budget") == "quick":
+        raise InputError(f"results/{name}.json is a smoke test (--quick), which is never evidence")
+    groups = record.get("trials", [])
+    for trials in groups.values() if isinstance(groups, dict) else [groups]:
+        if isinstance(trials, list):
+            texts = [json.dumps(trial, sort_keys=True) for trial in trials]
+            if len(set(texts)) < len(texts):
+                raise InputError(f"results/{name}.json holds a trial twice")
 
 
 def _check_runs(name: str, record: dict) -> None:

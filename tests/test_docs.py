@@ -414,15 +414,45 @@ def test_a_run_that_is_not_what_its_record_says_is_not_shown(change, said):
         checked("run", record)
 
 
+def results_in(folder: Path, monkeypatch) -> Path:
+    """A copy of the committed results, which docs/fill.py takes for those of the repository."""
+    shutil.copytree(ROOT / "results", folder / "results", ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
+    for name in COMMANDS_OF_RUNS:
+        shutil.copy(ROOT / f"{name}.json", folder)
+    monkeypatch.setattr(fill, "ROOT", folder)
+    return folder / "results"
+
+
+@pytest.mark.parametrize("where", ["verdict", "counts", "results"])
+def test_a_ledger_that_is_not_what_the_rules_say_fills_nothing(tmp_path, monkeypatch, where):
+    """Edited by hand, or older than the results."""
+    results = results_in(tmp_path, monkeypatch)
+    assert fill.committed("results/claims.json") == READ("results/claims.json")
+    name = "factor_model" if where == "results" else "claims"
+    record = copy.deepcopy(READ(f"results/{name}.json"))
+    if where == "verdict":
+        record["trials"][1]["verdict"] = "reproduced"
+    elif where == "counts":
+        record["summary"]["reproduced"] += 1
+    else:
+        record["trials"] = record["trials"][:300]
+    (results / f"{name}.json").write_text(json.dumps(record))
+    with pytest.raises(InputError, match=r"claims\.json is not what the rules say of the results|the results lack"):
+        fill.committed("results/claims.json")
+
+
+def test_a_trial_that_is_there_twice_is_not_counted_twice():
+    record = READ("results/routing.json")
+    twice = record | {"trials": [*record["trials"], record["trials"][0]]}
+    with pytest.raises(InputError, match=r"routing\.json holds a trial twice"):
+        checked("routing", twice)
+
+
 def test_a_smoke_test_is_no_evidence(tmp_path, monkeypatch):
     """Neither judged nor shown: --quick --results results puts it where the evidence lies."""
     record = READ("results/jacobian.json")
     quick = record | {"settings": record["settings"] | {"budget": "quick"}}
-    shutil.copytree(ROOT / "results", tmp_path / "results", ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
-    for name in COMMANDS_OF_RUNS:
-        shutil.copy(ROOT / f"{name}.json", tmp_path)
-    (tmp_path / "results" / "jacobian.json").write_text(json.dumps(quick))
-    monkeypatch.setattr(fill, "ROOT", tmp_path)
+    (results_in(tmp_path, monkeypatch) / "jacobian.json").write_text(json.dumps(quick))
     for work in (lambda: fill.committed("results/jacobian.json"), lambda: claims.read(tmp_path)):
         with pytest.raises(InputError, match=r"jacobian\.json is a smoke test"):
             work()
