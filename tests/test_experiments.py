@@ -626,6 +626,35 @@ def test_nets_that_cannot_be_used_are_refused_in_one_line(tmp_path, finished):
     assert re.search(again, one_line_error(experiment("lesion", tmp_path)))
 
 
+@pytest.mark.parametrize("name", ["gates", "lesion", "routing", "data_movement"])
+def test_nets_of_another_budget_are_refused(tmp_path, finished, name):
+    """Whatever their file is called: results of the default budget are about nets of 50 layers."""
+    finished("fifty_layers", tmp_path)
+    main = importlib.import_module(f"experiments.{name}").main
+    with pytest.raises(InputError, match="its nets are not those of the budget default"):
+        main(["--results", str(tmp_path), "--jobs", "1"])
+    assert not (tmp_path / f"{name}.json").exists()
+
+
+def test_nets_of_other_settings_are_refused(tmp_path, finished):
+    """Such as an earlier program had under a budget of the same name."""
+    finished("fifty_layers", tmp_path)
+    path = tmp_path / "fifty_layers.json"
+    record = json.loads(path.read_text())
+    record["settings"]["layers"] = 9
+    path.write_text(json.dumps(record))
+    with pytest.raises(InputError, match="its nets are not those of the budget quick"):
+        experiment_here("gates", tmp_path)
+
+
+@pytest.mark.parametrize("names", [("a b", "a-b"), ("a_b", "A.B")])
+def test_data_sets_whose_results_would_have_one_name_are_refused(tmp_path, names):
+    folders = [write_data_set(tmp_path / name) for name in names]
+    message = "must hold another data set than MNIST, .* differs in a letter or a digit"
+    with pytest.raises(InputError, match=message):
+        experiment_here("fifty_layers", tmp_path / "results", "--data-dir", *folders)
+
+
 def test_what_an_experiment_refuses(tmp_path, capsys):
     (tmp_path / "file").write_text("kept")
     for words, message in (
