@@ -324,18 +324,20 @@ def test_the_page_is_written_whatever_backend_a_user_named():
     assert (process.returncode, process.stderr) == (0, "")
 
 
-@pytest.mark.parametrize("name", ["gates", "lesion", "routing", "table1", "cifar"])
+@pytest.mark.parametrize("name", ["gates", "routing", "table1", "cifar"])
 def test_no_picture_is_upside_down(monkeypatch, name):
     """As after an import of other code that sets matplotlib's origin."""
     pictures = [picture for picture in registry.PICTURES.values() if name in picture.sources]
-    assert pictures
+    n_images = 0
     monkeypatch.setitem(style.plt.rcParams, "image.origin", "lower")
     for sources, draw_figure, _ in pictures:
         paths = [ROOT / ("data" if source == "published" else "results") / f"{source}.json" for source in sources]
         fig = draw_figure(*(json.loads(path.read_text(encoding="utf-8")) for path in paths))
         images = [image for ax in fig.axes for image in ax.images]
         assert all(image.origin == "upper" for image in images)
+        n_images += len(images)
         style.plt.close(fig)
+    assert n_images > 0
 
 
 def test_a_single_epoch_and_gates_that_are_shut(draw, tmp_path):
