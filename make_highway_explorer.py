@@ -19,6 +19,7 @@ if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is 
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import report  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
 import argparse
 import base64
 import copy
@@ -29,6 +30,8 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 
+from experiments import gates as gates_experiment
+from experiments import lesion as lesion_experiment
 from experiments.committed import checked
 from highway_networks import PIXELS, Dataset, DeepNet, load_mnist, pixels_for
 from plumbing.commands import path_name, run_command, run_program
@@ -120,6 +123,30 @@ def select_images(logits: np.ndarray, y: np.ndarray) -> list[tuple[int, int, str
     return images
 
 
+def checked_results(name: str, budgets: dict, mnist: Dataset) -> dict:
+    """The record of results/`name`.json; raises InputError where it is not of the default budget, or of other data than
+    these."""
+    path = ROOT / "results" / f"{name}.json"
+    record = load_results(path)
+    expected = {
+        "experiment": name,
+        "settings": {"budget": "default", **budgets["default"]},
+        "MNIST's checksum": mnist.sha256,
+    }
+    with drawing(path, "the page is"):
+        found = {
+            "experiment": record["experiment"],
+            "settings": record["settings"],
+            "MNIST's checksum": record["env"]["data_sets"]["MNIST"],
+        }
+    for part, value in expected.items():
+        if found[part] != value:
+            raise InputError(
+                f"{path} has {part} {found[part]}, not {value}: git checkout results/{name}.json brings that back"
+            )
+    return record
+
+
 def trial_of(record: dict, net: DeepNet) -> dict:
     """The trial of a results file that is this net's; raises InputError where there is none."""
     settings = {name: value for name, value in net.about["trial"].items() if name != "data_dir"}
@@ -140,8 +167,15 @@ def lesion_part(t: dict) -> dict:
 
 def run_part(record: dict) -> dict:
     """The headline's first pair, epoch by epoch."""
-    pair, (epochs, T) = record["runs"][0], zip(*gates_by_epoch(record), strict=True)
-    accuracy = {block: pair[block]["history"]["test_acc"] for block in COLOR}
+    pair = record["runs"][0]
+    epochs = pair["highway"]["history"]["epoch"]
+    gates = dict(gates_by_epoch(record))
+    T = [gates[epoch] for epoch in epochs]
+    accuracy = {}
+    for block in COLOR:
+        history = pair[block]["history"]
+        at = dict(zip(history["epoch"], history["test_acc"], strict=True))
+        accuracy[block] = [at[epoch] for epoch in epochs]
     own = {name: pair[name] for name in ("depth", "seed")} | {"initial": initial_gate(record), "accuracy": accuracy}
     return own | {"epochs": epochs, "T": [[round(value, 4) for value in row] for row in T]}
 
@@ -178,8 +212,11 @@ def write_page(out: Path, save) -> None:
         raise InputError(f"--out {out} does not end in .html")
     mnist = load_page_mnist()
     net = load_page_net(ROOT / NET, mnist)
-    records = [load_results(ROOT / "results" / f"{name}.json") for name in ("gates", "lesion")]
-    records.append(checked("run", load_record(RUN)))
+    records = [
+        checked_results("gates", gates_experiment.BUDGETS, mnist),
+        checked_results("lesion", lesion_experiment.BUDGETS, mnist),
+        checked("run", load_record(RUN)),
+    ]
     own, logits = net_part(net, mnist)
     with drawing("results/gates.json, results/lesion.json or run.json", "the page is"):
         text = page({"net": own} | data_of(net, logits, mnist, *records))

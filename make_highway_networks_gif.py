@@ -13,6 +13,7 @@ if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is 
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import report  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
 import argparse
 from functools import partial
 from pathlib import Path
@@ -30,13 +31,17 @@ SECONDS_A_FRAME, SECONDS_LAST_FRAME = 0.6, 3.0
 
 
 def draw_frame(record: dict, k: int):
-    """The k-th epoch (from 0) as an image (rows, columns, 3) uint8; all frames share their axes."""
+    """The k-th epoch (from 0) whose gates the record has, as an image (rows, columns, 3) uint8; all frames share their
+    axes."""
     pair, rows = record["runs"][0], gates_by_epoch(record)
     (epoch, gates), last, highest = rows[k], rows[-1][0], max(max(values) for _, values in rows)
     fig, (top, bottom) = plt.subplots(2, 1, figsize=(8, 6.4))
     for block in COLOR:
         history = pair[block]["history"]
-        x, y = history["epoch"][: k + 1], history["test_acc"][: k + 1]
+        points = zip(history["epoch"], history["test_acc"], strict=True)
+        until_now = [(at, accuracy) for at, accuracy in points if at <= epoch]
+        x = [at for at, _ in until_now]
+        y = [accuracy for _, accuracy in until_now]
         text = f"{label(pair[block], block)} {y[-1]:.3f}" if y else label(pair[block], block)
         top.plot(x, y, color=COLOR[block], marker=MARKER[block], lw=2.2, label=text)
     chance_line(top, record)

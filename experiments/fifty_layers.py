@@ -102,12 +102,16 @@ def setting_of(t: dict) -> dict:
 
 def data_sets(e: Experiment) -> dict[str, tuple]:
     """{name: (name, data_dir, n_train, n_test)} of MNIST and what stands beside it, the images that the budget takes of
-    it; raises InputError for sets of one name, and for one of less than a batch."""
+    it; raises InputError for sets of one ending, and for one of less than a batch."""
     sets = {}
     for data_dir in (None, *e.harder):
         data, sizes = training.data_set(data_dir), [e.settings.get(name, 0) for name in ("n_train", "n_test")]
-        if data.name.lower() in map(str.lower, sets):
-            raise InputError(f"{data_dir} must hold another data set than {', '.join(sets)}, in a folder of its name")
+        if ending_of(data.name) in map(ending_of, sets):
+            others = ", ".join(sets)
+            raise InputError(
+                f"{data_dir} must hold another data set than {others}, in a folder of its name, which differs in a "
+                "letter or a digit"
+            )
         if len(data.x_train) < training.BATCH:
             raise InputError(f"{data_dir} must hold {training.BATCH} images for training or more")
         n_train, n_test = map(min, sizes, (len(data.x_train), len(data.x_test)))
@@ -127,7 +131,10 @@ def finals(e: Experiment) -> list[dict]:
     if e.budget == "quick" and not path.exists():
         train()
     try:
-        trials = read_json(path)["trials"]["final"]
+        record = read_json(path)
+        if record["settings"] != {"budget": e.budget, **BUDGETS[e.budget]}:
+            raise ValueError(f"its nets are not those of the budget {e.budget}")
+        trials = record["trials"]["final"]
         nets = [setting_of(t) | {"data_dir": at} for name, at, *_ in sets.values() for t in trials if t["data"] == name]
         if not all(map(is_setting, trials)):
             raise ValueError("a net diverged, or has other settings than are tried here")
@@ -166,9 +173,14 @@ def main(argv=None) -> None:
     print_summary(summary)
 
 
+def ending_of(data: str) -> str:
+    """How the names of a data set beside MNIST end in a summary: _cifar_100, _fashion_mnist."""
+    return "_" + re.sub(r"\W", "_", data.lower())
+
+
 def by_data_set(trials: list[dict]) -> dict[str, list[dict]]:
-    """By the ending of their names in a summary: nothing for MNIST; _cifar_100, _fashion_mnist for sets beside it."""
-    sets = {t["data"]: "" if t["data"] == "MNIST" else "_" + re.sub(r"\W", "_", t["data"].lower()) for t in trials}
+    """By the ending of their names in a summary: nothing for MNIST, ending_of() for sets beside it."""
+    sets = {t["data"]: "" if t["data"] == "MNIST" else ending_of(t["data"]) for t in trials}
     return {suffix: [t for t in trials if t["data"] == data] for data, suffix in sets.items()}
 
 

@@ -104,7 +104,8 @@ _loaded: dict[str, tuple[ModuleSpec | None, bytes]] = {}  # by module: which loa
 
 
 def _text_of(name: str, path: Path) -> bytes:
-    """The text of a module as it is now, or as it was when this process first looked at it after it was loaded.
+    """The text of a module as it is now, or as it was when this process first looked at it after it was loaded: for
+    most modules when keep_loaded_texts() did.
 
     What is edited later does not run here, unless the module is loaded anew, which gives it another spec."""
     module = sys.modules.get(name)
@@ -118,6 +119,15 @@ def _text_of(name: str, path: Path) -> bytes:
     if module:
         _loaded[name] = spec, text
     return text
+
+
+def keep_loaded_texts() -> None:
+    """Reads the texts of all loaded modules that count, which what is edited from now on does not change."""
+    for name in list(sys.modules):
+        with contextlib.suppress(InputError):  # raised again where the module is one that computes a trial
+            path = _file_of(name)
+            if path and _counts(path):
+                _text_of(name, path)
 
 
 def _imports_in(name: str, path: Path, text: bytes) -> frozenset[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import functools
+import hashlib
 import importlib
 import json
 import os
@@ -20,7 +21,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 import highway_networks as hn
-from experiments.sources import checksum_of_sources
+from experiments.sources import checksum_of_sources, keep_loaded_texts
 from plumbing.commands import first_line, number, path_name, run_command, run_program
 from plumbing.files import (
     ROOT,
@@ -62,6 +63,7 @@ class Experiment:
         elif data_dir:
             p.add_argument("--data-dir", type=path_name, metavar="DIR", help=data_dir)
         args = p.parse_args(argv)
+        keep_loaded_texts()  # before data are read, which may take minutes
         self.data_dir = getattr(args, "data_dir", None)
         self.harder = self.data_dir if harder else []
         of_harder = f" --data-dir {shlex.join(self.harder)}" if self.harder else ""
@@ -82,7 +84,9 @@ class Experiment:
         commit()  # before processes are forked, for callers that are no command
 
     def run(self, function, trials: list[dict], data_of=None, logged=lambda trial: None) -> list[dict]:
-        """{**trial, **result} of every trial, in this order; only those that the log does not have are run.
+        """The settings and results of every trial, in this order; only those that the log does not have are run.
+
+        A result that has the name of a setting is left out.
 
         `data_of(trial)` is the data set that the trial reads, if it reads one; `logged(trial)` is called when the log
         has its result on disk.  Where the source of the function cannot be read, all trials are run.  A trial's `block`
@@ -112,15 +116,16 @@ class Experiment:
         ):
             for key, result, computed_at in tqdm(rows, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
                 line = json.loads(json_bytes(json.loads(key) | {"result": result, "git": computed_at}))
+                line["checksum"] = _checksum_of_line(line)
                 log.write(json.dumps(line) + "\n")
                 log.flush()
                 os.fsync(log.fileno())
                 logged(line["trial"])
                 done[key] = line
-                tqdm.write(_short(line["trial"] | line["result"]))
+                tqdm.write(_short(_row_of(line)))
         lines = [done[key] for key in keys]
         self.commits |= {line["git"] for line in lines}
-        return [line["trial"] | line["result"] for line in lines]
+        return [_row_of(line) for line in lines]
 
     def _say_once(self, text: str) -> None:
         if text not in self.said:
@@ -181,17 +186,26 @@ def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
 
 
 def _read_log(log: Path) -> tuple[list[dict], str | None]:
-    """The trials that a log holds, and a line on what cannot be read as one, or None; cuts off what a killed process
-    left of its last line."""
+    """The trials that a log holds, and a line on what cannot be read as one, or None.
+
+    Ends the last line where only its end is missing; cuts off the part of a line that a killed process left."""
     try:
         with open_file(log) as file:
             data = file.read()
     except FileNotFoundError:
         return [], None
-    whole = data[: data.rfind(b"\n") + 1]
-    if len(whole) < len(data):
+    end = data.rfind(b"\n") + 1
+    whole, last_line = data[:end], data[end:]
+    if last_line:
+        try:
+            _trial_in(last_line)
+            whole = data + b"\n"
+        except (ValueError, RecursionError):
+            pass  # a part of a line
         with log.open("rb+") as file:
-            file.truncate(len(whole))
+            file.truncate(end)
+            file.seek(end)
+            file.write(whole[end:])
     trials, bad = [], []
     for place, text in enumerate(whole.splitlines(), 1):
         try:
@@ -207,13 +221,26 @@ def _read_log(log: Path) -> tuple[list[dict], str | None]:
 def _trial_in(text: bytes) -> dict:
     """What a line of a log holds; raises ValueError where it is no trial."""
     line = from_json(text)
-    if not isinstance(line, dict) or line.keys() != {"trial", "data", "code", "result", "git"}:
+    if not isinstance(line, dict) or line.keys() != {"trial", "data", "code", "result", "git", "checksum"}:
         raise ValueError("it has other parts")
     if not (isinstance(line["trial"], dict) and isinstance(line["result"], dict)):
         raise ValueError("its settings or its results have no names")
     if not all(isinstance(line[name], str | None) for name in ("data", "code", "git")):
         raise ValueError("a checksum is no text")
+    if line["checksum"] != _checksum_of_line(line):
+        raise ValueError("it is not as it was written")
     return line
+
+
+def _checksum_of_line(line: dict) -> str:
+    """The checksum of all that a line of a log holds beside it."""
+    rest = {name: value for name, value in line.items() if name != "checksum"}
+    return hashlib.sha256(json.dumps(rest).encode()).hexdigest()[:16]
+
+
+def _row_of(line: dict) -> dict:
+    """The settings and the results of a trial; no result replaces a setting."""
+    return {**line["trial"], **line["result"], **line["trial"]}
 
 
 def _short(row: dict) -> str:

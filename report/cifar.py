@@ -91,7 +91,7 @@ def cifar_filters(record):
         for ax in (axes := part.subplots(n, columns, squeeze=False)).flat:
             ax.set_axis_off()
         for ax, weights in zip(axes.flat, t["filters"], strict=False):
-            ax.imshow(0.5 + 0.5 * np.array(weights) / np.abs(weights).max())
+            ax.imshow(0.5 + 0.5 * np.array(weights) / np.abs(weights).max(), origin="upper")
     return fig
 
 
@@ -114,7 +114,7 @@ def cifar_gates(record):
         values = np.concatenate([np.ravel(T) for T in maps])
         axes = part.subplots(1, len(maps), squeeze=False)[0]
         for i, (ax, T) in enumerate(zip(axes, maps, strict=True)):
-            image = ax.imshow(T, cmap="viridis", vmin=values.min(), vmax=values.max())
+            image = ax.imshow(T, cmap="viridis", vmin=values.min(), vmax=values.max(), origin="upper")
             ax.set_title(f"{i + 1}", fontsize=9)
             ax.set_axis_off()
         part.colorbar(image, ax=axes, pad=0.01)
@@ -131,7 +131,7 @@ def cifar_wrong(record):
         ax.set_axis_off()
     for ax, each in zip(axes.flat, t["wrong"], strict=False):
         pixels = np.frombuffer(bytes.fromhex(each["pixels"]), np.uint8).reshape(3, 32, 32)
-        ax.imshow(pixels.transpose(1, 2, 0))
+        ax.imshow(pixels.transpose(1, 2, 0), origin="upper")
         ax.set_title(f"{CLASSES[each['label']]},\nnot {CLASSES[each['answer']]}", fontsize=8, pad=2)
     errors = round((1 - t["final_test_acc"]) * t["n_test"])
     images = f"{t['n_test']:,}".replace(",", " ")

@@ -169,6 +169,11 @@ def seeds(record):
     """Every seed: highway learns, plain does not; the means with their standard deviations."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3), sharey=True, width_ratios=(1.4, 1))
     runs = record["runs"]
+    depths = sorted({pair["depth"] for pair in runs})
+    if len(depths) > 1:
+        raise ValueError(f"its runs must have one depth, not {', '.join(map(str, depths))}")
+    if len({seed_of(pair, record) for pair in runs}) < len(runs):
+        raise ValueError("a seed stands there twice")
     for block, offset in (("highway", -0.11), ("plain", 0.06)):
         for pair in runs:
             history = pair[block]["history"]
@@ -186,8 +191,7 @@ def seeds(record):
     left.xaxis.set_major_locator(MaxNLocator(integer=True))
     left.legend(loc="center right")
     right.set(xlabel="seed", title="after the last epoch")
-    depth, width = runs[0]["depth"], record["hidden"]
-    fig.suptitle(f"No seed is lucky: {data_set(record)}, depth {depth:d}, width {width:d}")
+    fig.suptitle(f"No seed is lucky: {data_set(record)}, depth {depths[0]:d}, width {record['hidden']:d}")
     return fig
 
 

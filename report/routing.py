@@ -54,7 +54,7 @@ def routes(record):
         images = [[int(grey, 16) for grey in image] for image in cluster["examples"]]
         side = math.isqrt(len(images[0]))
         rows = [[grey for image in images for grey in image[i * side : (i + 1) * side]] for i in range(side)]
-        right.imshow(rows, cmap="gray_r", aspect="equal")
+        right.imshow(rows, cmap="gray_r", aspect="equal", origin="upper")
         right.set_axis_off()
         most = sorted(range(len(cluster["classes"])), key=lambda c: -cluster["classes"][c])[:2]
         shares = {c: cluster["classes"][c] / max(cluster["size"], 1) for c in most}

@@ -19,6 +19,7 @@ MARKER = {"highway": "o", "plain": "s"}
 KINDS = COLOR | {"residual": "#009E73", "highway-carry": "#CC79A7"}
 KIND_MARKER = MARKER | {"residual": "^", "highway-carry": "D"}
 
+matplotlib.rcdefaults()  # whatever a matplotlibrc says
 plt.rcParams.update(
     {
         "font.size": 12,
@@ -108,7 +109,7 @@ def heat_map(ax, rows, colors, limits):
     """Blocks from top to bottom, the units of a block from left to right."""
     extent = (0.5, len(rows[0]) + 0.5, len(rows) + 0.5, 0.5)  # both counted from 1
     ax.grid(visible=False)
-    style = {"aspect": "auto", "interpolation": "nearest", "extent": extent}
+    style = {"aspect": "auto", "interpolation": "nearest", "origin": "upper", "extent": extent}
     return ax.imshow(rows, cmap=colors, vmin=limits[0], vmax=limits[1], **style)
 
 

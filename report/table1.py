@@ -78,7 +78,8 @@ def conv_filters(record):
             ax.set_axis_off()
         for ax, f in zip(axes.flat, t["filters"], strict=False):
             most = max(abs(weight) for row in f for weight in row)
-            image = ax.imshow([[weight / most for weight in row] for row in f], cmap="RdBu", vmin=-1, vmax=1)
+            rows = [[weight / most for weight in row] for row in f]
+            image = ax.imshow(rows, cmap="RdBu", vmin=-1, vmax=1, origin="upper")
             ax.set_title(f"{most:.2f}", fontsize=9, pad=2)
     bar = last.colorbar(image, cax=last.subplots(), orientation="horizontal", ticks=(-1, 0, 1))
     bar.set_label("weight, as a part of the filter's largest (the number above it)", fontsize=11)
@@ -106,7 +107,7 @@ def conv_gates(record):
         part.suptitle(f"{t['width']} maps, seed 0: mean T at each position of each layer", fontsize=11)
         axes = part.subplots(1, len(t["final_T_per_position"]))
         for i, (ax, T) in enumerate(zip(axes, t["final_T_per_position"], strict=True)):
-            image = ax.imshow(T, cmap="viridis", vmin=limits[0], vmax=limits[1])
+            image = ax.imshow(T, cmap="viridis", vmin=limits[0], vmax=limits[1], origin="upper")
             ax.set_title(f"layer {i + 2}", fontsize=9)
             ax.set_axis_off()
         part.colorbar(image, ax=axes, pad=0.01)
@@ -125,7 +126,8 @@ def conv_wrong(record):
     for ax, each in zip(axes.flat, shown, strict=False):
         grey = bytes.fromhex(each["pixels"])
         side = math.isqrt(len(grey))
-        ax.imshow([[*grey[i * side : (i + 1) * side]] for i in range(side)], cmap="gray_r")
+        rows = [[*grey[i * side : (i + 1) * side]] for i in range(side)]
+        ax.imshow(rows, cmap="gray_r", origin="upper")
         ax.set_title(f"{each['label']}, not {each['answer']}", fontsize=9, pad=2)
     n, n_wrong = len(shown), len(t["wrong"])
     all_of_them = f"all {n}" if n == n_wrong else f"the first {n} of {n_wrong}"

@@ -280,6 +280,66 @@ def test_the_gif_has_a_frame_an_epoch(draw, tmp_path, record):
     assert sorted(os.listdir(tmp_path)) == ["out.gif", "run.json"]
 
 
+def test_a_frame_shows_the_accuracies_of_its_own_epoch(monkeypatch):
+    """Though gates are known before the first epoch, too, or not after each."""
+    shown = {}
+    monkeypatch.setattr(gif, "png", lambda fig, dpi: shown.update(fig=fig) or style.png(fig, dpi))
+    record = ours([(0, 4)])
+    gates = record["runs"][0]["highway"]["layer_T_history"]
+    record["runs"][0]["highway"]["layer_T_history"] = [[0, [0.1] * 4], gates[0], gates[2]]
+    for k, epochs in enumerate(([], [1], [1, 2, 3])):
+        gif.draw_frame(record, k)
+        curves = shown["fig"].axes[0].lines[: len(style.COLOR)]
+        assert [list(curve.get_xdata()) for curve in curves] == [epochs, epochs]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [(((0, 4), (1, 8)), "one depth, not 4, 8"), (((0, 4), (1, 4), (0, 4)), "a seed stands there twice")],
+)
+def test_seeds_are_of_one_depth_and_each_is_there_once(draw, pairs, message):
+    process, drawn = draw("--only", "seeds", seeds=ours(pairs))
+    assert message in one_line_error(process)
+    assert drawn is None
+
+
+RC = "image.origin: lower\ntext.usetex: true\naxes.prop_cycle: cycler('color', ['w'])\nfont.size: 3\n"
+
+
+@pytest.mark.parametrize("script", PROGRAMS)
+def test_what_a_user_told_matplotlib_changes_no_picture(draw, tmp_path, script):
+    words = ("--only", "T_gate_evolution") if script.startswith("visualize") else ()
+    out = tmp_path / "out" / "T_gate_evolution.png" if words else tmp_path / "out.gif"
+    assert draw(*words, run=GOOD, script=script)[0].returncode == 0
+    before = out.read_bytes()
+    (tmp_path / "matplotlibrc").write_text(RC)
+    environment = {"MPLBACKEND": "nonsense", "MATPLOTLIBRC": str(tmp_path / "matplotlibrc")}
+    process = run(script, "--run", tmp_path / "run.json", "--out", out.parent if words else out, *words, **environment)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert out.read_bytes() == before
+
+
+def test_the_page_is_written_whatever_backend_a_user_named():
+    process = run("make_highway_explorer.py", "--help", MPLBACKEND="nonsense")
+    assert (process.returncode, process.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["gates", "routing", "table1", "cifar"])
+def test_no_picture_is_upside_down(monkeypatch, name):
+    """As after an import of other code that sets matplotlib's origin."""
+    pictures = [picture for picture in registry.PICTURES.values() if name in picture.sources]
+    n_images = 0
+    monkeypatch.setitem(style.plt.rcParams, "image.origin", "lower")
+    for sources, draw_figure, _ in pictures:
+        paths = [ROOT / ("data" if source == "published" else "results") / f"{source}.json" for source in sources]
+        fig = draw_figure(*(json.loads(path.read_text(encoding="utf-8")) for path in paths))
+        images = [image for ax in fig.axes for image in ax.images]
+        assert all(image.origin == "upper" for image in images)
+        n_images += len(images)
+        style.plt.close(fig)
+    assert n_images > 0
+
+
 def test_a_single_epoch_and_gates_that_are_shut(draw, tmp_path):
     record = ours([(0, 4)])
     run = record["runs"][0]["highway"]

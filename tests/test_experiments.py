@@ -516,6 +516,20 @@ def test_the_code_is_that_which_was_loaded(my_trials, tmp_path):
     assert checksum_of_sources(mine.trial) != before
 
 
+def test_an_edit_while_data_are_read_is_not_the_code_that_runs(my_trials, tmp_path):
+    """The text counts that was there when the experiment began: the edited one is not served its results."""
+    words = ["--results", str(tmp_path), "--jobs", "1"]
+    mine = my_trials()
+    e = Experiment("log", "A test.", {"default": {}}, words)
+    edited = SOURCES["my_base.py"].replace("= 1", "= 100")
+    (tmp_path / "mine" / "my_base.py").write_text(edited)
+    assert e.run(mine.trial, [{"a": 1}])[0]["is"] == 1
+    e.lock.release()
+    mine = my_trials("my_base.py", "= 1", "= 100")
+    e = Experiment("log", "A test.", {"default": {}}, words)
+    assert e.run(mine.trial, [{"a": 1}])[0]["is"] == 100
+
+
 def run_two(tmp_path, trial) -> list[dict]:
     e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
     return e.run(trial, [{"a": 1}, {"a": 2}])
@@ -567,6 +581,10 @@ def test_a_module_that_is_no_python_cannot_be_read(my_trials):
         lambda line: line.replace(b'"git": ', b'"git": [], "other": '),
         lambda line: json.dumps(json.loads(line) | {"git": ["a"]}).encode(),
         lambda line: json.dumps(json.loads(line) | {"result": [2]}).encode(),
+        lambda line: json.dumps(json.loads(line) | {"result": {}}).encode(),
+        lambda line: line.replace(b'"is": 2', b'"is": "two"'),
+        lambda line: line.replace(b'"is": 2', b'"is": 3'),
+        lambda line: line.replace(b'"a": 2', b'"a": 3'),
     ],
 )  # fmt: skip
 def test_a_bad_line_of_a_log_costs_its_trial_alone(my_trials, tmp_path, capsys, bad):
@@ -584,6 +602,38 @@ def test_a_bad_line_of_a_log_costs_its_trial_alone(my_trials, tmp_path, capsys, 
     assert line.startswith(f"{log}: line 1 (")
     assert line.endswith("cannot be read as a trial: what was there is run again")
     assert log.read_bytes().splitlines()[:2] == [second, first]
+
+
+@pytest.mark.parametrize("left", ["a whole trial", "a part", "another text"])
+def test_the_last_line_of_a_log_may_lack_its_end(my_trials, tmp_path, capsys, left):
+    """A whole trial is kept; anything else is cut off."""
+    trial, log = my_trials().trial, tmp_path / "log.jsonl"
+    run_two(tmp_path, trial)
+    whole = log.read_bytes()
+    first, second = whole.splitlines(keepends=True)
+    ends = {"a whole trial": second[:-1], "a part": second[:-2], "another text": b"{}"}
+    log.write_bytes(first + ends[left])
+    capsys.readouterr()
+    assert [row["is"] for row in run_two(tmp_path, trial)] == [1, 2]
+    printed = capsys.readouterr()
+    n_kept = 2 if left == "a whole trial" else 1
+    assert f"{n_kept} of 2 trials were in" in printed.out
+    assert printed.err == ""
+    assert len(trials_of(tmp_path)) == 2
+    assert log.read_bytes().startswith(whole if n_kept == 2 else first)
+
+
+def returns_its_setting(t):
+    return {"first": 1, "a": "replaced", "last": 2}
+
+
+def test_a_result_replaces_no_setting(tmp_path):
+    for _ in range(2):  # as it was run, and as the log has it
+        e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
+        [row] = e.run(returns_its_setting, [{"a": 1, "b": 2}])
+        e.lock.release()
+        assert (row["a"], row["b"]) == (1, 2)
+        assert list(row) == ["a", "b", "first", "last", "seconds"]
 
 
 def test_a_changed_program_measures_again(tmp_path):
@@ -624,6 +674,35 @@ def test_nets_that_cannot_be_used_are_refused_in_one_line(tmp_path, finished):
         with pytest.raises(InputError, match=again):
             experiment_here("lesion", tmp_path)
     assert re.search(again, one_line_error(experiment("lesion", tmp_path)))
+
+
+@pytest.mark.parametrize("name", ["gates", "lesion", "routing", "data_movement"])
+def test_nets_of_another_budget_are_refused(tmp_path, finished, name):
+    """Whatever their file is called: results of the default budget are about nets of 50 layers."""
+    finished("fifty_layers", tmp_path)
+    main = importlib.import_module(f"experiments.{name}").main
+    with pytest.raises(InputError, match="its nets are not those of the budget default"):
+        main(["--results", str(tmp_path), "--jobs", "1"])
+    assert not (tmp_path / f"{name}.json").exists()
+
+
+def test_nets_of_other_settings_are_refused(tmp_path, finished):
+    """Such as an earlier program had under a budget of the same name."""
+    finished("fifty_layers", tmp_path)
+    path = tmp_path / "fifty_layers.json"
+    record = json.loads(path.read_text())
+    record["settings"]["layers"] = 9
+    path.write_text(json.dumps(record))
+    with pytest.raises(InputError, match="its nets are not those of the budget quick"):
+        experiment_here("gates", tmp_path)
+
+
+@pytest.mark.parametrize("names", [("a b", "a-b"), ("a_b", "A.B")])
+def test_data_sets_whose_results_would_have_one_name_are_refused(tmp_path, names):
+    folders = [write_data_set(tmp_path / name) for name in names]
+    message = "must hold another data set than MNIST, .* differs in a letter or a digit"
+    with pytest.raises(InputError, match=message):
+        experiment_here("fifty_layers", tmp_path / "results", "--data-dir", *folders)
 
 
 def test_what_an_experiment_refuses(tmp_path, capsys):

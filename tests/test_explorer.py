@@ -165,6 +165,47 @@ def test_a_run_of_other_settings_or_data_is_not_the_headlines(tmp_path, write, c
     assert message in refused(write(run=run))
 
 
+@pytest.mark.parametrize("name", ["gates", "lesion"])
+@pytest.mark.parametrize(
+    ("part", "change", "message"),
+    [
+        ("settings", {"budget": "quick"}, "has settings {'budget': 'quick', "),
+        ("settings", {"of_each": 3, "draws": 3}, "3, "),
+        ("env", {"data_sets": {"MNIST": "0"}}, "has MNIST's checksum 0, not "),
+        ("env", {"data_sets": {}}, "KeyError('MNIST')"),
+    ],
+)
+def test_results_of_another_budget_or_other_data_are_refused(write, monkeypatch, name, part, change, message):
+    load_results = explorer.load_results
+
+    def load(path):
+        record = load_results(path)
+        return record | {part: record[part] | change} if path.name == f"{name}.json" else record
+
+    monkeypatch.setattr(explorer, "load_results", load)
+    error = refused(write())
+    assert f"{name}.json" in error
+    assert message in error
+
+
+def test_accuracies_and_gates_are_of_the_same_epochs():
+    """Gates may be known before the first epoch, too, and the epochs of the two nets need not be in one order."""
+    record = copy.deepcopy(READ("run.json"))
+    expected = explorer.run_part(record)
+    highway, plain = (record["runs"][0][block] for block in ("highway", "plain"))
+    n_layers = len(highway["layer_T_history"][0][1])
+    highway["layer_T_history"].insert(0, [0, [0.5] * n_layers])
+    for name, values in plain["history"].items():
+        plain["history"][name] = values[::-1]
+    assert explorer.run_part(record) == expected
+
+
+def test_an_epoch_without_gates_or_accuracy_is_refused(tmp_path, write):
+    record = copy.deepcopy(READ("run.json"))
+    del record["runs"][0]["highway"]["layer_T_history"][3]
+    assert "KeyError(4)" in refused(write(run=write_json(tmp_path / "other.json", record)))
+
+
 def test_a_first_pair_of_another_depth_is_not_the_headlines(tmp_path, write):
     record = copy.deepcopy(READ("run.json"))
     record["runs"][0]["depth"] = 5
