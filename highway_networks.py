@@ -466,8 +466,8 @@ class DeepNet(FixedNames):
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The same logits, SLICE rows at a time, keeping nothing: for evaluation.  Leaves a forward() undisturbed."""
         logits = np.empty((self._checked(x), self.d_out), self.dtype)
-        for rows, part, _ in self._in_slices(x, "predict"):
-            logits[rows] = part
+        for rows, part, work in self._in_slices(x):
+            logits[rows] = self._run(part, work)
         return logits
 
     @one_blas_thread()
@@ -476,16 +476,14 @@ class DeepNet(FixedNames):
         if not self.block.gates:
             raise ValueError(f"a {self.block.name} net has no transform gates")
         gates = np.empty((self.depth, self._checked(x), self.hidden), self.dtype)
-        for rows, _, work in self._in_slices(x, "gates"):
-            for layer, a in enumerate(work.layers):
-                gates[layer, rows] = self.block.transform_gate(a).T
+        for rows, part, work in self._in_slices(x):
+            self._run(part, work, gates[:, rows])
         return gates
 
-    def _in_slices(self, x, purpose):
+    def _in_slices(self, x):
         for start in range(0, len(x), SLICE):
             part = x[start : start + SLICE]
-            work = self.workspace(len(part), purpose)
-            yield slice(start, start + len(part)), self._run(part, work), work
+            yield slice(start, start + len(part)), part, self.workspace(len(part), "predict")
 
     def _checked(self, x: np.ndarray) -> int:
         check_numbers("x", x, self._kinds)
@@ -494,10 +492,11 @@ class DeepNet(FixedNames):
         return len(x)
 
     def workspace(self, n: int, purpose: str) -> Workspace:
-        """Work arrays for n rows, made once for a purpose; "train" and "gates" keep those of every layer."""
-        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose in ("train", "gates")))
+        """Work arrays for n rows, made once for a purpose; "train" keeps those of every layer."""
+        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose == "train"))
 
-    def _run(self, x, work):
+    def _run(self, x, work, gates=None):
+        """The logits; writes T into gates (depth, N, hidden), if given."""
         x = np.asarray(x, self.dtype)
         dot(x, self.W_in.T, work.z_in)  # (N, d_in) (d_in, hidden)
         if not (np.isfinite(work.z_in).all() or np.isfinite(x).all()):  # the second, slower, only when the first fails
@@ -505,8 +504,10 @@ class DeepNet(FixedNames):
         add(work.z_in, self.b_in, work.z_in)
         self.activate(work.z_in.T, work.states[0, :-1])
         with np.errstate(over="ignore"):  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
-            for a in work.layers:
+            for layer, a in enumerate(work.layers):
                 self.block_forward(a)
+                if gates is not None:  # read T now: the next layer overwrites what the layers share
+                    gates[layer] = self.block.transform_gate(a).T
         return dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), turned batch first
 
     def block_forward(self, a) -> None:

@@ -247,3 +247,22 @@ def test_a_block_may_change_arrays_in_place_and_keep_values_of_its_own():
     net.parameters[:] = 0
     net.W_out[:] = np.eye(4)
     np.testing.assert_array_equal(net.predict(np.ones((5, 4))), np.ones((5, 4)))
+
+
+def test_a_gate_may_be_read_from_what_the_layers_share():
+    def forward(self, a):
+        a.activate(a.z_H, a.y)
+        a.scratch[:] = a.z_T
+
+    x = np.random.default_rng(1).normal(size=(hn.SLICE + 3, 4))
+    gates = []
+    for array in ("z_T", "scratch"):
+        with defined(gates=1, shared=("scratch",), forward=forward, transform_gate=lambda self, a: getattr(a, array)):
+            net = hn.DeepNet(4, 3, 6, 3, "of a test", 0, dtype=np.float64)
+            gates.append(net.gates(x))
+    state = np.tanh(x @ net.W_in.T + net.b_in)
+    for layer in range(3):
+        z_T = state @ net.W_T[layer].T + net.b_T[layer]
+        np.testing.assert_allclose(gates[0][layer], z_T, rtol=1e-12)
+        np.testing.assert_allclose(gates[1][layer], z_T, rtol=1e-12)
+        state = np.tanh(state @ net.W_H[layer].T + net.b_H[layer])
