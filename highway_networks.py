@@ -32,6 +32,7 @@ import argparse
 import hashlib
 import json
 import math
+import operator
 import time
 import unicodedata
 from dataclasses import asdict, dataclass, replace
@@ -55,6 +56,7 @@ from plumbing.arrays import (
     check_numbers,
     generator,
     memory_for,
+    use_python_numbers,
     views_into,
     zero_rows,
     zeros,
@@ -163,11 +165,11 @@ def _letters(name: str) -> str:
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
     """The images that a run of this seed uses, still uint8: the draws of the published program, in its order.
 
-    Raises ValueError for more images than there are, and for fewer than one."""
+    Raises ValueError for more images than there are, for fewer than one, and for what is no seed."""
     for what, asked, n in (("training", n_train, len(data.x_train)), ("test", n_test, len(data.x_test))):
         if not 1 <= asked <= n:
             raise ValueError(f"from 1 to {n} {what} images can be drawn, not {asked}")
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     train, test = rng.permutation(len(data.x_train))[:n_train], rng.permutation(len(data.x_test))[:n_test]
     return Dataset(data.x_train[train], data.y_train[train], data.x_test[test], data.y_test[test], *data[4:])
 
@@ -176,7 +178,12 @@ PIXELS = ("[-1, 1]", "[0, 1]")  # between which numbers they are scaled, as net.
 
 
 def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
-    """(N, features) uint8 -> dtype in that interval."""
+    """(N, features) uint8 -> dtype in that interval; raises ValueError for other pixels, intervals and dtypes."""
+    check_bytes(x)
+    if pixels not in PIXELS:
+        raise ValueError(f"pixels must be scaled to {' or '.join(PIXELS)}, not {pixels!r}")
+    if np.dtype(dtype).kind not in "fc":
+        raise ValueError(f"pixels must be scaled to a dtype of floats, not {dtype!r}")
     x = x.astype(dtype)
     return x / dtype(255) if pixels == PIXELS[1] else x * dtype(2 / 255) - dtype(1)
 
@@ -280,18 +287,48 @@ class Plain(Block):
 
 
 def block_of(block: str | Block, **settings) -> Block:
-    """The block of this name, with these settings, or the block itself; raises ValueError for one that is unknown."""
+    """The block of this name, with these settings, or the block itself; raises ValueError for one that is unknown, and
+    where its name is that of another class."""
     if not isinstance(block, Block) and block not in [*BLOCKS]:
         raise ValueError(f"block {block!r} is not one of {', '.join(BLOCKS)}; import the module that defines it")
-    return block if isinstance(block, Block) else BLOCKS[block](**settings)
+    if not isinstance(block, Block):
+        return BLOCKS[block](**settings)
+    check_named(block)
+    return block
+
+
+def check_named(block: Block) -> None:
+    """Raises ValueError unless its name stands for its class: records and saved nets have the name alone."""
+    kind = type(block)
+    if BLOCKS.get(block.name) is not kind:
+        needed = "give each class a name of its own, and make blocks anew when their class is defined anew"
+        raise ValueError(f"{kind.__module__}.{kind.__qualname__} is not the block {block.name!r}: {needed}")
 
 
 def settings_of(block: Block) -> dict:
-    """The arguments of its __init__, as JSON has them; raises ValueError where JSON cannot hold them."""
+    """The arguments of its __init__, as JSON has them; raises ValueError where they would not give the same block."""
+    check_named(block)
+    settings = vars(block)
+    check_json(settings, f"the settings of a block, not those of {block}")
     try:
-        return json.loads(json.dumps(vars(block), allow_nan=False))
+        again = vars(type(block)(**settings))
     except (TypeError, ValueError) as error:
-        raise ValueError(f"JSON must be able to hold the settings of a block, not those of {block}: {error}") from None
+        raise ValueError(f"the attributes of {block} must be the arguments of its __init__: {error}") from None
+    if again != settings:
+        raise ValueError(
+            f"the attributes of {block} must be the arguments of its __init__, which makes {again} of them"
+        )
+    return dict(settings)
+
+
+def check_json(value, what: str) -> None:
+    """Raises ValueError unless JSON gives back what it is given: keys are strings, tuples are lists."""
+    try:
+        again = json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"JSON must be able to hold {what}: {error}") from None
+    if again != value:
+        raise ValueError(f"JSON must be able to hold {what}: it gives {again} back")
 
 
 def record_of(block: Block) -> dict:
@@ -360,8 +397,9 @@ class DeepNet(FixedNames):
         for value, known in ((activation, ACTIVATIONS), (init, INITS)):
             if value not in known:
                 raise ValueError(f"{value!r} is not one of {', '.join(known)}")
-        if np.dtype(dtype) not in (np.float32, np.float64, np.complex128):
+        if dtype is None or np.dtype(dtype) not in (np.float32, np.float64, np.complex128):
             raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
+        d_in, d_out, hidden, depth = map(operator.index, (d_in, d_out, hidden, depth))  # JSON holds no NumPy numbers
         if min(d_in, d_out, hidden) < 1 or depth < 0:
             raise ValueError(f"sizes must be positive: d_in={d_in}, d_out={d_out}, hidden={hidden}, depth={depth}")
         if not abs(gate_bias) < 1e30:
@@ -426,7 +464,13 @@ class DeepNet(FixedNames):
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the net and its `about` to one .npz file, whole or not at all.  Raises InputError when it cannot be
-        written, and TypeError or ValueError for an `about` that is not JSON."""
+        written, and ValueError for what load() could not give back: an `about` that is no dict of JSON, settings of the
+        block that do not make it again, parameters that are not finite."""
+        if not isinstance(self.about, dict):
+            raise ValueError(f"net.about must be a dict, not {self.about!r}")
+        check_json(self.about, "net.about")
+        if not np.isfinite(self.parameters).all():
+            raise ValueError("the parameters of a net that is saved must be finite")
         net = self._settings() | {"block": self.block.name, "block_settings": settings_of(self.block)}
         files.write_arrays(path, {"net": net, "about": self.about}, parameters=self.parameters)
 
@@ -466,8 +510,8 @@ class DeepNet(FixedNames):
     def predict(self, x: np.ndarray) -> np.ndarray:
         """The same logits, SLICE rows at a time, keeping nothing: for evaluation.  Leaves a forward() undisturbed."""
         logits = np.empty((self._checked(x), self.d_out), self.dtype)
-        for rows, part, _ in self._in_slices(x, "predict"):
-            logits[rows] = part
+        for rows, part, work in self._in_slices(x):
+            logits[rows] = self._run(part, work)
         return logits
 
     @one_blas_thread()
@@ -476,16 +520,14 @@ class DeepNet(FixedNames):
         if not self.block.gates:
             raise ValueError(f"a {self.block.name} net has no transform gates")
         gates = np.empty((self.depth, self._checked(x), self.hidden), self.dtype)
-        for rows, _, work in self._in_slices(x, "gates"):
-            for layer, a in enumerate(work.layers):
-                gates[layer, rows] = self.block.transform_gate(a).T
+        for rows, part, work in self._in_slices(x):
+            self._run(part, work, gates[:, rows])
         return gates
 
-    def _in_slices(self, x, purpose):
+    def _in_slices(self, x):
         for start in range(0, len(x), SLICE):
             part = x[start : start + SLICE]
-            work = self.workspace(len(part), purpose)
-            yield slice(start, start + len(part)), self._run(part, work), work
+            yield slice(start, start + len(part)), part, self.workspace(len(part), "predict")
 
     def _checked(self, x: np.ndarray) -> int:
         check_numbers("x", x, self._kinds)
@@ -494,10 +536,11 @@ class DeepNet(FixedNames):
         return len(x)
 
     def workspace(self, n: int, purpose: str) -> Workspace:
-        """Work arrays for n rows, made once for a purpose; "train" and "gates" keep those of every layer."""
-        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose in ("train", "gates")))
+        """Work arrays for n rows, made once for a purpose; "train" keeps those of every layer."""
+        return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose == "train"))
 
-    def _run(self, x, work):
+    def _run(self, x, work, gates=None):
+        """The logits; writes T into gates (depth, N, hidden), if given."""
         x = np.asarray(x, self.dtype)
         dot(x, self.W_in.T, work.z_in)  # (N, d_in) (d_in, hidden)
         if not (np.isfinite(work.z_in).all() or np.isfinite(x).all()):  # the second, slower, only when the first fails
@@ -505,8 +548,10 @@ class DeepNet(FixedNames):
         add(work.z_in, self.b_in, work.z_in)
         self.activate(work.z_in.T, work.states[0, :-1])
         with np.errstate(over="ignore"):  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
-            for a in work.layers:
+            for layer, a in enumerate(work.layers):
                 self.block_forward(a)
+                if gates is not None:  # read T now: the next layer overwrites what the layers share
+                    gates[layer] = self.block.transform_gate(a).T
         return dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), turned batch first
 
     def block_forward(self, a) -> None:
@@ -740,7 +785,9 @@ class Adam(Optimizer):
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run depends on, and nothing else: the target of the command line and the record in the JSON."""
+    """What a run depends on, and nothing else: the target of the command line and the record in the JSON.
+
+    Raises ValueError for fewer epochs, or images in a batch, than one."""
 
     seed: int = 0
     hidden: int = 50
@@ -753,6 +800,12 @@ class Settings:
     gate_bias: float = -2.0
     clip: float = 5.0
     dtype: str = "float32"
+
+    def __post_init__(self):
+        use_python_numbers(self)
+        if self.epochs < 1 or self.batch_size < 1:
+            given = f"epochs={self.epochs}, batch_size={self.batch_size}"
+            raise ValueError(f"at least one epoch and one image a batch are needed, not {given}")
 
 
 def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:

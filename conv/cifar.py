@@ -221,7 +221,7 @@ class Pipeline:
 
     For training, each image is then padded by `pad` zeros on all sides, cropped to 32 x 32 pixels anywhere in that, and
     mirrored or not.  What an image becomes depends on no other image of the batch; no BLAS, so on no thread.
-    Raises ValueError for another kind, and a negative pad."""
+    Raises ValueError for another kind, a negative pad, and images that are no such bytes."""
 
     KINDS = ("contrast", "standardised")
 
@@ -232,6 +232,8 @@ class Pipeline:
 
     def fit(self, x_train: np.ndarray, x_test: np.ndarray) -> Pipeline:
         """Finds in these images what is subtracted from all: to be called before the first batch.  Returns itself."""
+        _check_images(x_train)
+        _check_images(x_test)
         self._of_train = self._of_test = np.float32(0)
         if self.kind == "standardised":
             sums = sum(_sums(part).sum(axis=1) for part in _in_parts(x_train))
@@ -244,6 +246,7 @@ class Pipeline:
         """Draws for each image how far down and right its crop begins, then whether it is mirrored.  Raises
         RuntimeError before fit()."""
         self._check_fitted()
+        _check_images(x)
         n, pad, (maps, rows, columns) = len(x), self.pad, SHAPE
         padded = np.zeros((n, maps, rows + 2 * pad, columns + 2 * pad), np.float32)
         # Where the image is padded the mean image is zero, too, so it may be subtracted before.
@@ -257,6 +260,7 @@ class Pipeline:
     def test(self, x: np.ndarray) -> np.ndarray:
         """Whole images, not mirrored.  Raises RuntimeError before fit()."""
         self._check_fitted()
+        _check_images(x)
         return self._scaled(x) - self._of_test
 
     def _check_fitted(self):
@@ -275,6 +279,13 @@ class Pipeline:
 
     def _mean_image(self, x):
         return (sum(self._scaled(part).sum(axis=0, dtype=float) for part in _in_parts(x)) / len(x)).astype(np.float32)
+
+
+def _check_images(x: np.ndarray) -> None:
+    """Raises ValueError unless they are (n, 3072) uint8."""
+    hn.check_bytes(x)
+    if x.shape[1:] != (PIXELS,):
+        raise ValueError(f"images must have shape (n, {PIXELS}), not {x.shape}")
 
 
 def _in_parts(x):

@@ -95,13 +95,15 @@ class Experiment:
         if any(isinstance(value, hn.Block) for value in bound):
             raise ValueError('a block belongs in the trial, {"block": ...}: results are kept by what a trial holds')
         sets = [data_of(trial) if data_of else None for trial in trials]
-        try:
-            code = checksum_of_sources(function)
-        except InputError as error:
-            code = None
-            self._say_once(f"{error}: none of its trials is taken from {self.log}")
         self.data_sets |= {data.name: data.sha256 for data in sets if data}
-        keys = [_key(trial, data and data.sha256, code) for trial, data in zip(trials, sets, strict=True)]
+        keys = []
+        for trial, data in zip(trials, sets, strict=True):
+            try:
+                code = checksum_of_sources(function, trial.get("block"))
+            except InputError as error:
+                code = None
+                self._say_once(f"{error}: none of its trials is taken from {self.log}")
+            keys.append(_key(trial, data and data.sha256, code))
         logged_trials, trouble = _read_log(self.log)
         if trouble:
             self._say_once(trouble)
@@ -177,7 +179,7 @@ def _key(trial: dict, data: str | None, code: str) -> str:
 @one_blas_thread()
 def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
     start, data = time.process_time(), data_of(trial) if data_of else None  # the core's: other programs may run beside
-    code = checksum_of_sources(function) if json.loads(key)["code"] else None
+    code = checksum_of_sources(function, trial.get("block")) if json.loads(key)["code"] else None
     if _key(trial, data and data.sha256, code) != key:
         raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
     computed_at = commit()

@@ -96,6 +96,17 @@ def cached(work: dict, key, make):
 
 def generator(rng: np.random.Generator | int) -> np.random.Generator:
     """The generator itself, or that of a seed; raises ValueError for anything else, None too: it would draw anew."""
-    if not isinstance(rng, (np.random.Generator, int, np.integer)):
+    if isinstance(rng, bool) or not isinstance(rng, (np.random.Generator, int, np.integer)):
         raise ValueError(f"rng must be a generator or a seed, a whole number, not {rng!r}")
     return np.random.default_rng(rng)
+
+
+def python_number(value):
+    """A NumPy scalar as the Python number that JSON can hold; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def use_python_numbers(settings) -> None:
+    """Makes Python numbers of NumPy scalars in a frozen dataclass: to be called as it is made."""
+    for name, value in [*vars(settings).items()]:
+        object.__setattr__(settings, name, python_number(value))

@@ -519,3 +519,21 @@ def test_it_has_to_be_fitted_first(images, kind):
     for use in (pipeline.test, lambda x: pipeline.train_batch(x, np.random.default_rng(0))):
         with pytest.raises(RuntimeError, match=r"fit\(\) these inputs"):
             use(images[0])
+
+
+@pytest.mark.parametrize("kind", Pipeline.KINDS)
+def test_images_that_are_no_bytes_of_cifar_s_are_refused(kind):
+    right = np.random.default_rng(0).integers(0, 256, (4, 3072), np.uint8)
+    fitted = Pipeline(kind, 4).fit(right, right)
+    uses = (
+        lambda x: Pipeline(kind, 4).fit(x, right),
+        lambda x: Pipeline(kind, 4).fit(right, x),
+        lambda x: fitted.train_batch(x, np.random.default_rng(0)),
+        fitted.test,
+    )
+    for use in uses:
+        with pytest.raises(ValueError, match="must be bytes"):
+            use(right / 255)
+        for shape in ((12, 1024), (12288,), (4, 3, 32, 32)):
+            with pytest.raises(ValueError, match="images must have shape"):
+                use(right.reshape(shape))

@@ -61,10 +61,13 @@ def test_the_authors_rates_on_cifar():
     """0.025, then a tenth of it from epoch 200 of 400 on, a hundredth from 300 on, a thousandth from 350 on."""
     t = training(replace(A, epochs=400, n_train=50000, protocol="paper"))
     zero, rates = np.zeros_like(t.parameters), []
-    for t.steps in (500 * epoch - before for epoch in (200, 300, 350, 400) for before in (1, 0)):
+    changes = [500 * epoch - before for epoch in (200, 300, 350) for before in (1, 0)]
+    for t.steps in [*changes, 199_999]:
         t.step(zero)
         rates.append(t.optimizer.lr)
-    assert rates == pytest.approx([0.025, *[2.5e-3] * 2, *[2.5e-4] * 2, *[2.5e-5] * 3])
+    assert rates == pytest.approx([0.025, *[2.5e-3] * 2, *[2.5e-4] * 2, *[2.5e-5] * 2])
+    with pytest.raises(ValueError, match="400 epochs of the settings, 200000 steps, are over"):
+        t.step(zero)
 
 
 @pytest.mark.parametrize("data", ["cifar-10", "cifar-100"])

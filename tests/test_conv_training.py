@@ -444,7 +444,7 @@ def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch):
         ({}, 0, "abc", True),
         ({"resume": False}, 0, "abc", False),
         ({}, 0, "def", True),
-        ({}, 7, "abc", False),
+        ({"resume": False}, 7, "abc", False),
     ],
     ids=str,
 )
@@ -465,16 +465,81 @@ def test_what_is_resumed(tmp_path, shapes, monkeypatch, how, seed, now, resumed)
 def test_a_net_of_another_rate_is_not_resumed(tmp_path, shapes):
     data, path = conv_images.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
     protocol = protocols.PROTOCOLS["mnist"]["short"]
-    first, other = (convolutional.train_one(SMALL, each, data, path) for each in (protocol, protocol._replace(lr=0.2)))
-    assert other["history"] != first["history"]
+    convolutional.train_one(SMALL, protocol, data, path)
+    before = path.read_bytes()
+    for settings, rate, name in ((SMALL, 0.2, "lr"), (replace(SMALL, seed=7), protocol.lr, "seed")):
+        with pytest.raises(InputError, match=f"net.npz is of another run, with another {name}: remove it"):
+            convolutional.train_one(settings, protocol._replace(lr=rate), data, path)
+    assert path.read_bytes() == before
 
 
 def test_a_run_does_not_go_on_with_other_images(shapes):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     with pytest.raises(ValueError, match="cannot go on with"):
         convolutional.train(training(data=data), data._replace(y_train=2 - data.y_train))
-    with pytest.raises(ValueError, match="is of 200 training images, not 300"):
-        convolutional.train(training(replace(SMALL, n_train=200), data=data), data)
+    for use in (convolutional.train, convolutional.result):
+        with pytest.raises(ValueError, match="cannot go on with"):
+            use(training(data=data), data._replace(y_train=2 - data.y_train))
+        with pytest.raises(ValueError, match="is of 200 training images, not 300"):
+            use(training(replace(SMALL, n_train=200), data=data), data)
+        with pytest.raises(ValueError, match="is of 70 test images, not 80"):
+            use(training(replace(SMALL, n_test=70), data=data), data)
+
+
+def test_a_run_cannot_stop_before_its_first_epoch(shapes):
+    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
+    for epoch in (0, -1):
+        with pytest.raises(ValueError, match=f"after its first epoch or a later one, not after {epoch}"):
+            convolutional.train(training(data=data), data, stop_after=epoch)
+
+
+def test_epochs_by_hand_are_not_saved_as_none(tmp_path, shapes):
+    settings = replace(SMALL, epochs=1)
+    data = conv_images.select_images(hn.load_mnist(shapes), settings)
+    by_hand = training(settings, data=data)
+    for _ in range(2):
+        with contextlib.suppress(ValueError):
+            hn.train_epoch(by_hand, by_hand, data.x_train, data.y_train, np.arange(300), 100)
+        assert by_hand.steps == 3  # behind the last epoch the schedule has no rate
+    with pytest.raises(ValueError, match="are over"):
+        by_hand.step(by_hand.net.gradient)
+    with pytest.raises(ValueError, match="0 epochs in the history are 0 steps, not 3"):
+        by_hand.save(tmp_path / "net.npz")
+    assert not (tmp_path / "net.npz").exists()
+
+
+def test_what_load_refuses_is_not_saved(tmp_path):
+    path = tmp_path / "net.npz"
+    path.write_bytes(b"old")
+    for name in ("parameters", "statistics", "v"):
+        t = training()
+        array = t._arrays()[name]
+        if array.size:
+            array[0] = np.nan
+            with pytest.raises(ValueError, match=f"{name} must be finite"):
+                t.save(path)
+    for history in ({}, {name: [] for name in reversed(convolutional.Training.COLUMNS)}):
+        t = training()
+        t.history = history
+        with pytest.raises(ValueError, match="the history is not that of whole epochs"):
+            t.save(path)
+    t = training()
+    t.history["train_loss"].append(1.0)
+    with pytest.raises(ValueError, match="the history is not as long as it says"):
+        t.save(path)
+    assert path.read_bytes() == b"old"
+
+
+def test_numpy_s_numbers_can_be_saved(tmp_path):
+    protocol = protocols.PROTOCOLS["mnist"]["short"]
+    dropout = tuple(map(np.float64, protocol.dropout))
+    of_numpy = training(
+        replace(SMALL, seed=np.int64(0), n_train=np.uint16(300)),
+        protocol._replace(lr=np.float32(0.5), dropout=dropout, shift=np.int64(1)),
+    )
+    of_numpy.save(tmp_path / "net.npz")
+    again = convolutional.Training.load(tmp_path / "net.npz")
+    assert again.task() == training(protocol=protocol._replace(lr=0.5)).task()
 
 
 @pytest.mark.parametrize("name", ["x_train", "y_train", "x_test", "y_test"])
@@ -1029,3 +1094,11 @@ def test_a_selection_of_other_than_what_there_is_is_refused(shapes, n_train, n_t
     data = hn.load_mnist(shapes)
     with pytest.raises(ValueError, match=r"from 1 to (300 training|80 test) images can be selected, not -?\d+"):
         conv_images.select_images(data, replace(SMALL, n_train=n_train, n_test=n_test))
+
+
+def test_pixels_are_scaled_once():
+    x = np.zeros((2, 196), np.float32)
+    pixels = conv_images.Pixels(1)
+    for use in (pixels.test, lambda x: pixels.train_batch(x, np.random.default_rng(0))):
+        with pytest.raises(ValueError, match="must be bytes"):
+            use(x)

@@ -330,7 +330,7 @@ def trials_of(folder) -> list[dict]:
 
 def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkeypatch):
     def run(data, code):
-        monkeypatch.setattr(trials_module, "checksum_of_sources", lambda function: code)
+        monkeypatch.setattr(trials_module, "checksum_of_sources", lambda function, block: code)
         e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
         rows = e.run(lambda t: {"is": t["a"]}, [{"a": 1}, {"a": 2}], lambda t: SimpleNamespace(name="set", sha256=data))
         assert [row["is"] for row in rows] == [1, 2]
@@ -393,7 +393,7 @@ def test_trials_that_are_all_finished_need_no_process(tmp_path):
 def test_a_worker_with_other_code_or_data_is_refused():
     """As of a cluster, where each machine has a clone and data of its own."""
     t = setting(epochs=1)
-    key = {"trial": t, "data": training.data_of(t).sha256, "code": checksum_of_sources(training.trial)}
+    key = {"trial": t, "data": training.data_of(t).sha256, "code": checksum_of_sources(training.trial, t["block"])}
     assert trials_module._call(training.trial, training.data_of, t, json.dumps(key))[1]["diverged"] is None
     for wrong in ({"code": "0"}, {"data": "0"}):
         with pytest.raises(InputError, match="has other code or data than this program"):
@@ -499,7 +499,8 @@ def test_a_block_of_another_module_is_of_the_code_of_every_trial(my_trials, monk
         mine = my_trials(*edit)
         block = type("Mine", (), {"__module__": mine.__name__})
         monkeypatch.setitem(hn.BLOCKS, "mine", block)
-        return checksum_of_sources(training.trial)
+        assert checksum_of_sources(training.trial, "highway") == checksum_of_sources(training.trial)
+        return checksum_of_sources(training.trial, "mine")
 
     before = key()
     assert key() == before
@@ -1178,7 +1179,7 @@ def test_a_checkpoint_goes_when_the_log_has_the_result(tmp_path):
 
 def test_results_name_the_program_that_began(tmp_path, monkeypatch):
     def check_out(commit):
-        monkeypatch.setattr(files, "_git", lambda *words: b"" if words[0] == "diff" else commit)
+        monkeypatch.setattr(files, "_git", lambda *words: b"" if words[0] == "status" else commit)
 
     (tmp_path / ".git").mkdir()
     monkeypatch.setattr(files, "ROOT", tmp_path)

@@ -564,12 +564,17 @@ def test_a_saved_net_cut_or_changed_at_any_byte_is_refused_or_the_same(tmp_path)
 def test_a_net_that_cannot_be_saved_leaves_the_old_file(tmp_path):
     net, _, _ = random_net("plain", (2, 2, 2, 1, 1), dtype=np.float32)
     (tmp_path / "net.npz").write_bytes(b"old")
-    for about in ({"loss": float("nan")}, {"x": np.zeros(2)}):
+    for about in ({"loss": float("nan")}, {"x": np.zeros(2)}, {1: "a", "1": "b"}, {"x": {2: 3}}, [], None, "x"):
         net.about = about
-        with pytest.raises((ValueError, TypeError)):
+        with pytest.raises(ValueError, match=r"net\.about"):
+            net.save(tmp_path / "net.npz")
+    net.about = {}
+    for value in (np.nan, np.inf):
+        net.b_out[0] = value
+        with pytest.raises(ValueError, match="must be finite"):
             net.save(tmp_path / "net.npz")
     assert (tmp_path / "net.npz").read_bytes() == b"old"
-    net.about = {}
+    net.b_out[0] = 0
     with pytest.raises(InputError, match="cannot be written"):
         net.save(tmp_path / "absent" / "net.npz")
 
@@ -907,3 +912,30 @@ def test_what_is_computed_with_begins_at_a_cache_line(dtype):
         assert array.ctypes.data % 64 == 0
         assert array.flags.c_contiguous
     assert zero_rows(3, 5, dtype).shape == (3, 5)
+
+
+def test_numpy_s_whole_numbers_do_for_sizes(tmp_path):
+    net = hn.DeepNet(*map(np.int64, (4, 3, 6, 2)), "highway", np.int64(0))
+    net.save(tmp_path / "net.npz")
+    expected = hn.DeepNet(4, 3, 6, 2, "highway", 0)
+    np.testing.assert_array_equal(hn.DeepNet.load(tmp_path / "net.npz").parameters, expected.parameters)
+    with pytest.raises(TypeError):
+        hn.DeepNet(4, 3, 6.5, 2, "highway", 0)
+
+
+def test_no_dtype_and_a_seed_that_is_no_number_are_refused():
+    with pytest.raises(ValueError, match="dtype must be float32, float64 or complex128, not None"):
+        hn.DeepNet(4, 3, 6, 2, "highway", 0, dtype=None)
+    with pytest.raises(ValueError, match="rng must be a generator or a seed"):
+        hn.DeepNet(4, 3, 6, 2, "highway", True)
+
+
+def test_pixels_are_scaled_as_asked_or_not_at_all():
+    x = np.zeros((2, 4), np.uint8)
+    for pixels in ("[0,1]", "[0, 255]", None):
+        with pytest.raises(ValueError, match=r"must be scaled to \[-1, 1\] or \[0, 1\]"):
+            hn.scale_pixels(x, np.float32, pixels)
+    with pytest.raises(ValueError, match="must be scaled to a dtype of floats"):
+        hn.scale_pixels(x, np.int64)
+    with pytest.raises(ValueError, match="pixels must be bytes"):
+        hn.scale_pixels(x.astype(np.float32), np.float32)

@@ -4,7 +4,7 @@ import math
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -381,3 +381,20 @@ def test_a_program_that_differs_from_its_commit_is_called_dirty(tmp_path, monkey
         assert files.commit() is None
     finally:
         files.commit.cache_clear()
+
+
+def test_a_run_of_no_epoch_or_no_batch_is_refused():
+    for wrong in ({"epochs": 0}, {"epochs": -1}, {"batch_size": 0}, {"batch_size": -5}):
+        with pytest.raises(ValueError, match="at least one epoch and one image a batch are needed"):
+            hn.Settings(**wrong)
+
+
+def test_settings_hold_python_s_numbers():
+    s = hn.Settings(seed=np.int64(3), lr=np.float32(0.5), depth=np.uint8(2))
+    assert s == hn.Settings(seed=3, lr=0.5, depth=2)
+    assert json.loads(json.dumps(asdict(s)))["seed"] == 3
+
+
+def test_a_subset_needs_a_seed(data_set):
+    with pytest.raises(ValueError, match="a seed"):
+        hn.subset(hn.load_mnist(data_set), None, 9, 9)

@@ -247,3 +247,82 @@ def test_a_block_may_change_arrays_in_place_and_keep_values_of_its_own():
     net.parameters[:] = 0
     net.W_out[:] = np.eye(4)
     np.testing.assert_array_equal(net.predict(np.ones((5, 4))), np.ones((5, 4)))
+
+
+def test_a_gate_may_be_read_from_what_the_layers_share():
+    def forward(self, a):
+        a.activate(a.z_H, a.y)
+        a.scratch[:] = a.z_T
+
+    x = np.random.default_rng(1).normal(size=(hn.SLICE + 3, 4))
+    gates = []
+    for read in (lambda self, a: a.z_T, lambda self, a: a.scratch):
+        with defined(gates=1, shared=("scratch",), forward=forward, transform_gate=read):
+            net = hn.DeepNet(4, 3, 6, 3, "of a test", 0, dtype=np.float64)
+            gates.append(net.gates(x))
+    state = np.tanh(x @ net.W_in.T + net.b_in)
+    for layer in range(3):
+        z_T = state @ net.W_T[layer].T + net.b_T[layer]
+        np.testing.assert_allclose(gates[0][layer], z_T, rtol=1e-12)
+        np.testing.assert_allclose(gates[1][layer], z_T, rtol=1e-12)
+        state = np.tanh(state @ net.W_H[layer].T + net.b_H[layer])
+
+
+def loud(**members):
+    """Another class of the same place, whatever it does."""
+    return type("Loud", (hn.Block,), {"name": "loud, of a test", "forward": Residual.forward, **members})
+
+
+def refuses_another_kind(block, net, data, path):
+    """Every way to use the block, or the net that has it already."""
+    path.write_bytes(b"old")
+    for use in (
+        lambda: hn.DeepNet(4, 3, 6, 2, block, 0),
+        lambda: hn.record_of(block),
+        lambda: hn.run_one(block, hn.Settings(), data),
+        lambda: net.save(path),
+    ):
+        with pytest.raises(ValueError, match=f"is not the block '{block.name}': give each class a name"):
+            use()
+    assert path.read_bytes() == b"old"
+
+
+def test_a_block_that_is_called_as_another_class_is_refused(data_set, tmp_path):
+    data = hn.load_mnist(data_set)
+    heir = type("Heir", (hn.Highway,), {})()
+    net = hn.DeepNet(4, 3, 6, 2, "highway", 0)
+    vars(net)["block"] = heir
+    refuses_another_kind(heir, net, data, tmp_path / "heir.npz")
+    try:
+        first = loud()
+        net = hn.DeepNet(4, 3, 6, 2, first(), 0)
+        second = loud()
+        refuses_another_kind(first(), net, data, tmp_path / "loud.npz")
+        assert hn.block_of("loud, of a test").__class__ is second
+    finally:
+        del hn.BLOCKS["loud, of a test"]
+
+
+@pytest.mark.parametrize("floor", [{1: 2}, (1, 2), {"a": [(1,)]}], ids=str)
+def test_settings_that_json_gives_back_otherwise_are_refused(tmp_path, floor):
+    with defined(**LEAKY) as block:
+        net = hn.DeepNet(4, 3, 6, 2, block(floor), 0)
+        for use in (lambda: hn.record_of(net.block), lambda: net.save(tmp_path / "net.npz")):
+            with pytest.raises(ValueError, match="JSON must be able to hold the settings of a block"):
+                use()
+    assert not [*tmp_path.iterdir()]
+
+
+def test_attributes_that_its_init_does_not_take_are_refused(tmp_path):
+    def doubles(self, floor=0.1):
+        self.floor = 2 * floor
+
+    for init in (with_floor, doubles):
+        with defined(**LEAKY | {"__init__": init}) as block:
+            net = hn.DeepNet(4, 3, 6, 2, block(0.3), 0)
+            if init is with_floor:
+                net.block.noticed = 1
+            for use in (lambda net=net: hn.record_of(net.block), lambda net=net: net.save(tmp_path / "net.npz")):
+                with pytest.raises(ValueError, match="must be the arguments of its __init__"):
+                    use()
+    assert not [*tmp_path.iterdir()]

@@ -37,6 +37,7 @@ class Training:
     COLUMNS = ("epoch", "train_loss", "train_acc", "test_loss", "test_acc", "grad_norm")
 
     def __init__(self, settings: Settings, protocol: Protocol, images: dict):
+        protocol = protocol.in_python_numbers()
         self.settings, self.protocol, self.images, self.commits = settings, protocol, images, [commit()]
         if settings.epochs < 1 or settings.n_train < BATCH or protocol.schedule not in SCHEDULES:
             needed = f"an epoch, {BATCH} training images and a schedule, {', '.join(SCHEDULES)}, are needed"
@@ -76,8 +77,13 @@ class Training:
         return self.net.backward(d_logits)
 
     def step(self, gradient: np.ndarray) -> float:
-        """An update at the rate that the schedule has for it; returns the gradient's norm."""
-        progress = (self.steps + 0.5) / (self.settings.epochs * self.steps_of_epoch)
+        """An update at the rate that the schedule has for it; returns the gradient's norm.
+
+        Raises ValueError behind the last epoch, for which the schedule has no rate."""
+        steps = self.settings.epochs * self.steps_of_epoch
+        if self.steps >= steps:
+            raise ValueError(f"the {self.settings.epochs} epochs of the settings, {steps} steps, are over")
+        progress = (self.steps + 0.5) / steps
         self.optimizer.lr = self.protocol.lr * SCHEDULES[self.protocol.schedule](progress)
         norm = self.optimizer.step(gradient)
         self.steps += 1
@@ -95,14 +101,33 @@ class Training:
         return {**protocol, **self.images, **asdict(self.settings)}
 
     def check_whole(self) -> None:
-        """Raises ValueError within an epoch, where it was interrupted, or diverged: what is left is of no epoch."""
+        """Raises ValueError within an epoch, where it was interrupted, or diverged: what is left is of no epoch.  So it
+        is where steps were made that the history has no epoch for."""
         if self.within_epoch:
             raise ValueError(f"the run ended within epoch {self.epochs + 1}: load() what was saved before")
+        steps = self.epochs * self.steps_of_epoch
+        if self.steps != steps:
+            raise ValueError(
+                f"{self.epochs} epochs in the history are {steps} steps, not {self.steps}: let train() train"
+            )
+
+    def _check_history(self) -> None:
+        """Raises ValueError where it is not that of whole epochs."""
+        if [*self.history] != [*self.COLUMNS] or self.history["epoch"] != [*range(1, self.epochs + 1)]:
+            raise ValueError("the history is not that of whole epochs")
+        if {len(column) for column in self.history.values()} != {self.epochs} or self.epochs > self.settings.epochs:
+            raise ValueError("the history is not as long as it says")
+        if not all(type(value) in (int, float) for column in self.history.values() for value in column):
+            raise ValueError("the history does not hold numbers alone")
 
     def save(self, path: str | Path) -> None:
         """Writes all of it to one .npz file, whole or not at all; raises InputError when that cannot be, and ValueError
-        within an epoch."""
+        within an epoch and for what load() would refuse."""
+        self._check_history()
         self.check_whole()
+        for name, array in self._arrays().items():
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} must be finite")
         head = {"settings": asdict(self.settings), "protocol": self.protocol, "images": self.images}
         head |= {name: vars(self)[name] for name in ("history", "seconds", "commits", "parent")}
         head["rng"] = self.rng.bit_generator.state
@@ -133,12 +158,7 @@ class Training:
                 target[:] = array
             run.history, run.seconds, run.commits = head["history"], float(head["seconds"]), list(head["commits"])
             run.parent = head["parent"]
-            if [*run.history] != [*cls.COLUMNS] or run.history["epoch"] != [*range(1, run.epochs + 1)]:
-                raise ValueError("the history is not that of whole epochs")
-            if {len(column) for column in run.history.values()} != {run.epochs} or run.epochs > run.settings.epochs:
-                raise ValueError("the history is not as long as it says")
-            if not all(type(value) in (int, float) for column in run.history.values() for value in column):
-                raise ValueError("the history does not hold numbers alone")
+            run._check_history()
             run.steps, run.rng.bit_generator.state = run.epochs * run.steps_of_epoch, head["rng"]
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
@@ -155,6 +175,16 @@ def evaluate(net, x: np.ndarray, y: np.ndarray) -> dict:
     return {"test_loss": float(loss), "test_acc": float((logits.argmax(axis=1) == y).mean())}
 
 
+def check_images(run: Training, data: hn.Dataset) -> None:
+    """Raises ValueError for other images than those that the run was made for."""
+    if fingerprint(data) != run.images:
+        raise ValueError(f"a run on the images {run.images} cannot go on with {fingerprint(data)}")
+    settings = run.settings
+    for what, n, x in (("training", settings.n_train, data.x_train), ("test", settings.n_test, data.x_test)):
+        if len(x) != n:
+            raise ValueError(f"the run is of {n} {what} images, not {len(x)}")
+
+
 @np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
 def train(
     run: Training, data: hn.Dataset, checkpoint: Path | None = None, report=lambda row: None,
@@ -165,15 +195,16 @@ def train(
     With `stop_after` it ends after that epoch, if it is an earlier one.  The schedule is that of all epochs: what
     load() restores goes on as if it had not been stopped.
     A run that diverges stops there: its history ends with the last whole epoch and `diverged` says where.
-    Raises ValueError for other images than those that the run was made for, and for a run that ended within an epoch.
-    """
+    Raises ValueError for other images than those that the run was made for, for a run that ended within an epoch, and
+    where it should stop before the first."""
     run.check_whole()
-    if fingerprint(data) != run.images:
-        raise ValueError(f"a run on the images {run.images} cannot go on with {fingerprint(data)}")
-    if len(data.x_train) != run.settings.n_train:
-        raise ValueError(f"the run is of {run.settings.n_train} training images, not {len(data.x_train)}")
+    check_images(run, data)
+    last = run.settings.epochs
+    if stop_after is not None:
+        if stop_after < 1:
+            raise ValueError(f"a run can stop after its first epoch or a later one, not after {stop_after}")
+        last = min(last, stop_after)
     run.inputs.fit(data.x_train, data.x_test)
-    last = min(run.settings.epochs, stop_after or run.settings.epochs)
     for epoch in range(run.epochs + 1, last + 1):
         start, run.within_epoch = time.perf_counter(), True
         try:
@@ -197,7 +228,8 @@ def result(run: Training, data: hn.Dataset) -> dict:
     """The RUN of the JSON, with the filters, gates and errors that the pictures show.
 
     A run that was stopped has `stopped_after`, the number of its epochs, and no final numbers; a branch has `parent`.
-    """
+    Raises ValueError for other images than those that the run was made for."""
+    check_images(run, data)
     settings = run.settings
     summary = {"label": settings.label, **asdict(settings)}
     summary |= {"n_parameters": len(run.parameters), "commits": run.commits}
@@ -238,7 +270,8 @@ def branch(path: Path, settings: Settings, protocol: Protocol, images: dict) -> 
     Its `parent` records the epoch, the rate and the SHA-256 of the checkpoint that it started from.
     Raises InputError for the checkpoint of a run with other settings or images, of a finished run, and of a branch."""
     run = Training.load(path)
-    other = differences(run, Training(settings, protocol, images)).keys() - {"lr", "commits"}
+    asked = Training(settings, protocol, images)
+    other = differences(run, asked).keys() - {"lr", "commits"}
     if other:
         raise InputError(f"{path} cannot be branched from: only the rate may differ, not {', '.join(sorted(other))}")
     if run.parent:
@@ -247,7 +280,7 @@ def branch(path: Path, settings: Settings, protocol: Protocol, images: dict) -> 
         raise InputError(f"{path} cannot be branched from: its {run.epochs} epochs are finished")
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     run.parent = {"epoch": run.epochs, "lr": run.protocol.lr, "sha256": sha256}
-    run.protocol = protocol
+    run.protocol = asked.protocol
     return run
 
 
@@ -270,16 +303,20 @@ def train_one(
     settings: Settings, protocol: Protocol, data: hn.Dataset, checkpoint: Path | None = None,
     *, resume: bool = True, branch_of: Path | None = None, stop_after: int | None = None, tell=lambda message: None,
 ) -> dict:  # fmt: skip
-    """One net to its RUN: from its checkpoint if that is of this run, whatever program wrote it, else from its seed, or
-    from the checkpoint `branch_of` of a run at another rate.
+    """One net to its RUN: from its checkpoint, if there is one, whatever program wrote it, else from its seed, or from
+    the checkpoint `branch_of` of a run at another rate.
 
     Without `resume` the checkpoint is replaced.  `stop_after` is train()'s.  Calls tell((seed, row)) after each step,
     with {"step": n}, and after each epoch, with the "seconds" so far in its row.
-    Raises InputError for a file that is no checkpoint, and where none can be written.
+    Raises InputError for a file that is no checkpoint, or one of another run, and where none can be written.
     """
     run = Training(settings, protocol, fingerprint(data))
-    saved = Training.load(checkpoint) if resume and checkpoint and checkpoint.exists() else None
-    if saved and differences(saved, run).keys() <= {"commits"}:
+    if resume and checkpoint and checkpoint.exists():
+        saved = Training.load(checkpoint)
+        other = differences(saved, run).keys() - {"commits"}
+        if other:
+            advice = "remove it, or name another file"
+            raise InputError(f"{checkpoint} is of another run, with another {', '.join(sorted(other))}: {advice}")
         run = saved
     elif branch_of:
         run = branch(branch_of, settings, protocol, run.images)

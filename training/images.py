@@ -48,7 +48,7 @@ def fingerprint(data: hn.Dataset) -> dict:
     crc = 0
     for array in data[:4]:
         crc = zlib.crc32(np.ascontiguousarray(array), crc)
-    return {"pixels": data.x_train.shape[1], "classes": data.n_classes, "crc32": f"{crc:08x}"}
+    return {"pixels": data.x_train.shape[1], "classes": int(data.n_classes), "crc32": f"{crc:08x}"}
 
 
 def random_shift(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
@@ -61,7 +61,8 @@ def random_shift(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarr
 
 class Pixels:
     """What a net is given of MNIST's images, as Pipeline has it for CIFAR's: (n, pixels) uint8 -> float32 in [0, 1), as
-    the authors had them; for training each is moved by at most `shift` pixels."""
+    the authors had them; for training each is moved by at most `shift` pixels.  Raises ValueError for
+    pixels that are no bytes."""
 
     def __init__(self, shift: int):
         self.shift = shift
@@ -70,9 +71,11 @@ class Pixels:
         return self  # nothing is subtracted
 
     def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        hn.check_bytes(x)
         return self.test(random_shift(x, self.shift, rng))
 
     def test(self, x: np.ndarray) -> np.ndarray:
+        hn.check_bytes(x)
         return x.astype(np.float32) * np.float32(1 / 256)
 
 

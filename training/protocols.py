@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from conv.nets import find_net
+from plumbing.arrays import python_number, use_python_numbers
 
 BATCH = 100
 HELD_OUT = 5000  # the last training images, on which settings are compared
@@ -49,6 +50,11 @@ class Protocol(NamedTuple):
     last: str | float = 0.1
     images: str = "pixels"  # what the net is given: Pixels, or a kind of conv/cifar.py's Pipeline, which mirrors, too
 
+    def in_python_numbers(self) -> Protocol:
+        """The same without NumPy's scalars, which JSON cannot hold."""
+        same = Protocol(*map(python_number, self))
+        return same._replace(dropout=tuple(map(python_number, self.dropout)))
+
 
 _RELEASED = Protocol(400, (0.2,) * 4, 8, 0.025, "in late steps", 1e-3, 1e-2, "he", 1.0, 0.05, "contrast")
 _OURS = Protocol(60, (0.0,) * 4, 4, 0.05, "warm cosine", 5e-4, 5e-4, "he", images="standardised")
@@ -82,6 +88,9 @@ class Settings:
     n_train: int = 60000
     n_test: int = 10000
     validation: bool = False  # tested on the last HELD_OUT training images instead
+
+    def __post_init__(self):
+        use_python_numbers(self)
 
     label = property(lambda s: f"{s.net}, {s.data}, {s.block}, {s.protocol}, seed {s.seed}")
     tested_on = property(lambda s: "validation" if s.validation else "test")
