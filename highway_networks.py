@@ -98,8 +98,8 @@ def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
 
     Looks in `data_dir` or $MNIST_DIR if one is given; else in data/mnist beside this file; else in
     ~/.cache/hinton-mnist; else downloads there.  Only a folder that was asked for may hold another data set."""
-    chosen = data_dir or os.environ.get("MNIST_DIR")
-    if chosen:
+    chosen = os.environ.get("MNIST_DIR") or None if data_dir is None else data_dir
+    if chosen is not None:
         return _read_folder(Path(os.path.expanduser(chosen)))
     if any(BUNDLED.glob("*ubyte*")):
         return _read_folder(BUNDLED, must_be_mnist=True)
@@ -364,6 +364,15 @@ def activation_of(name: str, dtype):
     return lambda z, H: maximum(z, zero, out=H), lambda H, dH_dz: greater(H, zero, dH_dz)
 
 
+def shapes_of_block(block: Block, hidden: int) -> dict[str, tuple[int, ...]]:
+    """block.parameters(hidden); raises ValueError for sizes below 1."""
+    shapes = block.parameters(hidden)
+    for name, shape in shapes.items():
+        if min(shape, default=1) < 1:
+            raise ValueError(f"{block.name}: the shape of {name} must hold whole numbers of at least 1, not {shape}")
+    return shapes
+
+
 class DeepNet(FixedNames):
     """A plain layer d_in -> hidden, `depth` blocks of one kind hidden -> hidden, a linear map to d_out logits.
 
@@ -432,7 +441,10 @@ class DeepNet(FixedNames):
             "W_in": (self.hidden, self.d_in),
             "b_in": (self.hidden,),
             "_blocks": (self.depth, self.hidden * (1 + self.block.gates), self.hidden + 1),
-            **{f"block {name}": (self.depth, *shape) for name, shape in self.block.parameters(self.hidden).items()},
+            **{
+                f"block {name}": (self.depth, *shape)
+                for name, shape in shapes_of_block(self.block, self.hidden).items()
+            },
             "_output": (self.d_out, self.hidden + 1),
         }
 
@@ -531,6 +543,8 @@ class DeepNet(FixedNames):
 
     def _checked(self, x: np.ndarray) -> int:
         check_numbers("x", x, self._kinds)
+        if x.dtype == np.uint8:
+            raise TypeError("x must hold pixels as scale_pixels() or pixels_for() scales them, not bytes")
         if x.ndim != 2 or x.shape[1] != self.d_in or len(x) == 0:
             raise ValueError(f"x must have shape (N, {self.d_in}) with N >= 1, not {x.shape}")
         return len(x)

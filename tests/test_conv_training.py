@@ -1102,3 +1102,12 @@ def test_pixels_are_scaled_once():
     for use in (pixels.test, lambda x: pixels.train_batch(x, np.random.default_rng(0))):
         with pytest.raises(ValueError, match="must be bytes"):
             use(x)
+
+
+def test_a_history_of_impossible_numbers_is_not_saved(tmp_path, shapes):
+    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
+    run = training(replace(SMALL, epochs=1), data=data)
+    convolutional.train(run, data)
+    run.history["test_acc"][0] = 7.5
+    with pytest.raises(ValueError, match="is not from 0 to 1"):
+        run.save(tmp_path / "net.npz")

@@ -42,7 +42,12 @@ def complex_step(net, x, y):
 
 def assert_gradient_is_right(net, x, y):
     logits = net.forward(x)
-    gradient = net.backward(hn.softmax_cross_entropy(logits, y)[1]).real.copy()
+    d_logits = hn.softmax_cross_entropy(logits, y)[1]
+    gradient = net.backward(d_logits).real.copy()
+    net.forward(x)
+    assert (net.backward(d_logits).real == gradient).all(), (
+        "a second pass gives another gradient: one adds to the first"
+    )
     expected = complex_step(net, x, y)
     allowed = 1e-12 * np.abs(expected) + 1e-15 * np.abs(expected).max()
     worst = int(np.argmax(np.abs(gradient - expected) - allowed))

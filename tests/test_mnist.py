@@ -310,3 +310,9 @@ def test_a_cache_that_cannot_be_written(mirror, tmp_path, monkeypatch, full):
 def test_a_dead_mirror_is_passed_over(mirror, monkeypatch):
     monkeypatch.setattr(hn, "MIRRORS", ("http://127.0.0.1:9/mnist/", *hn.MIRRORS))
     assert hn.load_mnist().name == "MNIST"
+
+
+def test_an_empty_name_is_no_folder():
+    """As a shell's variable is that was not set: the bundled images would stand for a set that was asked for."""
+    with pytest.raises(InputError, match="is missing"):
+        hn.load_mnist("")

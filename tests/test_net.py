@@ -939,3 +939,27 @@ def test_pixels_are_scaled_as_asked_or_not_at_all():
         hn.scale_pixels(x, np.int64)
     with pytest.raises(ValueError, match="pixels must be bytes"):
         hn.scale_pixels(x.astype(np.float32), np.float32)
+
+
+def test_bytes_are_not_taken_for_pixels():
+    net = hn.DeepNet(4, 3, 5, 2, "highway", 0)
+    for call in (net.forward, net.predict, net.gates):
+        with pytest.raises(TypeError, match="not bytes"):
+            call(np.zeros((2, 4), np.uint8))
+
+
+def test_parameters_of_a_negative_size_are_refused():
+    """They would lie over those of the net."""
+
+    class Negative(hn.Block):
+        name = "negative"
+        kept = ("H",)
+
+        def parameters(self, hidden):
+            return {"q": (-1,)}
+
+    try:
+        with pytest.raises(ValueError, match="the shape of q must hold whole numbers of at least 1"):
+            hn.DeepNet(4, 3, 5, 2, "negative", 0)
+    finally:
+        del hn.BLOCKS["negative"]

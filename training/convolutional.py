@@ -119,6 +119,9 @@ class Training:
             raise ValueError("the history is not as long as it says")
         if not all(type(value) in (int, float) for column in self.history.values() for value in column):
             raise ValueError("the history does not hold numbers alone")
+        accuracies = self.history["train_acc"] + self.history["test_acc"]
+        if not all(0 <= accuracy <= 1 for accuracy in accuracies) or self.seconds < 0:
+            raise ValueError("an accuracy in the history is not from 0 to 1, or the seconds are negative")
 
     def save(self, path: str | Path) -> None:
         """Writes all of it to one .npz file, whole or not at all; raises InputError when that cannot be, and ValueError
