@@ -33,8 +33,11 @@ SECONDS_A_FRAME, SECONDS_LAST_FRAME = 0.6, 3.0
 def draw_frame(record: dict, k: int):
     """The k-th epoch (from 0) whose gates the record has, as an image (rows, columns, 3) uint8; all frames share their
     axes."""
-    pair, rows = record["runs"][0], gates_by_epoch(record)
-    (epoch, gates), last, highest = rows[k], rows[-1][0], max(max(values) for _, values in rows)
+    pair = record["runs"][0]
+    rows = gates_by_epoch(record)
+    epoch, gates = rows[k]
+    last, _ = rows[-1]
+    highest = max(max(values) for _, values in rows)
     fig, (top, bottom) = plt.subplots(2, 1, figsize=(8, 6.4))
     for block in COLOR:
         history = pair[block]["history"]

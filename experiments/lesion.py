@@ -45,7 +45,8 @@ CHOOSING, POINT = 2000, 0.01  # images that the greedy search sees; by how much 
 
 
 def trial(t: dict, folder: str) -> dict:
-    net, (x, y, *_) = fifty_layers.net_of(t, folder), training.images_of(t)
+    net = fifty_layers.net_of(t, folder)
+    x, y, *_ = training.images_of(t)
     one = Tally(net.depth + 1)  # the last: none closed
     above = Tally(net.depth + 1)  # [k]: all blocks above the k-th closed
     for rows in layer_by_layer.slices(len(x)):

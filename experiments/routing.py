@@ -53,7 +53,8 @@ STATISTICS = (
 
 
 def trial(t: dict, folder: str) -> dict:
-    net, (x, y, x_test, y_test) = fifty_layers.net_of(t, folder), training.images_of(t)
+    net = fifty_layers.net_of(t, folder)
+    x, y, x_test, y_test = training.images_of(t)
     of_gates, of_outputs, measured = measure(net, net, t)
     of_random, _, control = measure(net, training.make(t | {"seed": t["seed"] + 1000}), t)
     pixels = np.array([x[y == c].mean(axis=0) for c in range(y.max() + 1)])

@@ -45,7 +45,8 @@ def draw_accuracies(ax, trials, settings):
     epochs = [f"{n} epoch{'s' if n > 1 else ''}" for n in (settings["epochs"], settings["longer"])]
     low, high = min(seen, default=0) - 0.02, max(seen, default=1) + 0.01
     for name, color, line, marker, text in LINES:
-        x, y = [t["gate_bias"] for t in by_bias], [math.nan if t[name] is None else t[name] for t in by_bias]
+        x = [t["gate_bias"] for t in by_bias]
+        y = [math.nan if t[name] is None else t[name] for t in by_bias]
         ax.plot(x, y, line, color=color, lw=2, label=f"{text}, {epochs[0]}")
         ax.plot([], [], marker, ms=11, color=color, label=f"{text}, {epochs[1]}, mean of {settings['seeds']}")
         for group in (trials["best"], trials["shut"]):
