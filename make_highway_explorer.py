@@ -32,7 +32,6 @@ import numpy as np
 
 from experiments import gates as gates_experiment
 from experiments import lesion as lesion_experiment
-from experiments.committed import checked
 from highway_networks import PIXELS, Dataset, DeepNet, load_mnist, pixels_for
 from plumbing.commands import path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
@@ -40,6 +39,7 @@ from plumbing.records import load_record, load_results
 from report.headline import gates_by_epoch
 from report.lesion import IDLE
 from report.style import COLOR, drawing, initial_gate
+from training.committed import checked
 
 NET = "results/fifty_layers_mnist_1.npz"
 KIND = {"d_in": 784, "d_out": 10, "hidden": 50, "depth": 49, "block": "highway", "activation": "tanh"}  # of that net

@@ -23,13 +23,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from functools import cache
 
-from experiments import claims
-from experiments.committed import checked
+from claims import ledger
 from plumbing.commands import first_line, run_command, run_program
 from plumbing.files import ROOT, InputError, read_json
 from report import registry
 from report.ledger import the_claim
 from report.tables import cell, of_summary, takes
+from training.committed import checked
 
 NAME = r"<!-- ((?!end )[\w.-]+(?::\d)?|(?:verdict|judged): [^<>]+) -->"
 MARK = re.compile(NAME + r"(?:(?!<!--).)*<!-- end -->", re.S)
@@ -80,7 +80,7 @@ def committed(name: str):
     for a ledger that is not what the rules say of the results."""
     record = checked(Path(name).stem, read_json(ROOT / name))
     if name == "results/claims.json":
-        judged = claims.judged_record(claims.read(ROOT))
+        judged = ledger.judged_record(ledger.read(ROOT))
         if any(record[part] != judged[part] for part in ("summary", "trials")):
             raise InputError(f"{name} is not what the rules say of the results: python -m experiments.claims")
     return record

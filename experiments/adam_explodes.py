@@ -59,16 +59,17 @@ if not __package__:  # run as a file, from any folder
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
+from fully_connected.trials import Experiment, run_and_exit
 
 import highway_networks as hn
-from experiments import full_mnist, jacobian, layer_by_layer, training
-from experiments.ledger import mean_sd_n, print_summary
-from experiments.trials import Experiment, run_and_exit
+from claims.rules import mean_sd_n, print_summary
+from experiments import full_mnist, jacobian
+from training import fully_connected, layer_by_layer
 
 BUDGETS = {
     "quick": {"layers": 10, "epochs": 2, "seeds": 2, "calm": 2, "last": 2, "n_train": 640, "n_test": 200},
-    "default": {"layers": 100, "epochs": 6, "seeds": 3, "calm": 300, "last": 50, **training.ALL},
-    "full": {"layers": 100, "epochs": 20, "seeds": 10, "calm": 300, "last": 50, **training.ALL},
+    "default": {"layers": 100, "epochs": 6, "seeds": 3, "calm": 300, "last": 50, **fully_connected.ALL},
+    "full": {"layers": 100, "epochs": 20, "seeds": 10, "calm": 300, "last": 50, **fully_connected.ALL},
 }
 RATE = 1e-3  # which a short run of full_mnist selected
 UNCHANGED = "as it was"
@@ -106,7 +107,7 @@ class WatchedAdam(hn.Adam):
     def step(self, gradient):
         np.copyto(self.before, self.parameters)
         v = self.sums(self.v) * (1 - self.beta2) / max(1 - self.beta2**self.t, 1e-30)
-        states = self.net.workspace(training.BATCH, "train").states[:, :-1]
+        states = self.net.workspace(fully_connected.BATCH, "train").states[:, :-1]
         state = np.maximum(states.max(axis=(1, 2)), -states.min(axis=(1, 2)))
         self.look_for_burst(math.sqrt(np.dot(gradient, gradient)))
         norm, sizes = super().step(gradient), self.norms(self.before)
@@ -129,7 +130,7 @@ class WatchedAdam(hn.Adam):
     def look(self) -> dict:
         """Of the last batch, the image that the net stretches most, and the median one."""
         net, whole = layer_by_layer.in_dtype(self.net, np.float64), np.eye(self.net.hidden)
-        x = self.net.workspace(training.BATCH, "train").states[0, :-1].T.astype(np.float64)
+        x = self.net.workspace(fully_connected.BATCH, "train").states[0, :-1].T.astype(np.float64)
         for layer, _, state, _ in layer_by_layer.walk(net, x):
             whole = sum(jacobian.by_formula(net, layer, state)) @ whole
         order = np.linalg.norm(whole, 2, axis=(1, 2)).argsort()
@@ -154,10 +155,10 @@ class WatchedAdam(hn.Adam):
 
 
 def trial(t: dict) -> dict:
-    """As training.train() trains, watched."""
-    x, y, *_ = training.images_of(t)
-    net, shuffle = training.make(t), np.random.default_rng([t["seed"], 1])
-    steps, batch_losses = len(x) // training.BATCH, []
+    """As fully_connected.train() trains, watched."""
+    x, y, *_ = fully_connected.images_of(t)
+    net, shuffle = fully_connected.make(t), np.random.default_rng([t["seed"], 1])
+    steps, batch_losses = len(x) // fully_connected.BATCH, []
 
     def loss(logits, labels):
         result = hn.softmax_cross_entropy(logits, labels)
@@ -166,8 +167,12 @@ def trial(t: dict) -> dict:
 
     optimizer = WatchedAdam(net, t, steps)
     orders = (shuffle.permutation(len(x)) for _ in range(t["epochs"]))
-    rows, diverged = hn.train_epochs(net, optimizer, x, y, orders, training.BATCH, loss=loss)
-    result = {"losses": training.losses_of(rows), "diverged": diverged, **training.measure(net, t, diverged)}
+    rows, diverged = hn.train_epochs(net, optimizer, x, y, orders, fully_connected.BATCH, loss=loss)
+    result = {
+        "losses": fully_connected.losses_of(rows),
+        "diverged": diverged,
+        **fully_connected.measure(net, t, diverged),
+    }
     later = batch_losses[steps:]
     high = [k for k, each in enumerate(batch_losses) if k >= steps and not each <= GUESSING]
     result |= {"largest_batch_loss": digits(np.max(later, initial=0)), "batches_above_guessing": len(high)}
@@ -225,7 +230,7 @@ def main(argv=None) -> None:
         for seed in range(s["seeds"])
         for name, change in CHANGES.items()
     ]
-    trials = training.run(e, wanted, trial)
+    trials = fully_connected.run(e, wanted, trial)
     summary = summarise(trials)
     e.save("results/full_mnist.json: one seed of three", summary, trials)
     print_summary(summary)

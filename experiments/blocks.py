@@ -32,10 +32,11 @@ if not __package__:  # run as a file, from any folder
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
+from fully_connected.search import drawn, log_uniform, over_seeds, ranked, search
+from fully_connected.trials import Experiment, run_and_exit
 
 import highway_networks as hn
-from experiments import layer_by_layer, training
-from experiments.ledger import (
+from claims.rules import (
     Claim,
     above,
     below,
@@ -48,15 +49,14 @@ from experiments.ledger import (
     shown_in,
     with_more_seeds,
 )  # fmt: skip
-from experiments.search import drawn, log_uniform, over_seeds, ranked, search
-from experiments.trials import Experiment, run_and_exit
+from training import fully_connected, layer_by_layer
 
 FEW = {"n_train": 256, "n_test": 100}  # images
 LAYERS = (10, 20, 50, 100, 200)
 BUDGETS = {
     "quick": {"layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
-    "default": {"layers": LAYERS, "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3, **training.ALL},
-    "full": {"layers": LAYERS, "trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 5, **training.ALL},
+    "default": {"layers": LAYERS, "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3, **fully_connected.ALL},
+    "full": {"layers": LAYERS, "trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 5, **fully_connected.ALL},
 }
 WIDTH = {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}  # about as many parameters a layer
 SEEDED = ("highway", "plain", "residual", "highway-carry")  # a search is seeded by a kind's place here
@@ -101,18 +101,18 @@ def four_digits(value: float) -> float:
 
 def gradient_by_layer(net: hn.DeepNet, t: dict) -> dict:
     """The gradient of the loss at every layer, and the identity part; no numbers where they overflow."""
-    x, y = (each[:LOOKED_AT] for each in training.images_of(t)[2:])
+    x, y = (each[:LOOKED_AT] for each in fully_connected.images_of(t)[2:])
     with np.errstate(all="ignore"):
         norms, identity = layer_by_layer.gradient_flow(net, x, y)
     return {"gradient": norms, "identity_part": identity}
 
 
 def final_trial(t: dict) -> dict:
-    net, result = training.train(t)
+    net, result = fully_connected.train(t)
     if t["width"] == WIDTH[t["block"]] and not result["diverged"]:
-        result |= {"at_start": gradient_by_layer(training.make(t), t), "trained": gradient_by_layer(net, t)}
+        result |= {"at_start": gradient_by_layer(fully_connected.make(t), t), "trained": gradient_by_layer(net, t)}
         if net.block.gates:
-            result["mean_T"] = [round(T, 5) for T in hn.mean_gates(net, training.images_of(t)[2][:LOOKED_AT])]
+            result["mean_T"] = [round(T, 5) for T in hn.mean_gates(net, fully_connected.images_of(t)[2][:LOOKED_AT])]
     return result
 
 
@@ -124,9 +124,9 @@ def main(argv=None) -> None:
     bests += [
         t | {"width": w} for (b, w), at in AS_SEARCHED.items() for t in bests if (t["block"], t["width"]) == (b, at)
     ]
-    trials["final"] = training.run(e, over_seeds(bests, s), final_trial)
+    trials["final"] = fully_connected.run(e, over_seeds(bests, s), final_trial)
     unscaled = [t | {"scale": 1.0} for n in s["layers"] for t in drawn(sample, ("residual", 71, n), e)[:4]]
-    trials["unscaled"] = training.run(e, unscaled)
+    trials["unscaled"] = fully_connected.run(e, unscaled)
     record = e.save("an encyclopedia article on highway networks; the paper, section 2", summarise(trials, s), trials)
     print_claims(CLAIMS, record)
 
@@ -159,7 +159,7 @@ def summarise(trials: dict, s: dict) -> dict:
             relu = next((t["loss"] for t in own if t["activation"] == "relu"), None)  # None: all of them diverged
             summary[f"best_loss_residual_{name}_relu_{layers}"] = relu
     for block, width in WIDTH.items():
-        net = training.make({"block": block, "width": width, "layers": 2, "activation": "tanh", "seed": 0})
+        net = fully_connected.make({"block": block, "width": width, "layers": 2, "activation": "tanh", "seed": 0})
         summary[f"parameters_per_layer_{block}"] = net._blocks[0].size
     return summary
 

@@ -36,12 +36,7 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 import numpy as np
 
 import highway_networks as hn
-from conv.cifar import PIXELS, sha256_as_read
-from conv.layers import ConvNet
-from conv.nets import find_net
-from experiments import conv_training
-from experiments.conv_training import expected, in_epochs, judged_by_prediction, percents, seconds_per_epoch
-from experiments.ledger import (
+from claims.rules import (
     PUBLISHED,
     Claim,
     NotMeasured,
@@ -55,10 +50,14 @@ from experiments.ledger import (
     shown_in,
     standard_error,
 )
-from experiments.trials import Experiment, run_and_exit
+from conv.cifar import PIXELS, sha256_as_read
+from conv.layers import ConvNet
+from conv.nets import find_net
 from plumbing.files import InputError
+from training import conv_trials, protocols
 from training import images as conv_images
-from training import protocols
+from training.conv_trials import expected, in_epochs, judged_by_prediction, percents, seconds_per_epoch
+from training.trials import Experiment, run_and_exit
 
 # Of each kind of run (net, block, data): protocol, epochs and seeds, the longest first, lest it runs alone at the end.
 # Of each kind that is searched: epochs of a trial.
@@ -160,7 +159,7 @@ def setting(
         net=net, data=data, block=block, protocol=protocol, epochs=epochs, seed=seed,
         gate_bias=find_net(net).gate_bias, validation=validation, **sizes,
     )  # fmt: skip
-    return conv_training.setting(settings, protocols.protocol_of(settings)) | own
+    return conv_trials.setting(settings, protocols.protocol_of(settings)) | own
 
 
 def first_layer_setting(deviation: float, seed: int, s: dict) -> dict:
@@ -181,7 +180,7 @@ def as_read(t: dict, load) -> hn.Dataset:
 
 
 def trial(t: dict, folder: str, load) -> dict:
-    return without_pictures(t, conv_training.train(t, data_of(t, load), folder, "cifar"))
+    return without_pictures(t, conv_trials.train(t, data_of(t, load), folder, "cifar"))
 
 
 def without_pictures(t: dict, result: dict) -> dict:
@@ -204,7 +203,7 @@ def added(record: dict, run: dict) -> tuple[str, dict]:
         raise ValueError("Tables 2 and 3 are about the official images of CIFAR-10 and CIFAR-100")
     if (run["n_train"], run["n_test"], run["validation"]) != (50000, 10000, False):
         raise ValueError("Tables 2 and 3 are about all of these images")
-    t = conv_training.finished_trial(record, run)
+    t = conv_trials.finished_trial(record, run)
     group = "partial" if "stopped_after" in run or "parent" in run else "final"
     return group, without_pictures(t, t)
 
@@ -227,7 +226,7 @@ def main(argv=None) -> None:
     for data in dict.fromkeys(data for _, _, data, *_ in s["runs"]):
         e.data_sets[load(data).name] = load(data).sha256
     of_trial, of_data = functools.partial(trial, folder=str(e.folder), load=load), functools.partial(as_read, load=load)
-    run = functools.partial(conv_training.run, e, of_trial, data_of=of_data)
+    run = functools.partial(conv_trials.run, e, of_trial, data_of=of_data)
     compared = [
         setting(kind, TEN, "short", epochs, 0, s, own, validation=True)
         for *kind, epochs in s["search"]

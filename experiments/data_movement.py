@@ -28,11 +28,12 @@ if not __package__:  # run as a file, from any folder
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
+from fully_connected.byte_dmd import Tape, price
+from fully_connected.trials import Experiment, run_and_exit
 
-from experiments import fifty_layers, layer_by_layer, training
-from experiments.byte_dmd import Tape, price
-from experiments.ledger import Claim, above, below, mean_sd_n, of, print_claims, shown, shown_in
-from experiments.trials import Experiment, run_and_exit
+from claims.rules import Claim, above, below, mean_sd_n, of, print_claims, shown, shown_in
+from experiments import fifty_layers
+from training import fully_connected, layer_by_layer
 
 BYTES = 4  # of a number
 BASE = {"depth": 10, "width": 16, "batch": 8}
@@ -126,7 +127,7 @@ def trial(t: dict) -> dict:
 def trained(t: dict, folder: str) -> dict:
     """What skipping would save in one trained net, and cost in accuracy."""
     net = fifty_layers.net_of(t, folder)
-    x, y = training.images_of(t)[2:]
+    x, y = fully_connected.images_of(t)[2:]
     state = layer_by_layer.first(net, x)
     depth = sum(T.mean(axis=1) for _, T, *_ in layer_by_layer.walk(net, state))  # how often each image is transformed
     result = {"effective_depth": float(depth.mean()), "effective_depth_sd": float(depth.std(ddof=1)), "policies": []}
@@ -210,7 +211,7 @@ def main(argv=None) -> None:
     s = e.settings
     skipping = [{**t, "thresholds": s["thresholds"], "images": s["images"]} for t in fifty_layers.finals(e)]
     trials = {"step": e.run(trial, settings(s))}
-    trials["trained"] = training.run(e, skipping, functools.partial(trained, folder=str(e.folder)))
+    trials["trained"] = fully_connected.run(e, skipping, functools.partial(trained, folder=str(e.folder)))
     record = e.save("the published program's open question", summarise(trials, s), trials)
     print_claims(CLAIMS, record)
 

@@ -36,8 +36,8 @@ import numpy as np
 from scipy import stats
 
 import highway_networks as hn
-from experiments.ledger import Claim, above, mean_sd_n, of, print_claims, shown_in
-from experiments.trials import Experiment, run_and_exit
+from claims.rules import Claim, above, mean_sd_n, of, print_claims, shown_in
+from training.trials import Experiment, run_and_exit
 
 BUDGETS = {
     "quick": {"seeds": 2, "epochs": 2, "n_train": 2000, "n_test": 1000},

@@ -31,22 +31,22 @@ if not __package__:  # run as a file, from any folder
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
+from fully_connected.search import log_uniform, over_seeds, search
+from fully_connected.trials import Experiment, run_and_exit
 
 import highway_networks as hn
-from experiments import training
-from experiments.ledger import mean_sd_n, print_summary
-from experiments.search import log_uniform, over_seeds, search
-from experiments.trials import Experiment, run_and_exit
+from claims.rules import mean_sd_n, print_summary
 from plumbing.files import InputError, environment, read_json
+from training import fully_connected
 
 BUDGETS = {
     "quick": {"layers": 8, "trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "n_train": 1280, "n_test": 300},
-    "default": {"layers": 50, "trials": 8, "search_epochs": 8, "epochs": 25, "seeds": 3, **training.ALL},
-    "full": {"layers": 50, "trials": 100, "search_epochs": 50, "epochs": 200, "seeds": 5, **training.ALL},
+    "default": {"layers": 50, "trials": 8, "search_epochs": 8, "epochs": 25, "seeds": 3, **fully_connected.ALL},
+    "full": {"layers": 50, "trials": 100, "search_epochs": 50, "epochs": 200, "seeds": 5, **fully_connected.ALL},
 }
 DECAY = {"quick": 0.9, "default": 0.9, "full": 0.98}
-GATE_BIAS = {training.CIFAR: -4.0}  # at the start; of other sets -2
-LONGER = {training.CIFAR: 4}  # times as many epochs in the final runs
+GATE_BIAS = {fully_connected.CIFAR: -4.0}  # at the start; of other sets -2
+LONGER = {fully_connected.CIFAR: 4}  # times as many epochs in the final runs
 NAMES = ("data", "data_dir", "block", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "clip")
 NAMES += ("seed", "epochs", "n_train", "n_test")
 
@@ -67,8 +67,8 @@ def longer(t: dict) -> dict:
 
 def trained(t: dict, folder: str) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial and writes it to the folder, where there is one (not on another machine)."""
-    net, result = training.train(t)
-    net.about |= {"trial": t, "result": result, "data_sha256": training.data_of(t).sha256, "env": environment()}
+    net, result = fully_connected.train(t)
+    net.about |= {"trial": t, "result": result, "data_sha256": fully_connected.data_of(t).sha256, "env": environment()}
     if Path(folder).is_dir():
         net.save(file_of(t, folder))
     return net, result
@@ -85,7 +85,7 @@ def net_of(t: dict, folder: str) -> hn.DeepNet:
         net = hn.DeepNet.load(file_of(t, folder))
         its = net.about.get("trial")
         same = isinstance(its, dict) and its | {"data_dir": t["data_dir"]} == t  # a folder is elsewhere for others
-        if same and net.about.get("data_sha256") == training.data_of(t).sha256:
+        if same and net.about.get("data_sha256") == fully_connected.data_of(t).sha256:
             return net
     why = "is missing, or of other settings or data"
     print(f"training again, {t['epochs']} epochs: {file_of(t, folder)} {why}", flush=True)
@@ -105,15 +105,15 @@ def data_sets(e: Experiment) -> dict[str, tuple]:
     it; raises InputError for sets of one ending, and for one of less than a batch."""
     sets = {}
     for data_dir in (None, *e.harder):
-        data, sizes = training.data_set(data_dir), [e.settings.get(name, 0) for name in ("n_train", "n_test")]
+        data, sizes = fully_connected.data_set(data_dir), [e.settings.get(name, 0) for name in ("n_train", "n_test")]
         if ending_of(data.name) in map(ending_of, sets):
             others = ", ".join(sets)
             raise InputError(
                 f"{data_dir} must hold another data set than {others}, in a folder of its name, which differs in a "
                 "letter or a digit"
             )
-        if len(data.x_train) < training.BATCH:
-            raise InputError(f"{data_dir} must hold {training.BATCH} images for training or more")
+        if len(data.x_train) < fully_connected.BATCH:
+            raise InputError(f"{data_dir} must hold {fully_connected.BATCH} images for training or more")
         n_train, n_test = map(min, sizes, (len(data.x_train), len(data.x_test)))
         sets[data.name] = data.name, data_dir, n_train, n_test
     return sets
@@ -151,7 +151,7 @@ def finals(e: Experiment) -> list[dict]:
 
 def look_into(e: Experiment, trial) -> list[dict]:
     """The results of trial(settings of net and budget, folder of the nets) on each of these nets."""
-    return training.run(e, [t | e.settings for t in finals(e)], functools.partial(trial, folder=str(e.folder)))
+    return fully_connected.run(e, [t | e.settings for t in finals(e)], functools.partial(trial, folder=str(e.folder)))
 
 
 def is_setting(t: dict) -> bool:
@@ -167,7 +167,7 @@ def main(argv=None) -> None:
     e = Experiment("fifty_layers", __doc__, BUDGETS, argv, harder=True)
     trials, bests = search(e, list(data_sets(e).values()), sample)
     final = over_seeds([longer(t) for t in bests], e.settings)
-    trials["final"] = training.run(e, final, functools.partial(trial, folder=str(e.folder)))
+    trials["final"] = fully_connected.run(e, final, functools.partial(trial, folder=str(e.folder)))
     summary = summarise(trials)
     e.save("Training Very Deep Networks, section 4", summary, trials)
     print_summary(summary)

@@ -22,16 +22,16 @@ if not __package__:  # run as a file, from any folder
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
+from fully_connected.trials import Experiment, run_and_exit
 
 import highway_networks as hn
-from experiments import training
-from experiments.ledger import Claim, above, below, mean_sd_n, of, print_results, shown_in
-from experiments.trials import Experiment, run_and_exit
+from claims.rules import Claim, above, below, mean_sd_n, of, print_results, shown_in
+from training import fully_connected
 
 BUDGETS = {
     "quick": {"layers": 20, "epochs": 1, "short": 1, "seeds": 2, "steps": 25, "n_train": 640, "n_test": 200},
-    "default": {"layers": 100, "epochs": 20, "short": 2, "seeds": 3, "steps": 5000, **training.ALL},
-    "full": {"layers": 100, "epochs": 400, "short": 5, "seeds": 5, "steps": 5000, **training.ALL},
+    "default": {"layers": 100, "epochs": 20, "short": 2, "seeds": 3, "steps": 5000, **fully_connected.ALL},
+    "full": {"layers": 100, "epochs": 400, "short": 5, "seeds": 5, "steps": 5000, **fully_connected.ALL},
 }
 NET = {"block": "highway", "activation": "relu", "gate_bias": -4.5, "momentum": 0.9, "decay": 0.9, "clip": 1.0}
 SGD_RATE, ADAM_RATES = 2.0, (3e-4, 1e-3, 3e-3)
@@ -48,7 +48,7 @@ def adam(net: hn.DeepNet, t: dict, steps: int) -> hn.Adam:
 
 
 def trial(t: dict) -> dict:
-    return training.train(t, adam if t["optimizer"] == "adam" else training.sgd)[1]
+    return fully_connected.train(t, adam if t["optimizer"] == "adam" else fully_connected.sgd)[1]
 
 
 def truncated_normal(rng, shape):
@@ -66,34 +66,40 @@ def blog(t: dict) -> dict:
 
     What counts as an epoch of the result is a twentieth of the steps.
     """
-    x, y, *_ = training.images_of(t)
-    net, rng = training.make(t), np.random.default_rng(t["seed"])
+    x, y, *_ = fully_connected.images_of(t)
+    net, rng = fully_connected.make(t), np.random.default_rng(t["seed"])
     for name in ("W_in", "W_H", "W_out", *(["W_T"] if t["block"] == "highway" else [])):
         getattr(net, name)[:] = truncated_normal(rng, getattr(net, name).shape)
     for bias in (net.b_in, net.b_H, net.b_out):
         bias[:] = 0.1
-    optimizer = training.SGD(net.parameters, BLOG_RATE * BLOG_BATCH, momentum=0.0)  # the loss is summed over the batch
+    optimizer = fully_connected.SGD(
+        net.parameters, BLOG_RATE * BLOG_BATCH, momentum=0.0
+    )  # the loss is summed over the batch
     per_epoch = len(x) // BLOG_BATCH * BLOG_BATCH  # what is less than a batch is left out
     epochs = math.ceil(t["steps"] * BLOG_BATCH / per_epoch)
     order = np.concatenate([rng.permutation(len(x))[:per_epoch] for _ in range(epochs)])
     steps = order.reshape(-1, BLOG_BATCH)[: t["steps"]]
     twentieths = [part.ravel() for part in np.array_split(steps, 20) if len(part)]
     rows, diverged = hn.train_epochs(net, optimizer, x, y, twentieths, BLOG_BATCH)
-    return {"losses": training.losses_of(rows), "diverged": diverged, **training.measure(net, t, diverged)}
+    return {
+        "losses": fully_connected.losses_of(rows),
+        "diverged": diverged,
+        **fully_connected.measure(net, t, diverged),
+    }
 
 
 def main(argv=None) -> None:
     e = Experiment("full_mnist", __doc__, BUDGETS, argv)
     s = e.settings
     short = [settings(s, optimizer="adam", rate=r, epochs=s["short"], seed=0) for r in ADAM_RATES]
-    trials = {"adam_rates": training.run(e, short, trial)}
-    rates = {"sgd": SGD_RATE, "adam": min(trials["adam_rates"], key=training.selection_loss)["rate"]}
+    trials = {"adam_rates": fully_connected.run(e, short, trial)}
+    rates = {"sgd": SGD_RATE, "adam": min(trials["adam_rates"], key=fully_connected.selection_loss)["rate"]}
     seeds = range(s["seeds"])
     hundred = [settings(s, optimizer=o, rate=rate, seed=seed) for o, rate in rates.items() for seed in seeds]
     sizes = {"n_train": s["n_train"], "n_test": s["n_test"], "steps": s["steps"]}
     base = {"layers": 20, "activation": "relu", "gate_bias": -2.0} | sizes
     twenty = [{"block": b, **base, "seed": seed} for b in ("plain", "highway") for seed in seeds]
-    trials |= {"hundred_layers": training.run(e, hundred, trial), "blog": training.run(e, twenty, blog)}
+    trials |= {"hundred_layers": fully_connected.run(e, hundred, trial), "blog": fully_connected.run(e, twenty, blog)}
     source = "the published program's open question; Highway Networks with TensorFlow (a blog)"
     record = e.save(source, summarise(trials), trials)
     print_results(CLAIMS, record)

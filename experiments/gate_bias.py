@@ -22,14 +22,15 @@ if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-from experiments import training
-from experiments.ledger import Claim, above, print_results, shown
-from experiments.trials import Experiment, run_and_exit
+from fully_connected.trials import Experiment, run_and_exit
+
+from claims.rules import Claim, above, print_results, shown
+from training import fully_connected
 
 BUDGETS = {
     "quick": {"epochs": 1, "layers": (10, 20, 30), "n_train": 256, "n_test": 100},
-    "default": {"epochs": 3, "layers": (10, 20, 30, 50, 100), **training.ALL},
-    "full": {"epochs": 20, "layers": (10, 20, 30, 50, 70, 100), **training.ALL},
+    "default": {"epochs": 3, "layers": (10, 20, 30, 50, 100), **fully_connected.ALL},
+    "full": {"epochs": 20, "layers": (10, 20, 30, 50, 70, 100), **fully_connected.ALL},
 }
 BIASES = (2.0, 0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -7.0, -10.0, -20.0)
 RATES = {"tanh": 3.0, "relu": 1.5}
@@ -40,7 +41,7 @@ GUIDELINE = {10: -1.0, 20: -2.0, 30: -3.0}
 
 
 def trial(t: dict) -> dict:
-    return training.train_and_skip(t)[1]
+    return fully_connected.train_and_skip(t)[1]
 
 
 def settings(layers: int, activation: str, bias: float, s: dict) -> dict:
@@ -51,7 +52,7 @@ def settings(layers: int, activation: str, bias: float, s: dict) -> dict:
 
 def fate(t: dict) -> str:
     """hard, soft or trained."""
-    if training.selection_loss(t) >= HARD or t["test_accuracy"] is None:
+    if fully_connected.selection_loss(t) >= HARD or t["test_accuracy"] is None:
         return "hard"
     return "soft" if t["test_accuracy"] - t["skipped_accuracy"] < SOFT else "trained"
 
@@ -65,7 +66,7 @@ def main(argv=None) -> None:
     e = Experiment("gate_bias", __doc__, BUDGETS, argv)
     s = e.settings
     todo = [settings(n, a, bias, s) for n in sorted(s["layers"], reverse=True) for a in RATES for bias in BIASES]
-    trials = [t | {"fate": fate(t), "transforms": transforms(t)} for t in training.run(e, todo, trial)]
+    trials = [t | {"fate": fate(t), "transforms": transforms(t)} for t in fully_connected.run(e, todo, trial)]
     source = "the paper, section 2.2; Highway Networks with TensorFlow (a blog); a rule of our own"
     record = e.save(source, summarise(trials), trials)
     print_results(CLAIMS, record)
@@ -90,7 +91,7 @@ def summarise(trials: list[dict]) -> dict:
         for activation in RATES:
             row = {t["gate_bias"]: t for t in trials if (t["layers"], t["activation"]) == (layers, activation)}
             summary[f"guideline_fate_{activation}_{layers}"] = row[bias]["fate"]
-            best = min(row.values(), key=training.selection_loss)
+            best = min(row.values(), key=fully_connected.selection_loss)
             summary[f"best_bias_{activation}_{layers}"] = best["gate_bias"]
     return summary
 

@@ -31,16 +31,17 @@ if not __package__:  # run as a file, from any folder
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
+from fully_connected.layer_by_layer import rounded
+from fully_connected.trials import Experiment, run_and_exit
 
-from experiments import fifty_layers, layer_by_layer, training
-from experiments.layer_by_layer import rounded
-from experiments.ledger import Claim, above, below, mean_sd_n, of, print_results, shown_in
-from experiments.trials import Experiment, run_and_exit
+from claims.rules import Claim, above, below, mean_sd_n, of, print_results, shown_in
+from experiments import fifty_layers
+from training import fully_connected, layer_by_layer
 
 BUDGETS = {name: {"of_each": 1000} for name in ("quick", "default", "full")}  # images whose single pattern is measured
 OPEN, SETTLED, FIRST, FIRST_OF_CIFAR = 0.5, 0.9, 15, 40
 MAPPED = 1  # the seed whose heat maps are kept
-CLASSES = {"MNIST": 10, training.CIFAR: 2}  # of the paper's two sets, whose maps are kept: so many classes
+CLASSES = {"MNIST": 10, fully_connected.CIFAR: 2}  # of the paper's two sets, whose maps are kept: so many classes
 STATISTICS = (
     "share_of_biases_decreased", "bias_activity_correlation", "bias_activity_correlation_units",
     "bias_depth_correlation", "sparsity_single", "sparsity_mean", "share_open_single", "share_open_in_1_of_100",
@@ -50,7 +51,7 @@ STATISTICS = (
 
 
 def trial(t: dict, folder: str) -> dict:
-    net, (x, y, *_) = fifty_layers.net_of(t, folder), training.images_of(t)
+    net, (x, y, *_) = fifty_layers.net_of(t, folder), fully_connected.images_of(t)
     one_hot, shape = np.eye(y.max() + 1, dtype=x.dtype)[y], net.b_T.shape
     sums, opened, change = np.zeros((one_hot.shape[1], *shape)), np.zeros(shape), np.zeros(shape[0])
     for rows in layer_by_layer.slices(len(x)):
@@ -133,7 +134,7 @@ FITTED = "of nets that fit their training images; after a fourth of the epochs t
 
 def beside_mnist(name: str, before=lambda r: []):
     """What `before` gives, and this number of the nets of CIFAR-100 and of MNIST, each over seeds."""
-    return lambda r: [*before(r), *(of(r["trials"], name, data=data) for data in (training.CIFAR, "MNIST"))]
+    return lambda r: [*before(r), *(of(r["trials"], name, data=data) for data in (fully_connected.CIFAR, "MNIST"))]
 
 
 def most(figure: str, says: str, name: str, ours: str = "a share of {}") -> Claim:
@@ -147,7 +148,7 @@ CLAIMS = [
     Claim(
         "paper, Figure 2",
         "on CIFAR-100 biases rise with depth, inversely to the mean gate",
-        values=of_set(training.CIFAR, "bias_depth_correlation", "bias_activity_correlation"),
+        values=of_set(fully_connected.CIFAR, "bias_depth_correlation", "bias_activity_correlation"),
         ours=shown_in("r = {} with depth, {} with mean T", 2),
         holds=lambda with_depth, with_T: [above(with_depth, 0.3), below(with_T, -0.3)],
         note=FITTED,
@@ -168,7 +169,7 @@ CLAIMS = [
     Claim(
         "paper, Figure 2",
         "on CIFAR-100 the change takes the first 40 layers or so (90 % of it), not the first 15 as on MNIST",
-        values=beside_mnist("change_share_first_15", of_set(training.CIFAR, "change_share_first_40")),
+        values=beside_mnist("change_share_first_15", of_set(fully_connected.CIFAR, "change_share_first_40")),
         ours=shown_in("a share of {} in the first 40 blocks; in the first 15 {}, on MNIST {}"),
         holds=lambda forty, fifteen, mnist: [above(forty, 0.9), below(fifteen, 0, less=mnist)],
         note=FITTED,

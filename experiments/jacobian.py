@@ -37,19 +37,19 @@ if not __package__:  # run as a file, from any folder
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
+from fully_connected.search import over_seeds, ranked
+from fully_connected.trials import Experiment, run_and_exit
 
 import highway_networks as hn
-from experiments import layer_by_layer, training
-from experiments.ledger import Claim, above, mean_sd_n, print_results, shown_in
-from experiments.search import over_seeds, ranked
-from experiments.trials import Experiment, run_and_exit
+from claims.rules import Claim, above, mean_sd_n, print_results, shown_in
 from plumbing.files import ROOT, InputError
 from plumbing.records import load_results
+from training import fully_connected, layer_by_layer
 
 BUDGETS = {
     "quick": {"layers": 8, "epochs": 1, "seeds": 2, "looked_at": 3, "n_train": 256, "n_test": 100},
-    "default": {"layers": 50, "epochs": 10, "seeds": 3, "looked_at": 20, **training.ALL},
-    "full": {"layers": 50, "epochs": 100, "seeds": 5, "looked_at": 100, **training.ALL},
+    "default": {"layers": 50, "epochs": 10, "seeds": 3, "looked_at": 20, **fully_connected.ALL},
+    "full": {"layers": 50, "epochs": 100, "seeds": 5, "looked_at": 100, **fully_connected.ALL},
 }
 WIDTH, SEARCHED_WIDTH = 50, {"highway": 50, "plain": 71, "residual": 50}
 SETTING = ("block", "activation", "rate", "momentum", "decay", "gate_bias", "scale", "clip")
@@ -130,17 +130,17 @@ def digits(array) -> list:
 
 
 def trial(t: dict) -> dict:
-    x = training.images_of(t)[2][: t["looked_at"]]
-    net, result = training.train(t)
+    x = fully_connected.images_of(t)[2][: t["looked_at"]]
+    net, result = fully_connected.train(t)
     return result | {
-        "at_start": look(training.make(t), x),
+        "at_start": look(fully_connected.make(t), x),
         "trained": None if result["diverged"] else look(net, x),
     }
 
 
 def main(argv=None) -> None:
     e = Experiment("jacobian", __doc__, BUDGETS, argv)
-    trials = training.run(e, over_seeds(settings(e.settings), e.settings), trial)
+    trials = fully_connected.run(e, over_seeds(settings(e.settings), e.settings), trial)
     record = e.save("an encyclopedia article on highway networks; the paper, abstract", summarise(trials), trials)
     print_results(CLAIMS, record)
 

@@ -27,11 +27,12 @@ if not __package__:  # run as a file, from any folder
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
+from fully_connected.trials import Experiment, run_and_exit
 
 import highway_networks as hn
-from experiments import fifty_layers, layer_by_layer, training
-from experiments.ledger import Claim, above, below, mean_sd_n, of, print_results, shown_in, within
-from experiments.trials import Experiment, run_and_exit
+from claims.rules import Claim, above, below, mean_sd_n, of, print_results, shown_in, within
+from experiments import fifty_layers
+from training import fully_connected, layer_by_layer
 
 BUDGETS = {
     "quick": {"draws": 2, "step": 3},
@@ -46,7 +47,7 @@ CHOOSING, POINT = 2000, 0.01  # images that the greedy search sees; by how much 
 
 def trial(t: dict, folder: str) -> dict:
     net = fifty_layers.net_of(t, folder)
-    x, y, *_ = training.images_of(t)
+    x, y, *_ = fully_connected.images_of(t)
     one = Tally(net.depth + 1)  # the last: none closed
     above = Tally(net.depth + 1)  # [k]: all blocks above the k-th closed
     for rows in layer_by_layer.slices(len(x)):
@@ -210,14 +211,14 @@ CLAIMS = [
     Claim(
         "paper, Figure 4",
         "on the harder task, CIFAR-100, more layers matter",
-        values=lambda r: [of(nets(r, data), "idle_share") for data in (training.CIFAR, "MNIST")],
+        values=lambda r: [of(nets(r, data), "idle_share") for data in (fully_connected.CIFAR, "MNIST")],
         ours=shown_in("idle: CIFAR-100 {}, MNIST {}", 2),
         holds=lambda harder, mnist: [below(harder, 0, less=mnist)],
     ),
     Claim(
         "paper, Figure 4",
         "on CIFAR-100 closing any of the first 40 layers or so raises the error",
-        values=lambda r: [[first_share(t) for t in nets(r, training.CIFAR)]],
+        values=lambda r: [[first_share(t) for t in nets(r, fully_connected.CIFAR)]],
         ours=shown_in("a share of {} of them is idle", 2),
         holds=lambda share: [below(share, 0.1)],
     ),

@@ -20,16 +20,17 @@ if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-from experiments import training
-from experiments.ledger import Claim, below, mean_sd_n, of, print_results, shown_in
+from fully_connected.search import over_seeds, ranked, search
+from fully_connected.trials import Experiment, run_and_exit
+
+from claims.rules import Claim, below, mean_sd_n, of, print_results, shown_in
 from experiments.optimization import RATES
-from experiments.search import over_seeds, ranked, search
-from experiments.trials import Experiment, run_and_exit
+from training import fully_connected
 
 BUDGETS = {
     "quick": {"trials": 4, "search_epochs": 1, "epochs": 2, "seeds": 2, "n_train": 256, "n_test": 100},
-    "default": {"trials": 4, "search_epochs": 40, "epochs": 400, "seeds": 3, **training.ALL},
-    "full": {"trials": 4, "search_epochs": 400, "epochs": 400, "seeds": 5, **training.ALL},
+    "default": {"trials": 4, "search_epochs": 40, "epochs": 400, "seeds": 3, **fully_connected.ALL},
+    "full": {"trials": 4, "search_epochs": 400, "epochs": 400, "seeds": 5, **fully_connected.ALL},
 }
 NETS = (("plain", 20), ("plain", 10), ("highway", 10))
 LOW = 1e-4
@@ -46,7 +47,7 @@ def sample(net: tuple, k: int, e: Experiment) -> dict:
 def main(argv=None) -> None:
     e = Experiment("long_training", __doc__, BUDGETS, argv)
     trials, bests = search(e, [*NETS], sample, finalists=None)
-    trials["final"] = training.run(e, over_seeds(bests, e.settings))
+    trials["final"] = fully_connected.run(e, over_seeds(bests, e.settings))
     record = e.save("Training Very Deep Networks, section 3.1, Figure 1", summarise(trials), trials)
     print_results(CLAIMS, record)
 
@@ -57,7 +58,7 @@ def summarise(trials: dict) -> dict:
         runs, key = ranked(trials["final"], block=block, layers=layers), f"{block}_{layers}"
         summary[f"final_loss_{key}"] = mean_sd_n([t["loss"] for t in runs])
         summary[f"test_accuracy_{key}"] = mean_sd_n([t["test_accuracy"] for t in runs])
-        summary[f"epochs_to_loss_1e-4_{key}"] = mean_sd_n([training.epochs_to(LOW, t["losses"]) for t in runs])
+        summary[f"epochs_to_loss_1e-4_{key}"] = mean_sd_n([fully_connected.epochs_to(LOW, t["losses"]) for t in runs])
         summary[f"best_{key}"] = "{activation}, rate {rate}".format_map(runs[0])
     return summary
 

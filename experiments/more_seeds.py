@@ -17,11 +17,13 @@ if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-from experiments import blocks, optimization, training
-from experiments.ledger import mean_sd_n, print_summary, with_more_seeds
-from experiments.trials import Experiment, run_and_exit
+from fully_connected.trials import Experiment, run_and_exit
+
+from claims.rules import mean_sd_n, print_summary, with_more_seeds
+from experiments import blocks, optimization
 from plumbing.files import InputError
 from plumbing.records import load_results
+from training import fully_connected
 
 BUDGETS = {"quick": {"seeds": 3}, "default": {"seeds": 10}, "full": {"seeds": 20}}  # in all
 OPEN = {  # what the open rows compare: (block, width), None where the experiment knows one width alone
@@ -60,8 +62,8 @@ def main(argv=None) -> None:
     e = Experiment("more_seeds", __doc__, BUDGETS, argv)
     records = {"optimization": finals(e, optimization), "blocks": finals(e, blocks)}
     todo = {name: settings(record, OPEN[name], e.settings["seeds"]) for name, record in records.items()}
-    trials = {"optimization": training.run(e, todo["optimization"])}
-    trials["blocks"] = training.run(e, todo["blocks"], blocks.final_trial)
+    trials = {"optimization": fully_connected.run(e, todo["optimization"])}
+    trials["blocks"] = fully_connected.run(e, todo["blocks"], blocks.final_trial)
     summary = summarise(records, trials)
     e.save("the paper, sections 2 and 3.1; an encyclopedia article", summary, trials)
     print_summary(summary)

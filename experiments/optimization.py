@@ -28,9 +28,10 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 from itertools import pairwise
 
 import numpy as np
+from fully_connected.search import log_uniform, over_seeds, ranked, search
+from fully_connected.trials import Experiment, run_and_exit
 
-from experiments import training
-from experiments.ledger import (
+from claims.rules import (
     Claim,
     above,
     below,
@@ -43,14 +44,13 @@ from experiments.ledger import (
     shown_in,
     with_more_seeds,
 )  # fmt: skip
-from experiments.search import log_uniform, over_seeds, ranked, search
-from experiments.trials import Experiment, run_and_exit
+from training import fully_connected
 
 LAYERS = (10, 20, 50, 100)
 BUDGETS = {
     "quick": {"trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "top": 2, "n_train": 256, "n_test": 100},
-    "default": {"trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 3, "top": 3, **training.ALL},
-    "full": {"trials": 100, "search_epochs": 400, "epochs": 400, "seeds": 3, "top": 10, **training.ALL},
+    "default": {"trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 3, "top": 3, **fully_connected.ALL},
+    "full": {"trials": 100, "search_epochs": 400, "epochs": 400, "seeds": 3, "top": 10, **fully_connected.ALL},
 }
 RATES = {  # lr / (1 - momentum), log-uniform; both kinds are searched where pilot runs had found them to learn
     ("highway", 10): {"tanh": (2, 7), "relu": (1, 3)},
@@ -84,9 +84,9 @@ def sample(kind: tuple, k: int, e: Experiment) -> dict:
 
 def main(argv=None) -> None:
     e = Experiment("optimization", __doc__, BUDGETS, argv, full="the paper's budget: 100 trials a kind, 400 epochs")
-    kinds = [(block, layers) for layers in reversed(LAYERS) for block in training.WIDTH]
+    kinds = [(block, layers) for layers in reversed(LAYERS) for block in fully_connected.WIDTH]
     trials, bests = search(e, kinds, sample, finalists)
-    trials["final"] = training.run(e, over_seeds(bests, e.settings))
+    trials["final"] = fully_connected.run(e, over_seeds(bests, e.settings))
     record = e.save("Training Very Deep Networks, section 3.1, Figures 1 and 5", summarise(trials, e.settings), trials)
     print_claims(CLAIMS, record)
 
@@ -101,21 +101,26 @@ def finalists(ranked: list[dict], s: dict) -> list[dict]:
 def summarise(trials: dict, s: dict) -> dict:
     summary = {}
     for layers in LAYERS:
-        for block in training.WIDTH:
+        for block in fully_connected.WIDTH:
             runs = ranked(trials["final"], block=block, layers=layers)
             key = f"{block}_{layers}"
             summary[f"final_loss_{key}"] = mean_sd_n([t["loss"] for t in runs])
             summary[f"test_accuracy_{key}"] = mean_sd_n([t["test_accuracy"] for t in runs])
-            summary[f"epochs_to_loss_0.1_{key}"] = mean_sd_n([training.epochs_to(0.1, t["losses"]) for t in runs])
+            summary[f"epochs_to_loss_0.1_{key}"] = mean_sd_n(
+                [fully_connected.epochs_to(0.1, t["losses"]) for t in runs]
+            )
             searched = ranked(trials["search"], block=block, layers=layers)
-            top = [training.selection_loss(t) for t in searched[: s["top"]]]
+            top = [fully_connected.selection_loss(t) for t in searched[: s["top"]]]
             summary[f"top_search_loss_{key}"] = mean_sd_n([loss if np.isfinite(loss) else None for loss in top])
             best = "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}"
             summary[f"best_{key}"] = best.format_map(runs[0])
     for layers in LAYERS:
         highway, plain = (summary[f"final_loss_{block}_{layers}"]["mean"] for block in ("highway", "plain"))
         summary[f"plain_over_highway_loss_at_{layers}"] = plain / highway if plain and highway else None
-    layer = {b: training.make({"block": b, "layers": 2, "activation": "tanh", "seed": 0}) for b in training.WIDTH}
+    layer = {
+        b: fully_connected.make({"block": b, "layers": 2, "activation": "tanh", "seed": 0})
+        for b in fully_connected.WIDTH
+    }
     for block, net in layer.items():
         summary[f"parameters_per_layer_{block}"] = net._blocks[0].size
     return summary
@@ -139,7 +144,7 @@ def top_losses(r: dict, block: str, layers: int) -> list[float]:
 def speeds(r: dict, block: str, layers: int) -> list[int | None]:
     """Epochs to a training loss of 0.1, of each seed."""
     runs = of(r["trials"]["final"], "losses", block=block, layers=layers)
-    return [training.epochs_to(0.1, losses) for losses in runs]
+    return [fully_connected.epochs_to(0.1, losses) for losses in runs]
 
 
 def paired(as_text, highway: list, plain: list) -> str:

@@ -27,14 +27,15 @@ if not __package__:  # run as a file, from any folder
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
+from fully_connected.layer_by_layer import rounded
+from fully_connected.trials import Experiment, run_and_exit
 from scipy.cluster.vq import kmeans, kmeans2, vq
 
 import highway_networks as hn
-from experiments import fifty_layers, layer_by_layer, training
+from claims.rules import Claim, above, mean_sd_n, of, print_results, shown_in
+from experiments import fifty_layers
 from experiments.factor_model import auc
-from experiments.layer_by_layer import rounded
-from experiments.ledger import Claim, above, mean_sd_n, of, print_results, shown_in
-from experiments.trials import Experiment, run_and_exit
+from training import fully_connected, layer_by_layer
 
 BUDGETS = {
     "quick": {"pairs": 500, "restarts": 1},
@@ -54,9 +55,9 @@ STATISTICS = (
 
 def trial(t: dict, folder: str) -> dict:
     net = fifty_layers.net_of(t, folder)
-    x, y, x_test, y_test = training.images_of(t)
+    x, y, x_test, y_test = fully_connected.images_of(t)
     of_gates, of_outputs, measured = measure(net, net, t)
-    of_random, _, control = measure(net, training.make(t | {"seed": t["seed"] + 1000}), t)
+    of_random, _, control = measure(net, fully_connected.make(t | {"seed": t["seed"] + 1000}), t)
     pixels = np.array([x[y == c].mean(axis=0) for c in range(y.max() + 1)])
     labels, _ = k_means(x_test, CLUSTERS, t["restarts"], np.random.default_rng([t["seed"], 6]))
     result = {
@@ -74,7 +75,7 @@ def trial(t: dict, folder: str) -> dict:
 
 def measure(net: hn.DeepNet, gates: hn.DeepNet, t: dict) -> tuple[list, list, dict]:
     """What the gates of one net tell about the states of another, or of the same."""
-    x, y, x_test, y_test = training.images_of(t)
+    x, y, x_test, y_test = fully_connected.images_of(t)
     moments = Moments(net, gates, x, y)
     accuracies = nearest_centroid(net, gates, x_test, y_test, moments.classes)
     shares = moments.shares() | clusters_and_pairs(net, gates, x_test, y_test, t)

@@ -25,12 +25,12 @@ if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+from fully_connected.conv_trials import expected, in_epochs, judged_by_prediction, percents, seconds_per_epoch
+from fully_connected.trials import Experiment, run_and_exit
+
+from claims.rules import PUBLISHED, Claim, above, compared, mean_sd_n, print_results, shown
 from conv.nets import find_net
-from experiments import conv_training, training
-from experiments.conv_training import expected, in_epochs, judged_by_prediction, percents, seconds_per_epoch
-from experiments.ledger import PUBLISHED, Claim, above, compared, mean_sd_n, print_results, shown
-from experiments.trials import Experiment, run_and_exit
-from training import protocols
+from training import conv_trials, fully_connected, protocols
 
 PILOT = protocols.Protocol(12, (0.0, 0.1, 0.2, 0.3), 1, 0.05, "warm cosine", 5e-4, 5e-4, "uniform")
 RECIPES = {
@@ -72,11 +72,11 @@ def setting(width, block, protocol, epochs, seed, recipe, of_images, validation=
     """A trial, by the maps of its layers."""
     own = {"block": block, "protocol": protocol, "epochs": epochs, "seed": seed, "validation": validation}
     settings = protocols.Settings(net=f"mnist-{width}", **own, **of_images)
-    return {"width": width} | conv_training.setting(settings, recipe)
+    return {"width": width} | conv_trials.setting(settings, recipe)
 
 
 def trial(t: dict, folder: str) -> dict:
-    return without_pictures(t, conv_training.train(t, training.data_set(), folder, "table1"))
+    return without_pictures(t, conv_trials.train(t, fully_connected.data_set(), folder, "table1"))
 
 
 def without_pictures(t: dict, result: dict) -> dict:
@@ -97,7 +97,7 @@ def added(record: dict, run: dict) -> tuple[str, dict]:
         raise ValueError("Table 1 is about all images of MNIST")
     if "stopped_after" in run or "parent" in run:
         raise ValueError("Table 1 is about whole runs")
-    t = conv_training.finished_trial(record, run)
+    t = conv_trials.finished_trial(record, run)
     t = {"width": int(run["net"].removeprefix("mnist-"))} | {name: t[name] for name in t if name != "width"}
     return "final", without_pictures(t, t)
 
@@ -105,7 +105,7 @@ def added(record: dict, run: dict) -> tuple[str, dict]:
 def main(argv=None) -> None:
     e = Experiment("table1", __doc__, BUDGETS, argv, full="the paper's budget: 300 epochs, five seeds")
     s, of_trial = e.settings, functools.partial(trial, folder=str(e.folder))
-    run = functools.partial(conv_training.run, e, of_trial, data_of=training.data_of)
+    run = functools.partial(conv_trials.run, e, of_trial, data_of=fully_connected.data_of)
     images, width = IMAGES.get(e.budget, {}), min(width for width, *_ in s["runs"])
     held_out = {"n_train": 60000 - protocols.HELD_OUT, "n_test": protocols.HELD_OUT} | images
     compared = [

@@ -23,26 +23,26 @@ if not __package__:  # run as a file, from any folder
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
+from fully_connected.trials import Experiment, run_and_exit
 
 import highway_networks as hn
-from experiments import training
-from experiments.ledger import Claim, above, mean_sd_n, of, print_results, shown_in
-from experiments.trials import Experiment, run_and_exit
+from claims.rules import Claim, above, mean_sd_n, of, print_results, shown_in
+from training import fully_connected
 
 BUDGETS = {
     "quick": {"layers": 50, "epochs": 1, "longer": 1, "seeds": 2, "n_train": 256, "n_test": 100},
-    "default": {"layers": 1000, "epochs": 1, "longer": 4, "seeds": 3, **training.ALL},
-    "full": {"layers": 1000, "epochs": 20, "longer": 40, "seeds": 5, **training.ALL},
+    "default": {"layers": 1000, "epochs": 1, "longer": 4, "seeds": 3, **fully_connected.ALL},
+    "full": {"layers": 1000, "epochs": 20, "longer": 40, "seeds": 5, **fully_connected.ALL},
 }
 BIASES = (-20.0, -10.0, -8.0, -7.0, -6.0, -5.0, -4.0)
 BEST = {"gate_bias": -7.0, "rate": 4.0}
 
 
 def trial(t: dict) -> dict:
-    before = training.make(t)
-    net, result = training.train_and_skip(t)
+    before = fully_connected.make(t)
+    net, result = fully_connected.train_and_skip(t)
     if net.depth:
-        result["sum_of_mean_T"] = sum(hn.mean_gates(net, training.images_of(t)[2][:256]))
+        result["sum_of_mean_T"] = sum(hn.mean_gates(net, fully_connected.images_of(t)[2][:256]))
         moved = np.abs(net._blocks - before._blocks)
         result["share_of_weights_changed"], result["largest_change"] = float((moved > 0).mean()), float(moved.max())
     return result
@@ -64,7 +64,7 @@ def main(argv=None) -> None:
         "one_hidden_layer": [settings(s, gate_bias=0.0, layers=1)],
         "one_hidden_layer_longer": [settings(s, **long, gate_bias=0.0, layers=1, seed=seed) for seed in seeds],
     }
-    rows = iter(training.run(e, [t for group in groups.values() for t in group], trial))
+    rows = iter(fully_connected.run(e, [t for group in groups.values() for t in group], trial))
     trials = {name: [next(rows) for _ in group] for name, group in groups.items()}
     source = "the paper, section 2.2; Highway Networks with TensorFlow (a blog); an encyclopedia article"
     record = e.save(source, summarise(trials), trials)

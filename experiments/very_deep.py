@@ -30,20 +30,23 @@ if not __package__:  # run as a file, from any folder
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
+from fully_connected.search import log_uniform, over_seeds, ranked, search
+from fully_connected.trials import Experiment, run_and_exit
 
 import highway_networks as hn
-from experiments import blocks, thousand_layers, training
-from experiments.ledger import Claim, above, below, in_ratio, mean_sd_n, of, print_results, shown
-from experiments.search import log_uniform, over_seeds, ranked, search
-from experiments.trials import Experiment, run_and_exit
+from claims.rules import Claim, above, below, in_ratio, mean_sd_n, of, print_results, shown
+from experiments import blocks, thousand_layers
+from training import fully_connected
 
 FEW = {"n_train": 256, "n_test": 100}  # images
 LAYERS = (200, 500, 1000)
 BIASES = (-6.0, -6.5, -7.0, -7.5, -8.0)  # of the sweep
 BUDGETS = {
     "quick": {"layers": (5, 10), "trials": 2, "search_epochs": 1, "epochs": 1, "longer": 1, "seeds": 2, **FEW},
-    "default": {"layers": LAYERS, "trials": 4, "search_epochs": 1, "epochs": 2, "longer": 4, "seeds": 3} | training.ALL,
-    "full": {"layers": LAYERS, "trials": 20, "search_epochs": 3, "epochs": 20, "longer": 20, "seeds": 5} | training.ALL,
+    "default": {"layers": LAYERS, "trials": 4, "search_epochs": 1, "epochs": 2, "longer": 4, "seeds": 3}
+    | fully_connected.ALL,
+    "full": {"layers": LAYERS, "trials": 20, "search_epochs": 3, "epochs": 20, "longer": 20, "seeds": 5}
+    | fully_connected.ALL,
 }
 NETS = ("residual", "highway")
 LEARNED, STRUGGLES = blocks.LEARNED, blocks.STRUGGLES
@@ -61,9 +64,9 @@ def sample(net: tuple, k: int, e: Experiment) -> dict:
 
 
 def trial(t: dict) -> dict:
-    net, result = training.train_and_skip(t)
+    net, result = fully_connected.train_and_skip(t)
     if net.block.gates and not result["diverged"]:
-        result["sum_of_mean_T"] = sum(hn.mean_gates(net, training.images_of(t)[2][:256]))
+        result["sum_of_mean_T"] = sum(hn.mean_gates(net, fully_connected.images_of(t)[2][:256]))
     return result
 
 
@@ -77,8 +80,8 @@ def main(argv=None) -> None:
     e = Experiment("very_deep", __doc__, BUDGETS, argv)
     s = e.settings
     trials, bests = search(e, [(block, n) for n in reversed(s["layers"]) for block in NETS], sample, finalists=None)
-    trials["final"] = training.run(e, over_seeds(bests, s), trial)
-    trials["by_bias"] = training.run(e, sweep(s), trial)
+    trials["final"] = fully_connected.run(e, over_seeds(bests, s), trial)
+    trials["by_bias"] = fully_connected.run(e, sweep(s), trial)
     record = e.save("an encyclopedia article on highway networks", summarise(trials, s), trials)
     print_results(CLAIMS, record)
 

@@ -11,10 +11,11 @@ from conftest import ROOT, one_line_error
 
 from conv.layers import ConvNet
 from conv.nets import find_net
-from experiments import add, cifar, table1
+from experiments import cifar, table1
 from plumbing.files import InputError, read_json
+from training import finished
 
-COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in add.QUESTIONS}
+COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in finished.QUESTIONS}
 
 
 def training(name: str, protocol: str = "short", **more) -> dict:
@@ -38,10 +39,10 @@ def training(name: str, protocol: str = "short", **more) -> dict:
 def added(tmp_path, name: str, record: dict) -> dict:
     path = tmp_path / "run.json"
     path.write_text(json.dumps(record))
-    return add.add_runs(add.QUESTIONS[name], COMMITTED[name], path)
+    return finished.add_runs(finished.QUESTIONS[name], COMMITTED[name], path)
 
 
-@pytest.mark.parametrize("name", add.QUESTIONS)
+@pytest.mark.parametrize("name", finished.QUESTIONS)
 def test_a_run_is_added_to_the_trials_that_are_there(tmp_path, name):
     before = copy.deepcopy(COMMITTED[name])
     results = added(tmp_path, name, training(name, seed=7))

@@ -9,20 +9,21 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import one_line_error, run
+from ledger.rules import judge
 from test_cifar import OFFICIAL, made_up, write
 
 import conv_highway_networks as cn
 import highway_networks as hn
+from claims import ledger
 from conv import cifar as images_of_cifar
 from conv.layers import Dense, Dropout
 from conv.nets import PUBLISHED, find_net, mnist_net
-from experiments import cifar, claims, conv_training
-from experiments.ledger import judge
-from experiments.trials import Experiment
+from experiments import cifar
 from plumbing.files import InputError
 from report.cifar import cifar_curves
-from training import convolutional, protocols
+from training import conv_trials, convolutional, protocols
 from training import images as conv_images
+from training.trials import Experiment
 
 A = protocols.Settings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
 CIFAR_10 = protocols.PROTOCOLS["cifar-10"]
@@ -228,7 +229,7 @@ def test_images_in_another_order_are_other_images(tmp_path):
     def run_on(images):
         e = Experiment("cifar", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
         trial = functools.partial(cifar.trial, folder=str(tmp_path), load=lambda name: images)
-        [row] = conv_training.run(e, trial, [t], functools.partial(cifar.as_read, load=lambda name: images))
+        [row] = conv_trials.run(e, trial, [t], functools.partial(cifar.as_read, load=lambda name: images))
         assert e.data_sets == {f"{data.name}, as read": images_of_cifar.sha256_as_read(images)}
         return row["history"]
 
@@ -237,7 +238,7 @@ def test_images_in_another_order_are_other_images(tmp_path):
     assert len((tmp_path / "cifar.jsonl").read_text().splitlines()) == 2
     cifar.trial(t, str(tmp_path), lambda name: data)
     (tmp_path / "cifar.jsonl").unlink()
-    checkpoint = conv_training.checkpoint_of(t, str(tmp_path), "cifar")
+    checkpoint = conv_trials.checkpoint_of(t, str(tmp_path), "cifar")
     kept = checkpoint.read_bytes()
     with pytest.raises(InputError, match="is of other images, or of another order of them: give those"):
         run_on(turned)
@@ -333,7 +334,7 @@ def both(paper: dict, short: dict) -> dict:
 def test_verdicts_on_tables_2_and_3(record, start, verdict):
     [claim] = [claim for claim in cifar.CLAIMS if claim.says.startswith(start)]
     assert judge(claim, record)[1] == verdict
-    assert claims.judge_by({"cifar": record}, claims.find(start))[1] == verdict
+    assert ledger.judge_by({"cifar": record}, ledger.find(start))[1] == verdict
 
 
 @pytest.mark.parametrize(("epochs", "shown"), [(1, "80 in 1 epoch"), (2, "80 in 2 epochs")])
@@ -416,7 +417,7 @@ def test_what_s_is_about_a_straight_line():
 
 @pytest.mark.parametrize("partial", [[], [stopped(epochs=102)], [stopped(parent={"epoch": 100})]])
 def test_a_log_needs_a_run_of_the_same_protocol(partial):
-    verdict = claims.judge_by({"cifar": recorded(partial=partial)}, claims.find("CIFAR-10: the 19 layers by the same"))
+    verdict = ledger.judge_by({"cifar": recorded(partial=partial)}, ledger.find("CIFAR-10: the 19 layers by the same"))
     assert verdict == ("-", "not tested: the 19 layers are not trained by the paper's protocol for 103 epochs yet")
 
 
@@ -432,7 +433,7 @@ def test_nets_that_are_not_trained_yet_are_not_tested():
     record = finals(highway_a=[0.8])
     record["trials"]["final"] = [t for t in record["trials"]["final"] if t["net"] == "highway-a"]
     record["summary"] = cifar.summarise(record["trials"])
-    verdicts = {claim.says: claims.judge_by({"cifar": record}, claims.find(claim.says)) for claim in cifar.CLAIMS}
+    verdicts = {claim.says: ledger.judge_by({"cifar": record}, ledger.find(claim.says)) for claim in cifar.CLAIMS}
     tested = [says for says, (_, verdict) in verdicts.items() if "not trained" not in verdict]
     expected = [
         "Highway A of 11 layers",
@@ -466,7 +467,7 @@ def test_only_nets_with_pictures_keep_what_pictures_need(tmp_path):
     assert {"filters", "final_T_per_position"} <= kept.keys()
     assert not {"filters", "final_T_per_position", "wrong"} & other.keys()
     assert len(other["final_T_per_layer"]) == 6
-    assert len([*tmp_path.iterdir()]) == 2  # checkpoints: see conv_training.run
+    assert len([*tmp_path.iterdir()]) == 2  # checkpoints: see conv_trials.run
 
 
 def test_the_first_layer_of_table_2_starts_as_the_released_file_says():

@@ -8,10 +8,7 @@ import math
 import numpy as np
 import pytest
 from conftest import ROOT
-from scipy import stats
-
-from experiments import blocks, claims, lesion, optimization, table1, very_deep
-from experiments.ledger import (
+from ledger.rules import (
     PUBLISHED,
     above,
     below,
@@ -26,6 +23,10 @@ from experiments.ledger import (
     shown,
     within,
 )
+from scipy import stats
+
+from claims import ledger
+from experiments import blocks, lesion, optimization, table1, very_deep
 from plumbing.files import InputError
 from plumbing.records import seconds_on_two_cores
 
@@ -128,15 +129,15 @@ def test_published_numbers_have_a_source():
 
 @pytest.fixture(scope="module")
 def records():
-    return claims.read(ROOT)
+    return ledger.read(ROOT)
 
 
 NOT_TESTED = "not tested in 300 epochs", "not tested in 400 epochs"
 
 
 def test_every_claim_is_judged(records):
-    ledger = claims.rows(records)
-    assert len(ledger) == len(claims.CLAIMS) >= 30
+    ledger = ledger.rows(records)
+    assert len(ledger) == len(ledger.CLAIMS) >= 30
     assert len({row["claim"] for row in ledger}) == len(ledger)
     sources = ("published program", "paper", "the authors' log", "blog", "encyclopedia article")
     for row in ledger:
@@ -149,24 +150,24 @@ def test_every_claim_is_judged(records):
         assert (
             bool(row["commands"]) == (row["ours"] != "-") == (row["minutes_on_two_cores"] > 0 or bool(row["results"]))
         )
-    assert sum(claims.counts(ledger).values()) == len(ledger)
+    assert sum(ledger.counts(ledger).values()) == len(ledger)
 
 
 def test_what_is_committed_is_what_the_rules_say(records):
     path = ROOT / "results" / "claims.json"
     kept = json.loads(path.read_text(), parse_constant=pytest.fail)
     assert list(kept) == ["experiment", "source", "command", "settings", "env", "summary", "trials"]
-    ledger = claims.rows(records)
+    ledger = ledger.rows(records)
     assert kept["trials"] == json.loads(json.dumps(ledger))
-    assert kept["summary"] == claims.counts(ledger)
+    assert kept["summary"] == ledger.counts(ledger)
 
 
 def test_contradictions_say_who_is_right(records):
-    ledger = {row["claim"]: row["verdict"] for row in claims.rows(records)}
-    contradicted = {claim.says for pair in claims.CONTRADICTIONS for claim in pair}
+    ledger = {row["claim"]: row["verdict"] for row in ledger.rows(records)}
+    contradicted = {claim.says for pair in ledger.CONTRADICTIONS for claim in pair}
     assert len(contradicted) >= 4
     assert {says for says, verdict in ledger.items() if "says otherwise" in verdict} == contradicted
-    for one, other in claims.CONTRADICTIONS:
+    for one, other in ledger.CONTRADICTIONS:
         assert one.source != other.source
         for held, end in (
             (("reproduced", "not reproduced"), f"the {one.source.split(',')[0]} is right"),
@@ -175,8 +176,8 @@ def test_contradictions_say_who_is_right(records):
             (("not clear", "in part"), "undecided"),
         ):
             verdicts = dict(zip((one.says, other.says), held, strict=True))
-            assert claims.contradiction(one, other, verdicts).endswith(end)
-            assert claims.contradiction(other, one, verdicts).endswith(end)
+            assert ledger.contradiction(one, other, verdicts).endswith(end)
+            assert ledger.contradiction(other, one, verdicts).endswith(end)
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
@@ -184,7 +185,7 @@ def test_an_experiment_says_of_its_claims_what_the_ledger_says(records, capsys, 
     own = importlib.import_module(f"experiments.{name}").CLAIMS
     print_claims(own, records[name])
     printed = capsys.readouterr().out
-    ledger = {row["claim"]: row for row in claims.rows(records)}
+    ledger = {row["claim"]: row for row in ledger.rows(records)}
     tested = [claim for claim in own if claim.values and not claim.over]
     for claim in tested:
         row = ledger[claim.says]
@@ -203,7 +204,7 @@ def test_a_smoke_test_has_numbers_and_no_verdicts(records, capsys, name):
     own = importlib.import_module(f"experiments.{name}").CLAIMS
     print_claims(own, records[name] | {"settings": records[name]["settings"] | {"budget": "quick"}})
     printed = capsys.readouterr().out
-    measured = {row["claim"] for row in claims.rows(records) if row["results"]}
+    measured = {row["claim"] for row in ledger.rows(records) if row["results"]}
     assert measured & {claim.says for claim in own}
     for claim in own:
         if claim.values and not claim.over and claim.says in measured:
@@ -237,7 +238,7 @@ def changed(records, file, path, value):
 
 
 def verdict(start, records):
-    claim = claims.find(start)
+    claim = ledger.find(start)
     return judge(claim, *(records[name] for name in claim.over))[1]
 
 
@@ -303,7 +304,7 @@ def test_residual_nets_go_on_where_they_train_as_well_as_shallower_ones(loss, ac
     layers = very_deep.LAYERS
     final = [net(block, n, seed) for block in very_deep.NETS for n in layers for seed in range(3)]
     record = {"settings": {"layers": layers}, "trials": {"final": final}}
-    assert judge(claims.find("residual nets go on"), record)[1].startswith(expected)
+    assert judge(ledger.find("residual nets go on"), record)[1].startswith(expected)
 
 
 DEPTHS = blocks.BUDGETS["default"]["layers"]
@@ -376,7 +377,7 @@ def test_the_verdicts_on_the_blocks(own, verdicts):
 )
 def test_the_verdict_on_depths_beyond_100(own, at_1000, expected):
     deepest = {"trials": {"best": [{"test_accuracy": at_1000 + noise} for noise in (-0.001, 0, 0.001)]}}
-    claim = claims.find("highway nets struggle beyond about 100 layers")
+    claim = ledger.find("highway nets struggle beyond about 100 layers")
     assert judge(claim, blocks_record(**own), deepest)[1] == expected
 
 
@@ -450,22 +451,22 @@ def test_how_long_two_cores_take():
 def test_results_that_lack_a_number_are_refused_in_one_line(records):
     lacking = changed(records, "run_seeds", ("runs", 0, "highway"), {})
     with pytest.raises(InputError, match="lack what a claim is judged by"):
-        claims.rows(lacking)
+        ledger.rows(lacking)
 
 
 def test_results_that_are_missing_are_named(tmp_path):
     with pytest.raises(InputError, match=r"blocks\.json cannot be read as JSON"):
-        claims.read(tmp_path)
+        ledger.read(tmp_path)
 
 
 def test_the_command_writes_the_ledger_and_prints_it(records, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(claims, "ROOT", tmp_path)
-    monkeypatch.setattr(claims, "read", lambda folder: records)
+    monkeypatch.setattr(ledger, "ROOT", tmp_path)
+    monkeypatch.setattr(ledger, "read", lambda folder: records)
     (tmp_path / "results").mkdir()
-    claims.main([])
+    ledger.main([])
     record, printed = json.loads((tmp_path / "results" / "claims.json").read_text()), capsys.readouterr().out
     assert list(record) == ["experiment", "source", "command", "settings", "env", "summary", "trials"]
-    assert len(record["trials"]) == len(claims.CLAIMS)
+    assert len(record["trials"]) == len(ledger.CLAIMS)
     for row in record["trials"]:
         assert f"{row['source']}: {row['claim']}" in printed
         assert f"\n    {row['verdict']}: {row['ours']}\n" in printed

@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import experiments.extra_blocks  # noqa: F401  registers residual
 import highway_networks as hn
-from experiments import data_movement, layer_by_layer
-from experiments.byte_dmd import Tape, greater_later, price
+import training.extra_blocks  # noqa: F401  registers residual
+from experiments import data_movement
+from training import layer_by_layer
+from training.byte_dmd import Tape, greater_later, price
 
 
 def on_a_stack(tape):

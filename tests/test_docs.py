@@ -19,15 +19,16 @@ from conftest import ROOT, one_line_error
 
 import conv_highway_networks as cn
 import highway_networks as hn
+from claims import ledger
 from docs import fill
-from experiments import cifar, claims, conv_training
-from experiments.committed import COMMANDS as COMMANDS_OF_RUNS
-from experiments.committed import checked
+from experiments import cifar
 from plumbing.files import InputError, read_json
 from report import registry
 from report.table1 import difference
 from report.tables import of_summary
-from training import protocols
+from training import conv_trials, protocols
+from training.committed import COMMANDS as COMMANDS_OF_RUNS
+from training.committed import checked
 
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
 README = PAGES["README.md"]
@@ -289,9 +290,7 @@ def test_each_net_of_cifar_has_a_command_that_trains_its_row():
         _, args = cn.parse_arguments(command.split()[2:]) if "conv_highway_networks.py" in command else (None, None)
         if args and args.data != "mnist":
             for settings in cn.plan(args, cifar.made_up(args.data)._replace(**images)):
-                asked.append(
-                    (settings.label, conv_training.setting(settings, protocols.protocol_of(settings, args.lr)))
-                )
+                asked.append((settings.label, conv_trials.setting(settings, protocols.protocol_of(settings, args.lr))))
     assert rows.keys() <= {label for label, _ in asked}
     for label, settings in asked:
         assert {name: rows.get(label, settings)[name] for name in settings} == settings
@@ -384,7 +383,7 @@ def test_runs_of_other_settings_or_data_are_not_judged_and_fill_nothing(tmp_path
     monkeypatch.setattr(fill, "ROOT", tmp_path)
     refused = [lambda: fill.committed(f"{name}.json")]
     if name in ("run_sweep", "run_seeds"):  # the others bear on no claim
-        refused.append(lambda: claims.read(tmp_path))
+        refused.append(lambda: ledger.read(tmp_path))
     for work in refused:
         with pytest.raises(InputError, match=said):
             work()
@@ -453,7 +452,7 @@ def test_a_smoke_test_is_no_evidence(tmp_path, monkeypatch):
     record = READ("results/jacobian.json")
     quick = record | {"settings": record["settings"] | {"budget": "quick"}}
     (results_in(tmp_path, monkeypatch) / "jacobian.json").write_text(json.dumps(quick))
-    for work in (lambda: fill.committed("results/jacobian.json"), lambda: claims.read(tmp_path)):
+    for work in (lambda: fill.committed("results/jacobian.json"), lambda: ledger.read(tmp_path)):
         with pytest.raises(InputError, match=r"jacobian\.json is a smoke test"):
             work()
 

@@ -21,14 +21,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from conftest import ROOT, one_line_error, write_data_set
+from fully_connected.extra_blocks import Residual
+from fully_connected.sources import checksum_of_sources
+from fully_connected.trials import Experiment
 
 import highway_networks as hn
 import visualize_highway_networks as viz
+from claims.rules import PUBLISHED
 from experiments import (
     adam_explodes,
     blocks,
     cifar,
-    conv_training,
     data_movement,
     factor_model,
     fifty_layers,
@@ -41,23 +44,16 @@ from experiments import (
     more_seeds,
     optimization,
     routing,
-    search,
-    sources,
     table1,
     thousand_layers,
-    training,
     very_deep,
-)  # fmt: skip
-from experiments import trials as trials_module
-from experiments.extra_blocks import Residual
-from experiments.ledger import PUBLISHED
-from experiments.sources import checksum_of_sources
-from experiments.trials import Experiment
+)
 from plumbing import files
 from plumbing.files import InputError
 from report import registry
 from report import table1 as pictures_of_table1
-from training import convolutional, protocols
+from training import conv_trials, convolutional, fully_connected, protocols, search, sources  # fmt: skip
+from training import trials as trials_module
 
 LAYERS = (10, 20, 50, 100)
 OF_OTHERS = {name: ("fifty_layers",) for name in ("gates", "lesion", "routing", "data_movement")}  # whose nets they use
@@ -250,11 +246,13 @@ def test_a_stopped_experiment_goes_on_where_it_was(tmp_path, finished, how):
 @pytest.fixture
 def made_up_cifar(monkeypatch):
     """Few random images in place of CIFAR-100's."""
-    monkeypatch.setattr(training, "load_cifar", lambda name, data_dir: cifar.made_up("cifar-100")._replace(name=name))
-    for each in (training.data_set, training.images):
+    monkeypatch.setattr(
+        fully_connected, "load_cifar", lambda name, data_dir: cifar.made_up("cifar-100")._replace(name=name)
+    )
+    for each in (fully_connected.data_set, fully_connected.images):
         each.cache_clear()
     yield
-    training.data_set.cache_clear()
+    fully_connected.data_set.cache_clear()
 
 
 def test_harder_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
@@ -290,16 +288,16 @@ def test_harder_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
     ]
     for name, pixels in (("cifar-100", "[-1, 1]"), ("harder", "[0, 1]")):
         assert hn.DeepNet.load(results / f"fifty_layers_{name}_1.npz").about["pixels"] == pixels
-    of_cifar, of_harder = (training.images(1280, 80, data_dir)[0] for data_dir in ("CIFAR-100", str(harder)))
+    of_cifar, of_harder = (fully_connected.images(1280, 80, data_dir)[0] for data_dir in ("CIFAR-100", str(harder)))
     assert (of_cifar.min(), of_cifar.max(), of_harder.min()) == pytest.approx((-1, 1, 0))
 
 
 def test_cifar_100_must_be_the_official_one(monkeypatch, made_up_cifar):
     monkeypatch.setenv("CIFAR_DIR", "somewhere")
     altered = cifar.made_up("cifar-100")._replace(name="CIFAR-100, altered", source="somewhere")
-    monkeypatch.setattr(training, "load_cifar", lambda name, data_dir: {"somewhere": altered}[data_dir])
+    monkeypatch.setattr(fully_connected, "load_cifar", lambda name, data_dir: {"somewhere": altered}[data_dir])
     with pytest.raises(InputError, match=r"^\$CIFAR_DIR names somewhere, .* not CIFAR-100 but CIFAR-100, alt"):
-        training.data_set("CIFAR-100")
+        fully_connected.data_set("CIFAR-100")
 
 
 def test_nets_that_are_missing_are_trained_first(tmp_path, capsys):
@@ -320,8 +318,8 @@ def test_an_experiment_about_mnist_refuses_another_set(tmp_path, monkeypatch):
         assert "which is not MNIST but folder MNIST" in message
     assert not [*(tmp_path / "results").glob("*.json")]
     monkeypatch.setenv("MNIST_DIR", str(ROOT / "data" / "mnist"))
-    training.data_set.cache_clear()
-    assert training.data_set().name == "MNIST"
+    fully_connected.data_set.cache_clear()
+    assert fully_connected.data_set().name == "MNIST"
 
 
 def trials_of(folder) -> list[dict]:
@@ -379,8 +377,8 @@ def test_the_net_of_a_trial_has_the_settings_of_its_block():
         "block": "residual",
         "block_settings": {"scale": 0.3},
     }
-    assert training.make(t).block.scale == 0.3
-    assert training.make(t | {"block": Residual(0.7)}).block.scale == 0.7
+    assert fully_connected.make(t).block.scale == 0.3
+    assert fully_connected.make(t | {"block": Residual(0.7)}).block.scale == 0.7
 
 
 def test_trials_that_are_all_finished_need_no_process(tmp_path):
@@ -393,11 +391,17 @@ def test_trials_that_are_all_finished_need_no_process(tmp_path):
 def test_a_worker_with_other_code_or_data_is_refused():
     """As of a cluster, where each machine has a clone and data of its own."""
     t = setting(epochs=1)
-    key = {"trial": t, "data": training.data_of(t).sha256, "code": checksum_of_sources(training.trial, t["block"])}
-    assert trials_module._call(training.trial, training.data_of, t, json.dumps(key))[1]["diverged"] is None
+    key = {
+        "trial": t,
+        "data": fully_connected.data_of(t).sha256,
+        "code": checksum_of_sources(fully_connected.trial, t["block"]),
+    }
+    assert (
+        trials_module._call(fully_connected.trial, fully_connected.data_of, t, json.dumps(key))[1]["diverged"] is None
+    )
     for wrong in ({"code": "0"}, {"data": "0"}):
         with pytest.raises(InputError, match="has other code or data than this program"):
-            trials_module._call(training.trial, training.data_of, t, json.dumps(key | wrong))
+            trials_module._call(fully_connected.trial, fully_connected.data_of, t, json.dumps(key | wrong))
 
 
 SOURCES = {
@@ -487,8 +491,8 @@ def test_the_text_of_all_modules_that_a_trial_imports_is_its_code(my_trials, tmp
 
 def test_a_function_that_is_bound_is_of_the_code_of_a_trial(my_trials):
     mine = my_trials()
-    bound = functools.partial(training.trial, other=mine.trial)
-    assert checksum_of_sources(bound) != checksum_of_sources(training.trial)
+    bound = functools.partial(fully_connected.trial, other=mine.trial)
+    assert checksum_of_sources(bound) != checksum_of_sources(fully_connected.trial)
     assert checksum_of_sources(functools.partial(mine.trial)) == checksum_of_sources(mine.trial)
 
 
@@ -499,8 +503,8 @@ def test_a_block_of_another_module_is_of_the_code_of_every_trial(my_trials, monk
         mine = my_trials(*edit)
         block = type("Mine", (), {"__module__": mine.__name__})
         monkeypatch.setitem(hn.BLOCKS, "mine", block)
-        assert checksum_of_sources(training.trial, "highway") == checksum_of_sources(training.trial)
-        return checksum_of_sources(training.trial, "mine")
+        assert checksum_of_sources(fully_connected.trial, "highway") == checksum_of_sources(fully_connected.trial)
+        return checksum_of_sources(fully_connected.trial, "mine")
 
     before = key()
     assert key() == before
@@ -797,7 +801,9 @@ def setting(**own):
 
 
 def test_layers_have_as_many_parameters():
-    sizes = {block: training.make(setting(block=block, layers=3))._blocks[0].size for block in training.WIDTH}
+    sizes = {
+        block: fully_connected.make(setting(block=block, layers=3))._blocks[0].size for block in fully_connected.WIDTH
+    }
     assert sizes == {"highway": 5100, "plain": 5112}
 
 
@@ -805,40 +811,44 @@ def test_layers_have_as_many_parameters():
 @pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 def test_training_lowers_the_loss_and_measures_it(block, activation):
     t = setting(block=block, activation=activation, rate=0.5, width=50)
-    net, result = training.train(t)
+    net, result = fully_connected.train(t)
     assert result["losses"][1] < result["losses"][0] < 2.4
-    x, y, x_test, y_test = training.images(t["n_train"], t["n_test"])
+    x, y, x_test, y_test = fully_connected.images(t["n_train"], t["n_test"])
     assert x.min() == 0
     assert x.max() == 1
     logits = net.predict(x).astype(float)
     p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     assert result["loss"] == pytest.approx(-np.log(p[np.arange(len(y)), y]).mean(), rel=1e-5)
     assert result["test_accuracy"] == (net.predict(x_test).argmax(axis=1) == y_test).mean()
-    assert training.train(t)[1] == result
+    assert fully_connected.train(t)[1] == result
 
 
 def test_a_trial_that_diverges_is_kept_and_comes_last():
-    _, result = training.train(setting(block="plain", rate=1e30, clip=math.inf, activation="relu"))
+    _, result = fully_connected.train(setting(block="plain", rate=1e30, clip=math.inf, activation="relu"))
     assert "loss" in result["diverged"]
     assert result["test_accuracy"] is None
-    assert training.selection_loss(result) == math.inf > training.selection_loss({"losses": [1e9], "diverged": None})
+    assert (
+        fully_connected.selection_loss(result)
+        == math.inf
+        > fully_connected.selection_loss({"losses": [1e9], "diverged": None})
+    )
 
 
 def test_what_diverged_has_no_numbers_even_if_its_logits_are_finite():
     t = setting()
-    assert set(training.measure(training.make(t), t, "epoch 1, step 2: loss nan").values()) == {None}
+    assert set(fully_connected.measure(fully_connected.make(t), t, "epoch 1, step 2: loss nan").values()) == {None}
 
 
 def test_the_images_are_read_before_the_processes_are_forked():
-    training.images.cache_clear()
-    e = SimpleNamespace(run=lambda function, trials, data_of: training.images.cache_info().currsize)
-    assert training.run(e, [setting(), setting(seed=1), setting(n_test=200)]) == 2
+    fully_connected.images.cache_clear()
+    e = SimpleNamespace(run=lambda function, trials, data_of: fully_connected.images.cache_info().currsize)
+    assert fully_connected.run(e, [setting(), setting(seed=1), setting(n_test=200)]) == 2
 
 
 def test_the_rate_decays_by_its_factor_in_an_epoch():
     t = setting(rate=2.0, momentum=0.9, decay=0.5)
-    net = training.make(t)
-    optimizer = training.sgd(net, t, steps=10)
+    net = fully_connected.make(t)
+    optimizer = fully_connected.sgd(net, t, steps=10)
     assert optimizer.lr == pytest.approx(0.2)
     for _ in range(10):
         optimizer.step(net.gradient)
@@ -847,23 +857,25 @@ def test_the_rate_decays_by_its_factor_in_an_epoch():
 
 
 def test_the_blogs_descent_is_on_the_summed_loss(monkeypatch):
-    made, original = [], training.SGD
-    monkeypatch.setattr(training, "SGD", lambda *words, **more: made.append(original(*words, **more)) or made[-1])
+    made, original = [], fully_connected.SGD
+    monkeypatch.setattr(
+        fully_connected, "SGD", lambda *words, **more: made.append(original(*words, **more)) or made[-1]
+    )
     full_mnist.blog(setting(layers=20, activation="relu", steps=3))
     assert [(o.lr, o.momentum, o.clip) for o in made] == [(0.01 * 50, 0.0, math.inf)]
 
 
 def test_skipped_blocks_are_gates_shut():
-    net, _ = training.train(setting())
-    shut = training.skipped(net)
+    net, _ = fully_connected.train(setting())
+    shut = fully_connected.skipped(net)
     net.b_T[:] = -1e4
-    x = training.images(1280, 300)[2]
+    x = fully_connected.images(1280, 300)[2]
     np.testing.assert_array_equal(shut.predict(x), net.predict(x))
 
 
 def test_epochs_to_a_loss():
-    assert training.epochs_to(0.1, [1, 0.3, 0.1, 0.05]) == 3
-    assert training.epochs_to(0.1, [1, 0.3]) is None
+    assert fully_connected.epochs_to(0.1, [1, 0.3, 0.1, 0.05]) == 3
+    assert fully_connected.epochs_to(0.1, [1, 0.3]) is None
 
 
 def test_the_search_is_random_repeatable_and_in_its_range():
@@ -901,7 +913,7 @@ def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(mon
 
     monkeypatch.setattr(Experiment, "run", run)
     monkeypatch.setattr(Experiment, "save", save)
-    monkeypatch.setattr(training, "images_of", lambda t: None)
+    monkeypatch.setattr(fully_connected, "images_of", lambda t: None)
     keys = "data", "data_dir", "n_train", "n_test"
     sets = {t["data"]: tuple(t[key] for key in keys) for t in record["trials"]["final"] if "data" in t}
     monkeypatch.setattr(fifty_layers, "data_sets", lambda e: sets)
@@ -996,7 +1008,7 @@ def test_the_committed_results_hold_what_they_must(name):
         assert summary["plain_over_highway_loss_at_100"] >= 100
         assert len(kept["search"]) == 8 * record["settings"]["trials"]
         assert not {t["seed"] for t in kept["final"]} & {t["seed"] for t in kept["search"] + kept["finalists"]}
-        assert all(summary[f"final_loss_{block}_{n}"]["n"] >= 3 for block in training.WIDTH for n in LAYERS)
+        assert all(summary[f"final_loss_{block}_{n}"]["n"] >= 3 for block in fully_connected.WIDTH for n in LAYERS)
     if name == "blocks":
         assert record["settings"]["layers"] == [10, 20, 50, 100, 200]
         runs = [(t["block"], t["layers"], t["width"] == 50) for t in kept["final"]]  # some may have diverged
@@ -1055,9 +1067,9 @@ def test_the_committed_results_hold_what_they_must(name):
 
 
 def test_a_trial_may_name_a_width_and_a_scale():
-    wide = training.make(setting(block="residual", width=11, layers=3, scale=1.0))
+    wide = fully_connected.make(setting(block="residual", width=11, layers=3, scale=1.0))
     assert wide.W_H.shape == (2, 11, 11)
-    halved = training.make(setting(block="residual", width=11, layers=3, scale=0.5))
+    halved = fully_connected.make(setting(block="residual", width=11, layers=3, scale=0.5))
     np.testing.assert_array_equal(halved.W_H, wide.W_H / 2)
     np.testing.assert_array_equal(halved.W_in, wide.W_in)
 
@@ -1099,7 +1111,7 @@ def test_the_committed_net_is_the_one_of_the_results():
     assert (net.depth, net.hidden, net.activation, net.dtype) == (49, 50, "tanh", np.float32)
     assert net.about["trial"] == fifty_layers.setting_of(t)
     assert "dirty" not in net.about["env"]["git"]
-    again = training.measure(net, t)
+    again = fully_connected.measure(net, t)
     assert again["loss"] == pytest.approx(t["loss"], rel=1e-4)
     assert again["test_accuracy"] == pytest.approx(t["test_accuracy"], abs=1.5e-4)
 
@@ -1148,9 +1160,9 @@ def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, c
     if changed == "the commit":
         monkeypatch.setattr(convolutional, "commit", lambda: "def")
     e = Experiment("table1", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
-    checkpoint = conv_training.checkpoint_of(t, str(tmp_path), "table1")
+    checkpoint = conv_trials.checkpoint_of(t, str(tmp_path), "table1")
     capsys.readouterr()
-    [again] = conv_training.run(e, functools.partial(table1.trial, folder=str(tmp_path)), [t], training.data_of)
+    [again] = conv_trials.run(e, functools.partial(table1.trial, folder=str(tmp_path)), [t], fully_connected.data_of)
     assert len(started) == 3 + 1
     assert again["history"] == whole["history"]
     assert again["commits"] == (["abc", "def"] if changed == "the commit" else ["abc"])
@@ -1161,7 +1173,7 @@ def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, c
 def test_a_checkpoint_goes_when_the_log_has_the_result(tmp_path):
     t = table1.setting(3, "highway", "short", 1, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
     e = Experiment("table1", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
-    checkpoint, there = conv_training.checkpoint_of(t, str(tmp_path), "table1"), []
+    checkpoint, there = conv_trials.checkpoint_of(t, str(tmp_path), "table1"), []
     run = e.run
 
     def runs(function, trials, data_of, logged):
@@ -1172,7 +1184,7 @@ def test_a_checkpoint_goes_when_the_log_has_the_result(tmp_path):
         return run(function, trials, data_of, looks)
 
     e.run = runs
-    conv_training.run(e, functools.partial(table1.trial, folder=str(tmp_path)), [t], training.data_of)
+    conv_trials.run(e, functools.partial(table1.trial, folder=str(tmp_path)), [t], fully_connected.data_of)
     assert there == [(True, 1)]
     assert not checkpoint.exists()
 

@@ -13,8 +13,9 @@ from test_docs import COMMANDS, READ, slug
 import highway_networks as hn
 import make_highway_explorer as explorer
 from benchmarks import explorer as benchmark
-from experiments import layer_by_layer, lesion
+from experiments import lesion
 from explorer import screenshots
+from training import layer_by_layer
 
 PAGE = screenshots.PAGE.read_text(encoding="utf-8")
 DATA = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', PAGE)[1])

@@ -22,10 +22,10 @@ from conftest import ROOT, write_data_set
 import conv_highway_networks as cn
 import highway_networks as hn
 from conv import cifar
-from experiments.trials import Experiment
 from plumbing import files
 from plumbing.files import InputError, Lock, check_writable, read_json, write_whole, written_beside
 from training import convolutional, protocols
+from training.trials import Experiment
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions and links of POSIX")
 

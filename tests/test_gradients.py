@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import experiments.extra_blocks  # noqa: F401  registers them
 import highway_networks as hn
+import training.extra_blocks  # noqa: F401  registers them
 
 STEP = 1e-30
 SHAPES = [  # d_in, d_out, hidden, depth, N

@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import pytest
 from conftest import ROOT
 
-from experiments import trials
 from plumbing import installed
 from plumbing.files import InputError
+from training import trials
 
 unix = pytest.mark.skipif(os.name == "nt", reason="a shell's commands")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -60,7 +60,7 @@ def assert_says_what_is_missing(process):
 
 
 def test_there_are_commands():
-    assert {"highway_networks.py", "straightforward.py", "docs/fill.py", "experiments/claims.py"} <= set(COMMANDS)
+    assert {"highway_networks.py", "straightforward.py", "docs/fill.py", "claims/ledger.py"} <= set(COMMANDS)
     assert len(COMMANDS) >= 25
     assert len(MODULES) >= 17
 

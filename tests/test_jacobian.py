@@ -10,7 +10,8 @@ from test_gradients import STEP, random_net
 from test_layer_by_layer import walk
 
 import highway_networks as hn
-from experiments import adam_explodes, full_mnist, jacobian, layer_by_layer, training
+from experiments import adam_explodes, full_mnist, jacobian
+from training import fully_connected, layer_by_layer
 
 KINDS = [*jacobian.SEARCHED_WIDTH]
 
@@ -83,7 +84,7 @@ def test_watching_changes_nothing():
 @pytest.mark.parametrize("warm_up", [0, 1])
 def test_what_is_watched_is_as_by_hand(warm_up):
     t = adam_setting(warm_up=warm_up, clip=0.01)
-    net, (x, y, *_) = training.make(t), training.images_of(t)
+    net, (x, y, *_) = fully_connected.make(t), fully_connected.images_of(t)
     watched, v = adam_explodes.WatchedAdam(net, t, 10), np.zeros(len(net.parameters))
     for k in range(3):
         before = net.parameters.astype(np.float64)
@@ -126,7 +127,7 @@ def test_a_burst_names_the_image_that_is_stretched_most(monkeypatch):
     t = adam_setting(layers=3)
     result = adam_explodes.trial(t)["burst"]
     assert (result["epoch"], result["step"]) == (2, 1)
-    net, x = training.make(t), training.images_of(t)[0][:128]
+    net, x = fully_connected.make(t), fully_connected.images_of(t)[0][:128]
     net.W_T[:] *= 10  # so that images differ
     watched = adam_explodes.WatchedAdam(net, t, 10)
     net.forward(x)

@@ -3,14 +3,15 @@
 import copy
 import itertools
 
+import fully_connected.extra_blocks
 import numpy as np
 import pytest
 from conftest import ROOT
 from test_gradients import STEP, random_net
 
-import experiments.extra_blocks  # noqa: F401  registers them
 import highway_networks as hn
-from experiments import fifty_layers, gates, layer_by_layer, lesion, routing, training
+from experiments import fifty_layers, gates, lesion, routing
+from training import fully_connected, layer_by_layer
 
 
 def walk(net, state, start=0):
@@ -79,7 +80,7 @@ def trained(tmp_path_factory):
     t |= {"momentum": 0.9, "decay": 0.9, "gate_bias": -1.0, "clip": 1.0, "seed": 1, "epochs": 3}
     t |= {"n_train": 1500, "n_test": 400}
     fifty_layers.trial(t, str(folder))
-    return fifty_layers.net_of(t, str(folder)), t, str(folder), training.images_of(t)
+    return fifty_layers.net_of(t, str(folder)), t, str(folder), fully_connected.images_of(t)
 
 
 def test_a_net_that_was_kept_is_used_and_one_that_is_not_there_is_trained_again(trained, tmp_path, monkeypatch):
@@ -234,7 +235,7 @@ def test_clusters_and_pairs_where_the_truth_is_known():
 
 def test_random_gates_see_the_same_states(trained):
     net, t, folder, (x, *_) = trained
-    other = training.make(t | {"seed": 1001})
+    other = fully_connected.make(t | {"seed": 1001})
     mine, control = list(routing.routes(net, net, x[:9])), list(routing.routes(net, other, x[:9]))
     state = layer_by_layer.first(net, x[:9])
     for (layer, T, y_l), (_, random, same) in zip(mine, control, strict=True):

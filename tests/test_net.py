@@ -17,11 +17,11 @@ import highway_networks as hn
 import straightforward
 from benchmarks.rivals import as_straightforward
 from conv.layers import ConvNet, Nesterov
-from experiments.extra_blocks import Residual
-from experiments.training import SGD
 from plumbing.arrays import zero_rows, zeros
 from plumbing.files import InputError
 from training import convolutional
+from training.extra_blocks import Residual
+from training.fully_connected import SGD
 
 
 def of_two_gates(net, x):

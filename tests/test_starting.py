@@ -92,7 +92,7 @@ def test_an_isolated_python_without_docstrings_trains(tmp_path, data_set):
         "conv_highway_networks.py",
         "visualize_highway_networks.py",
         "experiments/lesion.py",
-        "experiments/claims.py",
+        "claims/ledger.py",
         "benchmarks/step.py",
         "docs/fill.py",
     ],

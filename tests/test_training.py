@@ -11,8 +11,8 @@ import pytest
 from conftest import without_time, write_data_set
 from threadpoolctl import threadpool_info
 
-import experiments.extra_blocks  # noqa: F401  registers "residual"
 import highway_networks as hn
+import training.extra_blocks  # noqa: F401  registers "residual"
 from plumbing import files
 from plumbing.commands import run_command
 from plumbing.files import InputError, environment, write_json

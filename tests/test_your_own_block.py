@@ -12,8 +12,8 @@ import pytest
 from conftest import ROOT
 
 import highway_networks as hn
-from experiments.extra_blocks import Residual
 from plumbing.files import InputError
+from training.extra_blocks import Residual
 
 PAGE = (ROOT / "docs" / "your_own_block.md").read_text(encoding="utf-8")
 BLOCK, TRAINING = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)

@@ -8,9 +8,9 @@ finalists: the best of the short trials is taken.  Kinds are searched alike, sid
 from __future__ import annotations
 
 import numpy as np
+from fully_connected.trials import Experiment
 
-from experiments import training
-from experiments.trials import Experiment
+from training import fully_connected
 
 
 def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
@@ -45,10 +45,10 @@ def search(e: Experiment, kinds: list[tuple], sample, finalists=two_best) -> tup
 
 def _compare(e: Experiment, groups: list[list[dict]]) -> tuple[list[dict], list[list[dict]]]:
     """Runs the trials of all groups; their results, and the settings of each group, the best first."""
-    results = training.run(e, [t for group in groups for t in group])
+    results = fully_connected.run(e, [t for group in groups for t in group])
     rows, ranked = iter(results), []
     for group in groups:
-        pairs = [(t, training.selection_loss(next(rows))) for t in group]
+        pairs = [(t, fully_connected.selection_loss(next(rows))) for t in group]
         ranked.append([t for t, _ in sorted(pairs, key=lambda pair: pair[1])])
     return results, ranked
 
@@ -60,4 +60,4 @@ def over_seeds(settings: list[dict], s: dict) -> list[dict]:
 
 def ranked(results: list[dict], **kind) -> list[dict]:
     """Those with these settings, the best first."""
-    return sorted((t for t in results if kind.items() <= t.items()), key=training.selection_loss)
+    return sorted((t for t in results if kind.items() <= t.items()), key=fully_connected.selection_loss)

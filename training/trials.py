@@ -21,7 +21,6 @@ from pathlib import Path
 from tqdm import tqdm
 
 import highway_networks as hn
-from experiments.sources import checksum_of_sources, keep_loaded_texts
 from plumbing.commands import first_line, number, path_name, run_command, run_program
 from plumbing.files import (
     ROOT,
@@ -37,6 +36,7 @@ from plumbing.files import (
 )
 from plumbing.installed import how_to_install
 from plumbing.processes import MOST_JOBS, WorkerDied, all_cores, in_processes, one_blas_thread
+from training.sources import checksum_of_sources, keep_loaded_texts
 
 MORE = "a larger budget: more trials, epochs, seeds or draws, as far as the experiment has them"
 HARDER = "data sets to be measured beside MNIST: folders in its layout, such as Fashion-MNIST's, and CIFAR-100"

@@ -24,18 +24,20 @@ if not __package__:  # run as a file, from any folder
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from functools import cache
 
+from claims import ledger
 from docs import fill
-from experiments import cifar, claims, conv_training, table1
+from experiments import cifar, table1
 from plumbing.commands import first_line, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, Lock, json_bytes, read_json
 from plumbing.records import load_results
+from training import conv_trials
 
 QUESTIONS = {"cifar": cifar, "table1": table1}
 
 
 def identity_of(trial: dict) -> dict:
     """What tells a trial from others: all of its settings and, of a branch, what it branches from."""
-    names = (*conv_training.SETTING, "parent")
+    names = (*conv_trials.SETTING, "parent")
     return {name: trial.get(name) for name in names}
 
 
@@ -121,7 +123,7 @@ def main(argv=None) -> int:
             results["summary"] = question.summarise(results["trials"])
         except (LookupError, TypeError, ValueError) as error:
             raise InputError(f"the runs cannot be summarised: {error!r}") from error
-        judged = claims.judged_record(claims.read(ROOT) | {args.question: results})
+        judged = ledger.judged_record(ledger.read(ROOT) | {args.question: results})
         new = {name: results, "results/claims.json": judged}
         pages = fill.changed_pages(cache(lambda name: new.get(name) or fill.committed(name)))
         save({ROOT / name: json_bytes(record) for name, record in new.items()} | pages)

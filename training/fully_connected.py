@@ -14,9 +14,9 @@ import numpy as np
 
 import highway_networks as hn
 from conv.cifar import load_cifar
-from experiments import extra_blocks
-from experiments.trials import Experiment
 from plumbing.files import InputError
+from training import extra_blocks
+from training.trials import Experiment
 
 WIDTH = {"highway": 50, "plain": 71}
 BATCH, CIFAR = 128, "CIFAR-100"

@@ -9,9 +9,9 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 import highway_networks as hn
+from claims.rules import judged, mean, prediction_interval, shown
 from conv.layers import ConvNet
 from conv.nets import find_net
-from experiments.ledger import judged, mean, prediction_interval, shown
 from plumbing.files import InputError
 from training import convolutional, protocols
 from training import images as conv_images

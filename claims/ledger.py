@@ -3,7 +3,7 @@
     python -m experiments.claims            -> results/claims.json, and its rows on the screen
 
 The claims stand in the experiments that measure them; here are those of the headline and those over several
-experiments.  How they are judged: experiments/ledger.py.
+experiments.  How they are judged: claims/rules.py.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if not __package__:  # run as a file, from any folder
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 
-from experiments import committed
+from claims.rules import PUBLISHED, Claim, NotMeasured, above, below, judge, of, shown, shown_in, within
 from experiments.blocks import early_and_late
-from experiments.ledger import PUBLISHED, Claim, NotMeasured, above, below, judge, of, shown, shown_in, within
-from experiments.trials import run_and_exit
 from plumbing.commands import first_line
 from plumbing.files import ROOT, InputError, check_writable, environment, write_json
 from plumbing.records import load_record, load_results, seconds_on_two_cores
+from training import committed
+from training.trials import run_and_exit
 
 NEEDS = {name: ("fifty_layers",) for name in ("gates", "lesion", "routing", "data_movement")}  # what must run before
 SOURCES = ("published program", "paper", "the authors' log", "blog", "encyclopedia article", "published program, open")
