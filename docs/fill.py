@@ -4,16 +4,19 @@
 
 A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is one of
 
-    FILE.KEY          an entry of `summary` in results/FILE.json, as mean ± standard deviation (n)
-    FILE.KEY:2        its mean alone, with so many significant digits
-    verdict: WORDS    the ledger's verdict on the one claim with these words; judged: WORDS, with our numbers before it
-    takes-FILE        how long that took
-    a table, or a sentence, which a module of report/ registers under this name
+    FILE.KEY[block=highway, layers=100]      `KEY` of the one row of results/FILE.json's summary that has it and these
+                                             settings (none are needed if it is the only row), as mean ± sd (n)
+    FILE.KEY[...]:2                          its mean alone, with two significant digits
+    verdict: ID                              the ledger's verdict on the claim of this id
+    judged: ID                               our numbers, and the verdict
+    takes-FILE                               how long its measurement took
+    the name of a table, or a sentence, that a module of report/ registers
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import re
 import sys
 from pathlib import Path
@@ -23,15 +26,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from functools import cache
 
-from claims import ledger
 from plumbing.commands import first_line, run_command, run_program
-from plumbing.files import ROOT, InputError, read_json
+from plumbing.files import ROOT, InputError, json_bytes, read_json
+from plumbing.records import select
 from report import registry
-from report.ledger import the_claim
 from report.tables import cell, of_summary, takes
 from training.committed import checked
 
-NAME = r"<!-- ((?!end )[\w.-]+(?::\d)?|(?:verdict|judged): [^<>]+) -->"
+NUMBER = r"(?P<file>\w+)\.(?P<key>[\w.+-]+)(?:\[(?P<settings>[^<>\[\]]+)\])?(?::(?P<digits>\d))?"
+NAME = r"<!-- ((?!end )[\w.-]+(?:\[[^<>\[\]]+\])?(?::\d)?|(?:verdict|judged): [\w-]+) -->"
 MARK = re.compile(NAME + r"(?:(?!<!--).)*<!-- end -->", re.S)
 registry.import_all()
 
@@ -61,28 +64,48 @@ def fill(text: str, read) -> str:
 
 
 def value_of(name: str, read) -> str:
-    column, is_claim, words = name.partition(": ")
+    column, is_claim, claim_id = name.partition(": ")
     if is_claim:
-        claim = the_claim(read, words)
+        claim = select(read("results/claims.json")["trials"], id=claim_id)
         verdict = cell(claim["verdict"])
-        return {"verdict": verdict, "judged": f"{cell(claim['ours'])} | {verdict}"}[column]
+        return verdict if column == "verdict" else f"{cell(claim['ours'])} | {verdict}"
     if name.startswith("takes-"):
         return takes(read, name.removeprefix("takes-"))
     if name in registry.TABLES:
         return registry.TABLES[name](read)
-    file, _, key = name.partition(".")
-    key, _, digits = key.rpartition(":") if re.search(r":\d$", key) else (key, "", "")
-    return of_summary(read(f"results/{file}.json")["summary"][key], key, int(digits or 0))
+    mark = re.fullmatch(NUMBER, name)
+    if not mark:
+        raise LookupError(f"{name} is neither FILE.KEY nor a table that report/ registers")
+    summary = read(f"results/{mark['file']}.json")["summary"]
+    value = number_in(summary, mark["key"], mark["settings"] or "")
+    return of_summary(value, mark["key"], int(mark["digits"] or 0))
+
+
+def number_in(summary: list[dict] | dict, key: str, settings: str):
+    """`key` of the one row that has it and these settings, "block=highway, layers=100"; a benchmark's summary has no
+    rows."""
+    if isinstance(summary, dict):
+        return summary[key]
+    wanted = dict(part.strip().split("=") for part in settings.split(",")) if settings else {}
+    rows = [row for row in summary if key in row]
+    rows_as_text = [{name: setting_as_text(row[name]) for name in wanted if name in row} for row in rows]
+    place = rows_as_text.index(select(rows_as_text, **wanted))
+    return rows[place][key]
+
+
+def setting_as_text(value) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def committed(name: str):
-    """The JSON of this name, from the repository's root; raises InputError for one that the pages are not about, and
-    for a ledger that is not what the rules say of the results."""
+    """The JSON of this name, from the repository's root.
+
+    Raises InputError for one that the pages are not about, and for a ledger that was made of other results."""
     record = checked(Path(name).stem, read_json(ROOT / name))
-    if name == "results/claims.json":
-        judged = ledger.judged_record(ledger.read(ROOT))
-        if any(record[part] != judged[part] for part in ("summary", "trials")):
-            raise InputError(f"{name} is not what the rules say of the results: python -m experiments.claims")
+    for judged, checksum in record.get("judged", {}).items():
+        folder = ROOT if (ROOT / f"{judged}.json").exists() else ROOT / "results"
+        if hashlib.sha256(json_bytes(read_json(folder / f"{judged}.json"))).hexdigest() != checksum:
+            raise InputError(f"{name} was made of another {judged}.json: python -m experiments claims makes it anew")
     return record
 
 

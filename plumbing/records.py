@@ -29,6 +29,14 @@ def load_results(path) -> dict:
     return _load(path, {"settings", "summary", "trials"}, "it is not a results file of this project")
 
 
+def select(rows: list[dict], **wanted) -> dict:
+    """The one row with these settings; raises LookupError where there is none, or more than one."""
+    found = [row for row in rows if all(name in row and row[name] == value for name, value in wanted.items())]
+    if len(found) != 1:
+        raise LookupError(f"{len(found)} rows have {wanted}")
+    return found[0]
+
+
 def seconds_on_two_cores(record: dict) -> float:
     """How long all of its runs take, one group of trials after another, each trial in its turn on the core that is free
     first; of a run that was stopped and went on, all of its parts."""

@@ -4,13 +4,6 @@ from report.registry import table
 from report.tables import cell, markdown_table
 
 
-def the_claim(read, words: str) -> dict:
-    found = [row for row in read("results/claims.json")["trials"] if words in row["claim"]]
-    if len(found) != 1:
-        raise LookupError(f"{len(found)} claims contain {words!r}")
-    return found[0]
-
-
 @table("claims")
 def ledger(read) -> str:
     rows = []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import math
 import os
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,60 +17,88 @@ import highway_networks as hn
 from conv.cifar import load_cifar
 from plumbing.files import InputError
 from training import extra_blocks
-from training.trials import Experiment
+from training.trials import Runner
 
 WIDTH = {"highway": 50, "plain": 71}
-BATCH, CIFAR = 128, "CIFAR-100"
+BATCH = 128
+CIFAR = "CIFAR-100"
 ALL = {"n_train": 60000, "n_test": 10000}  # images
+
+
+VARIABLE = {"MNIST": "MNIST_DIR", CIFAR: "CIFAR_DIR"}  # names a folder of that set
 
 
 @functools.lru_cache(maxsize=3)  # MNIST and two harder sets
 def data_set(data_dir: str | None = None) -> hn.Dataset:
-    """MNIST, that of a folder in its layout, or "CIFAR-100" from $CIFAR_DIR, the cache or the web: read once, for the
-    processes that are forked afterwards, too.  Raises InputError where it cannot be had."""
-    data = load_cifar(CIFAR, os.environ.get("CIFAR_DIR")) if data_dir == CIFAR else hn.load_mnist(data_dir)
-    about = {None: "MNIST", CIFAR: CIFAR}.get(data_dir, data.name)
-    if data.name != about:  # $MNIST_DIR and $CIFAR_DIR do not make results about a set those of another
-        which = f"${about[:5]}_DIR names {data.source}"
-        raise InputError(f"{which}, which is not {about} but {data.name}; this experiment is about {about}")
+    """MNIST, the set of a folder in its layout, or "CIFAR-100" from $CIFAR_DIR, the cache or the web.
+
+    Read once, for the processes that are forked afterwards, too.  Raises InputError where it cannot be had."""
+    if data_dir == CIFAR:
+        data = load_cifar(CIFAR, os.environ.get("CIFAR_DIR"))
+        wanted = CIFAR
+    else:
+        data = hn.load_mnist(data_dir)
+        wanted = "MNIST" if data_dir is None else data.name
+    if data.name != wanted:  # $MNIST_DIR and $CIFAR_DIR do not turn results about one set into those of another
+        raise InputError(
+            f"${VARIABLE[wanted]} names {data.source}, which is not {wanted} but {data.name}; "
+            f"this experiment is about {wanted}"
+        )
     return data
 
 
-def data_of(t: dict) -> hn.Dataset:
-    """That of a trial."""
-    return data_set(t.get("data_dir"))
+def data_of(setting: dict) -> hn.Dataset:
+    """The data set of a trial."""
+    return data_set(setting.get("data_dir"))
 
 
 def pixels_of(data_dir: str | None) -> str:
-    """Between which numbers the pixels of a set are scaled: from background to ink, and colours around 0."""
+    """The interval to which pixels are scaled: from background to ink, and colours around 0."""
     return "[-1, 1]" if data_dir == CIFAR else "[0, 1]"
 
 
+class Images(NamedTuple):
+    """The first images of a set: float32, scaled, (n, d_in), and their labels (n,)."""
+
+    x_train: np.ndarray
+    y_train: np.ndarray
+    x_test: np.ndarray
+    y_test: np.ndarray
+
+
 @functools.lru_cache(maxsize=3)
-def images(n_train: int, n_test: int, data_dir: str | None = None):
-    """x_train (n_train, d_in) float32, scaled, y_train, x_test, y_test: the first images of MNIST or of another set."""
-    data, scale = data_set(data_dir), functools.partial(hn.scale_pixels, dtype=np.float32, pixels=pixels_of(data_dir))
-    x_train, x_test = scale(data.x_train[:n_train]), scale(data.x_test[:n_test])
-    return x_train, data.y_train[:n_train], x_test, data.y_test[:n_test]
+def images(n_train: int, n_test: int, data_dir: str | None = None) -> Images:
+    data = data_set(data_dir)
+    pixels = pixels_of(data_dir)
+    x_train = hn.scale_pixels(data.x_train[:n_train], np.float32, pixels)
+    x_test = hn.scale_pixels(data.x_test[:n_test], np.float32, pixels)
+    return Images(x_train, data.y_train[:n_train], x_test, data.y_test[:n_test])
 
 
-def images_of(t: dict):
-    """Those of a trial."""
-    return images(t["n_train"], t["n_test"], t.get("data_dir"))
+def images_of(setting: dict) -> Images:
+    """The images of a trial."""
+    return images(setting["n_train"], setting["n_test"], setting.get("data_dir"))
 
 
-def make(t: dict) -> hn.DeepNet:
-    """The net of a trial; initialised normalised: He for ReLU, Glorot for tanh."""
-    init = "he" if t["activation"] == "relu" else "glorot"
-    rng = np.random.default_rng(t["seed"])
-    own = {"activation": t["activation"], "init": init, "gate_bias": t.get("gate_bias", 0.0)}
-    width = t["width"] if "width" in t else WIDTH[t["block"]]
-    block = hn.block_of(t["block"], **t.get("block_settings", {}))
-    if "scale" in t:
-        block = extra_blocks.Residual(t["scale"])
-    data = data_of(t)
-    net = hn.DeepNet(data.x_train.shape[1], data.n_classes, width, t["layers"] - 1, block, rng, **own)
-    net.about["pixels"] = pixels_of(t.get("data_dir"))
+def make(setting: dict) -> hn.DeepNet:
+    """The net of a trial, from its seed; initialised normally: He's way for ReLU, Glorot's for tanh."""
+    data = data_of(setting)
+    block = hn.block_of(setting["block"], **setting.get("block_settings", {}))
+    if "scale" in setting:
+        block = extra_blocks.Residual(setting["scale"])
+    width = setting["width"] if "width" in setting else WIDTH[setting["block"]]
+    net = hn.DeepNet(
+        data.x_train.shape[1],
+        data.n_classes,
+        width,
+        setting["layers"] - 1,
+        block,
+        np.random.default_rng(setting["seed"]),
+        activation=setting["activation"],
+        init="he" if setting["activation"] == "relu" else "glorot",
+        gate_bias=setting.get("gate_bias", 0.0),
+    )
+    net.about["pixels"] = pixels_of(setting.get("data_dir"))
     return net
 
 
@@ -91,19 +120,23 @@ class SGD(hn.Optimizer):
             np.subtract(p, v, p)
 
 
-def sgd(net: hn.DeepNet, t: dict, steps: int) -> SGD:
-    """`rate` = lr / (1 - momentum), the effective step; `decay` is that of an epoch."""
-    lr = t["rate"] * (1 - t["momentum"])
-    return SGD(net.parameters, lr, t["momentum"], decay=t["decay"] ** (1 / steps), clip=t["clip"])
+def sgd(net: hn.DeepNet, setting: dict, steps: int) -> SGD:
+    """`rate` is lr / (1 - momentum), the effective step; `decay` that of an epoch of so many steps."""
+    lr = setting["rate"] * (1 - setting["momentum"])
+    decay = setting["decay"] ** (1 / steps)
+    return SGD(net.parameters, lr, setting["momentum"], decay=decay, clip=setting["clip"])
 
 
-def train(t: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
-    """Trains the net of a trial; its running mean loss of every epoch, then loss and accuracy on all images."""
-    x, y, *_ = images_of(t)
-    net, shuffle = make(t), np.random.default_rng([t["seed"], 1])
-    orders = (shuffle.permutation(len(x)) for _ in range(t["epochs"]))
-    rows, diverged = hn.train_epochs(net, optimizer_of(net, t, len(x) // BATCH), x, y, orders, BATCH)
-    return net, {"losses": losses_of(rows), "diverged": diverged, **measure(net, t, diverged)}
+def train(setting: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
+    """Trains the net of a trial: its running mean loss of every epoch, then loss and accuracy on all images."""
+    images = images_of(setting)
+    n_train = len(images.x_train)
+    net = make(setting)
+    shuffle = np.random.default_rng([setting["seed"], 1])
+    orders = (shuffle.permutation(n_train) for _ in range(setting["epochs"]))
+    optimizer = optimizer_of(net, setting, n_train // BATCH)
+    rows, diverged = hn.train_epochs(net, optimizer, images.x_train, images.y_train, orders, BATCH)
+    return net, {"losses": losses_of(rows), "diverged": diverged, **measure(net, setting, diverged)}
 
 
 def losses_of(rows: list[dict]) -> list[float]:
@@ -112,49 +145,55 @@ def losses_of(rows: list[dict]) -> list[float]:
 
 
 @np.errstate(all="ignore")  # a net that diverged is not finite
-def measure(net: hn.DeepNet, t: dict, diverged: str | None = None) -> dict:
-    """Loss on all training images, accuracy on both sets; nothing of a net that diverged."""
-    x_train, y_train, x_test, y_test = images_of(t)
-    logits, test_logits = net.predict(x_train), net.predict(x_test)
-    if diverged or not (np.isfinite(logits).all() and np.isfinite(test_logits).all()):
+def measure(net: hn.DeepNet, setting: dict, diverged: str | None = None) -> dict:
+    """Loss on all training images, accuracy on both sets; None for a net that diverged."""
+    images = images_of(setting)
+    train_logits = net.predict(images.x_train)
+    test_logits = net.predict(images.x_test)
+    if diverged or not (np.isfinite(train_logits).all() and np.isfinite(test_logits).all()):
         return {"loss": None, "train_accuracy": None, "test_accuracy": None}
-    loss, _ = hn.softmax_cross_entropy(logits.astype(np.float64), y_train)
-    accuracies = ((logits, y_train), (test_logits, y_test))
-    train_accuracy, test_accuracy = (float((each.argmax(axis=1) == y).mean()) for each, y in accuracies)
-    return {"loss": float(loss), "train_accuracy": train_accuracy, "test_accuracy": test_accuracy}
+    loss, _ = hn.softmax_cross_entropy(train_logits.astype(np.float64), images.y_train)
+    return {
+        "loss": float(loss),
+        "train_accuracy": float((train_logits.argmax(axis=1) == images.y_train).mean()),
+        "test_accuracy": float((test_logits.argmax(axis=1) == images.y_test).mean()),
+    }
 
 
 def skipped(net: hn.DeepNet) -> hn.DeepNet:
     """The same net with all its blocks skipped: T = 0, so that they carry their input unchanged."""
-    rng, own = np.random.default_rng(0), {"activation": net.activation}
-    shallow = hn.DeepNet(net.d_in, net.d_out, net.hidden, 0, net.block, rng, **own, dtype=net.dtype)
+    shallow = hn.DeepNet(net.d_in, net.d_out, net.hidden, 0, net.block, 0, activation=net.activation, dtype=net.dtype)
     for name in ("W_in", "b_in", "W_out", "b_out"):
         getattr(shallow, name)[:] = getattr(net, name)
     return shallow
 
 
-def train_and_skip(t: dict) -> tuple[hn.DeepNet, dict]:
-    """As train(); and the test accuracy of the trained net with all its blocks skipped."""
-    net, result = train(t)
-    return net, result | {"skipped_accuracy": measure(skipped(net), t)["test_accuracy"]}
+def train_and_skip(setting: dict) -> tuple[hn.DeepNet, dict]:
+    """As train(), with the test accuracy of the trained net with all its blocks skipped."""
+    net, result = train(setting)
+    return net, {**result, "skipped_accuracy": measure(skipped(net), setting)["test_accuracy"]}
 
 
-def trial(t: dict) -> dict:
-    return train(t)[1]
+def trial(setting: dict) -> dict:
+    _, result = train(setting)
+    return result
 
 
-def run(e: Experiment, trials: list[dict], function=trial) -> list[dict]:
-    """e.run(function, trials), with the images read here, once, and not in every process that is forked."""
-    for t in trials:
-        images_of(t)
-    return e.run(function, trials, data_of)
+def run(runner: Runner, settings: list[dict], function=trial) -> list[dict]:
+    """runner.run(function, settings), with the images read here, once, and not in every process that is forked."""
+    for setting in settings:
+        images_of(setting)
+    return runner.run(function, settings, data_of)
 
 
 def epochs_to(loss: float, losses: list[float]) -> int | None:
     """The first epoch whose running mean loss is at most this."""
-    return next((epoch for epoch, each in enumerate(losses, 1) if each <= loss), None)
+    for epoch, loss_of_epoch in enumerate(losses, 1):
+        if loss_of_epoch <= loss:
+            return epoch
+    return None
 
 
 def selection_loss(result: dict) -> float:
-    """By which trials are compared: the running training loss of the last epoch; diverged ones come last."""
+    """What trials are compared by: the running training loss of the last epoch; diverged ones come last."""
     return math.inf if result["diverged"] or not result["losses"] else result["losses"][-1]

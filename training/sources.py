@@ -2,8 +2,8 @@
 
 The text is that of whole files, comments included: of the module of the trial's function, and of all that it imports,
 directly or not, wherever they lie and wherever in them an import stands.  Installed packages, the standard library,
-plumbing/ and report/ do not count.  So a changed comment runs trials anew; that is the price of a rule that is simple.
-Finished trials travel as JSON, results/NAME.json.  What importlib imports by a name that is computed is not seen.
+claims/, plumbing/ and report/ do not count.  So a changed comment runs trials anew; that is the price of a simple
+rule.  Finished trials travel as JSON, results/NAME.json.  What importlib imports by a name that is computed is not seen.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pathlib import Path
 from highway_networks import BLOCKS, Block
 from plumbing.files import ROOT, InputError
 
-LEFT_OUT = ("plumbing", "report")  # folders of the project that compute no trial
+LEFT_OUT = ("claims", "plumbing", "report")  # folders of the project that compute no trial
 INSTALLED = {"site-packages", "dist-packages"}
 STANDARD_LIBRARY = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")}
 

@@ -6,11 +6,9 @@ data and its code.  The log keeps a result under all three, the data and the cod
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import functools
 import hashlib
-import importlib
 import json
 import os
 import shlex
@@ -21,7 +19,6 @@ from pathlib import Path
 from tqdm import tqdm
 
 import highway_networks as hn
-from plumbing.commands import first_line, number, path_name, run_command, run_program
 from plumbing.files import (
     ROOT,
     InputError,
@@ -32,56 +29,65 @@ from plumbing.files import (
     from_json,
     json_bytes,
     open_file,
-    write_json,
 )
 from plumbing.installed import how_to_install
-from plumbing.processes import MOST_JOBS, WorkerDied, all_cores, in_processes, one_blas_thread
+from plumbing.processes import WorkerDied, all_cores, in_processes, one_blas_thread
 from training.sources import checksum_of_sources, keep_loaded_texts
 
-MORE = "a larger budget: more trials, epochs, seeds or draws, as far as the experiment has them"
-HARDER = "data sets to be measured beside MNIST: folders in its layout, such as Fashion-MNIST's, and CIFAR-100"
 
+class Runner:
+    """Runs the trials of one question under one budget, and keeps them in a log beside its results.
 
-class Experiment:
-    """One experiment under one budget: where its results go, its trials, the file that it writes at the end.
-
-    `data_dir` is the help for --data-dir, where its own data lie; with `harder` it names sets beside MNIST."""
+    name        of the question
+    budget      "quick", "default" or "full"
+    settings    those of the budget
+    folder      of the results, the log and checkpoints
+    sets_beside data sets that are measured beside MNIST, and data_dir, where the question's data lie
+    needed      the results of the questions that this one needs, by name
+    flags       the words of the command line that another question's command needs to be of this budget
+    """
 
     def __init__(
-        self, name: str, doc: str, budgets: dict[str, dict], argv=None, *, full=MORE, harder=False, data_dir=""
-    ):
-        self.name, self.command = name, f"python -m experiments.{name}"
-        p = argparse.ArgumentParser(prog=self.command, description=first_line(doc))
-        budget = p.add_mutually_exclusive_group()
-        budget.add_argument("--quick", action="store_const", const="quick", dest="budget", help="a smoke test: seconds")
-        budget.add_argument("--full", action="store_const", const="full", dest="budget", help=full)
-        p.add_argument("--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes (%(default)s)")
-        p.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead of processes here")
-        p.add_argument("--results", type=path_name, metavar="DIR", help="instead of results, or results/quick, ...")
-        if harder:
-            p.add_argument("--data-dir", type=path_name, metavar="SET", nargs="+", default=[], help=HARDER)
-        elif data_dir:
-            p.add_argument("--data-dir", type=path_name, metavar="DIR", help=data_dir)
-        args = p.parse_args(argv)
+        self, name: str, budget: str, settings: dict, *, folder: Path | None = None, jobs: int | None = None,
+        scheduler: str | None = None, sets_beside: tuple[str, ...] = (), data_dir: str | None = None,
+    ):  # fmt: skip
         keep_loaded_texts()  # before data are read, which may take minutes
-        self.data_dir = getattr(args, "data_dir", None)
-        self.harder = self.data_dir if harder else []
-        of_harder = f" --data-dir {shlex.join(self.harder)}" if self.harder else ""
-        self.command += of_harder
-        at = f" --results {shlex.quote(args.results)}" if args.results else ""
-        self.flags = (f" --{args.budget}" if args.budget else "") + at + of_harder  # for another program's command
-        self.budget, self.jobs, self.scheduler = args.budget or "default", args.jobs, args.scheduler
-        self.processes = ["--scheduler", args.scheduler] if args.scheduler else ["--jobs", str(args.jobs)]
-        self.settings = budgets[self.budget]
-        default = ROOT / "results" / ("" if self.budget == "default" else self.budget)
-        self.folder = Path(os.path.abspath(args.results)) if args.results else default
+        self.name = name
+        self.budget = budget
+        self.settings = settings
+        default_folder = ROOT / "results"
+        if budget != "default":
+            default_folder /= budget
+        self.folder = Path(os.path.abspath(folder)) if folder else default_folder
+        self.jobs = jobs or all_cores()
+        self.scheduler = scheduler
+        self.sets_beside = tuple(sets_beside)
+        self.data_dir = data_dir
+        self.needed: dict[str, dict] = {}
+
+        words = [f"--{budget}"] if budget != "default" else []
+        if folder:
+            words += ["--results", str(folder)]
+        beside = ["--data-dir", *self.sets_beside] if self.sets_beside else []
+        self.flags = "".join(f" {shlex.quote(word)}" for word in (*words, *beside))
+        self.command = shlex.join(["python", "-m", "experiments", name, *beside])
+
         with contextlib.suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
-        check_writable(self.folder / f"{name}.json")
+        self.path = self.folder / f"{name}.json"
+        check_writable(self.path)
         self.log = self.folder / f"{name}.jsonl"
-        self.lock = Lock(self.log)  # until the experiment ends: what it keeps is for one command at a time
-        self.commits, self.data_sets, self.said = set(), {}, set()
+        self.lock = Lock(self.log)  # held until the runner is closed: a log is for one command at a time
+        self.commits = set()
+        self.data_sets = {}
+        self.said = set()
         commit()  # before processes are forked, for callers that are no command
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.lock.release()
 
     def run(self, function, trials: list[dict], data_of=None, logged=lambda trial: None) -> list[dict]:
         """The settings and results of every trial, in this order; only those that the log does not have are run.
@@ -157,16 +163,17 @@ class Experiment:
             except KilledWorker as error:
                 raise WorkerDied(str(error)) from error
 
-    def save(self, source: str, summary: dict, trials) -> dict:
-        """Writes the results file, says where, and returns what it holds."""
+    def record(self, source: str, trials) -> dict:
+        """What the results file holds, without its summary."""
         env = environment() | {"data_sets": self.data_sets, "git_of_trials": sorted(map(str, self.commits))}
-        settings = {"budget": self.budget, **self.settings}
-        record = {"experiment": self.name, "source": source, "command": self.command, "settings": settings, "env": env}
-        record |= {"summary": summary, "trials": trials}
-        path = self.folder / f"{self.name}.json"
-        write_json(path, record)
-        print(f"saved to {path}" + (": a smoke test, not evidence" if self.budget == "quick" else ""))
-        return record
+        return {
+            "experiment": self.name,
+            "source": source,
+            "command": self.command,
+            "settings": {"budget": self.budget, **self.settings},
+            "env": env,
+            "trials": trials,
+        }
 
 
 def _key(trial: dict, data: str | None, code: str) -> str:
@@ -248,11 +255,3 @@ def _row_of(line: dict) -> dict:
 def _short(row: dict) -> str:
     parts = ((name, value) for name, value in row.items() if isinstance(value, (str, int, float)))
     return "  ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in parts)
-
-
-def run_and_exit(name: str) -> None:
-    """Runs an experiment, imported by its name, under which worker processes find its functions; then ends the process
-    as every command of the project does."""
-    main = importlib.import_module(f"experiments.{name}").main
-    resume_hint = "finished trials are kept: the same command goes on from there"
-    run_program(lambda: run_command(f"python -m experiments.{name}", lambda save: main(), resume_hint))

@@ -1,0 +1,142 @@
+"""A claim: what somebody says, what is measured of it, and the rule that judges.  No verdict is written by hand.
+
+A claim that an interval leaves open is "not clear"; one that rests on a single run says so; "as good as" holds only
+within a margin that the claim names.  A claim of several parts is reproduced "in part" when some of them hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from plumbing.files import ROOT, InputError, read_json
+from plumbing.statistics import format_stat, mean_sd_n
+
+PUBLISHED = read_json(ROOT / "data" / "published.json")
+KINDS = ("claim", "count", "open question")
+
+
+class NotMeasured(LookupError):
+    """The results lack the runs this claim needs; allowed, since they take days."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What somebody says, and how results judge it.  Names of measurements are shared by measure, holds and show."""
+
+    id: str  # by which pages, contradictions and tests name it
+    source: str  # who says it, and where
+    says: str
+    measure: Callable[..., dict]  # results records -> {name: a list over seeds, or a number, or text}
+    holds: Callable[[dict], list[bool | None] | str]  # measurements -> every part's verdict, or the verdict in words
+    show: str | Callable[[dict], str]  # measurements as text: "idle {share:2}" gives share with two digits
+    kind: str = "claim"  # or a count (also algebra), or an open question, which nobody claimed
+    about: dict = field(default_factory=dict)  # settings and data of the trials that may judge it: see about_trials()
+    over: tuple[str, ...] = ()  # the results that `measure` takes, where they are not those of its own question
+    note: str = ""
+    one_run: bool = False  # the verdict rests on one run
+    contradicts: str = ""  # the id of a claim that cannot hold together with this one
+
+    def __post_init__(self):
+        if self.kind not in KINDS:
+            raise ValueError(f"a claim's kind is {' or '.join(KINDS)}, not {self.kind!r}")
+
+
+def judge(claim: Claim, *records: dict) -> tuple[str, str]:
+    """The measurements as text, and the verdict.
+
+    Raises NotMeasured where runs are missing, InputError for results that are not what the claim is about."""
+    measured = claim.measure(*(about_trials(record, claim) for record in records))
+    parts = claim.holds(measured)
+    if isinstance(parts, str):
+        verdict = parts
+    else:
+        verdict = verdict_of(parts)
+        if claim.one_run:
+            verdict += ", one run"
+    return shown(claim.show, measured), verdict
+
+
+def verdict_of(parts: list[bool | None]) -> str:
+    """The verdict on a claim of several parts, which holds when all of them do."""
+    if all(parts):
+        return "reproduced"
+    if any(parts):
+        return "in part" if False in parts else "in part, the rest not clear"
+    return "not reproduced" if False in parts else "not clear"
+
+
+# ---- What a claim is about -------------------------------------------------------------------------------------------
+
+
+def about_trials(record: dict, claim: Claim) -> dict:
+    """The record with those trials alone that have the settings in `claim.about`.
+
+    A name that trials have selects among them: {"data": "MNIST"} leaves out trials on other data, and keeps those
+    that have no such name.  A name that no trial has must be a setting of the whole record.  A value may be a tuple of
+    what is accepted.  Raises InputError where nothing is left, or the record has another setting."""
+    trials = record.get("trials", [])
+    groups = trials if isinstance(trials, dict) else {"": trials}
+    of_record = {**record, **record.get("settings", {})}
+    for name, wanted in claim.about.items():
+        accepted = wanted if isinstance(wanted, tuple) else (wanted,)
+        if any(name in trial for group in groups.values() for trial in group):
+            groups = {
+                key: [trial for trial in group if name not in trial or trial[name] in accepted]
+                for key, group in groups.items()
+            }
+            if not any(groups.values()):
+                raise InputError(_refusal(record, claim, f"no trial with {name} {_either(accepted)}"))
+        elif name in of_record and of_record[name] not in accepted:
+            raise InputError(_refusal(record, claim, f"{name} {of_record[name]}, not {_either(accepted)}"))
+    if "trials" not in record:
+        return record
+    return {**record, "trials": groups if isinstance(trials, dict) else groups[""]}
+
+
+def _refusal(record: dict, claim: Claim, what: str) -> str:
+    name = record.get("experiment", "a run*.json")
+    return f"the results of {name} have {what}: the claim {claim.id} is not about them"
+
+
+def _either(accepted: tuple) -> str:
+    return " or ".join(map(str, accepted))
+
+
+def of(trials: list[dict], name: str, **wanted) -> list:
+    """The value `name` of every trial with these settings; raises LookupError where no trial has them."""
+    found = [trial[name] for trial in trials if all(trial.get(key) == value for key, value in wanted.items())]
+    if not found:
+        raise LookupError(f"no trial has {wanted}")
+    return found
+
+
+# ---- Measurements as text --------------------------------------------------------------------------------------------
+
+
+class _Sample:
+    """Values over seeds, which format as mean ± standard deviation (n): f"{sample:4}" with four digits."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def __format__(self, digits: str) -> str:
+        return sample(self.values, int(digits or 3))
+
+
+def sample(values, digits: int = 3) -> str:
+    """Mean ± standard deviation (n) of values over seeds, or the one value; says how many are missing (None)."""
+    there = [value for value in values if value is not None]
+    if not there:
+        return f"none of {len(values)}"
+    text = format_stat(mean_sd_n(there), digits)
+    lost = len(values) - len(there)
+    return f"{text}, {lost} of {len(values)} lost" if lost else text
+
+
+def shown(show: str | Callable[[dict], str], measured: dict) -> str:
+    """Measurements as text: lists as mean ± standard deviation (n), all else as Python formats it."""
+    if callable(show):
+        return show(measured)
+    values = {name: _Sample(value) if isinstance(value, list) else value for name, value in measured.items()}
+    return show.format_map(values)

@@ -1,0 +1,284 @@
+"""Answers questions about highway networks: trains, measures, judges.
+
+python -m experiments                          lists the questions: what they ask, need, and how long they take
+python -m experiments lesion                   answers one           -> results/lesion.json
+python -m experiments lesion --quick           a smoke test of it    -> results/quick/lesion.json
+python -m experiments add cifar RUN.json ...   adds finished trainings to a question's trials; trains nothing
+python -m experiments add cifar                sums up its trials anew
+python -m experiments claims                   judges all claims     -> results/claims.json
+"""
+
+from __future__ import annotations
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import argparse
+import hashlib
+import json
+from functools import cache, partial
+from pathlib import Path
+
+import experiments
+from claims import ledger
+from claims.claim import Claim, judge, shown
+from docs import fill
+from experiments import Question
+from plumbing.commands import number, path_name, run_command, run_program
+from plumbing.files import ROOT, InputError, Lock, check_writable, environment, json_bytes, read_json, write_json
+from plumbing.processes import MOST_JOBS, all_cores
+from plumbing.records import load_record, load_results, seconds_on_two_cores
+from plumbing.statistics import format_stat
+from training import committed, finished
+from training.trials import Runner
+
+PROGRAM = "python -m experiments"
+BESIDE = "data sets to be measured beside MNIST: folders in its layout, such as Fashion-MNIST's, and CIFAR-100"
+RESUME = "finished trials are kept: the same command goes on from there"
+
+# ---- Listing ---------------------------------------------------------------------------------------------------------
+
+
+def list_questions() -> None:
+    for question in experiments.all_questions():
+        details = [time_of(question.name)]
+        if question.needs:
+            details.append(f"needs {', '.join(question.needs)}")
+        print(f"{question.name:16} {question.asks}\n{'':16} {'; '.join(details)}")
+    print(f"\n{PROGRAM} NAME answers one, with --quick as a smoke test; {PROGRAM} NAME --help says more.")
+
+
+def time_of(name: str) -> str:
+    """How long the committed results took on two cores."""
+    try:
+        minutes = seconds_on_two_cores(load_results(ROOT / "results" / f"{name}.json")) / 60
+    except InputError:
+        return "no committed results"
+    return f"{minutes / 60:.0f} h on two cores" if minutes > 300 else f"{minutes:.0f} min on two cores"
+
+
+# ---- Answering one ---------------------------------------------------------------------------------------------------
+
+
+def parse_arguments(question: Question, argv):
+    parser = argparse.ArgumentParser(prog=f"{PROGRAM} {question.name}", description=question.asks)
+    budget = parser.add_mutually_exclusive_group()
+    budget.add_argument(
+        "--quick", action="store_const", const="quick", dest="budget", help="a smoke test: seconds, no evidence"
+    )
+    budget.add_argument("--full", action="store_const", const="full", dest="budget", help=question.full)
+    parser.set_defaults(budget="default")
+    parser.add_argument(
+        "--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="parallel processes (%(default)s)"
+    )
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead of processes here")
+    parser.add_argument(
+        "--results", type=path_name, metavar="DIR", help="instead of results, results/quick or results/full"
+    )
+    if question.takes_sets_beside:
+        parser.add_argument("--data-dir", type=path_name, metavar="SET", nargs="+", default=[], help=BESIDE)
+    elif question.data_dir:
+        parser.add_argument("--data-dir", type=path_name, metavar="DIR", help=question.data_dir)
+    return parser.parse_args(argv)
+
+
+def answer(question: Question, args) -> dict:
+    """Runs a question's trials, writes its results, prints its rows and claims; returns the record."""
+    needed = {name: result_of(name, args) for name in question.needs}
+    data_dir = getattr(args, "data_dir", None)
+    with Runner(
+        question.name,
+        args.budget,
+        question.budgets[args.budget],
+        folder=args.results and Path(args.results),
+        jobs=args.jobs,
+        scheduler=args.scheduler,
+        sets_beside=data_dir if question.takes_sets_beside else (),
+        data_dir=None if question.takes_sets_beside else data_dir,
+    ) as runner:
+        runner.needed = needed
+        record = runner.record(question.source, question.run(runner))
+        record = with_summary(question, record)
+        write_json(runner.path, record)
+    smoke_test = ": a smoke test, not evidence" if args.budget == "quick" else ""
+    print(f"saved to {runner.path}{smoke_test}")
+    print_rows(record["summary"])
+    print_claims(question.judged_by(), record)
+    return record
+
+
+def result_of(name: str, args) -> dict:
+    """The results of another question under the same budget; a smoke test answers it first.
+
+    Raises InputError where there are none, or those of another budget."""
+    question = experiments.find(name)
+    folder = Path(args.results) if args.results else ROOT / "results" / args.budget.replace("default", "")
+    if args.budget == "quick":
+        data_dirs = getattr(args, "data_dir", None) if question.takes_sets_beside else None
+        needed_args = argparse.Namespace(**{**vars(args), "data_dir": data_dirs or []})
+        return answer(question, needed_args)
+    path = folder / f"{name}.json"
+    record = load_results(path)
+    expected = json.loads(json.dumps({"budget": args.budget, **question.budgets[args.budget]}))
+    if record["settings"] != expected:
+        raise InputError(f"{path} is not of the budget {args.budget}: {PROGRAM} {name} makes it anew")
+    return record
+
+
+def with_summary(question: Question, record: dict) -> dict:
+    """The record with its rows anew, before its trials."""
+    try:
+        rows = question.rows(record)
+    except (LookupError, TypeError, ValueError) as error:
+        raise InputError(f"the trials of {question.name} cannot be summed up: {error!r}") from error
+    trials = record["trials"]
+    rest = {name: value for name, value in record.items() if name not in ("summary", "trials")}
+    return {**rest, "summary": rows, "trials": trials}
+
+
+def print_rows(rows: list[dict]) -> None:
+    for row in rows:
+        print("  ".join(f"{name} {format_stat(value, 4)}" for name, value in row.items()))
+
+
+def print_claims(claims: list[Claim], record: dict) -> None:
+    """A question's claims with what its own results say; a smoke test gives numbers, not verdicts."""
+    for claim in claims:
+        if claim.over != (record["experiment"],):
+            continue
+        try:
+            if record["settings"]["budget"] == "quick":  # of other settings than the claim is about
+                line = shown(claim.show, claim.measure(record))
+            else:
+                measured, verdict = judge(claim, record)
+                line = f"{verdict}: {measured}"
+        except (LookupError, InputError):
+            line = "not measured with these settings"
+        print(f"{claim.source}: {claim.says}\n    {line}")
+
+
+# ---- Judging ---------------------------------------------------------------------------------------------------------
+
+
+def all_claims() -> list[Claim]:
+    """The claims of all questions, in the ledger's order."""
+    return ledger.in_order([claim for question in experiments.all_questions() for claim in question.judged_by()])
+
+
+def needs() -> dict[str, tuple[str, ...]]:
+    return {question.name: question.needs for question in experiments.all_questions()}
+
+
+def read_results(folder: Path) -> dict[str, dict]:
+    """The results that claims are judged by, by name.
+
+    Raises InputError for one that is missing, no results file, or not of the settings that claims are about."""
+    wanted = {name for claim in all_claims() for name in claim.over}
+    wanted |= {name for file in wanted for name in needs().get(file, ())}
+    records = {}
+    for name in sorted(wanted):
+        if name in committed.COMMANDS:
+            record = load_record(folder / f"{name}.json")
+        else:
+            record = load_results(folder / "results" / f"{name}.json")
+        records[name] = committed.checked(name, record)
+    return records
+
+
+def judged_record(records: dict) -> dict:
+    """What results/claims.json holds, from results by name."""
+    commands = {name: record.get("command") or committed.COMMANDS[name] for name, record in records.items()}
+    rows = ledger.judge_all(all_claims(), records, needs(), commands)
+    return {
+        "experiment": "claims",
+        "source": "all of them",
+        "command": f"{PROGRAM} claims",
+        "settings": {},
+        "env": environment(),
+        "judged": {name: checksum(record) for name, record in records.items()},
+        "summary": ledger.counts(rows),
+        "trials": rows,
+    }
+
+
+def checksum(record: dict) -> str:
+    """Of the JSON that a record is written as: docs/fill.py refuses a ledger of other results."""
+    return hashlib.sha256(json_bytes(record)).hexdigest()
+
+
+def judge_claims(argv) -> int:
+    parser = argparse.ArgumentParser(prog=f"{PROGRAM} claims", description="Judges all claims by the results.")
+    parser.parse_args(argv)
+    path = ROOT / "results" / "claims.json"
+
+    def work(save):
+        check_writable(path)
+        record = judged_record(read_results(ROOT))
+        save({path: json_bytes(record)})
+        for row in record["trials"]:
+            note = f" ({row['note']})" if row["note"] else ""
+            print(f"{row['source']}: {row['claim']}{note}\n    {row['verdict']}: {row['ours']}")
+        print(f"saved to {path}")
+
+    return run_command(parser.prog, work)
+
+
+# ---- Adding finished trainings ---------------------------------------------------------------------------------------
+
+
+def add_runs(argv) -> int:
+    parser = argparse.ArgumentParser(
+        prog=f"{PROGRAM} add",
+        description="Adds finished trainings to the committed results and computes summary, claims and pages anew; "
+        "trains nothing.",
+    )
+    parser.add_argument("question", choices=experiments.names(), help="whose results they belong to")
+    parser.add_argument(
+        "runs", type=path_name, nargs="*", metavar="RUN.json", help="what conv_highway_networks.py wrote"
+    )
+    args = parser.parse_args(argv)
+
+    def work(save):
+        path = ROOT / "results" / f"{args.question}.json"
+        with Lock(path):
+            question = experiments.find(args.question)
+            if args.runs and not question.accept:
+                raise InputError(f"{args.question} takes no single trainings")
+            results = load_results(path)
+            for run in args.runs:
+                results = finished.with_runs(question, results, Path(run), read_json(run))
+            results = with_summary(question, results)
+            results["command"] = results["command"].replace(f"{PROGRAM}.", f"{PROGRAM} ")
+            judged = judged_record(read_results(ROOT) | {args.question: results})
+            new = {f"results/{args.question}.json": results, "results/claims.json": judged}
+            pages = fill.changed_pages(cache(lambda name: new.get(name) or fill.committed(name)))
+            save({ROOT / name: json_bytes(record) for name, record in new.items()} | pages)
+            print(f"{path}: {len(args.runs)} runs added; {len(pages)} pages changed")
+
+    return run_command(parser.prog, work)
+
+
+# ---- The command -----------------------------------------------------------------------------------------------------
+
+OTHERS = {"add": add_runs, "claims": judge_claims}
+
+
+def main(argv: list[str]) -> int:
+    if argv and argv[0] in OTHERS:
+        return OTHERS[argv[0]](argv[1:])
+    parser = argparse.ArgumentParser(
+        prog=PROGRAM, description="Answers one question about highway networks; without a name, lists them."
+    )
+    parser.add_argument(
+        "name", nargs="?", choices=[*experiments.names(), *OTHERS], metavar="NAME", help="of a question"
+    )
+    name = parser.parse_args(argv[:1]).name
+    if name is None:
+        return run_command(PROGRAM, lambda save: list_questions())
+    question = experiments.find(name)
+    args = parse_arguments(question, argv[1:])
+    return run_command(f"{PROGRAM} {name}", lambda save: answer(question, args) and None, RESUME)
+
+
+if __name__ == "__main__":
+    import sys
+
+    run_program(partial(main, sys.argv[1:]))

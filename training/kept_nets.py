@@ -1,0 +1,142 @@
+"""The trained nets of 50 layers that the question fifty_layers keeps, for the questions that look into them."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import re
+from pathlib import Path
+
+import highway_networks as hn
+from plumbing.files import InputError, environment
+from training import fully_connected
+from training.trials import Runner
+
+SETTING = (
+    "data", "data_dir", "block", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "clip",
+    "seed", "epochs", "n_train", "n_test",
+)  # fmt: skip
+
+
+def setting_of(trial: dict) -> dict:
+    return {name: trial[name] for name in SETTING}
+
+
+# ---- Data sets -------------------------------------------------------------------------------------------------------
+
+
+def slug(data: str) -> str:
+    """The name of a data set in file names: cifar_100, fashion_mnist."""
+    return re.sub(r"\W", "_", data.lower())
+
+
+def data_sets(runner: Runner) -> dict[str, dict]:
+    """{name: {data, data_dir, n_train, n_test}} of MNIST and the sets beside it, with the budget's numbers of images.
+
+    Raises InputError for two sets whose names would give the same file names, and for a set of less than a batch."""
+    found = {}
+    for data_dir in (None, *runner.sets_beside):
+        data = fully_connected.data_set(data_dir)
+        if slug(data.name) in map(slug, found):
+            raise InputError(
+                f"{data_dir} must hold another data set than {', '.join(found)}, in a folder of its name, "
+                "which differs in a letter or a digit"
+            )
+        if len(data.x_train) < fully_connected.BATCH:
+            raise InputError(f"{data_dir} must hold {fully_connected.BATCH} images for training or more")
+        found[data.name] = {
+            "data": data.name,
+            "data_dir": data_dir,
+            "n_train": min(runner.settings.get("n_train", 0), len(data.x_train)),
+            "n_test": min(runner.settings.get("n_test", 0), len(data.x_test)),
+        }
+    return found
+
+
+def by_data_set(trials: list[dict]) -> dict[str, list[dict]]:
+    """The trials on each data set, in the order of their first."""
+    groups = {}
+    for trial in trials:
+        groups.setdefault(trial["data"], []).append(trial)
+    return groups
+
+
+# ---- Keeping a net, and finding it -----------------------------------------------------------------------------------
+
+
+def file_of(trial: dict, folder: str) -> Path:
+    return Path(folder) / f"fifty_layers_{trial['data'].lower()}_{trial['seed']}.npz"
+
+
+def trained(trial: dict, folder: str) -> tuple[hn.DeepNet, dict]:
+    """Trains the net of a trial and writes it to the folder, where there is one (not on another machine)."""
+    net, result = fully_connected.train(trial)
+    net.about |= {
+        "trial": trial,
+        "result": result,
+        "data_sha256": fully_connected.data_of(trial).sha256,
+        "env": environment(),
+    }
+    if Path(folder).is_dir():
+        net.save(file_of(trial, folder))
+    return net, result
+
+
+def net_of(trial: dict, folder: str) -> hn.DeepNet:
+    """The net of a final trial: the kept one, recognised by its settings and its data, or else trained again."""
+    trial = setting_of(trial)
+    with contextlib.suppress(InputError):
+        net = hn.DeepNet.load(file_of(trial, folder))
+        kept = net.about.get("trial")
+        # the folder of the data may be another one
+        same_setting = isinstance(kept, dict) and {**kept, "data_dir": trial["data_dir"]} == trial
+        if same_setting and net.about.get("data_sha256") == fully_connected.data_of(trial).sha256:
+            return net
+    why = "is missing, or of other settings or data"
+    print(f"training again, {trial['epochs']} epochs: {file_of(trial, folder)} {why}", flush=True)
+    return trained(trial, folder)[0]
+
+
+# ---- Looking into the nets -------------------------------------------------------------------------------------------
+
+
+def finals(runner: Runner) -> list[dict]:
+    """The settings of the kept nets on MNIST and the sets beside it.
+
+    Raises InputError for results of fifty_layers that lack them."""
+    how = f"python -m experiments fifty_layers{runner.flags}"
+    where = runner.folder / "fifty_layers.json"
+    nets = []
+    try:
+        trials = runner.needed["fifty_layers"]["trials"]["final"]
+        for trial in trials:
+            check_setting(trial)
+        sets = data_sets(runner)
+        for name, of_set in sets.items():
+            found = [{**setting_of(trial), "data_dir": of_set["data_dir"]} for trial in trials if trial["data"] == name]
+            if not found:
+                raise InputError(f"{where} has no nets of {name}: {how} trains them")
+            nets += found
+    except (LookupError, TypeError) as error:
+        raise InputError(f"{where} cannot be used ({error!r}): it comes from {how}") from error
+    return nets
+
+
+def look_into(runner: Runner, trial) -> list[dict]:
+    """The results of trial(settings of net and budget, folder of the nets) on every kept net."""
+    wanted = [{**net, **runner.settings} for net in finals(runner)]
+    return fully_connected.run(runner, wanted, functools.partial(trial, folder=str(runner.folder)))
+
+
+def check_setting(trial: dict) -> None:
+    """Raises InputError for a trial that is not a tanh highway net as fifty_layers trains it, or that diverged."""
+    whole = all(
+        type(trial[name]) is int and trial[name] > 0 for name in ("layers", "seed", "epochs", "n_train", "n_test")
+    )
+    names = ("rate", "momentum", "decay", "gate_bias", "clip")
+    numbers = all(type(trial[name]) in (int, float) for name in names)
+    kind = (trial["block"], trial["activation"], trial["diverged"])
+    if not (whole and numbers and kind == ("highway", "tanh", None)):
+        raise InputError(
+            "results of fifty_layers cannot be used (a net diverged, or has other settings than are trained)"
+        )
