@@ -1,0 +1,22 @@
+"""Measures of arrays of numbers: sparsity, correlation, and how well a score tells two kinds apart."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import stats
+
+
+def auc(score: np.ndarray, positive: np.ndarray) -> float:
+    """How likely a positive's score is above a negative's, equal ones half."""
+    above, others = score[positive], score[~positive]
+    return float(stats.mannwhitneyu(above, others, method="asymptotic").statistic / (len(above) * len(others)))
+
+
+def hoyer(patterns: np.ndarray) -> np.ndarray:
+    """(N, n) numbers >= 0 -> the sparsity of each row (Hoyer 2004): (sqrt(n) - L1 / L2) / (sqrt(n) - 1)."""
+    root = np.sqrt(patterns.shape[1])
+    return (root - patterns.sum(axis=1) / np.linalg.norm(patterns, axis=1)) / (root - 1)
+
+
+def correlation(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.corrcoef(np.ravel(a), np.ravel(b))[0, 1])
