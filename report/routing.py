@@ -8,7 +8,6 @@ from plumbing.records import select
 from report.registry import picture
 from report.style import COLOR
 
-
 SOURCES = (  # of the class: as rows and trials name them, and as the legend does
     ("gates", "accuracy_gates", "T", COLOR["highway"], "-"),
     ("random gates", "accuracy_random_gates", "random gates", "#009E73", ":"),
