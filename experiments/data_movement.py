@@ -2,19 +2,22 @@
 
     python -m experiments data_movement            -> results/data_movement.json
 
-The published program left the question open.  ByteDMD: all values lie on one stack, the last touched on top; to read a
-byte at depth d costs ceil(sqrt(d)); writing and arithmetic are free.  The inputs of an instruction are priced together,
-on the stack as it was before; then they move to the top in the order of reading, and the output is pushed.  A value
-is removed after its last use.  At the start the first argument lies on top, within an argument its last element.
+The published program left the question open.  ByteDMD: all values lie on one stack, the last
+touched on top; to read a byte at depth d costs ceil(sqrt(d)); writing and arithmetic are free.
+The inputs of an instruction are priced together, on the stack as it was before; then they move to
+the top in the order of reading, and the output is pushed.  A value is removed after its last use.
+At the start the first argument lies on top, within an argument its last element.
 
-Traced is a step of `depth` blocks, weights as arguments before the inputs: forward as the equations are written, one
-output at a time; dL/dy = y - target; backward as eq. 9; gradient descent.  Numbers of four bytes.
+Traced is a step of `depth` blocks, weights as arguments before the inputs: forward as the
+equations are written, one output at a time; dL/dy = y - target; backward as eq. 9; gradient
+descent.  Numbers of four bytes.
 
-And a net that is trained: what would be saved if a block whose gates are shut for this input were skipped, at what
-accuracy?  "known": its gates need not be computed, the bound for blocks.  "computed": T is computed, and H only where a
-gate of the block is not shut.  "unit": H of those units only whose gate is not shut.  To compare T with a threshold is
-free.  Weights that an image does not need stay on the stack: the next one may.  A threshold is chosen on one half of
-the test images, and judged on the other.
+And a net that is trained: what would be saved if a block whose gates are shut for this input were
+skipped, at what accuracy?  "known": its gates need not be computed, the bound for blocks.
+"computed": T is computed, and H only where a gate of the block is not shut.  "unit": H of those
+units only whose gate is not shut.  To compare T with a threshold is free.  Weights that an image
+does not need stay on the stack: the next one may.  A threshold is chosen on one half of the test
+images, and judged on the other.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ from training.byte_dmd import Tape, price
 from training.trials import Runner
 
 BASE = {"depth": 10, "width": 16, "batch": 8}
-# sizes of a step, each varied alone from the base; thresholds below which a gate is shut; images that are priced
+# sizes of a step, varied one at a time from the base; thresholds below which a gate is shut; images priced
 BUDGETS = {
     "quick": {
         "sweeps": {"depth": [1, 3], "width": [4], "batch": [1, 2]},
@@ -105,7 +108,12 @@ def trace_step(block: str, depth: int, width: int, batch: int) -> tuple[Tape, li
     """The tape of one training step, and the instructions at which its phases end."""
     tape = Tape()
     rows = width * MATRICES[block]
-    W, b, x, target = tape.arguments(W=(depth, rows, width), b=(depth, rows), x=(width, batch), target=(width, batch))
+    W, b, x, target = tape.arguments(
+        W=(depth, rows, width),
+        b=(depth, rows),
+        x=(width, batch),
+        target=(width, batch),
+    )
     ends = []
 
     states = [x]
@@ -147,7 +155,7 @@ def forward(tape: Tape, block: str, z, x) -> tuple[np.ndarray, tuple]:
     return tape.do("state", x, change), (H, T, difference)  # eq. 3
 
 
-def backward(tape: Tape, block: str, dy, H, T=None, difference=None) -> tuple[np.ndarray, np.ndarray | None]:
+def backward(tape: Tape, block: str, dy, H, T=None, difference=None) -> tuple:
     """dz, and what of dy is carried past the products: nothing, dy, or (1 - T) dy, eq. 9."""
     slope = tape.do("slope", H)  # 1 - H^2
     if block == "plain":
@@ -197,14 +205,17 @@ def trained(setting: dict, folder: str) -> dict:
 
 
 def accuracies(net: hn.DeepNet, state: np.ndarray, y: np.ndarray) -> dict:
-    """Of the first half of the test images, which chooses a threshold, and of the other half, which judges it."""
+    """Of the first half of the test images, which chooses a threshold, and of the half that judges it."""
     right = layer_by_layer.logits(net, state).argmax(axis=1) == y
     half = len(y) // 2
-    return {"choice_accuracy": float(right[:half].mean()), "test_accuracy": float(right[half:].mean())}
+    return {
+        "choice_accuracy": float(right[:half].mean()),
+        "test_accuracy": float(right[half:].mean()),
+    }
 
 
-def through(net: hn.DeepNet, state: np.ndarray, threshold: float, unit: bool) -> tuple[np.ndarray, float]:
-    """The state after all blocks, without the blocks, or the units, that are shut; and the share that is not shut."""
+def through(net: hn.DeepNet, state: np.ndarray, threshold: float, unit: bool) -> tuple:
+    """The state after all blocks but for those that are shut, or for their shut units; the share not shut."""
     used = []
     for layer in range(net.depth):
         T, y = layer_by_layer.block(net, layer, state)
@@ -216,7 +227,7 @@ def through(net: hn.DeepNet, state: np.ndarray, threshold: float, unit: bool) ->
 
 
 def inference(net: hn.DeepNet, state: np.ndarray, threshold: float, policy: str) -> int:
-    """The price of one image's way through the blocks by a policy, or "all" of them; its first state is (hidden,)."""
+    """The price of the way of one state (hidden,) through the blocks, by a policy or through "all"."""
     width = net.hidden
     depth = net.depth
     tape = Tape()
@@ -265,16 +276,17 @@ def units_used(gates: np.ndarray, threshold: float, policy: str) -> np.ndarray:
 def run(runner: Runner) -> dict:
     settings = runner.settings
     steps = runner.run(trial, settings_of_steps(settings["base"], settings["sweeps"]))
-    nets = [
-        {**net, "thresholds": settings["thresholds"], "images": settings["images"]} for net in kept_nets.finals(runner)
-    ]
-    skipping = fully_connected.run(runner, nets, functools.partial(trained, folder=str(runner.folder)))
-    return {"step": steps, "trained": skipping}
+    of_skipping = {"thresholds": settings["thresholds"], "images": settings["images"]}
+    nets = [{**net, **of_skipping} for net in kept_nets.finals(runner)]
+    skip = functools.partial(trained, folder=str(runner.folder))
+    return {"step": steps, "trained": fully_connected.run(runner, nets, skip)}
 
 
 def settings_of_steps(base: dict, sweeps: dict) -> list[dict]:
-    """The base, and each of its sizes varied alone: highway blocks, and blocks of one matrix as wide as to have as many
-    parameters; at the base also as wide as the highway ones."""
+    """The base, and its depth, width and batch varied one at a time.
+
+    Of highway blocks, and of the blocks of one matrix: so wide that they have as many parameters, at the
+    base also as wide as the highway ones."""
     sizes = [base]
     for name, values in sweeps.items():
         for value in values:
@@ -301,19 +313,23 @@ def wide(width: int) -> int:
 
 
 def rows(record: dict) -> list[dict]:
-    """Rows for the cost of blocks, for that of highway blocks over others, for what highway blocks read, for the
-    depths of the trained nets, and for the policies of skipping."""
+    """The cost of blocks; that of highway blocks over others, and what they read; the effective depths of the
+    trained nets; the policies of skipping."""
     steps = record["trials"]["step"]
     base = record["settings"]["base"]
     nets = record["trials"]["trained"]
-    result = [{"block": block, **cost_of(block, steps, base)} for block in MATRICES]
+    result = [{"row": "cost", "block": block, **cost_of(block, steps, base)} for block in MATRICES]
     for block in ("plain", "residual"):
         result.append({"row": "highway over", "block": block, **cost_over(block, steps, base)})
     highway = step_of(steps, "highway", base)
     for group, kinds in GROUPS.items():
-        cost = sum(by_kind.get(kind, 0) for by_kind in highway["by_kind"].values() for kind in kinds)
+        cost = 0
+        for cost_of_kind in highway["by_kind"].values():
+            cost += sum(cost_of_kind.get(kind, 0) for kind in kinds)
         result.append({"block": "highway", "read": group, "share": cost / highway["cost"]})
-    result.append({name: mean_sd_n(of(nets, name)) for name in ("effective_depth", "effective_depth_sd")})
+    depth = mean_sd_n(of(nets, "effective_depth"))
+    depth_sd = mean_sd_n(of(nets, "effective_depth_sd"))
+    result.append({"effective_depth": depth, "effective_depth_sd": depth_sd})
     for policy in POLICIES:
         for loss in (POINT, TENTH):
             measured = savings(nets, policy, loss)
@@ -324,7 +340,7 @@ def rows(record: dict) -> list[dict]:
 
 
 def step_of(steps: list[dict], block: str, size: dict, as_many: bool = True) -> dict:
-    """The step of these blocks, with as many parameters as highway blocks of this size, or as wide ones."""
+    """The step of these blocks: with as many parameters as highway blocks of this size, or as wide."""
     return select(steps, block=block, size=size, as_many=as_many)
 
 
@@ -334,7 +350,7 @@ def per_parameter(step: dict) -> float:
 
 
 def cost_of(block: str, steps: list[dict], base: dict) -> dict:
-    """What a step costs at the base, its phases, and by how much more in the deepest net than in the shallowest."""
+    """The cost of a step at the base, the shares of its phases, and the deepest net's over the shallowest's."""
     at_base = step_of(steps, block, base)
     row = {
         "cost_per_parameter": per_parameter(at_base),
@@ -350,8 +366,10 @@ def cost_of(block: str, steps: list[dict], base: dict) -> dict:
 
 
 def cost_over(block: str, steps: list[dict], base: dict) -> dict:
-    """The cost of highway blocks over that of these blocks with as many parameters, by parameter and example, at the
-    base, the least and the most over all sizes; and at the base over that of blocks as wide."""
+    """The cost of highway blocks over that of these blocks, by parameter and example.
+
+    With as many parameters: at the base, and the least and the most over all sizes.  With as wide blocks: at the
+    base, the whole step."""
     ratios = [
         per_parameter(step_of(steps, "highway", other["size"])) / per_parameter(other)
         for other in steps
@@ -373,8 +391,9 @@ def savings(nets: list[dict], policy: str, loss: float) -> dict[str, list[float]
 
 
 def choice(net: dict, policy: str, loss: float) -> tuple[float, float]:
-    """The largest share of the cost that a threshold saves without losing more accuracy than this on the images that
-    choose it, 0 for none; and what it loses on the others."""
+    """The largest share of the cost that a threshold saves, and the accuracy that it loses on the images that judge.
+
+    On the images that choose it may lose this much; (0, 0) where all lose more."""
     best = (0.0, 0.0)
     for tried in net["policies"]:
         if tried["policy"] == policy and tried["choice_accuracy"] >= net["choice_accuracy"] - loss:
@@ -429,7 +448,8 @@ CLAIMS = (
         says="skipping what is shut saves a tenth of the movement for 0.01 of accuracy (below 0.02 on other images)",
         about=kept_nets.ON_MNIST,
         measure=measure_skipping,
-        show="known {known_saved:2}, lost {known_lost:1}; computed {computed_saved:2}, lost {computed_lost:1}; "
+        show="known {known_saved:2}, lost {known_lost:1}; "
+        "computed {computed_saved:2}, lost {computed_lost:1}; "
         "unit {unit_saved:2}, lost {unit_lost:1}",
         holds=lambda m: [
             above(m["known_saved"], 0.1),

@@ -3,22 +3,26 @@
     python -m experiments gates            -> results/gates.json
     python -m experiments gates --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist         beside MNIST
 
-Section 4: most gate biases decreased during training.  For CIFAR-100 they increase with depth, inversely to the mean
-activity of the gates.  The activity for a single example is very sparse, while on average most gates are active.
-Outputs stay constant over many layers; most of the change happens in the first 15 or so (MNIST) or 40 (CIFAR-100).  The
-mean activity of digits 0 and 7 differs from the overall mean within the first 15 layers.  The differences of classes 0
-and 1 of CIFAR-100 are sparser and spread out over all layers.
+Section 4: most gate biases decreased during training.  For CIFAR-100 they increase with depth,
+inversely to the mean activity of the gates.  The activity for a single example is very sparse,
+while on average most gates are active.  Outputs stay constant over many layers; most of the change
+happens in the first 15 or so (MNIST) or 40 (CIFAR-100).  The mean activity of digits 0 and 7
+differs from the overall mean within the first 15 layers.  The differences of classes 0 and 1 of
+CIFAR-100 are sparser and spread out over all layers.
 
-The nets are those of the question `fifty_layers`.  Defined before looking: sparsity is Hoyer's measure, from 0 (all
-gates alike) to 1 (one gate open), of the gates of one image, a mean over 1000 training images, and of the mean gates.
-A gate is open where T > 0.5.  Blocks are counted from 1, the one nearest to the image.  Block l changes an image's
-state by |y_l - x_l|, a mean over the training images; a net has settled at the block by which 90 % of the sum of these
-changes has happened.  Classes differ in a block by (mean T of a class - mean T)^2, summed over units and classes.
-"Most" is more than a half.  What the paper says of CIFAR-100 is asked of CIFAR-100, the rest of MNIST.
+The nets are those of the question `fifty_layers`.  Defined before looking: sparsity is Hoyer's
+measure, from 0 (all gates alike) to 1 (one gate open), of the gates of one image, a mean over 1000
+training images, and of the mean gates.  A gate is open where T > 0.5.  Blocks are counted from 1,
+the one nearest to the image.  Block l changes an image's state by |y_l - x_l|, a mean over the
+training images; a net has settled at the block by which 90 % of the sum of these changes has
+happened.  Classes differ in a block by (mean T of a class - mean T)^2, summed over units and
+classes.  "Most" is more than a half.  What the paper says of CIFAR-100 is asked of CIFAR-100, the
+rest of MNIST.
 
-Defined before looking, too: on CIFAR-100 the change takes the first 40 blocks if these make 90 % of it, and the first
-15 a smaller share than on MNIST.  Class differences are spread out if the first 15 blocks have a smaller share of them
-than on MNIST, and sparser if Hoyer's measure of |mean T of a class - mean T|, a mean over classes, is higher.
+Defined before looking, too: on CIFAR-100 the change takes the first 40 blocks if these make 90 %
+of it, and the first 15 a smaller share than on MNIST.  Class differences are spread out if the
+first 15 blocks have a smaller share of them than on MNIST, and sparser if Hoyer's measure of |mean
+T of a class - mean T|, a mean over classes, is higher.
 """
 
 from __future__ import annotations
@@ -75,7 +79,8 @@ def trial(setting: dict, folder: str) -> dict:
     difference_of_block = (differences**2).sum(axis=(0, 2))
     change = sums.change
     settled = np.argmax(np.cumsum(change) >= SETTLED * change.sum())
-    some = net.gates(x[: setting["of_each"]]).transpose(1, 0, 2).reshape(-1, mean.size)  # (N, depth * hidden)
+    some = net.gates(x[: setting["of_each"]])  # (depth, N, hidden)
+    some = some.transpose(1, 0, 2).reshape(-1, mean.size)  # (N, depth * hidden)
     bias_of_block = net.b_T.mean(axis=1)
     statistics = {
         "share_of_biases_decreased": (net.b_T < setting["gate_bias"]).mean(),
@@ -136,11 +141,12 @@ def sum_over_images(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> Sums:
 
 
 def one_image(net: hn.DeepNet, x: np.ndarray, seed: int) -> dict:
-    """What Figure 2 shows of one image, chosen at random: T and the outputs of every block, (depth, hidden)."""
+    """What Figure 2 shows of an image drawn at random: T and outputs of every block, (depth, hidden)."""
     chosen = int(np.random.default_rng(seed).integers(len(x)))
+    state = layer_by_layer.first(net, x[chosen : chosen + 1])
     gates = []
     outputs = []
-    for _, T, _, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x[chosen : chosen + 1])):
+    for _, T, _, y_l in layer_by_layer.walk(net, state):
         gates.append(T[0])
         outputs.append(y_l[0])
     return {"image": chosen, "T": rounded(gates), "outputs": rounded(outputs)}
@@ -155,7 +161,8 @@ def run(runner: Runner) -> list[dict]:
 
 def rows(record: dict) -> list[dict]:
     """The definitions, and a row for each data set."""
-    result = [{"row": "definitions", "open_above": OPEN, "settled_at": SETTLED, "first_blocks": FIRST}]
+    definitions = {"open_above": OPEN, "settled_at": SETTLED, "first_blocks": FIRST}
+    result = [{"row": "definitions", **definitions}]
     for data, trials in kept_nets.by_data_set(record["trials"]).items():
         row = {"data": data}
         for name in STATISTICS:
@@ -171,7 +178,11 @@ def rows(record: dict) -> list[dict]:
 def thirds_of(values: list[float]) -> dict[str, float]:
     """The means of the first, the middle and the last third."""
     first, middle, last = np.array_split(values, 3)
-    return {"first": float(np.mean(first)), "middle": float(np.mean(middle)), "last": float(np.mean(last))}
+    return {
+        "first": float(np.mean(first)),
+        "middle": float(np.mean(middle)),
+        "last": float(np.mean(last)),
+    }
 
 
 def measure_change_on_cifar(record: dict) -> dict:

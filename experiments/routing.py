@@ -1,20 +1,22 @@
-"""What does T learn?  The route of an image through a trained 50-layer net: an open question of the published program.
+"""What does T learn?  The routes of images through a trained 50-layer net, an open question.
 
     python -m experiments routing            -> results/routing.json
 
-The route of an image is the values of its transform gates, all blocks and units.  Measured on the nets of the question
-`fifty_layers`:
+The published program asks it.  The route of an image is the values of its transform gates, all blocks
+and units.  Measured on the nets of the question `fifty_layers`:
 
-- How well does the route tell the class?  Nearest centroid, centroids of the training images, accuracy on the test
-  images: on T of all blocks, on the outputs of all blocks, on the last block's output, on the pixels.
-- Are two images of one class routed alike?  The cosine between two routes, each less the mean route; and how often a
-  pair of one class is more alike than a pair of two (AUC).
-- Is the route static, or does it depend on the image?  The variance of T in a block over units and images is that of
-  the mean route over the units, the static part, and that over the images, between classes and within them.
-- Which of this did the gates learn?  All of it again for random gates: W_T and b_T as drawn at the start, by another
-  seed, fed with the same block states.
-- Which routes are there?  k-means with ten clusters on the routes of the test images, and the share of images that are
-  of their cluster's commonest class, beside the same on the pixels.
+- How well does the route tell the class?  Nearest centroid, centroids of the training images,
+  accuracy on the test images: on T of all blocks, on the outputs of all blocks, on the last
+  block's output, on the pixels.
+- Are two images of one class routed alike?  The cosine between two routes, each less the mean
+  route; and how often a pair of one class is more alike than a pair of two (AUC).
+- Is the route static, or does it depend on the image?  The variance of T in a block over units and
+  images is that of the mean route over the units, the static part, and that over the images,
+  between classes and within them.
+- Which of this did the gates learn?  All of it again for random gates: W_T and b_T as drawn at the
+  start, by another seed, fed with the same block states.
+- Which routes are there?  k-means with ten clusters on the routes of the test images, and the
+  share of images that are of their cluster's commonest class, beside the same on the pixels.
 """
 
 from __future__ import annotations
@@ -81,8 +83,9 @@ def trial(setting: dict, folder: str) -> dict:
 
 
 def measure(net: hn.DeepNet, gates: hn.DeepNet, setting: dict) -> tuple[list, list, dict]:
-    """What the gates of one net tell about the states of another, or of the same: the accuracies of
-    nearest_centroid() on T and on the outputs, and all else by name."""
+    """What the gates of one net tell about the states of another, or of the same.
+
+    The accuracies of nearest_centroid() on T and on the outputs, and all else by name."""
     images = fully_connected.images_of(setting)
     moments = Moments(net, gates, images.x_train, images.y_train)
     of_gates, of_outputs = nearest_centroid(net, gates, images.x_test, images.y_test, moments)
@@ -97,15 +100,15 @@ def measure(net: hn.DeepNet, gates: hn.DeepNet, setting: dict) -> tuple[list, li
     }
     if setting["seed"] == DESCRIBED and gates is net:
         mean_T = T.mean(axis=2)
-        clusters = [np.flatnonzero(labels == cluster) for cluster in range(CLUSTERS)]
-        result["clusters"] = [
-            described(members, distance, images.x_test, images.y_test, mean_T) for members in clusters
-        ]
+        result["clusters"] = []
+        for cluster in range(CLUSTERS):
+            members = np.flatnonzero(labels == cluster)
+            result["clusters"].append(described(members, distance, images.x_test, images.y_test, mean_T))
     return of_gates, of_outputs, result
 
 
 def measure_pixels(setting: dict) -> tuple[float, float]:
-    """The accuracy of the nearest centroid, and the purity of clusters, of the images themselves."""
+    """Of the images themselves: the accuracy of the nearest centroid, and the purity of clusters."""
     x, y, x_test, y_test = fully_connected.images_of(setting)
     centroids = np.array([x[y == label].mean(axis=0) for label in range(y.max() + 1)])
     nearest = distances(x_test, centroids).argmin(axis=1)
@@ -118,7 +121,7 @@ def measure_pixels(setting: dict) -> tuple[float, float]:
 
 
 def routes(net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray) -> Iterator[tuple]:
-    """Yields (layer, T, y) of one block after another: T of `gates`, fed with the states of `net`."""
+    """Yields (layer, T, y), block by block: T of `gates`, fed with the states of `net`."""
     for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x)):
         if gates is not net:
             T, _ = layer_by_layer.block(gates, layer, x_l)
@@ -161,7 +164,7 @@ class Moments:
         self.mean_square_of_T = sum_square / len(x)
 
     def shares(self) -> dict:
-        """The parts of T's variance over units and images: the static one, between classes, within classes."""
+        """The static part of T's variance over units and images, and those between and within classes."""
         share_of_class = self.n / self.n.sum()
         mean = (share_of_class * self.mean_T).sum(axis=0)
         # sums over the units of a block, (depth,)
@@ -171,7 +174,7 @@ class Moments:
         total = static + over_images
         return {
             "static_variance_share": float(static.sum() / total.sum()),
-            "between_class_variance_share": float(between.sum() / over_images.sum()),  # of that over the images
+            "between_class_variance_share": float(between.sum() / over_images.sum()),
             "static_by_block": rounded(static / total, 4),
             "between_class_by_block": rounded(between / total, 4),
             "within_class_by_block": rounded((over_images - between) / total, 4),
@@ -205,7 +208,7 @@ def nearest_centroid(
 
 
 def distances(values: np.ndarray, centroids: np.ndarray) -> np.ndarray:
-    """(N, n), (k, n) -> (N, k): the squared Euclidean distances, less what is the same for all centroids."""
+    """(N, n), (k, n) -> (N, k): squared distances, less what is the same for all centroids."""
     return (centroids**2).sum(axis=1) - 2 * values @ centroids.T
 
 
@@ -215,7 +218,7 @@ def n_right(distances_to_classes: np.ndarray, y: np.ndarray) -> int:
 
 
 def alike(patterns: np.ndarray, y: np.ndarray, pairs: int, rng: np.random.Generator) -> dict:
-    """The cosine between the centred routes of pairs of images, and how well it tells pairs of one class."""
+    """The cosine between the centred routes of pairs of images; how well it tells pairs of one class."""
     first, second = rng.integers(len(y), size=(2, pairs))
     differ = first != second
     first = first[differ]
@@ -230,8 +233,8 @@ def alike(patterns: np.ndarray, y: np.ndarray, pairs: int, rng: np.random.Genera
     }
 
 
-def k_means(rows: np.ndarray, k: int, restarts: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """The best of several k-means++ starts: the labels, and each row's distance to its centre, (N,) both."""
+def k_means(rows: np.ndarray, k: int, restarts: int, rng) -> tuple[np.ndarray, np.ndarray]:
+    """The best of several k-means++ starts: labels, and distances of the rows to their centres, (N,) both."""
     # all starts are drawn first
     starts = [kmeans2(rows, k, iter=1, minit="++", seed=rng)[0] for _ in range(restarts)]
     runs = []
@@ -247,8 +250,10 @@ def purity(labels: np.ndarray, y: np.ndarray) -> float:
     return sum(of_commonest) / len(y)
 
 
-def described(members: np.ndarray, distance: np.ndarray, x: np.ndarray, y: np.ndarray, mean_T: np.ndarray) -> dict:
-    """A cluster: its size, its classes, its mean T by block less that of all, and its most typical images."""
+def described(members, distance, x, y, mean_T) -> dict:
+    """A cluster, which has these members.
+
+    `distance` (N,) is that of an image to its centre, `mean_T` (N, depth) the mean over the units of a block."""
     typical = members[np.argsort(distance[members])[:EXAMPLES]]
     return {
         "size": len(members),
@@ -277,8 +282,8 @@ def rows(record: dict) -> list[dict]:
     result = []
     for source in ("gates", "random gates", "outputs", "last output", "pixels"):
         accuracy = f"class_accuracy_from_{source.replace(' ', '_')}"
-        row = {"source": source, "class_accuracy": mean_sd_n([trial[accuracy] for trial in trials])}
-        result.append(row)
+        of_seeds = mean_sd_n([trial[accuracy] for trial in trials])
+        result.append({"source": source, "class_accuracy": of_seeds})
     gates, random_gates, *_, pixels = result
     for name in OF_ROUTES:
         gates[name] = mean_sd_n([trial[name] for trial in trials])

@@ -24,7 +24,8 @@ TOO_FEW = 0.005  # a share of a cluster that is not named
 @picture("routing")
 def routing(record):
     """What the gates know of the class, block by block, and how much of T's variance depends on the image."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5))
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.5))
+    left, right = axes
     blocks = range(1, record["trials"][0]["layers"])
     draw_accuracies(left, record, blocks)
     draw_variance(right, record["trials"], blocks)
@@ -70,7 +71,8 @@ def routes(record):
     n = len(clusters)
     size = (10, 0.95 * n + 0.8)
     fig, axes = plt.subplots(n, 2, figsize=size, width_ratios=(1.5, 2), sharex="col", sharey="col")
-    for (left, right), cluster in zip(axes, clusters, strict=True):
+    for row, cluster in zip(axes, clusters, strict=True):
+        left, right = row
         draw_mean_gates(left, cluster["mean_T_less_that_of_all"])
         draw_examples(right, cluster)
     axes[-1, 0].set_xlabel("block")

@@ -1,8 +1,9 @@
 """ByteDMD, a price of data movement: reading a byte at depth d of a stack costs ceil(sqrt(d)).
 
-All values lie on one stack, the last touched on top.  A Tape records instructions, whole arrays of them at a time; the
-reads are priced afterwards.  The depth of a value is the number of values that were touched since it was and will be
-read again, itself included.  It is counted for all n reads at once, bit by bit as in a radix sort, in n log n.
+All values lie on one stack, the last touched on top.  A Tape records instructions, whole arrays of
+them at a time; the reads are priced afterwards.  The depth of a value is the number of values that
+were touched since it was and will be read again, itself included.  It is counted for all n reads
+at once, bit by bit as in a radix sort, in n log n.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ class Tape:
 
     tape = Tape()
     a, b = tape.arguments(a=(2,), b=(2,))
-    c = tape.do("c", a, b)                  # two instructions: c[0] from a[0] and b[0], c[1] from a[1] and b[1]
-    depths, kinds, when = tape.depths()     # of the four reads
+    c = tape.do("c", a, b)               # two instructions: c[0] from a[0] and b[0], c[1] from a[1] and b[1]
+    depths, kinds, when = tape.depths()  # of the four reads
     """
 
     def __init__(self):
         self.kinds: list[str] = []  # the names of the kinds, in the order of their first values
         self._kind_of: list[np.ndarray] = []  # of all values in their order, the place in `kinds`
         self._n = 0  # values so far
-        self._inputs = [np.empty((0, 2), np.int32)]  # of all instructions in their order, two values each, or NONE
+        # of all instructions in their order
+        self._inputs = [np.empty((0, 2), np.int32)]  # two values, or NONE
         self._outputs = [np.empty(0, np.int32)]
         self._initial: np.ndarray | None = None  # the arguments, from the bottom of the stack up
 
@@ -46,14 +48,16 @@ class Tape:
         return values
 
     def do(self, kind: str, *inputs: np.ndarray) -> np.ndarray:
-        """An instruction for each element, in C order; the inputs, at most two and not the same value, broadcast."""
+        """An instruction for each element, in C order; the inputs broadcast: at most two, of different values."""
         inputs = np.broadcast_arrays(*inputs)
         outputs = self._new(kind, inputs[0].shape)
         self._record(outputs, *inputs)
         return outputs
 
-    def products(self, kind: str, a: np.ndarray, b: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-        """start[i, j], or 0, + sum over k of a[i, k] b[k, j], for each i and j; each product is added as it is made."""
+    def products(self, kind: str, a, b, start=None) -> np.ndarray:
+        """start[i, j], or 0, + sum over k of a[i, k] b[k, j], for all i and j.
+
+        A product is added as it is made."""
         rows, inner = a.shape
         columns = b.shape[1]
         shape = (rows, columns, inner)
@@ -87,7 +91,7 @@ class Tape:
         return values
 
     def _new_sums(self, kind: str, shape) -> np.ndarray:
-        """Running sums along the last axis: the last one, which is complete, is of this kind, the others are partial."""
+        """Running sums along the last axis: the complete one is of this kind, the others are partial."""
         values = self._new(kind, shape)
         self._kind_of[-1].reshape(shape)[..., :-1] = self._place_of("partial sum")
         return values
@@ -111,7 +115,7 @@ class Tape:
         return np.setdiff1d(self._initial, np.concatenate(self._inputs))
 
     def touches(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every touch in its order: the value, the instruction (-1: at the start), whether it is a read.
+        """Of every touch in its order: the value, the instruction (-1 at the start), whether it is a read.
 
         An instruction touches its inputs, then its output."""
         inputs = np.concatenate(self._inputs)
@@ -131,29 +135,29 @@ class Tape:
         )
 
     def depths(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every read in its order: the depth in values, the value's kind as an index of `kinds`, the instruction."""
+        """Of every read in its order: the depth in values, the kind as an index of `kinds`, the instruction."""
         values, when, is_read = self.touches()
         before, after = reads_and_touches_before(values)
         instruction = when[after]
         n = len(before)
-        # Above a value lie those that were touched since `before` and are not read, and so moved, before `instruction`:
-        # later pairs whose own read comes at this instruction or after it ...
+        # Above the value of a read lie those that were touched after `before`, earlier than `instruction`,
+        # and that are read next at `instruction` or later.  First, whenever they were touched after `before`:
         order = np.lexsort((before, instruction))
         rank = np.empty(n, np.int32)
         rank[order] = np.arange(n, dtype=np.int32)
-        not_read_before = greater_later(rank)
-        # ... less those whose touch comes at this instruction or after it, too
-        not_yet_touched = n - np.searchsorted(when[before], instruction, side="left")  # when[before] ascends
+        above = greater_later(rank)
+        # less those that were touched at `instruction` or later; when[before] ascends
+        above -= n - np.searchsorted(when[before], instruction, side="left")
         depth = np.empty(len(values), np.int64)
-        depth[after] = 1 + not_read_before - not_yet_touched
+        depth[after] = 1 + above
         kinds = np.concatenate(self._kind_of)
         return depth[is_read], kinds[values[is_read]], when[is_read]
 
 
 def reads_and_touches_before(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The values of all touches -> of every read, the place of the last touch of its value before, and its own place.
+    """The values of all touches -> the place of every read, and, first, that of the touch of its value before it.
 
-    The places before ascend, and none stands twice: a touch is the last before one read only."""
+    The places before ascend, and none stands twice."""
     by_value = np.argsort(values, kind="stable")
     same = values[by_value[1:]] == values[by_value[:-1]]
     before = by_value[:-1][same]
@@ -165,9 +169,9 @@ def reads_and_touches_before(values: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def greater_later(rank: np.ndarray) -> np.ndarray:
     """For each element of a permutation of 0 to n - 1: how many greater ones come after it.
 
-    Two numbers differ first, from the top, at some bit, where the greater one has a 1.  So the permutation is sorted bit
-    by bit from the top.  Within a group of equal bits above, the order is still that of the permutation, and every
-    element with a 0 counts the ones behind it."""
+    Of two numbers the greater has a 1 at the highest bit where they differ.  So the permutation is sorted
+    bit by bit, the highest first.  Numbers whose higher bits are equal form a group, still in the order of
+    the permutation: there every number with a 0 counts those with a 1 behind it."""
     n = len(rank)
     positions = np.arange(n, dtype=np.int32)
     number = rank.astype(np.int32)  # at every position
@@ -194,6 +198,6 @@ def greater_later(rank: np.ndarray) -> np.ndarray:
 
 
 def price(depths: np.ndarray, size: int) -> np.ndarray:
-    """The cost of reading values of `size` bytes at these depths: a value's bytes lie together, its first on top."""
+    """The cost of reading values of `size` bytes at these depths; the first byte of a value lies on top."""
     bytes_at = size * (depths.astype(np.int64)[:, None] - 1) + np.arange(1, size + 1)
     return np.ceil(np.sqrt(bytes_at)).astype(np.int64).sum(axis=1)

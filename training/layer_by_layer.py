@@ -1,4 +1,4 @@
-"""A net layer by layer: the states of its blocks, their gates, and the gradient between them, by the net's own code.
+"""A net layer by layer: the states, the gates, and the gradient between blocks, by the net's own code.
 
 All arrays are batch first.
 """
@@ -15,14 +15,14 @@ SLICE = 500  # rows at a time: the arrays of a layer stay in the cache
 
 
 def first(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
-    """x (N, d_in) -> the output of the plain first layer (N, hidden), which is the state that the first block sees."""
+    """x (N, d_in) -> the output (N, hidden) of the plain first layer: the state that the first block sees."""
     z = x.astype(net.dtype) @ net.W_in.T + net.b_in
     net.activate(z, z)
     return z
 
 
 def block(net: hn.DeepNet, layer: int, x: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """T and y of one block for its input x, (N, hidden) all three; T is None for a block without a gate."""
+    """T and y of one block for its input x, (N, hidden) all three; T is None where it has no gate."""
     arrays = _forward(net, layer, x)
     T = net.block.transform_gate(arrays).T if net.block.gates else None
     return T, arrays.y.T.copy()
@@ -45,7 +45,7 @@ def block_back(net: hn.DeepNet, layer: int, x: np.ndarray, dy: np.ndarray) -> np
 
 
 def carry(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
-    """C (N, hidden) of one block for its input x: dL/dx is C dL/dy, which is carried past the weights, plus the rest.
+    """C (N, hidden) of one block for its input x: dL/dx = C dL/dy, carried past the weights, + the rest.
 
     C is 1 - T for a highway block, 1 for a residual one, 0 for a plain one."""
     arrays = _forward(net, layer, x)
@@ -55,9 +55,9 @@ def carry(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
 
 
 def walk(net: hn.DeepNet, state: np.ndarray, layers=None) -> Iterator[tuple]:
-    """Yields (layer, T, x, y) of one block after another, which takes the y of the last one as its x.
+    """Yields (layer, T, x, y), block by block; the y of one is the x of the next.
 
-    `layers` are the blocks to pass through; the others are left out."""
+    `layers` are the blocks to pass through, all by default; the others are left out."""
     for layer in range(net.depth) if layers is None else layers:
         T, y = block(net, layer, state)
         yield layer, T, state, y

@@ -7,9 +7,11 @@ from scipy import stats
 
 
 def auc(score: np.ndarray, positive: np.ndarray) -> float:
-    """How likely a positive's score is above a negative's, equal ones half."""
-    above, others = score[positive], score[~positive]
-    return float(stats.mannwhitneyu(above, others, method="asymptotic").statistic / (len(above) * len(others)))
+    """How likely the score of a positive lies above that of a negative; equal scores count half."""
+    positives = score[positive]
+    negatives = score[~positive]
+    test = stats.mannwhitneyu(positives, negatives, method="asymptotic")
+    return float(test.statistic / (len(positives) * len(negatives)))
 
 
 def hoyer(patterns: np.ndarray) -> np.ndarray:
