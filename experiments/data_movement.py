@@ -64,7 +64,7 @@ PHASES = ("forward", "backward", "update")
 POLICIES = ("known", "computed", "unit")
 MARGIN = 0.05  # costs closer than this are called equal
 POINT = 0.01  # of accuracy that may be lost
-TENTH = 0.001
+TENTH = 0.001  # a tenth of it
 GROUPS = {  # of the kinds of values that a step reads
     "weights": ("W", "b", "dW", "db"),
     "states": ("x", "state"),
