@@ -9,9 +9,6 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 import highway_networks as hn
-from claims.rules import judged, mean, prediction_interval, shown
-from conv.layers import ConvNet
-from conv.nets import find_net
 from plumbing.files import InputError
 from training import convolutional, protocols
 from training import images as conv_images
@@ -61,80 +58,6 @@ def run(e, function, trials: list[dict], data_of) -> list[dict]:
         checkpoint_of(t, str(e.folder), e.name).unlink(missing_ok=True)
 
     return e.run(function, trials, data_of, logged)
-
-
-def finished_trial(record: dict, run: dict) -> dict:
-    """The trial that one of the runs in a JSON of conv_highway_networks.py is: its settings and what came out.
-
-    Raises ValueError for a run of the paper's protocol with other settings than that has; a branch may have its rate.
-    """
-    settings = protocols.Settings(**{field.name: run[field.name] for field in fields(protocols.Settings)})
-    protocol = protocols.Protocol(**{name: record[name] for name in protocols.Protocol._fields})
-    trial = setting(settings, protocol) | run
-    check_finished(trial)
-    if settings.protocol == "paper":
-        published = protocols.protocol_of(settings)
-        expected = setting(settings, published)
-        expected |= {"epochs": published.epochs, "gate_bias": find_net(settings.net).gate_bias}
-        if "parent" in run:
-            expected["lr"] = trial["lr"]
-        other = [name for name in expected if trial[name] != expected[name]]
-        if other:
-            name = other[0]
-            raise ValueError(f"the paper's protocol has {name} {expected[name]}, not {trial[name]}")
-    return trial
-
-
-def check_finished(trial: dict) -> None:
-    """Raises ValueError for a run whose parts contradict each other, and for numbers that none can have."""
-    if type(trial["seed"]) is not int or type(trial["diverged"]) is not bool:
-        raise ValueError("its seed is not a whole number, or diverged is not true or false")
-    history = trial["history"]
-    accuracies = history["test_acc"]
-    epochs = trial.get("stopped_after", trial["epochs"])
-    if trial["diverged"]:
-        epochs = len(accuracies)
-    if len(accuracies) != epochs or history["epoch"] != [*range(1, epochs + 1)]:
-        raise ValueError(f"its history is not one of {epochs} epochs")
-    if not all(0 <= accuracy <= 1 for accuracy in accuracies):
-        raise ValueError("an accuracy in its history is not from 0 to 1")
-    if "stopped_after" not in trial and not trial["diverged"] and trial["final_test_acc"] != accuracies[-1]:
-        raise ValueError(f"it ends at {trial['final_test_acc']}, its history at {accuracies[-1]}")
-    net = find_net(trial["net"])
-    classes = 100 if trial["data"] == "cifar-100" else 10
-    layers = net.layers_of(block=trial["block"], dropout=trial["dropout"], classes=classes)
-    if trial["n_parameters"] != ConvNet.sizes_of(net.shape, layers)["parameters"]:
-        raise ValueError(f"{trial['n_parameters']} parameters are not those of {trial['net']}")
-
-
-def percents(runs: list[dict]) -> list[float | None]:
-    """Test accuracy of each; None where it diverged.  Raises LookupError where there are no runs."""
-    if not runs:
-        raise LookupError("there are no such runs")
-    accuracies = [t["final_test_acc"] for t in runs]
-    return [None if accuracy is None else 100 * accuracy for accuracy in accuracies]
-
-
-def in_epochs(runs: list[dict]) -> str:
-    epochs = runs[0]["epochs"]
-    unit = "epoch" if epochs == 1 else "epochs"
-    return f"{shown(percents(runs), digits=4)} in {epochs} {unit}"
-
-
-def judged_by_prediction(published: dict, runs: list[dict]) -> str:
-    """The verdict on a published mean ± sd, by whole runs of the published protocol: reproduced where their mean lies
-    in the prediction interval.  A run that diverged lies in none."""
-    accuracies = [t["final_test_acc"] for t in runs]
-    low, high = prediction_interval(published, len(runs))
-    inside = None not in accuracies and low <= mean(accuracies) <= high
-    one_run = ", one run" if len(runs) == 1 else ""
-    return judged([inside]) + one_run
-
-
-def expected(published: dict, runs: list[dict]) -> str:
-    """The prediction interval in words, in percent."""
-    low, high = prediction_interval(published, len(runs))
-    return f"95 % prediction interval {100 * low:.2f} to {100 * high:.2f}"
 
 
 def seconds_per_epoch(runs: list[dict]) -> float | None:

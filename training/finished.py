@@ -10,8 +10,55 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from conv.layers import ConvNet
+from conv.nets import find_net
 from plumbing.files import InputError
-from training import conv_trials
+from training import conv_trials, protocols
+from training.conv_trials import setting
+
+
+def finished_trial(record: dict, run: dict) -> dict:
+    """The trial that one of the runs in a JSON of conv_highway_networks.py is: its settings and what came out.
+
+    Raises ValueError for a run of the paper's protocol with other settings than that has; a branch may have its rate.
+    """
+    settings = protocols.Settings(**{field.name: run[field.name] for field in fields(protocols.Settings)})
+    protocol = protocols.Protocol(**{name: record[name] for name in protocols.Protocol._fields})
+    trial = setting(settings, protocol) | run
+    check_finished(trial)
+    if settings.protocol == "paper":
+        published = protocols.protocol_of(settings)
+        expected = setting(settings, published)
+        expected |= {"epochs": published.epochs, "gate_bias": find_net(settings.net).gate_bias}
+        if "parent" in run:
+            expected["lr"] = trial["lr"]
+        other = [name for name in expected if trial[name] != expected[name]]
+        if other:
+            name = other[0]
+            raise ValueError(f"the paper's protocol has {name} {expected[name]}, not {trial[name]}")
+    return trial
+
+
+def check_finished(trial: dict) -> None:
+    """Raises ValueError for a run whose parts contradict each other, and for numbers that none can have."""
+    if type(trial["seed"]) is not int or type(trial["diverged"]) is not bool:
+        raise ValueError("its seed is not a whole number, or diverged is not true or false")
+    history = trial["history"]
+    accuracies = history["test_acc"]
+    epochs = trial.get("stopped_after", trial["epochs"])
+    if trial["diverged"]:
+        epochs = len(accuracies)
+    if len(accuracies) != epochs or history["epoch"] != [*range(1, epochs + 1)]:
+        raise ValueError(f"its history is not one of {epochs} epochs")
+    if not all(0 <= accuracy <= 1 for accuracy in accuracies):
+        raise ValueError("an accuracy in its history is not from 0 to 1")
+    if "stopped_after" not in trial and not trial["diverged"] and trial["final_test_acc"] != accuracies[-1]:
+        raise ValueError(f"it ends at {trial['final_test_acc']}, its history at {accuracies[-1]}")
+    net = find_net(trial["net"])
+    classes = 100 if trial["data"] == "cifar-100" else 10
+    layers = net.layers_of(block=trial["block"], dropout=trial["dropout"], classes=classes)
+    if trial["n_parameters"] != ConvNet.sizes_of(net.shape, layers)["parameters"]:
+        raise ValueError(f"{trial['n_parameters']} parameters are not those of {trial['net']}")
 
 
 def identity_of(trial: dict) -> dict:
