@@ -14,28 +14,102 @@ from conv.layers import ConvNet
 from conv.nets import find_net
 from plumbing.files import InputError
 from training import conv_trials, protocols
-from training.conv_trials import setting
+
+IDENTITY = (*conv_trials.SETTING, "parent")  # what tells a trial from others; a branch has a parent
+
+
+def with_runs(question, results: dict, path: Path, record: dict) -> dict:
+    """The results of a question with the runs of `record`, read from `path`, added to its trials.
+
+    Raises InputError for a record that is not one of conv_highway_networks.py, for runs that are not the question's,
+    and for those it has already."""
+    trials = {group: [*runs] for group, runs in results["trials"].items()}
+    env = dict(results["env"])
+    added = list(results["settings"].get("added", []))
+    try:
+        data_set = record["data_set"]
+        sha256 = record["data_sha256"]
+        if env["data_sets"].get(data_set, sha256) != sha256:
+            raise ValueError(f"its images are not the {data_set} of the other trials")
+        env["data_sets"] = {data_set: sha256, **env["data_sets"]}
+        for run in record["runs"]:
+            group, trial = question.accept(record, run)
+            add_trial(question, trials, group, trial)
+            added.append({
+                "command": command_of(record, run),
+                "data_sha256_as_read": record["data_sha256_as_read"],
+                "env": record["env"],
+            })  # fmt: skip
+            env["git_of_trials"] = sorted({*env["git_of_trials"], *map(str, run["commits"])})
+    except KeyError as error:
+        raise InputError(f"{path} is not what conv_highway_networks.py writes: it has no {error}") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} cannot be added: {error}") from error
+    settings = {**results["settings"], "added": added}
+    return {**results, "settings": settings, "env": env, "trials": trials}
+
+
+def add_trial(question, trials: dict, group: str, trial: dict) -> None:
+    """Adds a trial to its group.  A stopped run takes the place of one that was stopped sooner, and a whole run that
+    of a stopped one.
+
+    Raises ValueError where it is there already, and where it would join whole runs of its kind with other settings."""
+    identity = identity_of(trial)
+    partial = trials.get("partial", [])
+    earlier = [other for other in partial if identity_of(other) == identity]
+    if group == "partial":
+        epochs = len(trial["history"]["epoch"])
+        if any(len(other["history"]["epoch"]) >= epochs for other in earlier):
+            raise ValueError(f"the run {trial['label']} is there already, as far or farther")
+    if group == "final":
+        check_whole_run(question, trials["final"], trial)
+    if earlier:
+        trials["partial"] = [other for other in partial if other not in earlier]
+    trials.setdefault(group, []).append(trial)
+
+
+def check_whole_run(question, others: list[dict], trial: dict) -> None:
+    """Raises ValueError where one of the others is the same run, or one of its kind has other settings."""
+    identity = identity_of(trial)
+    for other in others:
+        other_identity = identity_of(other)
+        if other_identity == identity:
+            raise ValueError(f"the run {trial['label']} is there already")
+        if question.kind_of(other) != question.kind_of(trial):
+            continue
+        for name in IDENTITY:
+            if name != "seed" and other_identity[name] != identity[name]:
+                raise ValueError(f"the runs of its kind have {name} {other_identity[name]}, not {identity[name]}")
+
+
+def identity_of(trial: dict) -> dict:
+    return {name: trial.get(name) for name in IDENTITY}
+
+
+def command_of(record: dict, run: dict) -> str:
+    """The command that trains this run."""
+    words = ["python conv_highway_networks.py"]
+    words += [f"--{name} {run[name]}" for name in ("net", "data", "block", "protocol", "epochs", "seed")]
+    words += [f"--lr {record['lr']}", f"--gate-bias {run['gate_bias']}"]
+    if "stopped_after" in run:
+        words.append(f"--stop-after {run['stopped_after']}")
+    if "parent" in run:
+        words.append(f"--branch CHECKPOINT_OF_EPOCH_{run['parent']['epoch']}")
+    return " ".join(words)
+
+
+# ---- A run as a trial ------------------------------------------------------------------------------------------------
 
 
 def finished_trial(record: dict, run: dict) -> dict:
-    """The trial that one of the runs in a JSON of conv_highway_networks.py is: its settings and what came out.
+    """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
 
     Raises ValueError for a run of the paper's protocol with other settings than that has; a branch may have its rate.
     """
-    settings = protocols.Settings(**{field.name: run[field.name] for field in fields(protocols.Settings)})
-    protocol = protocols.Protocol(**{name: record[name] for name in protocols.Protocol._fields})
-    trial = setting(settings, protocol) | run
+    trial = {**conv_trials.setting(conv_trials.settings_in(run), conv_trials.protocol_in(record)), **run}
     check_finished(trial)
-    if settings.protocol == "paper":
-        published = protocols.protocol_of(settings)
-        expected = setting(settings, published)
-        expected |= {"epochs": published.epochs, "gate_bias": find_net(settings.net).gate_bias}
-        if "parent" in run:
-            expected["lr"] = trial["lr"]
-        other = [name for name in expected if trial[name] != expected[name]]
-        if other:
-            name = other[0]
-            raise ValueError(f"the paper's protocol has {name} {expected[name]}, not {trial[name]}")
+    if trial["protocol"] == "paper":
+        check_paper(trial)
     return trial
 
 
@@ -52,7 +126,8 @@ def check_finished(trial: dict) -> None:
         raise ValueError(f"its history is not one of {epochs} epochs")
     if not all(0 <= accuracy <= 1 for accuracy in accuracies):
         raise ValueError("an accuracy in its history is not from 0 to 1")
-    if "stopped_after" not in trial and not trial["diverged"] and trial["final_test_acc"] != accuracies[-1]:
+    is_whole = "stopped_after" not in trial and not trial["diverged"]
+    if is_whole and trial["final_test_acc"] != accuracies[-1]:
         raise ValueError(f"it ends at {trial['final_test_acc']}, its history at {accuracies[-1]}")
     net = find_net(trial["net"])
     classes = 100 if trial["data"] == "cifar-100" else 10
@@ -61,68 +136,14 @@ def check_finished(trial: dict) -> None:
         raise ValueError(f"{trial['n_parameters']} parameters are not those of {trial['net']}")
 
 
-def identity_of(trial: dict) -> dict:
-    """What tells a trial from others: all of its settings and, of a branch, what it branches from."""
-    names = (*conv_trials.SETTING, "parent")
-    return {name: trial.get(name) for name in names}
-
-
-def command_of(record: dict, run: dict) -> str:
-    """The command that trains this run."""
-    words = ["python conv_highway_networks.py"]
-    words += [f"--{name} {run[name]}" for name in ("net", "data", "block", "protocol", "epochs", "seed")]
-    words += [f"--lr {record['lr']}", f"--gate-bias {run['gate_bias']}"]
-    if "stopped_after" in run:
-        words.append(f"--stop-after {run['stopped_after']}")
-    if "parent" in run:
-        words.append(f"--branch CHECKPOINT_OF_EPOCH_{run['parent']['epoch']}")
-    return " ".join(words)
-
-
-def add_trial(question, trials: dict, group: str, trial: dict) -> None:
-    """Adds a trial to its group.  A stopped run takes the place of one that was stopped sooner, and a whole run that
-    of a stopped one.
-
-    Raises ValueError where it is there already, and where it would join whole runs of its kind with other settings."""
-    identity = identity_of(trial)
-    partial = trials.get("partial", [])
-    earlier = [t for t in partial if identity_of(t) == identity]
-    as_far = [t for t in earlier if len(t["history"]["epoch"]) >= len(trial["history"]["epoch"])]
-    if group == "partial" and as_far:
-        raise ValueError(f"the run {trial['label']} is there already, as far or farther")
-    for t in trials["final"] if group == "final" else []:
-        if identity_of(t) == identity:
-            raise ValueError(f"the run {trial['label']} is there already")
-        same_kind = (question.kind_of(t), t["protocol"]) == (question.kind_of(trial), trial["protocol"])
-        other = [name for name in identity if name != "seed" and identity[name] != identity_of(t)[name]]
-        if same_kind and other:
-            raise ValueError(f"the runs of its kind have {other[0]} {t.get(other[0])}, not {trial.get(other[0])}")
-    if earlier:
-        trials["partial"] = [t for t in partial if t not in earlier]
-    trials.setdefault(group, []).append(trial)
-
-
-def with_runs(question, results: dict, path: Path, record: dict) -> dict:
-    """The results of a question with the runs of `record`, read from `path`, added to its trials.
-
-    Raises InputError for a record that is not one of conv_highway_networks.py, for runs that are not the question's,
-    and for those it has already."""
-    trials = {name: [*group] for name, group in results["trials"].items()}
-    env = dict(results["env"])
-    added = list(results["settings"].get("added", []))
-    try:
-        if env["data_sets"].get(record["data_set"], record["data_sha256"]) != record["data_sha256"]:
-            raise ValueError(f"its images are not the {record['data_set']} of the other trials")
-        for run in record["runs"]:
-            group, trial = question.accept(record, run)
-            add_trial(question, trials, group, trial)
-            how = {"command": command_of(record, run), "data_sha256_as_read": record["data_sha256_as_read"]}
-            added.append({**how, "env": record["env"]})
-            env["git_of_trials"] = sorted({*env["git_of_trials"], *map(str, run["commits"])})
-        env["data_sets"] = {record["data_set"]: record["data_sha256"], **env["data_sets"]}
-    except KeyError as error:
-        raise InputError(f"{path} is not what conv_highway_networks.py writes: it has no {error}") from error
-    except (ValueError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} cannot be added: {error}") from error
-    settings = {**results["settings"], "added": added}
-    return {**results, "settings": settings, "env": env, "trials": trials}
+def check_paper(trial: dict) -> None:
+    """Raises ValueError where a setting is not that of the paper's protocol."""
+    settings = conv_trials.settings_in(trial)
+    protocol = protocols.protocol_of(settings)
+    expected = conv_trials.setting(settings, protocol)
+    expected["epochs"] = protocol.epochs
+    expected["gate_bias"] = find_net(trial["net"]).gate_bias
+    for name, value in expected.items():
+        is_rate_of_branch = name == "lr" and "parent" in trial
+        if trial[name] != value and not is_rate_of_branch:
+            raise ValueError(f"the paper's protocol has {name} {value}, not {trial[name]}")
