@@ -1,7 +1,7 @@
 """Test accuracies over seeds, and the rules that judge a published accuracy by them.
 
-A published number is reproduced, or not, by whole runs of the published protocol alone.  Runs of another recipe leave
-it untested; but they may show that at least so much can be reached.
+Whole runs of the published protocol alone reproduce a published number, or do not.  Runs of another recipe
+leave it untested; but they may show that at least so much can be reached.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Accuracies:
 
     @property
     def standard_error(self) -> float:
-        """That of the mean, as far as the number of test images limits it; NaN where a run diverged.
+        """Of the mean, as the number of test images limits it; NaN where a run diverged.
 
         More runs do not lessen it: they are tested on the same images."""
         return standard_error(self.mean, self.images)
@@ -56,10 +56,11 @@ class Accuracies:
 
 
 def reaches(published: dict, epochs: int, paper: Accuracies | None, other: Accuracies | None) -> str:
-    """The verdict on a published {mean, sd, runs}, after so many epochs, by runs of the `paper`'s protocol.
+    """The verdict on a published {mean, sd, runs} after so many epochs.
 
-    Our mean must lie in the prediction interval of the published runs or, where no deviation is published, within 1.96
-    standard errors of the published mean.  A mean over a run that diverged lies nowhere."""
+    Our mean by the paper's protocol must lie in the prediction interval of the published runs or, where no
+    deviation is published, within 1.96 standard errors of the published mean.  A mean over a run that
+    diverged lies nowhere."""
     if paper is None:
         return not_tested(epochs, other)
     if published["sd"]:
@@ -71,8 +72,9 @@ def reaches(published: dict, epochs: int, paper: Accuracies | None, other: Accur
 
 
 def is_at_least(bound: float, epochs: int, paper: Accuracies | None, other: Accuracies | None) -> str:
-    """The verdict on "at least so much", by two standard errors: runs of any recipe can show it, but only those of the
-    paper's protocol can refute it."""
+    """The verdict on "at least so much", by two standard errors.
+
+    Runs of any recipe can show it, but only those of the paper's protocol can refute it."""
     runs = paper or other
     excess = runs.mean - bound
     margin = 2 * runs.standard_error
@@ -91,7 +93,7 @@ def not_tested(epochs: int, other: Accuracies) -> str:
 
 
 def side_by_side(published: dict, paper: Accuracies | None, other: Accuracies | None, name_of_other: str) -> str:
-    """Our accuracies: those of the paper's protocol with what is expected of them, and those of the other one."""
+    """Our accuracies: by the paper's protocol, with what is expected of it, and by the other one."""
     parts = []
     if paper:
         parts.append(f"{paper} ({expected(published, paper)})")
@@ -101,7 +103,7 @@ def side_by_side(published: dict, paper: Accuracies | None, other: Accuracies | 
 
 
 def expected(published: dict, paper: Accuracies) -> str:
-    """In percent: the prediction interval or, where no deviation is published, the standard error."""
+    """In percent, the prediction interval or, where no deviation is published, the standard error."""
     if published.get("sd"):
         low, high = prediction_interval(published, len(paper.over_seeds))
         return f"95 % prediction interval {100 * low:.2f} to {100 * high:.2f}"

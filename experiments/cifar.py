@@ -2,23 +2,24 @@
 
     python -m experiments cifar [--data-dir DIR]            -> results/cifar.json
 
-The authors trained for 400 epochs: --full does, with their protocol "paper", five seeds.  By default the protocol is
-"short", ours: few epochs without dropout, the rate up and down again.  `python -m experiments add cifar` adds runs of
-"paper" that were trained one by one.  The settings of "short" are first compared by a small search on the last 5 000
-training images of CIFAR-10, one seed: for Highway A the rate, the gate bias and dropout, one at a time; for the others
-the rate.
+The authors trained for 400 epochs: --full does, with their protocol "paper", five seeds.  By default
+the protocol is "short", ours: few epochs without dropout, the rate up and down again.  Runs of "paper"
+that were trained one by one are added by `python -m experiments add cifar`.
+
+A small search on the last 5 000 training images of CIFAR-10, one seed, first compares settings of "short":
+for Highway A the rate, the gate bias and dropout, one at a time; for the others the rate.  What has no
+search of its own takes the rate of the 19 layers: Highway C, these layers on CIFAR-100, and Highway B,
+which differs in its end alone.
 
 And a net of our own, meant for five hours of training on one core: what an evening can buy.
 
-What has no search of its own takes the rate of the 19 layers: Highway C, these layers on CIFAR-100, and Highway B,
-which differs in its end alone.
+Whole runs of "paper" alone judge a published mean ± standard deviation: their mean must lie in its
+prediction interval.  The authors' log judges a run of "paper" that was stopped, at equal epochs.  Runs of
+"short" follow another recipe: they decide no claim that names a number, but may show that at least so
+much can be reached.
 
-How runs are judged: a published mean ± standard deviation by whole runs of "paper" alone, which must lie in its
-prediction interval; a run of "paper" that was stopped by the authors' log at equal epochs.  Runs of "short" follow
-another recipe: they decide no row that names a number, but may show that at least so much can be reached.
-
-An accuracy is that of the last epoch.  A trial that is stopped goes on from its last epoch, from a checkpoint beside
-the results, if its code is the same.  --quick trains on made-up images.
+An accuracy is that of the last epoch.  A trial that is stopped goes on from its last epoch, from a
+checkpoint beside the results, if its code is the same.  --quick trains on made-up images.
 """
 
 from __future__ import annotations
@@ -57,8 +58,8 @@ TEN = "cifar-10"
 HUNDRED = "cifar-100"
 ALL_IMAGES = {"n_train": 50000, "n_test": 10000}
 
-# Of every kind of run: net, block, data, protocol, epochs, seeds, the longest first, lest it runs alone at the end.
-# Of every kind that is searched: net, block, epochs of a trial.
+# "runs": net, block, data, protocol, epochs, seeds; the longest first, lest it runs alone at the end.
+# "search": net, block, epochs of a trial.
 BUDGETS = {
     "quick": {
         "runs": [
@@ -104,14 +105,19 @@ BUDGETS = {
     },
 }
 SEARCHED = {  # for "short"; the first is the start, from which the others differ
-    HIGHWAY_A: [{"lr": 0.1}, {"lr": 0.05}, {"lr": 0.1, "gate_bias": -2.0}, {"lr": 0.1, "dropout": [0.1] * 4}],
+    HIGHWAY_A: [
+        {"lr": 0.1},
+        {"lr": 0.05},
+        {"lr": 0.1, "gate_bias": -2.0},
+        {"lr": 0.1, "dropout": [0.1] * 4},
+    ],
     NINETEEN: [{"lr": 0.05}, {"lr": 0.1}],
     PLAIN_A: [{"lr": 0.1}, {"lr": 0.03}, {"lr": 0.01}],
     EVENING: [{"lr": 0.1}, {"lr": 0.05}],
     PLAIN_B: [{"lr": 0.1}, {"lr": 0.03}, {"lr": 0.01}],
 }
 AS_SEARCHED = {HIGHWAY_B: NINETEEN, HIGHWAY_C: NINETEEN}  # whose best rate they take
-PICTURED = ((*HIGHWAY_A, TEN, 0), (*NINETEEN, TEN, 0))  # pictures look into these nets; the last is the seed
+PICTURED = ((*HIGHWAY_A, TEN, 0), (*NINETEEN, TEN, 0))  # kind, data and seed of the nets that pictures look into
 MOST_WRONG = 30  # of the images that a net gets wrong
 # The deviations of the first layer's weights: of the released program, and as its file asks for.
 FIRST_LAYERS = (1.0, protocols.FIRST_OF_TABLE_2)
@@ -129,7 +135,9 @@ EPOCHS_OF_LOG = LOG_POINTS[-1] + NEIGHBOURS  # that a run must have to be compar
 
 @functools.lru_cache
 def images(data: str, data_dir: str | None = None) -> hn.Dataset:
-    """Read once, for the processes that are forked afterwards, too; raises InputError for another set of its layout."""
+    """Read once, for the processes that are forked afterwards, too.
+
+    Raises InputError for another set of the same layout."""
     found = conv_images.load_images(data, data_dir)
     if found.name != data.upper():
         raise InputError(f"{found.source} holds {found.name}; Tables 2 and 3 are about the official images")
@@ -151,7 +159,7 @@ def made_up(data: str) -> hn.Dataset:
 
 
 def as_read(setting: dict, load) -> hn.Dataset:
-    """The data set of a trial under a checksum that tells orders apart: in another order the images give other numbers.
+    """The data set of a trial under a checksum that tells orders apart, for each order gives other numbers.
 
     load(name) is the data set of this name."""
     data = load(setting["data"])
@@ -175,8 +183,9 @@ def held_out(budget: dict) -> dict:
 
 
 def setting(kind, data: str, protocol: str, epochs: int, seed: int, selection: dict, changes: dict) -> dict:
-    """A trial on the images that all_images() or held_out() selects; `changes` replace settings of the protocol, and the
-    net's own gate bias."""
+    """A trial on the images that all_images() or held_out() selects.
+
+    `changes` replace settings of the protocol, and the gate bias, which is the net's."""
     net, block = kind
     settings = protocols.Settings(
         net=net,
@@ -202,7 +211,7 @@ def trial(setting: dict, folder: str, load) -> dict:
 
 
 def for_pictures(setting: dict, result: dict) -> dict:
-    """The result with as much for pictures as they show: nothing where they do not look into the net."""
+    """The result with what pictures show of this net, and no more."""
     is_pictured = (setting["net"], setting["block"], setting["data"], setting["seed"]) in PICTURED
     if not is_pictured or setting["protocol"] != "short" or setting["validation"]:
         return conv_trials.without_pictures(result)
@@ -212,8 +221,10 @@ def for_pictures(setting: dict, result: dict) -> dict:
 
 
 def best(searched: list[dict], kind, protocol: str) -> dict:
-    """What the search chose for this kind of net: of its trials the one of the highest validation accuracy, of equal
-    ones the first; nothing where there was none, and for the paper's protocol, whose rate is the authors'."""
+    """What the search chose for this kind of net: the changes of the trial with the highest validation
+    accuracy, of equal ones the first.
+
+    Nothing where there was no search, and for the paper's protocol, whose rate is the authors'."""
     if protocol == "paper":
         return {}
     net, block = AS_SEARCHED.get(kind, kind)
@@ -236,11 +247,14 @@ def final_settings(budget: dict, searched: list[dict]) -> list[dict]:
 
 def run(runner: Runner) -> dict:
     settings = runner.settings
-    load = made_up if runner.budget == "quick" else functools.partial(images, data_dir=runner.data_dir)
+    load = functools.partial(images, data_dir=runner.data_dir)
+    if runner.budget == "quick":
+        load = made_up
     for data in dict.fromkeys(data for _, _, data, *_ in settings["runs"]):
         runner.data_sets[load(data).name] = load(data).sha256
     of_trial = functools.partial(trial, folder=str(runner.folder), load=load)
-    train = functools.partial(conv_trials.run, runner, of_trial, data_of=functools.partial(as_read, load=load))
+    of_data = functools.partial(as_read, load=load)
+    train = functools.partial(conv_trials.run, runner, of_trial, data_of=of_data)
 
     searched = train([
         setting((net, block), TEN, "short", epochs, 0, held_out(settings), changes)
@@ -257,10 +271,10 @@ def run(runner: Runner) -> dict:
 
 
 def accept(record: dict, run: dict) -> tuple[str, dict]:
-    """The group and the trial of a run that conv_highway_networks.py finished; ValueError where Tables 2 and 3 have no
-    such run.
+    """The group and the trial of a run that conv_highway_networks.py finished.
 
-    A run that was stopped, and a branch, are "partial": they enter no row about whole runs."""
+    A run that was stopped, and a branch, are "partial": they enter no row about whole runs.
+    Raises ValueError where Tables 2 and 3 have no such run."""
     if record["data_set"] != run["data"].upper() or run["data"] not in (TEN, HUNDRED):
         raise ValueError("Tables 2 and 3 are about the official images of CIFAR-10 and CIFAR-100")
     if (run["n_train"], run["n_test"], run["validation"]) != (50000, 10000, False):
@@ -274,9 +288,7 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
 
 
 def rows(record: dict) -> list[dict]:
-    """Rows for every kind of run, for starts of the first layer, prediction intervals, and points of the authors' log.
-
-    A kind whose runs were all stopped has no row."""
+    """Rows for kinds of whole runs, starts of the first layer, prediction intervals, points of the log."""
     trials = record["trials"]
     result = []
     for runs in conv_trials.by_kind(trials["final"]):
@@ -334,9 +346,8 @@ def prediction_intervals() -> list[dict]:
 
 def runs_of(record: dict, net: str, block: str, data: str, protocol: str) -> list[dict]:
     """Whole runs of one kind; of the paper's protocol those of the paper's epochs alone."""
-    wanted = (net, block, data, protocol)
-    names = ("net", "block", "data", "protocol")
-    runs = [trial for trial in record["trials"]["final"] if tuple(trial[name] for name in names) == wanted]
+    wanted = {"net": net, "block": block, "data": data, "protocol": protocol}
+    runs = [trial for trial in record["trials"]["final"] if wanted.items() <= trial.items()]
     if protocol == "paper":
         runs = [run for run in runs if run["epochs"] == PAPERS_EPOCHS]
     return runs
@@ -347,7 +358,7 @@ def not_trained(net: str, block: str, data: str) -> NotMeasured:
 
 
 def measure_accuracies(record: dict, net: str, data: str) -> dict:
-    """Of a highway net by the paper's protocol, and by ours; raises NotMeasured where there is neither."""
+    """Of a highway net by the paper's protocol, and by ours; NotMeasured where there is neither."""
     paper = runs_of(record, net, "highway", data, "paper")
     short = runs_of(record, net, "highway", data, "short")
     if not paper and not short:
@@ -405,8 +416,8 @@ def trains_claim(layers: int, net: str) -> Claim:
     return Claim(
         id=f"conv-{layers}-layers-train",
         source="paper, 3.3",
-        says=f"a convolutional highway net of {layers} layers trains (CIFAR-10: above 50 %), a plain one does not "
-        "(below 15 %; the paper quotes it of maxout nets, ours are rectifiers)",
+        says=f"a convolutional highway net of {layers} layers trains (CIFAR-10: above 50 %), "
+        "a plain one does not (below 15 %; the paper quotes it of maxout nets, ours are rectifiers)",
         about=ABOUT,
         measure=lambda r: measure_trains(r, net),
         show="highway {highway:4}, plain {plain:4}",
@@ -425,21 +436,23 @@ def parameters_of(net: str) -> int:
 
 
 def stopped_run(trials: dict) -> dict | None:
-    """The 19 layers on CIFAR-10 by the paper's protocol, trained at least as far as the last point that is compared;
-    None where there is no such run."""
+    """The 19 layers on CIFAR-10 by the paper's protocol, trained as far as the log is compared; None where
+    there is no such run."""
+    wanted = {"net": "nineteen-layers", "block": "highway", "data": TEN, "protocol": "paper"}
     for trial in [*trials.get("partial", []), *trials["final"]]:
-        kind = (trial["net"], trial["block"], trial["data"], trial["protocol"])
         is_branch = "parent" in trial
-        if kind == (*NINETEEN, TEN, "paper") and not is_branch and len(trial["history"]["epoch"]) >= EPOCHS_OF_LOG:
+        is_long = len(trial["history"]["epoch"]) >= EPOCHS_OF_LOG
+        if wanted.items() <= trial.items() and is_long and not is_branch:
             return trial
     return None
 
 
 def beside_the_log(run: dict) -> list[dict]:
-    """At every compared epoch, of accuracy and of loss: the mean of our epochs around it less the log's number.
+    """Rows for accuracy and loss at the compared epochs: the mean of our epochs around less the log's number.
 
-    `s` is the standard deviation of our single epochs there about a straight line.  They are consistent with the log
-    where 0 lies within the difference ± 1.96 s sqrt(1 + 1 / our epochs): one epoch of theirs against our mean."""
+    `s` is the standard deviation of our single epochs there about a straight line.  They are consistent with
+    the log where 0 lies within the difference ± 1.96 s sqrt(1 + 1 / our epochs): one epoch of theirs against
+    our mean."""
     result = []
     for epoch, accuracy, loss in PUBLISHED["authors_log_cifar"][TEN]["points"]:
         if epoch in LOG_POINTS:

@@ -21,8 +21,9 @@ from report.registry import picture, table
 from report.style import of_trials
 from report.tables import markdown_table
 
-# of CIFAR-10
-CLASSES = ("airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck")
+CLASSES = (  # of CIFAR-10
+    "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
+)  # fmt: skip
 COLORS = {
     "highway-a": "#0072B2",
     "highway-b": "#E69F00",
@@ -85,7 +86,8 @@ def draw_whole_runs(ax, runs: list[dict]) -> None:
             style = ":"
         else:
             style = "-"
-        label = None if name in labelled else label_of([other for other in runs if name_of(other) == name])
+        same = [other for other in runs if name_of(other) == name]
+        label = None if name in labelled else label_of(same)
         error_curve(ax, run, ls=style, color=COLORS[run["net"]], lw=1.5, label=label)
         labelled.add(name)
 
@@ -97,7 +99,7 @@ def label_of(runs: list[dict]) -> str:
 
 
 def draw_stopped_run(ax, run: dict) -> None:
-    """A run by the authors' settings that was stopped, or a branch of it at another rate from where it begins."""
+    """A run by the authors' settings that was stopped, or a branch of it, from where it begins."""
     if "parent" in run:
         epoch = run["parent"]["epoch"]
         text = f"... and its rate times {run['lr'] / run['parent']['lr']:.2g} after epoch {epoch}"
@@ -115,8 +117,8 @@ def cifar_filters(record):
     fig = plt.figure(figsize=(10, sum(heights)))
     parts = np.ravel(fig.subfigures(len(nets), 1, height_ratios=heights))
     for part, net in zip(parts, nets, strict=True):
-        text = f"{name_of(net)}: the 3 x 3 filters of the first layer, seed 0, each over its largest weight"
-        part.suptitle(text, fontsize=11)
+        what = "the 3 x 3 filters of the first layer, seed 0, each over its largest weight"
+        part.suptitle(f"{name_of(net)}: {what}", fontsize=11)
         for ax, weights in in_grid(part, net["filters"], FILTERS_IN_A_ROW):
             ax.imshow(0.5 + 0.5 * np.array(weights) / np.abs(weights).max(), origin="upper")
     return fig
@@ -134,7 +136,8 @@ def cifar_gates(record):
     ax.set(xlabel="highway layer", ylabel="mean T", ylim=(0, None))
     ax.legend(fontsize=10)
     for part, net in zip(parts, nets, strict=True):
-        part.suptitle(f"{name_of(net)}, seed 0: mean T at each position of each highway layer", fontsize=11)
+        what = "mean T at each position of each highway layer"
+        part.suptitle(f"{name_of(net)}, seed 0: {what}", fontsize=11)
         maps = net["final_T_per_position"]
         titles = [str(layer) for layer in range(1, len(maps) + 1)]
         gate_maps(part, maps, titles, maps)
@@ -149,7 +152,9 @@ def cifar_wrong(record):
     for ax, image in in_grid(fig, net["wrong"], WRONG_IN_A_ROW):
         pixels = np.frombuffer(bytes.fromhex(image["pixels"]), np.uint8).reshape(3, 32, 32)
         ax.imshow(pixels.transpose(1, 2, 0), origin="upper")
-        ax.set_title(f"{CLASSES[image['label']]},\nnot {CLASSES[image['answer']]}", fontsize=8, pad=2)
+        label = CLASSES[image["label"]]
+        answer = CLASSES[image["answer"]]
+        ax.set_title(f"{label},\nnot {answer}", fontsize=8, pad=2)
     n_wrong = round((1 - net["final_test_acc"]) * net["n_test"])
     fig.suptitle(title_of_errors(name_of(net), f"the first of {n_wrong}", net), fontsize=12)
     return fig
@@ -158,7 +163,7 @@ def cifar_wrong(record):
 # ---- Tables ----------------------------------------------------------------------------------------------------------
 
 
-KINDS = (  # in words; net, block and data; which of the published tables has the number, and by which name
+KINDS = (  # in words; net, block and data; the published table and the name in it
     ("highway A, 11 layers", "highway-a", "highway", "cifar-10", ("table_2", "highway-a")),
     ("plain A, 11 layers", "highway-a", "plain", "cifar-10", None),
     ("highway B, 19 layers", "highway-b", "highway", "cifar-10", ("table_2", "highway-b")),
@@ -203,7 +208,8 @@ def published_cell(paper: dict) -> str:
 @table("beside-the-log")
 def beside_the_log(read) -> str:
     """The stopped run of 19 layers less the authors' log at equal epochs."""
-    rows = [row for row in read("results/cifar.json")["summary"] if row.get("row") == "beside the log"]
+    summary = read("results/cifar.json")["summary"]
+    rows = [row for row in summary if row.get("row") == "beside the log"]
     if not rows:
         return "Not measured yet."
     lines = []
@@ -211,9 +217,15 @@ def beside_the_log(read) -> str:
         is_accuracy = row["name"] == "test_acc"
         scale = 100 if is_accuracy else 1
         name = "test accuracy, %" if is_accuracy else "test loss"
-        numbers = f"{scale * row['log']:.4g} | {scale * row['difference']:+.3f} | {scale * row['s']:.3f}"
-        verdict = "consistent" if row["consistent"] else "different"
-        lines.append(f"| {row['epoch']} | {name} | {numbers} | {verdict} |")
+        cells = [
+            str(row["epoch"]),
+            name,
+            f"{scale * row['log']:.4g}",
+            f"{scale * row['difference']:+.3f}",
+            f"{scale * row['s']:.3f}",
+            "consistent" if row["consistent"] else "different",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
     return markdown_table("| epoch | number | the authors' log | ours less theirs | s | verdict |", lines)
 
 
@@ -225,15 +237,18 @@ def first_layer(read) -> str:
     for deviation in dict.fromkeys(trial["first"] for trial in trials):
         runs = [trial for trial in trials if trial["first"] == deviation]
         losses = [f"{run['history']['test_loss'][-1]:.3f}" for run in runs if not run["diverged"]]
-        lines.append(f"| {deviation:g} | {len(runs) - len(losses)} of {len(runs)} | {', '.join(losses)} |")
-    return markdown_table("| deviation | diverged within 60 steps | validation loss of the others after them |", lines)
+        diverged = f"{len(runs) - len(losses)} of {len(runs)}"
+        lines.append(f"| {deviation:g} | {diverged} | {', '.join(losses)} |")
+    columns = "diverged within 60 steps | validation loss of the others after them"
+    return markdown_table(f"| deviation | {columns} |", lines)
 
 
 @table("prediction-intervals")
 def prediction_intervals(read) -> str:
-    """Of the paper's means on CIFAR: the interval of one more run, of the mean, and where the authors' log ends."""
+    """Of the paper's means on CIFAR: of one more run, and of the mean; where the authors' log ends."""
     logs = read("data/published.json")["authors_log_cifar"]
-    rows = [row for row in read("results/cifar.json")["summary"] if row.get("row") == "prediction interval"]
+    summary = read("results/cifar.json")["summary"]
+    rows = [row for row in summary if row.get("row") == "prediction interval"]
     lines = []
     for row in rows:
         is_logged = row["net"] == "nineteen-layers"
@@ -252,7 +267,8 @@ def evening(read) -> str:
     if row["test_accuracy"]["n"] != 1:
         raise ValueError("the sentence on our own net is about one run")
     hours = row["epochs"] * row["seconds_per_epoch"] / 3600
-    return f"{100 * row['test_accuracy']['mean']:.2f} % on CIFAR-10 in one run of {hours:.1f} hours on one core"
+    accuracy = 100 * row["test_accuracy"]["mean"]
+    return f"{accuracy:.2f} % on CIFAR-10 in one run of {hours:.1f} hours on one core"
 
 
 @table("evening-search")

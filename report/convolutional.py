@@ -1,4 +1,4 @@
-"""What the pictures and tables of the convolutional nets share: filters, gates and errors of a net; accuracies."""
+"""What the pictures and tables of the convolutional nets share."""
 
 from __future__ import annotations
 

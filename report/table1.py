@@ -48,7 +48,8 @@ def conv_curves(record, published):
     for ax, width in zip(axes[0], widths, strict=True):
         draw_published(ax, published, str(width))
         for block, protocol in COLORS:
-            draw_kind(ax, of_trials({"trials": runs}, None, width=width, block=block, protocol=protocol))
+            wanted = {"width": width, "block": block, "protocol": protocol}
+            draw_kind(ax, [run for run in runs if wanted.items() <= run.items()])
         ax.set(title=f"{width} maps a layer", xlabel="epoch", xscale="log", xlim=(0.9, 330))
         ax.set_xticks(EPOCHS, EPOCHS)
         ax.minorticks_off()
@@ -101,7 +102,8 @@ def conv_filters(record):
     fig = plt.figure(figsize=(10, sum(heights) + 0.7))
     *parts, last = fig.subfigures(len(nets) + 1, 1, height_ratios=[*heights, 0.7])
     for part, net in zip(parts, nets, strict=True):
-        part.suptitle(f"{net['width']} maps: the 5 x 5 filters of the first layer, seed 0", fontsize=11)
+        text = f"{net['width']} maps: the 5 x 5 filters of the first layer, seed 0"
+        part.suptitle(text, fontsize=11)
         for ax, weights in in_grid(part, net["filters"], FILTERS_IN_A_ROW):
             largest = max(abs(weight) for row in weights for weight in row)
             shares = [[weight / largest for weight in row] for row in weights]
@@ -114,12 +116,13 @@ def conv_filters(record):
 
 @picture("table1")
 def conv_gates(record):
-    """Where the gates of the trained convolutional nets stand open: layer by layer, and position by position."""
+    """Where the gates of the trained nets stand open: layer by layer, and position by position."""
     nets = narrowest_first(record)
     fig, ax, parts = figure_of_gates(nets, 1.9)
     for net, color in zip(nets, GATE_COLORS, strict=False):
         width = net["width"]
-        runs = of_trials(record, "final", block="highway", protocol="short", width=width, diverged=False)
+        kind = {"width": width, "block": "highway", "protocol": "short"}
+        runs = of_trials(record, "final", **kind, diverged=False)
         for i, run in enumerate(runs):
             T = run["final_T_per_layer"]
             text = None if i else f"{width} maps, {len(runs)} seeds"
@@ -129,7 +132,8 @@ def conv_gates(record):
     ax.legend(fontsize=10)
     all_maps = [T for net in nets for T in net["final_T_per_position"]]
     for part, net in zip(parts, nets, strict=True):
-        part.suptitle(f"{net['width']} maps, seed 0: mean T at each position of each layer", fontsize=11)
+        text = f"{net['width']} maps, seed 0: mean T at each position of each layer"
+        part.suptitle(text, fontsize=11)
         maps = net["final_T_per_position"]
         titles = [f"layer {layer}" for layer in range(2, len(maps) + 2)]
         gate_maps(part, maps, titles, all_maps)
@@ -174,7 +178,8 @@ def table_1(read) -> str:
         for protocol in ("paper", "short"):
             cells.append(accuracy_cell(summary, width=width, block=block, protocol=protocol))
         lines.append(f"| {' | '.join(cells)} |")
-    return markdown_table("| net | parameters | paper, % | here, as the authors train, % | here, short, % |", lines)
+    columns = "paper, % | here, as the authors train, % | here, short, %"
+    return markdown_table(f"| net | parameters | {columns} |", lines)
 
 
 def published_cell(paper: dict) -> str:

@@ -16,7 +16,7 @@ from training.trials import Runner
 
 OF_PROTOCOL = protocols.Protocol._fields
 OF_SETTINGS = tuple(field.name for field in fields(protocols.Settings))
-SETTING = tuple(dict.fromkeys([*OF_PROTOCOL, *OF_SETTINGS]))  # the names in a trial that setting() gives it
+SETTING = tuple(dict.fromkeys([*OF_PROTOCOL, *OF_SETTINGS]))  # what setting() gives a trial
 FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that pictures alone need
 
 
@@ -24,7 +24,7 @@ FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that pict
 
 
 def setting(settings: protocols.Settings, protocol: protocols.Protocol) -> dict:
-    """The trial of these settings by this protocol, whose own number of epochs gives way to that of the settings."""
+    """The trial of these settings by this protocol; the number of epochs is that of the settings."""
     recipe = protocol._asdict()
     recipe["dropout"] = list(protocol.dropout)
     return {**recipe, **asdict(settings)}
@@ -47,14 +47,14 @@ def kind_of(trial: dict) -> str:
 
 
 def checkpoint_of(setting: dict, folder: str, question: str) -> Path:
-    """Where a trial keeps its last epoch.  The name tells the trial; which program wrote it, the file says."""
+    """Where a trial keeps its last epoch.  The name tells the trial; the file, which program wrote it."""
     checksum = zlib.crc32(json.dumps(setting, sort_keys=True).encode())
-    words = [question, *(setting[name] for name in ("net", "data", "block", "protocol", "seed")), f"{checksum:08x}"]
-    return Path(folder) / f"{'_'.join(map(str, words))}.npz"
+    words = [str(setting[name]) for name in ("net", "data", "block", "protocol", "seed")]
+    return Path(folder) / f"{question}_{'_'.join(words)}_{checksum:08x}.npz"
 
 
 def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
-    """Trains from the seed, or from the checkpoint in the folder, and leaves a checkpoint there: run() removes it."""
+    """Trains from the seed, or from the checkpoint in the folder; leaves one there, which run() removes."""
     settings = settings_in(setting)
     path = checkpoint_of(setting, folder, question)
     checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
@@ -65,7 +65,7 @@ def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
 def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
     """runner.run(); removes the checkpoint of a trial once the log has its result on disk, and no sooner.
 
-    Names the checkpoints that another program wrote; the results name that program, too, in their `commits`.
+    Names the checkpoints that another program wrote; `commits` in the results names that program, too.
     Raises InputError for a checkpoint of other images, lest train() begins anew in its place."""
     folder = str(runner.folder)
     for setting in settings:
@@ -84,9 +84,8 @@ def check_checkpoint(path: Path, data: hn.Dataset) -> None:
     saved = convolutional.Training.load(path)
     images = conv_images.fingerprint(conv_images.select_images(data, saved.settings))
     if saved.images != images:
-        raise InputError(
-            f"{path} is of other images, or of another order of them: give those, or another --results, or remove it"
-        )
+        advice = "give those, or another --results, or remove it"
+        raise InputError(f"{path} is of other images, or of another order of them: {advice}")
     begun_here = convolutional.Training(saved.settings, saved.protocol, saved.images)
     if "commits" in convolutional.differences(saved, begun_here):
         convolutional.say_of_other_program(path, saved)
@@ -124,6 +123,6 @@ def row_of(runs: list[dict]) -> dict:
 
 
 def seconds_per_epoch(runs: list[dict]) -> float | None:
-    """Of the fastest run, for the machine may have been busy during others; None where all of them diverged."""
+    """Of the fastest run, for the machine may have been busy during others; None where all diverged."""
     seconds = [run["wallclock_sec"] / run["epochs"] for run in runs if not run["diverged"]]
     return round(min(seconds), 1) if seconds else None

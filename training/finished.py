@@ -1,9 +1,12 @@
 """Finished trainings as trials: what conv_highway_networks.py wrote, beside the trials that are there.
 
-A training of hours is run by conv_highway_networks.py, anywhere, and travels as the JSON that it wrote.  A run that was
-stopped, and a branch, are kept apart from whole runs.  Refused are runs on other images than the question's, or on a
-part of them; runs of the paper's protocol with other settings than that has; runs whose settings differ from those of
-their kind; and runs that are there already.
+A training of hours is run by conv_highway_networks.py, anywhere, and travels as the JSON that it wrote.
+Runs that were stopped, and branches, are kept apart from whole runs.  Refused are
+
+    runs on other images than the question's, or on a part of them
+    runs of the paper's protocol with other settings than that has
+    runs with other settings than those of their kind
+    runs that are there already
 """
 
 from __future__ import annotations
@@ -21,8 +24,8 @@ IDENTITY = (*conv_trials.SETTING, "parent")  # what tells a trial from others; a
 def with_runs(question, results: dict, path: Path, record: dict) -> dict:
     """The results of a question with the runs of `record`, read from `path`, added to its trials.
 
-    Raises InputError for a record that is not one of conv_highway_networks.py, for runs that are not the question's,
-    and for those it has already."""
+    Raises InputError for a record that is not one of conv_highway_networks.py, and for the runs that the
+    module's docstring names."""
     trials = {group: [*runs] for group, runs in results["trials"].items()}
     env = dict(results["env"])
     added = list(results["settings"].get("added", []))
@@ -50,10 +53,9 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
 
 
 def add_trial(question, trials: dict, group: str, trial: dict) -> None:
-    """Adds a trial to its group.  A stopped run takes the place of one that was stopped sooner, and a whole run that
-    of a stopped one.
+    """Adds a trial to its group, in place of one of the same run that was stopped sooner.
 
-    Raises ValueError where it is there already, and where it would join whole runs of its kind with other settings."""
+    Raises ValueError where it is there already, and where whole runs of its kind have other settings."""
     identity = identity_of(trial)
     partial = trials.get("partial", [])
     earlier = [other for other in partial if identity_of(other) == identity]
@@ -69,17 +71,16 @@ def add_trial(question, trials: dict, group: str, trial: dict) -> None:
 
 
 def check_whole_run(question, others: list[dict], trial: dict) -> None:
-    """Raises ValueError where one of the others is the same run, or one of its kind has other settings."""
+    """Raises ValueError where it is one of the others, or one of its kind has other settings."""
     identity = identity_of(trial)
-    for other in others:
-        other_identity = identity_of(other)
-        if other_identity == identity:
+    for other in map(identity_of, others):
+        if other == identity:
             raise ValueError(f"the run {trial['label']} is there already")
         if question.kind_of(other) != question.kind_of(trial):
             continue
-        for name in IDENTITY:
-            if name != "seed" and other_identity[name] != identity[name]:
-                raise ValueError(f"the runs of its kind have {name} {other_identity[name]}, not {identity[name]}")
+        for name, value in other.items():
+            if name != "seed" and value != identity[name]:
+                raise ValueError(f"the runs of its kind have {name} {value}, not {identity[name]}")
 
 
 def identity_of(trial: dict) -> dict:
@@ -89,7 +90,8 @@ def identity_of(trial: dict) -> dict:
 def command_of(record: dict, run: dict) -> str:
     """The command that trains this run."""
     words = ["python conv_highway_networks.py"]
-    words += [f"--{name} {run[name]}" for name in ("net", "data", "block", "protocol", "epochs", "seed")]
+    for name in ("net", "data", "block", "protocol", "epochs", "seed"):
+        words.append(f"--{name} {run[name]}")
     words += [f"--lr {record['lr']}", f"--gate-bias {run['gate_bias']}"]
     if "stopped_after" in run:
         words.append(f"--stop-after {run['stopped_after']}")
@@ -104,9 +106,11 @@ def command_of(record: dict, run: dict) -> str:
 def finished_trial(record: dict, run: dict) -> dict:
     """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
 
-    Raises ValueError for a run of the paper's protocol with other settings than that has; a branch may have its rate.
-    """
-    trial = {**conv_trials.setting(conv_trials.settings_in(run), conv_trials.protocol_in(record)), **run}
+    Raises ValueError for a run that contradicts itself, and for one of the paper's protocol with other
+    settings than that has; a branch may have another rate."""
+    settings = conv_trials.settings_in(run)
+    protocol = conv_trials.protocol_in(record)
+    trial = {**conv_trials.setting(settings, protocol), **run}
     check_finished(trial)
     if trial["protocol"] == "paper":
         check_paper(trial)
@@ -114,7 +118,7 @@ def finished_trial(record: dict, run: dict) -> dict:
 
 
 def check_finished(trial: dict) -> None:
-    """Raises ValueError for a run whose parts contradict each other, and for numbers that none can have."""
+    """Raises ValueError where parts of a run contradict each other, and for numbers that no run can have."""
     if type(trial["seed"]) is not int or type(trial["diverged"]) is not bool:
         raise ValueError("its seed is not a whole number, or diverged is not true or false")
     history = trial["history"]
