@@ -1,25 +1,28 @@
-"""What does a gate buy?  Plain, residual, highway, and highway blocks with a separate carry gate, side by side.
+"""What does a gate buy?  Plain, residual and highway blocks, and these with a separate carry gate.
 
     python -m experiments blocks            -> results/blocks.json
 
-An encyclopedia article: residual blocks, y = x + H, are as effective with half the parameters; highway nets struggle
-beyond about 100 layers, because the factors 1 - T of the gradient's identity part compound; early layers' gates tend to
-open, later ones close.  The paper (eq. 2) sets the carry gate C = 1 - T, which saves the parameters of a separate one.
+An encyclopedia article: residual blocks, y = x + H, are as effective with half the parameters;
+highway nets struggle beyond about 100 layers, because the factors 1 - T of the gradient's
+identity part compound; early layers' gates tend to open, later ones close.  The paper (eq. 2)
+sets the carry gate C = 1 - T, which saves the parameters of a separate one.
 
-Matched parameters, about 5100 a layer: widths 50 (highway), 71 (plain, residual), 41 (highway-carry); and matched
-width, 50.  Every net at every depth has the same budget: a random search of as many trials, in ranges where pilot runs
-had found the kind to learn.  The two best settings are trained as long as the final runs, the one with the lower
-training loss is taken, then trained over seeds that selected nothing.  Only the plain and the highway-carry net of
-width 50 take the setting of their other width.  The ranges were moved once, after the first search: down for the rates
-of residual ReLU nets, up for those of plain nets from 50 layers on, wider for the gate biases at 10 and 50 layers,
-where the best lay at an end.
+Matched parameters, about 5100 a layer: widths 50 (highway), 71 (plain, residual), 41
+(highway-carry); and matched width, 50.  Every net at every depth has the same budget: a random
+search of as many trials, in ranges where pilot runs had found the kind to learn.  The two best
+settings are trained as long as the final runs, the one with the lower training loss is taken,
+then trained over seeds that selected nothing.  Only the plain and the highway-carry net of width
+50 take the setting of their other width.  The ranges were moved once, after the first search:
+down for the rates of residual ReLU nets, up for those of plain nets from 50 layers on, wider for
+the gate biases at 10 and 50 layers, where the best lay at an end.
 
-A residual block has no gate that is shut at the start.  In its place, W_H is scaled at the start, by a number between
-1/L and 1/sqrt(L).  The trials "unscaled" are the first four of each search without that scale.
+A residual block has no gate that is shut at the start.  In its place, W_H is scaled at the start,
+by a number between 1/L and 1/sqrt(L).  The trials "unscaled" are the first four of each search
+without that scale.
 
-Margins were set before the final runs.  A kind is as good as another where its mean test accuracy is at most 0.002
-less.  It struggles where its training loss is over three times its loss at 20 layers.  Early and late are the first and
-the last third of the blocks.
+Margins were set before the final runs.  A kind is as good as another where its mean test accuracy
+is at most 0.002 less.  It struggles where its training loss is over three times its loss at 20
+layers.  Early and late are the first and the last third of the blocks.
 """
 
 from __future__ import annotations
@@ -33,6 +36,7 @@ from claims.rules import above, below, compared, in_ratio
 from experiments import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected
+from training.fully_connected import ALL
 from training.matched_blocks import (
     DECAY,
     GATE_BIASES,
@@ -53,22 +57,22 @@ from training.trials import Runner
 FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
     "quick": {"layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
-    "default": {"layers": LAYERS, "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3, **fully_connected.ALL},
-    "full": {"layers": LAYERS, "trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 5, **fully_connected.ALL},
+    "default": {"layers": LAYERS, "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3, **ALL},
+    "full": {"layers": LAYERS, "trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 5, **ALL},
 }
 SEEDED = ("highway", "plain", "residual", "highway-carry")  # a kind's place here seeds its search
 MATCHED_WIDTH = 50
 SEARCHED = [*WIDTH.items(), ("residual", MATCHED_WIDTH)]  # nets: (block, width)
-NOT_SEARCHED = ("plain", "highway-carry")  # whose nets of MATCHED_WIDTH take the setting of their other width
+NOT_SEARCHED = ("plain", "highway-carry")  # at MATCHED_WIDTH: they take the setting of their other width
 UNSCALED = 4  # trials of every search that are repeated without the scale
 WHEN = ("at_start", "trained")
 MARGIN = 0.002  # of test accuracy
 OPEN = 0.5  # a gate is open where its mean T is above this
-FADED = 0.5  # the gradient fades where the first layer's is less than this share of the last layer's
+FADED = 0.5  # the gradient fades where the first layer's over the last's is less than this
 
 
 def sample(kind: tuple[str, int, int], k: int, runner: Runner) -> dict:
-    """The k-th setting that the search tries for a net, (block, width, layers): tanh nets and ReLU nets in turn."""
+    """The k-th setting that the search tries for a net, (block, width, layers): tanh and ReLU in turn."""
     block, width, layers = kind
     rng = np.random.default_rng([k, layers, SEEDED.index(block), 6])
     activation = ("tanh", "relu")[k % 2]
@@ -94,7 +98,8 @@ def run(runner: Runner) -> dict:
     trials, bests = search(runner, kinds, sample)
     for block in NOT_SEARCHED:
         bests += [{**best, "width": MATCHED_WIDTH} for best in bests if best["block"] == block]
-    trials["final"] = fully_connected.run(runner, over_seeds(bests, runner.settings["seeds"]), final_trial)
+    final = over_seeds(bests, runner.settings["seeds"])
+    trials["final"] = fully_connected.run(runner, final, final_trial)
 
     unscaled = []
     for layers in depths:
@@ -108,17 +113,24 @@ def run(runner: Runner) -> dict:
 
 
 def rows(record: dict) -> list[dict]:
-    """The definitions, and rows for kinds of block; for nets, their gradients and gates; for residual blocks' start."""
+    """The definitions; a row for each kind of block; for each net, rows of its numbers, gradients and gates; at each
+    depth two rows for the start of residual blocks."""
     result = [{"row": "definitions", "matched_width": MATCHED_WIDTH}]
     for block, width in WIDTH.items():
-        size = parameters_per_layer(block, width)
-        result.append({"row": "block", "block": block, "width": width, "parameters_per_layer": size})
+        result.append({
+            "row": "block",
+            "block": block,
+            "width": width,
+            "parameters_per_layer": parameters_per_layer(block, width),
+        })  # fmt: skip
     trials = record["trials"]
     for layers in record["settings"]["layers"]:
         for block, width in WIDTH.items():
-            for of_width in sorted({width, MATCHED_WIDTH}):
-                result.append(row_of_net(ranked(trials["final"], block=block, width=of_width, layers=layers)))
-            final = ranked(trials["final"], block=block, width=width, layers=layers)
+            net = {"block": block, "layers": layers}
+            final = ranked(trials["final"], **net, width=width)
+            result.append(row_of_net(final))
+            if width != MATCHED_WIDTH:
+                result.append(row_of_net(ranked(trials["final"], **net, width=MATCHED_WIDTH)))
             result += [row_of_gradient(final, when) for when in WHEN]
             if hn.BLOCKS[block].gates:
                 result.append(row_of_gates(final))
@@ -146,17 +158,21 @@ def net_of(trial: dict) -> dict:
 def row_of_gradient(final: list[dict], when: str) -> dict:
     not_measured = {"gradient": [None], "identity_part": None}  # of a net that diverged
     measured = [trial.get(when, not_measured) for trial in final]
+    ratios = [first_over_last(seed["gradient"]) for seed in measured]
     return {
         "row": "gradient",
         **net_of(final[0]),
         "when": when,
-        "gradient_first_over_last": mean_sd_n([first_over_last(seed["gradient"]) for seed in measured]),
+        "gradient_first_over_last": mean_sd_n(ratios),
         "identity_part": mean_sd_n([seed["identity_part"] for seed in measured]),
     }
 
 
 def row_of_gates(final: list[dict]) -> dict:
-    thirds = [early_and_late(trial["mean_T"]) if "mean_T" in trial else (None, None) for trial in final]
+    thirds = []
+    for trial in final:
+        diverged = "mean_T" not in trial
+        thirds.append((None, None) if diverged else early_and_late(trial["mean_T"]))
     return {
         "row": "gates",
         **net_of(final[0]),
@@ -179,13 +195,13 @@ def rows_of_residual_start(trials: dict, layers: int) -> list[dict]:
             "layers": layers,
             "start": start,
             "best_loss": tried[0]["loss"],
-            "best_relu_loss": relu_losses[0] if relu_losses else None,  # None, too, where all of them diverged
+            "best_relu_loss": relu_losses[0] if relu_losses else None,  # None, too, if all diverged
         })  # fmt: skip
     return result
 
 
 def first_over_last(norms: list[float | None]) -> float | None:
-    """The gradient at the first layer over that at the last; None where either overflowed or the last is 0."""
+    """The gradient at the first layer over that at the last; None if one overflowed or the last is 0."""
     first = norms[0]
     last = norms[-1]
     if first is None or not last:
@@ -216,7 +232,7 @@ def accuracies(**nets: tuple[str, int]):
 
 
 def measure_thirds(record: dict) -> dict:
-    """Mean T of the first and of the last third of highway blocks, {layers: a value of every seed}."""
+    """Mean T of the first and of the last third of highway blocks, {layers: values of all seeds}."""
     early = {}
     late = {}
     for layers, seeds in by_depth(record, "mean_T", "highway", MATCHED_WIDTH).items():
@@ -227,7 +243,8 @@ def measure_thirds(record: dict) -> dict:
 
 
 def highway_losses(record: dict, layers: int) -> list[float]:
-    return of(record["trials"]["final"], "loss", block="highway", width=MATCHED_WIDTH, layers=layers)
+    final = record["trials"]["final"]
+    return of(final, "loss", block="highway", width=MATCHED_WIDTH, layers=layers)
 
 
 def measure_losses_and_deepest(record: dict, deepest: dict) -> dict:
@@ -260,6 +277,13 @@ def has_learned(accuracies: list[float | None]) -> bool | None:
     return None not in accuracies and above(accuracies, LEARNED)
 
 
+def all_learn(measured: dict) -> list[bool | None]:
+    """Of every width, at every depth."""
+    narrow = [has_learned(seeds) for seeds in measured["narrow"].values()]
+    wide = [has_learned(seeds) for seeds in measured["wide"].values()]
+    return narrow + wide
+
+
 def open_early(measured: dict) -> list[bool | None]:
     early = measured["early"]
     late = measured["late"]
@@ -274,7 +298,11 @@ def range_of(by_depth: dict) -> str:
 
 def means(accuracies: dict[int, list]) -> str:
     """Depth by depth; a seed that is lost counts as 0."""
-    return ", ".join(f"{np.mean([value or 0 for value in seeds]):.4f}" for seeds in accuracies.values())
+    texts = []
+    for seeds in accuracies.values():
+        counted = [0 if accuracy is None else accuracy for accuracy in seeds]
+        texts.append(f"{np.mean(counted):.4f}")
+    return ", ".join(texts)
 
 
 def thirds_as_text(measured: dict) -> str:
@@ -297,7 +325,7 @@ CLAIMS = (
         id="carry-gate-not-needed",
         source="paper, 2",
         says=f"a carry gate of its own is not needed: C = 1 - T loses at most {MARGIN} of accuracy",
-        about=fully_connected.ALL,
+        about=ALL,
         over=("blocks", "more_seeds"),
         measure=accuracies(highway=("highway", 50), with_C=("highway-carry", 50)),
         show=lambda m: f"at {range_of(m['with_C'])}: {means(m['highway'])}; with a C of its own {means(m['with_C'])}",
@@ -307,16 +335,16 @@ CLAIMS = (
         id="carry-gate-trains",
         source="encyclopedia article",
         says="the general form y = H T + x C with a carry gate of its own (eq. 2), trains",
-        about=fully_connected.ALL,
+        about=ALL,
         measure=accuracies(narrow=("highway-carry", 41), wide=("highway-carry", 50)),
         show=two_widths_as_text,
-        holds=lambda m: [has_learned(seeds) for seeds in (*m["narrow"].values(), *m["wide"].values())],
+        holds=all_learn,
     ),
     Claim(
         id="early-gates-more-open",
         source="encyclopedia article",
         says="early layers' gates are more open than later ones (first and last third), and above 0.5",
-        about=fully_connected.ALL,
+        about=ALL,
         measure=measure_thirds,
         show=thirds_as_text,
         holds=open_early,
@@ -325,7 +353,7 @@ CLAIMS = (
         id="struggles-beyond-100",
         source="encyclopedia article",
         says="highway nets struggle beyond about 100 layers (a loss over three times that of 20, or none at 1000)",
-        about={"layers": (20, 100, 200, 1000), **fully_connected.ALL},
+        about={"layers": (20, 100, 200, 1000), **ALL},
         over=("blocks", "thousand_layers"),
         measure=measure_losses_and_deepest,
         show="loss at 20, 100, 200: {at_20:2}, {at_100:2}, {at_200:2}; accuracy at 1000: {accuracy_at_1000:4}",
@@ -340,7 +368,7 @@ CLAIMS = (
         id="gradient-fades",
         source="encyclopedia article",
         says="... because the factors 1 - T compound: the gradient fades (to less than half over 100 and 200 layers)",
-        about={"layers": (100, 200), **fully_connected.ALL},
+        about={"layers": (100, 200), **ALL},
         over=("blocks", "more_seeds"),
         measure=measure_fading,
         show="first layer's over last's: {over_100:2}, {over_200:2}",
@@ -350,7 +378,7 @@ CLAIMS = (
         id="residual-half-parameters",
         source="encyclopedia article",
         says=f"residual is as effective with half the parameters (within {MARGIN} of accuracy)",
-        about=fully_connected.ALL,
+        about=ALL,
         over=("blocks", "more_seeds"),
         measure=accuracies(residual=("residual", 50), highway=("highway", 50)),
         show=lambda m: f"width 50, {range_of(m['highway'])}: {means(m['residual'])}; highway {means(m['highway'])}",
@@ -361,7 +389,7 @@ CLAIMS = (
         source="published program, open",
         says="highway against residual at matched depth and parameters: residual is the better one",
         kind="open question",
-        about=fully_connected.ALL,
+        about=ALL,
         measure=accuracies(residual=("residual", 71), highway=("highway", 50)),
         show=lambda m: f"highway {means(m['highway'])}; residual of width 71 {means(m['residual'])}",
         holds=lambda m: as_good(m["residual"], m["highway"], 0),

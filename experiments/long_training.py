@@ -2,13 +2,15 @@
 
     python -m experiments long_training            -> results/long_training.json
 
-The paper's plain nets of 10 and 20 layers reach a training loss below 1e-4, in up to 400 epochs; the 20 epochs of
-`optimization` end well above.  Here the same nets, and the highway net of 10 layers, have 400 epochs.
+The paper's plain nets of 10 and 20 layers reach a training loss below 1e-4, in up to 400 epochs;
+the 20 epochs of `optimization` end well above.  Here the same nets, and the highway net of 10
+layers, have 400 epochs.
 
-The setting of each net is the best of four, by the mean loss during the last of 40 epochs (400 in --full): tanh and
-ReLU, each at the highest rate that `optimization` searches for this net and at half of it.  Fixed beforehand for all:
-the momentum, the gate bias, and a decay by which the rate falls to a seventh over 400 epochs.  Then seeds that selected
-nothing.  The claim is judged by the loss on all training images at the end.
+The setting of each net is the best of four, by the mean loss during the last of 40 epochs (400 in
+--full): tanh and ReLU, each at the highest rate that `optimization` searches for this net and at
+half of it.  Fixed beforehand for all: the momentum, the gate bias, and a decay by which the rate
+falls to a seventh over 400 epochs.  Then seeds that selected nothing.  The claim is judged by the
+loss on all training images at the end.
 """
 
 from __future__ import annotations
@@ -19,20 +21,22 @@ from experiments import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected
 from training.figure_1 import RATES
+from training.fully_connected import ALL, epochs_to
 from training.search import over_seeds, ranked, search
 from training.trials import Runner
 
+FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
-    "quick": {"trials": 4, "search_epochs": 1, "epochs": 2, "seeds": 2, "n_train": 256, "n_test": 100},
-    "default": {"trials": 4, "search_epochs": 40, "epochs": 400, "seeds": 3, **fully_connected.ALL},
-    "full": {"trials": 4, "search_epochs": 400, "epochs": 400, "seeds": 5, **fully_connected.ALL},
+    "quick": {"trials": 4, "search_epochs": 1, "epochs": 2, "seeds": 2, **FEW},
+    "default": {"trials": 4, "search_epochs": 40, "epochs": 400, "seeds": 3, **ALL},
+    "full": {"trials": 4, "search_epochs": 400, "epochs": 400, "seeds": 5, **ALL},
 }
 NETS = (("plain", 20), ("plain", 10), ("highway", 10))
 LOW_LOSS = 1e-4
 
 
 def sample(net: tuple[str, int], k: int, runner: Runner) -> dict:
-    """The k-th setting of a net, (block, layers): tanh and ReLU at the highest rate, then at half of it."""
+    """The k-th setting of a net, (block, layers): tanh, ReLU at the highest rate, then at its half."""
     block, layers = net
     activation = ("tanh", "relu")[k % 2]
     _, highest_rate = RATES[net][activation]
@@ -60,7 +64,7 @@ def rows(record: dict) -> list[dict]:
     result = [{"row": "definitions", "low_loss": LOW_LOSS}]
     for block, layers in NETS:
         final = ranked(record["trials"]["final"], block=block, layers=layers)
-        epochs = [fully_connected.epochs_to(LOW_LOSS, trial["losses"]) for trial in final]
+        epochs = [epochs_to(LOW_LOSS, trial["losses"]) for trial in final]
         result.append({
             "row": "net",
             "block": block,
@@ -78,7 +82,7 @@ CLAIMS = (
         id="plain-reaches-low-loss",
         source="paper, Figure 1",
         says="plain nets of 10 and 20 layers reach a loss below 1e-4",
-        about={"layers": (10, 20), **fully_connected.ALL},
+        about={"layers": (10, 20), **ALL},
         measure=lambda record: {
             "at_10": of(record["trials"]["final"], "loss", block="plain", layers=10),
             "at_20": of(record["trials"]["final"], "loss", block="plain", layers=20),

@@ -2,9 +2,10 @@
 
     python -m experiments more_seeds            -> results/more_seeds.json
 
-Three seeds of `optimization` and `blocks` left four claims of the ledger "not clear".  Seven more seeds of every net
-that such a claim compares, each with the setting that its search chose, make ten.  That was fixed before these runs,
-and the claims are judged by all ten, whatever they say.  Both questions must have been answered before.
+Three seeds of `optimization` and `blocks` left four claims of the ledger "not clear".  Seven more
+seeds of every net that such a claim compares, each with the setting that its search chose, make
+ten.  That was fixed before these runs, and the claims are judged by all ten, whatever they say.
+Both questions must have been answered before.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from training import fully_connected
 from training.matched_blocks import final_trial
 from training.trials import Runner
 
-BUDGETS = {"quick": {"seeds": 3}, "default": {"seeds": 10}, "full": {"seeds": 20}}  # with those that were there
-OPEN = {  # the nets that the open claims compare: (block, width); None where the question has one width alone
+# seeds, with those that were there
+BUDGETS = {"quick": {"seeds": 3}, "default": {"seeds": 10}, "full": {"seeds": 20}}
+# the nets that the open claims compare: (block, width); None where the question has one width alone
+OPEN = {
     "optimization": [("highway", None)],
     "blocks": [("highway", 50), ("highway-carry", 50), ("residual", 50)],
 }
@@ -30,9 +33,13 @@ def setting_of(trial: dict) -> dict:
     return {name: trial[name] for name in SETTING if name in trial}
 
 
+def net_of(trial: dict) -> tuple[str, int | None]:
+    return trial["block"], trial.get("width")
+
+
 def missing(record: dict, nets: list[tuple], seeds: int) -> list[dict]:
     """The chosen settings of these nets at every depth, with the seeds that the record lacks."""
-    final = [trial for trial in record["trials"]["final"] if (trial["block"], trial.get("width")) in nets]
+    final = [trial for trial in record["trials"]["final"] if net_of(trial) in nets]
     seeds_there = {trial["seed"] for trial in final}
     more_seeds = [seed for seed in range(1, seeds + 1) if seed not in seeds_there]
     chosen = [setting_of(trial) for trial in final if trial["seed"] == min(seeds_there)]
@@ -53,13 +60,13 @@ def rows(record: dict) -> list[dict]:
     """A row for each net, over the seeds that were added."""
     result = []
     for question, trials in record["trials"].items():
-        for block, width in OPEN[question]:
-            of_net = [trial for trial in trials if (trial["block"], trial.get("width")) == (block, width)]
+        for net in OPEN[question]:
+            of_net = [trial for trial in trials if net_of(trial) == net]
             for layers in sorted({trial["layers"] for trial in of_net}):
                 of_depth = [trial for trial in of_net if trial["layers"] == layers]
                 result.append({
                     "question": question,
-                    "block": block,
+                    "block": net[0],
                     "layers": layers,
                     "loss": mean_sd_n([trial["loss"] for trial in of_depth]),
                     "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in of_depth]),

@@ -1,21 +1,22 @@
-"""Figure 1 of the paper (and 5): how well can plain and highway nets of 10 to 100 layers be optimised?
+"""Figures 1 and 5 of the paper: how well are plain and highway nets of 10 to 100 layers optimised?
 
     python -m experiments optimization            -> results/optimization.json
-    python -m experiments optimization --full     the paper's budget: 100 trials each, 400 epochs; for a cluster
+    python -m experiments optimization --full     the paper's budget, for a cluster
 
-Section 3.1: "plain networks become much harder to optimize with increasing depth, while highway networks with up to 100
-layers can still be optimized well".  Plain nets of 10 and 20 layers reach a loss below 1e-4 (see `long_training`), the
-highway net of 100 layers is more than two orders of magnitude better than the plain one, and highway nets converge
-faster.
+Section 3.1: "plain networks become much harder to optimize with increasing depth, while highway
+networks with up to 100 layers can still be optimized well".  Plain nets of 10 and 20 layers reach
+a loss below 1e-4 (see `long_training`), the highway net of 100 layers is more than two orders of
+magnitude better than the plain one, and highway nets converge faster.
 
-For each depth and kind, a random search over initial rate, momentum, decay, activation and, for highway nets, the gate
-bias, selected by training loss, as in the paper.  Then the best setting over seeds that selected nothing.  The default
-budget searches rates within a factor of two to ten, and gate biases within two units, of those at which pilot runs had
-learned, for both kinds alike; --full searches widely.  Clipping the gradient at norm 1, for both kinds, is ours.
+For each depth and kind, a random search over initial rate, momentum, decay, activation and, for
+highway nets, the gate bias, selected by training loss, as in the paper.  Then the best setting
+over seeds that selected nothing.  The default budget searches rates within a factor of two to
+ten, and gate biases within two units, of those at which pilot runs had learned, for both kinds
+alike; --full searches widely.  Clipping the gradient at norm 1, for both kinds, is ours.
 
-The default search is short: the setting that is best after five epochs, above all its decay, need not be best after
-twenty.  So the two best settings of each search, and the best one with the slowest decay, are trained as long as the
-final runs, and the lowest loss selects.
+The default search is short: the setting that is best after five epochs, above all its decay, need
+not be best after twenty.  So the two best settings of each search, and the best one with the
+slowest decay, are trained as long as the final runs, and the lowest loss selects.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from experiments import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected
 from training.figure_1 import RATES
+from training.fully_connected import ALL, WIDTH, epochs_to, selection_loss
 from training.matched_blocks import parameters_per_layer
 from training.more import with_more_seeds
 from training.search import log_uniform, over_seeds, ranked, search
@@ -37,17 +39,18 @@ from training.trials import Runner
 
 LAYERS = (10, 20, 50, 100)
 BLOCKS = ("highway", "plain")
+FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
-    "quick": {"trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "top": 2, "n_train": 256, "n_test": 100},
-    "default": {"trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 3, "top": 3, **fully_connected.ALL},
-    "full": {"trials": 100, "search_epochs": 400, "epochs": 400, "seeds": 3, "top": 10, **fully_connected.ALL},
+    "quick": {"trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "top": 2, **FEW},
+    "default": {"trials": 16, "search_epochs": 5, "epochs": 20, "seeds": 3, "top": 3, **ALL},
+    "full": {"trials": 100, "search_epochs": 400, "epochs": 400, "seeds": 3, "top": 10, **ALL},
 }
 GATE_BIASES = {10: (-3, -1.5), 20: (-4, -2), 50: (-5, -3.5), 100: (-5, -3.5)}
 WIDE_RATES = (1e-3, 10)  # of --full; the paper does not give its range
 WIDE_GATE_BIASES = (-10, -1)  # of --full: the paper's range
 SLOW_DECAY = 0.95
 LOW_LOSS = 0.1  # of an epoch: the speed of convergence is the number of epochs to it
-DEGRADED = 3  # a kind degrades when a deeper net's loss is over three times that of its shallower ones
+DEGRADED = 3  # a kind degrades when a deeper net's loss is over three times a shallower one's
 
 
 def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
@@ -74,7 +77,9 @@ def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
 
 
 def finalists(ranked_settings: list[dict], settings: dict) -> list[dict]:
-    """The settings of a search that are trained as long as the final runs; the best alone if the search was as long."""
+    """The settings of a search that are trained as long as the final runs.
+
+    If the search was as long, the best alone."""
     best = ranked_settings[0]
     if settings["search_epochs"] == settings["epochs"]:
         return [best]
@@ -93,30 +98,35 @@ def run(runner: Runner) -> dict:
 
 def rows(record: dict) -> list[dict]:
     """The definitions, a row for each kind of block, one for each net, and one for each depth."""
-    result = [{"row": "definitions", "low_loss": LOW_LOSS}, {"row": "full budget", **BUDGETS["full"]}]
+    result = [
+        {"row": "definitions", "low_loss": LOW_LOSS},
+        {"row": "full budget", **BUDGETS["full"]},
+    ]
     for block in BLOCKS:
-        size = parameters_per_layer(block, fully_connected.WIDTH[block])
+        size = parameters_per_layer(block, WIDTH[block])
         result.append({"row": "block", "block": block, "parameters_per_layer": size})
     for layers in LAYERS:
         highway = row_of_net(record, "highway", layers)
         plain = row_of_net(record, "plain", layers)
-        result += [highway, plain, {"row": "depth", "layers": layers, "plain_over_highway_loss": ratio(plain, highway)}]
+        depth = {"row": "depth", "layers": layers, "plain_over_highway_loss": ratio(plain, highway)}
+        result += [highway, plain, depth]
     return result
 
 
 def row_of_net(record: dict, block: str, layers: int) -> dict:
     final = ranked(record["trials"]["final"], block=block, layers=layers)
     searched = ranked(record["trials"]["search"], block=block, layers=layers)
-    top = [fully_connected.selection_loss(trial) for trial in searched[: record["settings"]["top"]]]
+    top = [selection_loss(trial) for trial in searched[: record["settings"]["top"]]]
+    best = "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}"
     return {
         "row": "net",
         "block": block,
         "layers": layers,
         "loss": mean_sd_n([trial["loss"] for trial in final]),
         "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
-        "epochs_to_low_loss": mean_sd_n([fully_connected.epochs_to(LOW_LOSS, trial["losses"]) for trial in final]),
+        "epochs_to_low_loss": mean_sd_n([epochs_to(LOW_LOSS, trial["losses"]) for trial in final]),
         "top_search_loss": mean_sd_n([loss if np.isfinite(loss) else None for loss in top]),
-        "best": "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}".format_map(final[0]),
+        "best": best.format_map(final[0]),
     }
 
 
@@ -145,7 +155,7 @@ def top_losses(record: dict, block: str, layers: int) -> list[float]:
 def speeds(record: dict, block: str, layers: int) -> list[int | None]:
     """Epochs to LOW_LOSS, of every seed."""
     curves = of(record["trials"]["final"], "losses", block=block, layers=layers)
-    return [fully_connected.epochs_to(LOW_LOSS, curve) for curve in curves]
+    return [epochs_to(LOW_LOSS, curve) for curve in curves]
 
 
 def of_both_kinds(record: dict, measure) -> dict[str, dict[int, list]]:
@@ -196,7 +206,13 @@ def better_at_every_depth_and_plain_degrades(measured: dict) -> list[bool | None
     return better + worse
 
 
-ABOUT = {"layers": LAYERS, **fully_connected.ALL}
+def faster_at_every_depth(measured: dict) -> list[bool | None]:
+    highway = measured["highway"]
+    plain = measured["plain"]
+    return [compared(below, highway[layers], plain[layers], 0) for layers in LAYERS]
+
+
+ABOUT = {"layers": LAYERS, **ALL}
 CLAIMS = (
     Claim(
         id="parameters-per-layer",
@@ -204,8 +220,8 @@ CLAIMS = (
         says="about 5 000 parameters a layer for both kinds",
         kind="count",
         measure=lambda record: {
-            "highway": parameters_per_layer("highway", fully_connected.WIDTH["highway"]),
-            "plain": parameters_per_layer("plain", fully_connected.WIDTH["plain"]),
+            "highway": parameters_per_layer("highway", WIDTH["highway"]),
+            "plain": parameters_per_layer("plain", WIDTH["plain"]),
         },
         show="highway {highway}, plain {plain}",
         holds=lambda m: [abs(m["highway"] / 5000 - 1) < 0.03, abs(m["plain"] / 5000 - 1) < 0.03],
@@ -217,14 +233,20 @@ CLAIMS = (
         about=ABOUT,
         measure=measure_plain_at_depths,
         show="loss at 20, 50, 100: {at_20:2}, {at_50:2}, {at_100:2}",
-        holds=lambda m: [in_ratio(above, m[deeper], DEGRADED, less=m["at_20"]) for deeper in ("at_50", "at_100")],
+        holds=lambda m: [
+            in_ratio(above, m["at_50"], DEGRADED, less=m["at_20"]),
+            in_ratio(above, m["at_100"], DEGRADED, less=m["at_20"]),
+        ],
     ),
     Claim(
         id="plain-10-and-20-train",
         source="paper, Figure 1",
         says="plain nets of 10 and 20 layers train (a loss below 0.1), with settings searched for them",
         about=ABOUT,
-        measure=lambda record: {"at_10": losses(record, "plain", 10), "at_20": losses(record, "plain", 20)},
+        measure=lambda record: {
+            "at_10": losses(record, "plain", 10),
+            "at_20": losses(record, "plain", 20),
+        },
         show="{at_10:2}, {at_20:2}",
         holds=lambda m: [below(m["at_10"], 0.1), below(m["at_20"], 0.1)],
         contradicts="blog-plain-20",
@@ -248,7 +270,10 @@ CLAIMS = (
         source="paper, Figure 1",
         says="100 layers: highway better than plain by more than two orders of magnitude",
         about={**ABOUT, "layers": 100},
-        measure=lambda record: {"highway": losses(record, "highway", 100), "plain": losses(record, "plain", 100)},
+        measure=lambda record: {
+            "highway": losses(record, "highway", 100),
+            "plain": losses(record, "plain", 100),
+        },
         show=lambda m: f"a factor of {mean(m['plain']) / mean(m['highway']):.0f}",
         holds=lambda m: [in_ratio(above, m["plain"], 100, less=m["highway"])],
     ),
@@ -268,7 +293,7 @@ CLAIMS = (
         about=ABOUT,
         measure=lambda record: of_both_kinds(record, speeds),
         show=lambda m: f"epochs to a loss of {LOW_LOSS}, highway/plain: {paired(m, mean_epochs)}",
-        holds=lambda m: [compared(below, m["highway"][layers], m["plain"][layers], 0) for layers in LAYERS],
+        holds=faster_at_every_depth,
     ),
 )
 

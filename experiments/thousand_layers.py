@@ -2,15 +2,16 @@
 
     python -m experiments thousand_layers            -> results/thousand_layers.json
 
-The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more than 1000 layers".  The blog
-*Highway Networks with TensorFlow*: 1000 layers reach about 95 % with a gate bias around -20.  An encyclopedia article:
-highway nets struggle beyond about 100 layers.
+The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more than 1000
+layers".  The blog *Highway Networks with TensorFlow*: 1000 layers reach about 95 % with a gate
+bias around -20.  An encyclopedia article: highway nets struggle beyond about 100 layers.
 
-Gates that are shut make any depth the identity, so accuracy alone says little.  For every bias: loss and accuracy; the
-accuracy of the same trained net with all its blocks skipped; the sum over layers of mean T, how many layers' worth of
-transforming an image passes through; the share of the blocks' weights and biases that training changed at all.  Then
-three nets for longer, over the same seeds and with the same settings: one bias with its gates in use, the bias -20, and
-a net of one hidden layer.  The settings are fixed beforehand, from pilot runs.
+Gates that are shut make any depth the identity, so accuracy alone says little.  For every bias:
+loss and accuracy; the accuracy of the same trained net with all its blocks skipped; the sum over
+layers of mean T, how many layers' worth of transforming an image passes through; the share of the
+blocks' weights and biases that training changed at all.  Then three nets for longer, over the
+same seeds and with the same settings: one bias with its gates in use, the bias -20, and a net of
+one hidden layer.  The settings are fixed beforehand, from pilot runs.
 """
 
 from __future__ import annotations
@@ -51,15 +52,19 @@ def run(runner: Runner) -> dict:
     settings = runner.settings
     seeds = range(settings["seeds"])
     longer = {"rate": BEST["rate"], "epochs": settings["longer"]}
+    in_use = {"gate_bias": BEST["gate_bias"]}
     no_blocks = {"gate_bias": 0.0, "layers": 1}
     groups = {
-        "best": [setting_of(settings, **longer, gate_bias=BEST["gate_bias"], seed=seed) for seed in seeds],
+        "best": [setting_of(settings, **longer, **in_use, seed=seed) for seed in seeds],
         "shut": [setting_of(settings, **longer, gate_bias=SHUT, seed=seed) for seed in seeds],
         "by_bias": [setting_of(settings, gate_bias=bias) for bias in BIASES],
         "one_hidden_layer": [setting_of(settings, **no_blocks)],
-        "one_hidden_layer_longer": [setting_of(settings, **longer, **no_blocks, seed=seed) for seed in seeds],
-    }
-    finished = iter(fully_connected.run(runner, [setting for group in groups.values() for setting in group], trial))
+        "one_hidden_layer_longer": [
+            setting_of(settings, **longer, **no_blocks, seed=seed) for seed in seeds
+        ],
+    }  # fmt: skip
+    all_settings = [setting for group in groups.values() for setting in group]
+    finished = iter(fully_connected.run(runner, all_settings, trial))
     return {name: [next(finished) for _ in group] for name, group in groups.items()}
 
 
@@ -85,7 +90,12 @@ def rows(record: dict) -> list[dict]:
 
 
 def row_of(group: str, trial: dict) -> dict:
-    return {"row": group, "layers": trial["layers"], "gate_bias": trial["gate_bias"], "epochs": trial["epochs"]}
+    return {
+        "row": group,
+        "layers": trial["layers"],
+        "gate_bias": trial["gate_bias"],
+        "epochs": trial["epochs"],
+    }
 
 
 def measured_of(trial: dict) -> list[str]:

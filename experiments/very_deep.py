@@ -1,22 +1,26 @@
-"""Two hundred to a thousand layers: do residual nets go on where highway nets do, and with which gate bias do these?
+"""Two hundred to a thousand layers: do residual nets go on as highway nets do?  Which gate bias is best?
 
     python -m experiments very_deep            -> results/very_deep.json
 
-An encyclopedia article: residual nets go on past 1000 layers.  So residual and highway nets of 200, 500 and 1000
-layers, about 5100 parameters a layer as in `blocks` (width 71 and 50), under one budget: a random search of four short
-trials each, the lowest mean loss during the last epoch taken, then seeds that selected nothing.  All are ReLU nets,
-which the search of `blocks` had taken for both kinds at 200 layers; rates, the decay, and the scale of a residual
-block's W_H at the start (1/L to 1/sqrt(L)) are searched, or fixed, as there.  The gate biases are those of `blocks` at
-200 layers, lower by log(L / 200) for L layers: an image then passes through as many layers' worth of transforming at
-the start.
+An encyclopedia article: residual nets go on past 1000 layers.  So residual and highway nets of
+200, 500 and 1000 layers, about 5100 parameters a layer as in `blocks` (width 71 and 50), under
+one budget: a random search of four short trials each, the lowest mean loss during the last epoch
+taken, then seeds that selected nothing.  All are ReLU nets, which the search of `blocks` had
+taken for both kinds at 200 layers; rates, the decay, and the scale of a residual block's W_H at
+the start (1/L to 1/sqrt(L)) are searched, or fixed, as there.  The gate biases are those of
+`blocks` at 200 layers, lower by log(L / 200) for L layers: an image then passes through as many
+layers' worth of transforming at the start.
 
-What the blocks are good for is asked of both kinds alike: the accuracy of the trained net with all of them skipped.
+What the blocks are good for is asked of both kinds alike: the accuracy of the trained net with
+all of them skipped.
 
-And a sweep of the highway net of `thousand_layers`, 1000 tanh layers, with the settings and seeds of its best runs
-there: the gate bias that was fixed there beforehand, once more, and those around it.
+And a sweep of the highway net of `thousand_layers`, 1000 tanh layers, with the settings and seeds
+of its best runs there: the gate bias that was fixed there beforehand, once more, and those around
+it.
 
-Margins were set before any run.  A kind goes on at 1000 layers where its test accuracy is above 0.9 and its training
-loss at most three times its loss at 200.  The best gate bias is the one with the lowest mean training loss.
+Margins were set before any run.  A kind goes on at 1000 layers where its test accuracy is above
+0.9 and its training loss at most three times its loss at 200.  The best gate bias is the one with
+the lowest mean training loss.
 """
 
 from __future__ import annotations
@@ -31,7 +35,16 @@ from claims.rules import above, below, in_ratio
 from experiments import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected, thousand
-from training.matched_blocks import DECAY, GATE_BIASES, LEARNED, RATES, STRUGGLES, WIDTH, four_digits, mean_T
+from training.matched_blocks import (
+    DECAY,
+    GATE_BIASES,
+    LEARNED,
+    RATES,
+    STRUGGLES,
+    WIDTH,
+    four_digits,
+    mean_T,
+)
 from training.search import log_uniform, over_seeds, ranked, search
 from training.trials import Runner
 
@@ -40,7 +53,7 @@ LAYERS = (200, 500, 1000)
 SHORT = {"layers": LAYERS, "trials": 4, "search_epochs": 1, "epochs": 2, "longer": 4, "seeds": 3}
 LONG = {"layers": LAYERS, "trials": 20, "search_epochs": 3, "epochs": 20, "longer": 20, "seeds": 5}
 BUDGETS = {
-    "quick": {"layers": (5, 10), "trials": 2, "search_epochs": 1, "epochs": 1, "longer": 1, "seeds": 2, **FEW},
+    "quick": {**SHORT, "layers": (5, 10), "trials": 2, "epochs": 1, "longer": 1, "seeds": 2, **FEW},
     "default": {**SHORT, **fully_connected.ALL},
     "full": {**LONG, **fully_connected.ALL},
 }
@@ -86,7 +99,8 @@ def sweep(settings: dict) -> list[dict]:
     }
     trials = []
     for seed in range(settings["seeds"]):
-        trials += [thousand.setting_of(settings, **longer, gate_bias=bias, seed=seed) for bias in BIASES]
+        for bias in BIASES:
+            trials.append(thousand.setting_of(settings, **longer, gate_bias=bias, seed=seed))
     return trials
 
 
@@ -138,7 +152,7 @@ def listed(samples: list[list], digits: int) -> str:
 
 
 def goes_on(measured: dict) -> list[bool | None]:
-    """Whether the deepest residual nets have learned, and whether their loss is as low as the shallowest ones'."""
+    """Whether the deepest residual nets have learned, and with a loss as low as the shallowest ones'."""
     accuracies = measured["accuracy"][-1]
     losses = measured["loss"][-1]
     return [
@@ -162,7 +176,8 @@ CLAIMS = (
         },
         show=lambda m: (
             f"loss {listed(m['loss'], 2)}; accuracy {listed(m['accuracy'], 4)}; "
-            f"all blocks skipped {listed(m['skipped'], 4)}; accuracy of highway {listed(m['highway'], 4)}"
+            f"all blocks skipped {listed(m['skipped'], 4)}; "
+            f"accuracy of highway {listed(m['highway'], 4)}"
         ),
         holds=goes_on,
         note="nets of 200, 500, 1000 layers, none deeper; two epochs",

@@ -14,7 +14,8 @@ from report.tables import markdown_table
 @picture("blocks")
 def blocks(record):
     """What a gate buys: loss and test error against depth of four kinds of block."""
-    fig, (loss, error) = plt.subplots(1, 2, figsize=(10, 5.4))
+    fig, axes = plt.subplots(1, 2, figsize=(10, 5.4))
+    loss, error = axes
     depths = record["settings"]["layers"]
     matched_width = matched_width_of(record)
     for ax, measure in ((loss, loss_of), (error, error_of)):
@@ -152,11 +153,12 @@ def compounding(read) -> str:
     record = read("results/blocks.json")
     rows = []
     for layers in record["settings"]["layers"]:
-        gradients = [row for row in record["summary"] if row["row"] == "gradient" and row["layers"] == layers]
+        of_depth = [row for row in record["summary"] if row.get("layers") == layers]
+        gradients = [row for row in of_depth if row["row"] == "gradient"]
         highway_at_start = select(gradients, block="highway", when="at_start")
         highway = select(gradients, block="highway", when="trained")
         residual = select(gradients, block="residual", when="trained")
-        gates = select(record["summary"], row="gates", block="highway", layers=layers)
+        gates = select(of_depth, row="gates", block="highway")
         stats = (
             highway_at_start["identity_part"],
             highway["identity_part"],

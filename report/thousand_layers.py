@@ -17,7 +17,8 @@ ACCURACIES = {
 @picture("thousand_layers")
 def thousand_layers(record):
     """Which net of a thousand layers is one: accuracy with and without its blocks, and how far its gates stand open."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1.3, 1))
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1.3, 1))
+    left, right = axes
     settings = record["settings"]
     by_bias = sorted(record["trials"]["by_bias"], key=lambda trial: -trial["gate_bias"])
     biases = [trial["gate_bias"] for trial in by_bias]

@@ -17,7 +17,8 @@ SKIPPED = "all skipped"
 @picture("very_deep")
 def very_deep(record):
     """Residual and highway nets of 200 to 1000 layers: loss, and accuracy with their blocks and without."""
-    fig, (loss, accuracy) = plt.subplots(1, 2, figsize=(10, 5.4))
+    fig, axes = plt.subplots(1, 2, figsize=(10, 5.4))
+    loss, accuracy = axes
     depths = record["settings"]["layers"]
     for block in BLOCKS:
         style = {"color": KINDS[block], "marker": KIND_MARKER[block]}
@@ -42,7 +43,8 @@ def very_deep(record):
 @picture("very_deep")
 def bias_sweep(record):
     """Which gate bias at the start suits a highway net of 1000 layers."""
-    fig, (loss, accuracy) = plt.subplots(1, 2, figsize=(10, 4.8))
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8))
+    loss, accuracy = axes
     biases = sorted(swept_biases(record), reverse=True)
     nets = [of_trials(record, "by_bias", gate_bias=bias) for bias in biases]
     draw_means(loss, biases, nets, "loss", color=COLOR["highway"], marker="o")
@@ -97,7 +99,7 @@ def very_deep_table(read) -> str:
 def bias_sweep_table(read) -> str:
     """Of 1000 layers; bold is the bias of the lowest mean training loss."""
     record = read("results/very_deep.json")
-    sweep = [select(record["summary"], row="bias", gate_bias=bias) for bias in sorted(swept_biases(record))]
+    sweep = [row for row in record["summary"] if row["row"] == "bias"]
     best = min(row["loss"]["mean"] for row in sweep if row["loss"]["mean"] is not None)
     rows = []
     for row in sweep:
