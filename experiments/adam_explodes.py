@@ -63,8 +63,7 @@ from fully_connected.trials import Experiment, run_and_exit
 
 import highway_networks as hn
 from claims.rules import mean_sd_n, print_summary
-from experiments import full_mnist, jacobian
-from training import fully_connected, layer_by_layer
+from training import fully_connected, hundred_layers, jacobians, layer_by_layer
 
 BUDGETS = {
     "quick": {"layers": 10, "epochs": 2, "seeds": 2, "calm": 2, "last": 2, "n_train": 640, "n_test": 200},
@@ -132,10 +131,10 @@ class WatchedAdam(hn.Adam):
         net, whole = layer_by_layer.in_dtype(self.net, np.float64), np.eye(self.net.hidden)
         x = self.net.workspace(fully_connected.BATCH, "train").states[0, :-1].T.astype(np.float64)
         for layer, _, state, _ in layer_by_layer.walk(net, x):
-            whole = sum(jacobian.by_formula(net, layer, state)) @ whole
+            whole = sum(jacobians.by_formula(net, layer, state)) @ whole
         order = np.linalg.norm(whole, 2, axis=(1, 2)).argsort()
         two = layer_by_layer.walk(net, x[order[[-1, len(order) // 2]]])
-        blocks = [(state, jacobian.by_formula(net, layer, state)) for layer, _, state, _ in two]
+        blocks = [(state, jacobians.by_formula(net, layer, state)) for layer, _, state, _ in two]
         whole, stretches = np.eye(net.hidden), []
         for _, terms in reversed(blocks):
             whole = whole @ sum(terms)
@@ -226,7 +225,7 @@ def main(argv=None) -> None:
     s = e.settings
     common = {"rate": RATE, "beta2": 0.999, "warm_up": 0, "calm": s["calm"], "last": s["last"]}
     wanted = [
-        full_mnist.settings(s, **common | change, change=name, seed=seed)
+        hundred_layers.settings(s, **common | change, change=name, seed=seed)
         for seed in range(s["seeds"])
         for name, change in CHANGES.items()
     ]

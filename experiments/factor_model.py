@@ -37,6 +37,7 @@ from scipy import stats
 
 import highway_networks as hn
 from claims.rules import Claim, above, mean_sd_n, of, print_claims, shown_in
+from training import measures
 from training.trials import Experiment, run_and_exit
 
 BUDGETS = {
@@ -94,12 +95,6 @@ def openness(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
     return net.gates(x).mean(axis=(0, 2), dtype=np.float64)
 
 
-def auc(score: np.ndarray, positive: np.ndarray) -> float:
-    """How likely a positive's score is above a negative's, equal ones half."""
-    above, others = score[positive], score[~positive]
-    return float(stats.mannwhitneyu(above, others, method="asymptotic").statistic / (len(above) * len(others)))
-
-
 def recent_volatility(norm: np.ndarray) -> np.ndarray:
     """The root mean square of the norm over the last WINDOW days, fewer at the beginning."""
     sums = np.concatenate([[0.0], np.cumsum(norm**2)])
@@ -126,7 +121,7 @@ def trial(t: dict) -> dict:
         "plain_error": errors["plain"],
     }
     now = turbulent[test]
-    result = {f"auc_{name}": auc(score, now) for name, score in scores.items()}
+    result = {f"auc_{name}": measures.auc(score, now) for name, score in scores.items()}
     result["rank_correlation_gate"] = float(stats.spearmanr(scores["gate"], now)[0])
     result["rank_correlation_gate_norm"] = float(stats.spearmanr(scores["gate"], scores["norm"])[0])
     for name, days in (("calm", ~now), ("turbulent", now)):

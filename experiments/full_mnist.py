@@ -26,21 +26,15 @@ from fully_connected.trials import Experiment, run_and_exit
 
 import highway_networks as hn
 from claims.rules import Claim, above, below, mean_sd_n, of, print_results, shown_in
-from training import fully_connected
+from training import fully_connected, hundred_layers
 
 BUDGETS = {
     "quick": {"layers": 20, "epochs": 1, "short": 1, "seeds": 2, "steps": 25, "n_train": 640, "n_test": 200},
     "default": {"layers": 100, "epochs": 20, "short": 2, "seeds": 3, "steps": 5000, **fully_connected.ALL},
     "full": {"layers": 100, "epochs": 400, "short": 5, "seeds": 5, "steps": 5000, **fully_connected.ALL},
 }
-NET = {"block": "highway", "activation": "relu", "gate_bias": -4.5, "momentum": 0.9, "decay": 0.9, "clip": 1.0}
 SGD_RATE, ADAM_RATES = 2.0, (3e-4, 1e-3, 3e-3)
 BLOG_BATCH, BLOG_RATE = 50, 0.01
-
-
-def settings(s: dict, **own) -> dict:
-    t = {**NET, "layers": s["layers"], "epochs": s["epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
-    return t | own
 
 
 def adam(net: hn.DeepNet, t: dict, steps: int) -> hn.Adam:
@@ -91,11 +85,11 @@ def blog(t: dict) -> dict:
 def main(argv=None) -> None:
     e = Experiment("full_mnist", __doc__, BUDGETS, argv)
     s = e.settings
-    short = [settings(s, optimizer="adam", rate=r, epochs=s["short"], seed=0) for r in ADAM_RATES]
+    short = [hundred_layers.settings(s, optimizer="adam", rate=r, epochs=s["short"], seed=0) for r in ADAM_RATES]
     trials = {"adam_rates": fully_connected.run(e, short, trial)}
     rates = {"sgd": SGD_RATE, "adam": min(trials["adam_rates"], key=fully_connected.selection_loss)["rate"]}
     seeds = range(s["seeds"])
-    hundred = [settings(s, optimizer=o, rate=rate, seed=seed) for o, rate in rates.items() for seed in seeds]
+    hundred = [hundred_layers.settings(s, optimizer=o, rate=rate, seed=seed) for o, rate in rates.items() for seed in seeds]
     sizes = {"n_train": s["n_train"], "n_test": s["n_test"], "steps": s["steps"]}
     base = {"layers": 20, "activation": "relu", "gate_bias": -2.0} | sizes
     twenty = [{"block": b, **base, "seed": seed} for b in ("plain", "highway") for seed in seeds]

@@ -44,7 +44,7 @@ import highway_networks as hn
 from claims.rules import Claim, above, mean_sd_n, print_results, shown_in
 from plumbing.files import ROOT, InputError
 from plumbing.records import load_results
-from training import fully_connected, layer_by_layer
+from training import fully_connected, jacobians, layer_by_layer
 
 BUDGETS = {
     "quick": {"layers": 8, "epochs": 1, "seeds": 2, "looked_at": 3, "n_train": 256, "n_test": 100},
@@ -53,7 +53,6 @@ BUDGETS = {
 }
 WIDTH, SEARCHED_WIDTH = 50, {"highway": 50, "plain": 71, "residual": 50}
 SETTING = ("block", "activation", "rate", "momentum", "decay", "gate_bias", "scale", "clip")
-STEP = 1e-30  # imaginary
 EXACT, PASSES, HALF, LOST = 1e-12, 0.01, 0.5, 1e-15
 WHEN = ("at_start", "trained")
 STRETCHES = ("largest", "median", "smallest")
@@ -71,36 +70,12 @@ def settings(s: dict) -> list[dict]:
     return [{name: t[name] for name in SETTING if name in t} | own for t in bests]
 
 
-def by_complex_step(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
-    """x (N, hidden) -> J (N, hidden, hidden) of one block of a complex128 net: J_ij = Im y_i(x + i STEP e_j) / STEP."""
-    n, h = x.shape
-    moved = (x[:, None] + 1j * STEP * np.eye(h)).reshape(n * h, h)  # of each image h copies, one unit moved in each
-    _, y = layer_by_layer.block(net, layer, moved)
-    return y.imag.reshape(n, h, h).transpose(0, 2, 1) / STEP
-
-
-def by_formula(net: hn.DeepNet, layer: int, x: np.ndarray) -> list[np.ndarray]:
-    """x (N, hidden) -> the terms of J (N, hidden, hidden) of one block, from its parameters alone."""
-    H = x @ net.W_H[layer].T + net.b_H[layer]
-    net.activate(H, H)
-    dH_dz = np.empty_like(H)
-    net.slope(H, dH_dz)
-    dH_dx, eye = dH_dz[:, :, None] * net.W_H[layer], np.eye(net.hidden)
-    if net.block.name == "plain":
-        return [dH_dx]
-    if net.block.name == "residual":
-        return [dH_dx, np.broadcast_to(eye, dH_dx.shape)]
-    T = 1 / (1 + np.exp(-(x @ net.W_T[layer].T + net.b_T[layer])))
-    dT_dx = (T * (1 - T))[:, :, None] * net.W_T[layer]
-    return [T[:, :, None] * dH_dx, (1 - T)[:, :, None] * eye, (H - x)[:, :, None] * dT_dx]
-
-
 def look(net: hn.DeepNet, x: np.ndarray) -> dict:
     """What the docstring above defines, of images x (N, 784); lists have an entry a block."""
     net, twin = layer_by_layer.in_dtype(net, np.float64), layer_by_layer.in_dtype(net, np.complex128)
     jacobians, differences, sizes = [], [], []
     for layer, _, state, _ in layer_by_layer.walk(net, layer_by_layer.first(net, x)):
-        J, terms = by_complex_step(twin, layer, state), by_formula(net, layer, state)
+        J, terms = jacobians.by_complex_step(twin, layer, state), jacobians.by_formula(net, layer, state)
         error = np.abs(J - sum(terms)).max(axis=(1, 2)) / np.abs(J).max(axis=(1, 2))
         differences.append(error.max())
         sizes.append([np.linalg.norm(term, axis=(1, 2)).mean() / net.hidden**0.5 for term in terms])
