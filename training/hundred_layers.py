@@ -5,6 +5,7 @@ from __future__ import annotations
 NET = {"block": "highway", "activation": "relu", "gate_bias": -4.5, "momentum": 0.9, "decay": 0.9, "clip": 1.0}
 
 
-def settings(s: dict, **own) -> dict:
-    t = {**NET, "layers": s["layers"], "epochs": s["epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
-    return t | own
+def settings(budget: dict, **others) -> dict:
+    """The settings of one trial: the net's, those of the budget, and others, which override them."""
+    of_budget = {name: budget[name] for name in ("layers", "epochs", "n_train", "n_test")}
+    return {**NET, **of_budget, **others}
