@@ -7,6 +7,8 @@ from scipy import stats
 
 
 def auc(score: np.ndarray, positive: np.ndarray) -> float:
-    """How likely a positive's score is above a negative's, equal ones half."""
-    above, others = score[positive], score[~positive]
-    return float(stats.mannwhitneyu(above, others, method="asymptotic").statistic / (len(above) * len(others)))
+    """The probability that a positive's score is above a negative's; equal scores count half."""
+    positives = score[positive]
+    negatives = score[~positive]
+    pairs_above = stats.mannwhitneyu(positives, negatives, method="asymptotic").statistic
+    return float(pairs_above / (len(positives) * len(negatives)))
