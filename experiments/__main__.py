@@ -10,12 +10,17 @@ python -m experiments claims                   judges all claims     -> results/
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+if not __package__:  # run as a folder, from elsewhere: python clone/experiments
+    sys.path[0] = str(Path(__file__).resolve().parents[1])
+
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
 import hashlib
 import json
 from functools import cache, partial
-from pathlib import Path
 
 import experiments
 from claims import ledger
@@ -296,6 +301,4 @@ def main(argv: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    import sys
-
     run_program(partial(main, sys.argv[1:]))

@@ -19,11 +19,12 @@ def benchmark(steps, scaling):
     }
     names = sorted(times["highway"], key=times["highway"].get, reverse=True)
     for block, offset in (("highway", 0.2), ("plain", -0.2)):
-        left.barh([i + offset for i in range(len(names))], [times[block][n] for n in names], 0.38, color=COLOR[block])
+        places = [i + offset for i in range(len(names))]
+        lengths = [times[block][name] for name in names]
+        left.barh(places, lengths, 0.38, color=COLOR[block])
         left.plot([], [], color=COLOR[block], lw=8, label=block)
-        for i, name in enumerate(names):
-            length = times[block][name]
-            note(left, f"{length:.2f}", (length, i + offset), (3, -4), COLOR[block], ha="left")
+        for place, length in zip(places, lengths, strict=True):
+            note(left, f"{length:.2f}", (length, place), (3, -4), COLOR[block], ha="left")
     left.set(yticks=range(len(names)), yticklabels=names, xlim=(0, 1.15 * max(times["highway"].values())))
     left.set(xlabel="ms a training step, one core")
     left.grid(axis="y", visible=False)
@@ -48,25 +49,41 @@ def benchmark(steps, scaling):
 def ratios(header: str, records: list[dict], what: dict, elsewhere: dict | None = None) -> str:
     """A row for each key of a summary: what, against what, the ratio, whether the target was reached, and the ratio
     elsewhere, if there is another record."""
-    summary = {key: value for record in records for key, value in record["summary"].items()}
-    targets, rows = {key: t for record in records for key, t in record["settings"]["targets"].items()}, []
+    summary = {}
+    targets = {}
+    for record in records:
+        summary.update(record["summary"])
+        targets.update(record["settings"]["targets"])
+    rows = []
     for key, (ours, theirs) in what.items():
-        value, target = summary[key], targets.get(key)
-        end = f"{target:.2f} | {'reached' if value <= target else 'missed'}" if target else "- | -"
-        end += f" | {elsewhere['summary'][key]:.2f}" if elsewhere else ""
-        rows.append(f"| {ours} | {theirs} | **{value:.2f}** | {end} |")
+        value = summary[key]
+        cells = [ours, theirs, f"**{value:.2f}**"]
+        if key in targets:
+            target = targets[key]
+            cells += [f"{target:.2f}", "reached" if value <= target else "missed"]
+        else:
+            cells += ["-", "-"]
+        if elsewhere:
+            cells.append(f"{elsewhere['summary'][key]:.2f}")
+        rows.append(f"| {' | '.join(cells)} |")
     return markdown_table(header, rows)
 
 
 @table("speed")
 def speed(read) -> str:
-    step, commands, scaling = (read(f"results/benchmark_{name}.json") for name in ("step", "commands", "scaling"))
-    highway, plain = (
-        f"training step, {block} ({step['trials'][f'step, {block}']['this project']['median_ms']:.2f} ms)"
-        for block in PAIR
-    )
-    of_command = "the {0} command ({1:.1f} s)"
-    headline, sweep = (of_command.format(n, commands["summary"][f"{n}_seconds"]) for n in ("headline", "sweep"))
+    step = read("results/benchmark_step.json")
+    commands = read("results/benchmark_commands.json")
+    scaling = read("results/benchmark_scaling.json")
+
+    def step_of(block):
+        times = step["trials"][f"step, {block}"]["this project"]
+        return f"training step, {block} ({times['median_ms']:.2f} ms)"
+
+    def command(name):
+        return f"the {name} command ({commands['summary'][f'{name}_seconds']:.1f} s)"
+
+    highway = step_of("highway")
+    plain = step_of("plain")
     what = {
         "highway_over_jax": (highway, "JAX jit + scan"),
         "plain_over_jax": (plain, "JAX jit + scan"),
@@ -75,8 +92,8 @@ def speed(read) -> str:
         "highway_over_torch_eager_fused_adam": (highway, "PyTorch eager, fused Adam"),
         "highway_over_matrix_products": (highway, "its matrix products alone, the limit"),
         "evaluation_over_torch_eager": ("evaluation of 10 000 images", "PyTorch eager, `inference_mode`"),
-        "headline_over_straightforward": (headline, "straightforward NumPy"),
-        "sweep_over_straightforward": (sweep, "straightforward NumPy"),
+        "headline_over_straightforward": (command("headline"), "straightforward NumPy"),
+        "sweep_over_straightforward": (command("sweep"), "straightforward NumPy"),
         "time_per_added_layer_depth_1000_over_30": ("time per layer, depth 10 to 1000", "depth 10 to 30"),
     }
     return ratios("| what | against | ours / theirs | aimed at | |", [step, commands, scaling], what)
@@ -84,28 +101,35 @@ def speed(read) -> str:
 
 @table("conv-speed")
 def conv_speed(read) -> str:
-    nets = {"mnist_16": "MNIST, 16 maps", "mnist_32": "MNIST, 32 maps"}
-    nets |= {"highway_a": "CIFAR, Table 2's A", "cifar_19": "CIFAR, Table 3's 19 layers"}
+    nets = {
+        "mnist_16": "MNIST, 16 maps",
+        "mnist_32": "MNIST, 32 maps",
+        "highway_a": "CIFAR, Table 2's A",
+        "cifar_19": "CIFAR, Table 3's 19 layers",
+    }
     rivals = {"torch": "PyTorch eager", "jax": "JAX jit", "direct": "the direct products"}
     what = {f"{net}_over_{key}": (name, rival) for net, name in nets.items() for key, rival in rivals.items()}
     what |= {f"{net}_memory_over_torch": (f"{name}: memory", "PyTorch eager") for net, name in nets.items()}
     what["mnist_16_normalised_over_not"] = ("MNIST, 16 maps, batch normalisation of H", "without it")
     header = "| training step | against | ours / theirs | aimed at | | ours / theirs with AVX2 alone |"
-    here, avx2 = (read(f"results/benchmark_conv_step{ending}.json") for ending in ("", "_avx2"))
+    here = read("results/benchmark_conv_step.json")
+    avx2 = read("results/benchmark_conv_step_avx2.json")
     return ratios(header, [here], what, avx2)
 
 
 @table("avx2-slower")
 def avx2_slower(read) -> str:
     """How many times as long the steps of the four nets take without AVX-512."""
-    here, avx2 = (read(f"results/benchmark_conv_step{ending}.json")["trials"] for ending in ("", "_avx2"))
+    here = read("results/benchmark_conv_step.json")["trials"]
+    avx2 = read("results/benchmark_conv_step_avx2.json")["trials"]
     ours = "this project"
     return ", ".join(f"{avx2[net][ours]['median_ms'] / here[net][ours]['median_ms']:.1f}" for net in here)
 
 
 @table("conv-errors")
 def conv_errors(read) -> str:
-    summary, rows = read("results/benchmark_conv_errors.json")["summary"], []
+    summary = read("results/benchmark_conv_errors.json")["summary"]
+    rows = []
     for method in dict.fromkeys(name.rpartition(" ")[0] for name in summary):
         largest = (f"{summary[f'{method} {what}']:.1e}" for what in ("z", "dx", "dW"))
         rows.append(f"| {method} | {' | '.join(largest)} |")
@@ -114,7 +138,8 @@ def conv_errors(read) -> str:
 
 @table("shares")
 def shares(read) -> str:
-    summary, rows = read("results/benchmark_step.json")["summary"], []
+    summary = read("results/benchmark_step.json")["summary"]
+    rows = []
     parts = {
         "matrix products": "the products alone, hot, in the fastest operand order",
         "element-wise and memory": "tanh, exp, the gate's arithmetic, transposing, and moving it all through the cache",
@@ -122,8 +147,9 @@ def shares(read) -> str:
         "calls": "Python and NumPy's cost of a call: the same step on arrays of one number",
     }
     for part, what in parts.items():
-        both = [summary[f"{block}_share_of_{re.sub('[ -]', '_', part)}"] for block in PAIR]
-        rows.append(f"| {part} | {both[0]:.0%} | {both[1]:.0%} | {what} |")
+        slug = re.sub("[ -]", "_", part)
+        shares_of_part = [f"{summary[f'{block}_share_of_{slug}']:.0%}" for block in PAIR]
+        rows.append(f"| {part} | {' | '.join(shares_of_part)} | {what} |")
     return markdown_table("| part of a step | highway | plain | what it is |", rows)
 
 
@@ -131,16 +157,26 @@ def shares(read) -> str:
 def growth(read) -> str:
     rows = []
     for row in read("results/benchmark_scaling.json")["trials"]:
-        ours, jax = row["this project"], row["JAX jit + scan"]
-        cells = f"{ours['ms']:.1f}", f"{jax['ms']:.1f}", f"{row['ours_over_jax']:.2f}", f"{ours['peak_mb']:.0f}"
-        rows.append(f"| {row['axis']} {row[row['axis']]} | {' | '.join(cells)} | {jax['peak_mb']:.0f} |")
+        ours = row["this project"]
+        jax = row["JAX jit + scan"]
+        cells = [
+            f"{row['axis']} {row[row['axis']]}",
+            f"{ours['ms']:.1f}",
+            f"{jax['ms']:.1f}",
+            f"{row['ours_over_jax']:.2f}",
+            f"{ours['peak_mb']:.0f}",
+            f"{jax['peak_mb']:.0f}",
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
     return markdown_table("| | ms a step | JAX | ours / JAX | MB | JAX |", rows)
 
 
 @table("growth-verdict")
 def growth_verdict(read) -> str:
     rows = read("results/benchmark_scaling.json")["trials"]
-    worst, best = (pick(rows, key=lambda row: row["ours_over_jax"]) for pick in (max, min))
+    by_ratio = sorted(rows, key=lambda row: row["ours_over_jax"])
+    best = by_ratio[0]
+    worst = by_ratio[-1]
     where = [f"{row['axis']} {row[row['axis']]} ({row['ours_over_jax']:.2f})" for row in (worst, best)]
     slower = worst["ours_over_jax"] > 1
     ends = "NumPy stops winning at some of these sizes" if slower else "NumPy is faster at every one"
@@ -150,7 +186,7 @@ def growth_verdict(read) -> str:
 @table("startup")
 def startup(read) -> str:
     times = list(read("results/benchmark_commands.json")["trials"]["start-up"].values())
-    steps = [times[0], times[1], times[2] - times[1], times[3] - times[2], times[4] - times[3]]
+    steps = [times[0], times[1], times[2] - times[1], times[3] - times[2], times[4] - times[3]]  # times accumulate
     names = ("Python", "importing NumPy", "the other imports", "unpacking and checking MNIST", "starting workers")
     rows = [f"| {name} | {1e3 * step:.0f} |" for name, step in zip(names, steps, strict=True)]
     return markdown_table("| start-up | ms |", rows)

@@ -13,6 +13,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from plumbing.files import InputError
+from plumbing.statistics import mean_sd_n
 
 COLOR = {"highway": "#0072B2", "plain": "#D55E00"}  # Okabe & Ito: apart for every kind of colour vision
 MARKER = {"highway": "o", "plain": "s"}
@@ -86,21 +87,23 @@ def uniform_loss_line(ax, record):
     level(ax, loss, f"log {n_classes(record)} = {loss:.3f}")
 
 
-def mean_sd(values):
-    mean = sum(values) / len(values)
-    return mean, math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1)) if len(values) > 1 else 0.0
+def mean_sd(values) -> tuple[float, float]:
+    """Mean and standard deviation; of a single value the deviation is 0."""
+    stat = mean_sd_n(values)
+    return stat["mean"], stat["sd"] or 0.0
 
 
 def of_trials(record, group, **wanted):
     """The trials of a group (None: all) that have these settings."""
     trials = record["trials"] if group is None else record["trials"][group]
-    return [t for t in trials if all(t.get(name) == value for name, value in wanted.items())]
+    return [trial for trial in trials if all(trial.get(name) == value for name, value in wanted.items())]
 
 
 def by_data(record):
     """[(name, style of its lines, its trials)] of MNIST and of what was measured beside it."""
-    names = list(dict.fromkeys(t["data"] for t in record["trials"]))
-    colors, dashes = ("#0072B2", "#D55E00", "#009E73", "#CC79A7"), ("-", (0, (4, 1.5)), (0, (1, 1)), "-.")
+    names = list(dict.fromkeys(trial["data"] for trial in record["trials"]))
+    colors = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
+    dashes = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.")
     styles = cycle({"color": color, "lw": 1.4, "ls": dash} for color, dash in zip(colors, dashes, strict=True))
     return [(name, style, of_trials(record, None, data=name)) for name, style in zip(names, styles, strict=False)]
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from statistics import mean, stdev
 
 from plumbing import records
-from plumbing.statistics import format_stat
+from plumbing.statistics import format_stat, mean_sd_n
 from report.registry import table
 
 
@@ -23,7 +22,8 @@ def markdown_table(header: str, rows: list[str]) -> str:
 
 
 def mean_and_sd(values: list[float]) -> str:
-    return f"{mean(values):.3f} ± {stdev(values):.3f}"
+    stat = mean_sd_n(values)
+    return f"{stat['mean']:.3f} ± {stat['sd']:.3f}"
 
 
 def spaced(n: int) -> str:
@@ -35,19 +35,25 @@ def cell(text: str) -> str:
     return re.sub(r"([|\[\]`\\])", r"\\\1", " ".join(text.split()))
 
 
-def percent(value: dict) -> str:
-    if value["mean"] is None:
+def percent(stat: dict) -> str:
+    """An accuracy {mean, sd, n} in percent."""
+    if stat["mean"] is None:
         return "diverged"
-    sd = "" if value["sd"] is None else f" ± {100 * value['sd']:.2f}"
-    return f"{100 * value['mean']:.2f}{sd}, {value['n']} seed{'s' * (value['n'] > 1)}"
+    text = f"{100 * stat['mean']:.2f}"
+    if stat["sd"] is not None:
+        text += f" ± {100 * stat['sd']:.2f}"
+    return f"{text}, {stat['n']} {'seed' if stat['n'] == 1 else 'seeds'}"
 
 
 def budget(read, name: str, text: str) -> str:
+    """A question's budget in words."""
     return text.format_map(read(f"results/{name}.json")["settings"])
 
 
 def takes(read, name: str) -> str:
-    seconds = records.seconds_on_two_cores(read(f"{name}.json" if name.startswith("run_") else f"results/{name}.json"))
+    """How long a record's measurement took on two cores."""
+    path = f"{name}.json" if name.startswith("run_") else f"results/{name}.json"
+    seconds = records.seconds_on_two_cores(read(path))
     if seconds > 5 * 3600:
         return f"{seconds / 3600:.0f} h"
     return f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"

@@ -155,3 +155,22 @@ def without_time(record: dict) -> str:
         for pair in record["runs"]
     ]
     return json.dumps(clean)
+
+
+def setting(**changes):
+    """A net of four layers on a few images."""
+    common = {
+        "block": "highway",
+        "layers": 4,
+        "activation": "tanh",
+        "rate": 2.0,
+        "momentum": 0.9,
+        "decay": 0.9,
+        "gate_bias": -2.0,
+        "clip": 1.0,
+        "seed": 0,
+        "epochs": 2,
+        "n_train": 1280,
+        "n_test": 300,
+    }
+    return {**common, **changes}

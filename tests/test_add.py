@@ -192,7 +192,7 @@ def test_the_command_writes_results_claims_and_pages_or_nothing(tmp_path):
     (clone / "bad.json").write_text(json.dumps(record))
 
     def add_to_table1(*runs):
-        command = [sys.executable, "-m", "experiments.add", "table1", *runs]
+        command = [sys.executable, "-m", "experiments", "add", "table1", *runs]
         return subprocess.run(command, cwd=clone, capture_output=True, text=True, encoding="utf-8", check=False)
 
     def texts():

@@ -92,39 +92,25 @@ class Runner:
     def run(self, function, trials: list[dict], data_of=None, logged=lambda trial: None) -> list[dict]:
         """The settings and results of every trial, in this order; only those that the log does not have are run.
 
-        A result that has the name of a setting is left out.
-
         `data_of(trial)` is the data set that the trial reads, if it reads one; `logged(trial)` is called when the log
-        has its result on disk.  Where the source of the function cannot be read, all trials are run.  A trial's `block`
-        may be a Block with settings; one that is bound to the function, and so in no key, raises ValueError."""
+        has its result on disk.  A result that has the name of a setting is left out.  Where the source of the function
+        cannot be read, all trials are run.  A trial's `block` may be a Block with settings; a block that is bound to
+        the function, and so in no key, raises ValueError."""
         bound = [*getattr(function, "args", ()), *getattr(function, "keywords", {}).values()]
         if any(isinstance(value, hn.Block) for value in bound):
             raise ValueError('a block belongs in the trial, {"block": ...}: results are kept by what a trial holds')
-        sets = [data_of(trial) if data_of else None for trial in trials]
-        self.data_sets |= {data.name: data.sha256 for data in sets if data}
-        keys = []
-        for trial, data in zip(trials, sets, strict=True):
-            try:
-                code = checksum_of_sources(function, trial.get("block"))
-            except InputError as error:
-                code = None
-                self._say_once(f"{error}: none of its trials is taken from {self.log}")
-            keys.append(_key(trial, data and data.sha256, code))
-        logged_trials, trouble = _read_log(self.log)
-        if trouble:
-            self._say_once(trouble)
-        lines = [line for line in logged_trials if line["code"] is not None]
-        done = {_key(line["trial"], line["data"], line["code"]): line for line in lines}
+        keys = [self._key_of(function, trial, data_of) for trial in trials]
+        done = self._read_finished()
         todo = [(trial, key) for trial, key in zip(trials, keys, strict=True) if key not in done]
         if len(todo) < len(trials):
             print(f"{len(trials) - len(todo)} of {len(trials)} trials were in {self.log} (remove it to start afresh)")
         with (
             self.log.open("a", encoding="utf-8") as log,
-            contextlib.closing(self._finished(function, data_of, todo)) as rows,
+            contextlib.closing(self._finished(function, data_of, todo)) as finished,
         ):
-            for key, result, computed_at in tqdm(rows, total=len(todo), unit="trial", disable=not sys.stderr.isatty()):
-                line = json.loads(json_bytes(json.loads(key) | {"result": result, "git": computed_at}))
-                line["checksum"] = _checksum_of_line(line)
+            progress = tqdm(finished, total=len(todo), unit="trial", disable=not sys.stderr.isatty())
+            for key, result, computed_at in progress:
+                line = _line_of(key, result, computed_at)
                 log.write(json.dumps(line) + "\n")
                 log.flush()
                 os.fsync(log.fileno())
@@ -132,8 +118,28 @@ class Runner:
                 done[key] = line
                 tqdm.write(_short(_row_of(line)))
         lines = [done[key] for key in keys]
-        self.commits |= {line["git"] for line in lines}
+        self.commits.update(line["git"] for line in lines)
         return [_row_of(line) for line in lines]
+
+    def _key_of(self, function, trial: dict, data_of) -> str:
+        """What the log knows a trial by: its settings, its data, its code; notes the data set."""
+        data = data_of(trial) if data_of else None
+        if data:
+            self.data_sets[data.name] = data.sha256
+        try:
+            code = checksum_of_sources(function, trial.get("block"))
+        except InputError as error:
+            code = None
+            self._say_once(f"{error}: none of its trials is taken from {self.log}")
+        return _key(trial, data and data.sha256, code)
+
+    def _read_finished(self) -> dict[str, dict]:
+        """The lines of the log, by key, that may serve a trial: not those whose code is unknown."""
+        lines, trouble = _read_log(self.log)
+        if trouble:
+            self._say_once(trouble)
+        known = [line for line in lines if line["code"] is not None]
+        return {_key(line["trial"], line["data"], line["code"]): line for line in known}
 
     def _say_once(self, text: str) -> None:
         if text not in self.said:
@@ -144,7 +150,8 @@ class Runner:
         """(key, result, commit) of each as it finishes: in processes here, or on the workers of a Dask cluster."""
         if self.scheduler is None:
             jobs = max(1, min(self.jobs, len(todo)))
-            yield from in_processes(_call, [(function, data_of, *each) for each in todo], jobs)
+            tasks = [(function, data_of, trial, key) for trial, key in todo]
+            yield from in_processes(_call, tasks, jobs)
             return
         try:
             from dask.distributed import Client, KilledWorker, as_completed
@@ -157,7 +164,8 @@ class Runner:
             raise InputError(f"--scheduler {self.scheduler}: no Dask scheduler with workers there: {error}") from error
         with client:
             try:
-                trials, keys = zip(*todo, strict=True) if todo else ((), ())
+                trials = [trial for trial, _ in todo]
+                keys = [key for _, key in todo]
                 futures = client.map(functools.partial(_call, function, data_of), trials, keys, pure=False)
                 yield from (future.result() for future in as_completed(futures))
             except KilledWorker as error:
@@ -176,22 +184,37 @@ class Runner:
         }
 
 
-def _key(trial: dict, data: str | None, code: str) -> str:
+def _key(trial: dict, data: str | None, code: str | None) -> str:
     block = trial.get("block")
     if isinstance(block, hn.Block):
-        trial = trial | hn.record_of(block)
+        trial = {**trial, **hn.record_of(block)}
     return json.dumps({"trial": trial, "data": data, "code": code})
 
 
 @one_blas_thread()
 def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
-    start, data = time.process_time(), data_of(trial) if data_of else None  # the core's: other programs may run beside
-    code = checksum_of_sources(function, trial.get("block")) if json.loads(key)["code"] else None
+    """Runs a trial: its key, its result, the commit of the program."""
+    start = time.process_time()  # of this process: other programs may run beside
+    data = data_of(trial) if data_of else None
+    code = None
+    if json.loads(key)["code"]:
+        code = checksum_of_sources(function, trial.get("block"))
     if _key(trial, data and data.sha256, code) != key:
         raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
     computed_at = commit()
     result = function(trial)
-    return key, result | {"seconds": round(time.process_time() - start, 3)}, computed_at
+    seconds = round(time.process_time() - start, 3)
+    return key, {**result, "seconds": seconds}, computed_at
+
+
+# ---- The log ---------------------------------------------------------------------------------------------------------
+
+
+def _line_of(key: str, result: dict, computed_at: str) -> dict:
+    """A line of the log, as JSON gives it back."""
+    line = json.loads(json_bytes({**json.loads(key), "result": result, "git": computed_at}))
+    line["checksum"] = _checksum_of_line(line)
+    return line
 
 
 def _read_log(log: Path) -> tuple[list[dict], str | None]:
@@ -204,7 +227,8 @@ def _read_log(log: Path) -> tuple[list[dict], str | None]:
     except FileNotFoundError:
         return [], None
     end = data.rfind(b"\n") + 1
-    whole, last_line = data[:end], data[end:]
+    whole = data[:end]
+    last_line = data[end:]
     if last_line:
         try:
             _trial_in(last_line)
@@ -215,7 +239,8 @@ def _read_log(log: Path) -> tuple[list[dict], str | None]:
             file.truncate(end)
             file.seek(end)
             file.write(whole[end:])
-    trials, bad = [], []
+    trials = []
+    bad = []
     for place, text in enumerate(whole.splitlines(), 1):
         try:
             trials.append(_trial_in(text))
@@ -253,5 +278,11 @@ def _row_of(line: dict) -> dict:
 
 
 def _short(row: dict) -> str:
-    parts = ((name, value) for name, value in row.items() if isinstance(value, (str, int, float)))
-    return "  ".join(f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in parts)
+    """A trial in one line: its settings and results that are not lists."""
+    parts = []
+    for name, value in row.items():
+        if isinstance(value, float):
+            parts.append(f"{name} {value:.4g}")
+        elif isinstance(value, (str, int)):
+            parts.append(f"{name} {value}")
+    return "  ".join(parts)

@@ -1,0 +1,102 @@
+"""The fully connected nets that the questions train."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from conftest import setting
+
+import highway_networks as hn
+from training import fully_connected
+from training.extra_blocks import Residual
+
+
+def test_layers_have_as_many_parameters():
+    sizes = {
+        block: fully_connected.make(setting(block=block, layers=3))._blocks[0].size for block in fully_connected.WIDTH
+    }
+    assert sizes == {"highway": 5100, "plain": 5112}
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
+@pytest.mark.parametrize("activation", hn.ACTIVATIONS)
+def test_training_lowers_the_loss_and_measures_it(block, activation):
+    t = setting(block=block, activation=activation, rate=0.5, width=50)
+    net, result = fully_connected.train(t)
+    assert result["losses"][1] < result["losses"][0] < 2.4
+    x, y, x_test, y_test = fully_connected.images(t["n_train"], t["n_test"])
+    assert x.min() == 0
+    assert x.max() == 1
+    logits = net.predict(x).astype(float)
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    assert result["loss"] == pytest.approx(-np.log(p[np.arange(len(y)), y]).mean(), rel=1e-5)
+    assert result["test_accuracy"] == (net.predict(x_test).argmax(axis=1) == y_test).mean()
+    assert fully_connected.train(t)[1] == result
+
+
+def test_a_trial_that_diverges_is_kept_and_comes_last():
+    _, result = fully_connected.train(setting(block="plain", rate=1e30, clip=math.inf, activation="relu"))
+    assert "loss" in result["diverged"]
+    assert result["test_accuracy"] is None
+    assert (
+        fully_connected.selection_loss(result)
+        == math.inf
+        > fully_connected.selection_loss({"losses": [1e9], "diverged": None})
+    )
+
+
+def test_what_diverged_has_no_numbers_even_if_its_logits_are_finite():
+    t = setting()
+    assert set(fully_connected.measure(fully_connected.make(t), t, "epoch 1, step 2: loss nan").values()) == {None}
+
+
+def test_the_images_are_read_before_the_processes_are_forked():
+    fully_connected.images.cache_clear()
+    runner = SimpleNamespace(run=lambda function, trials, data_of: fully_connected.images.cache_info().currsize)
+    assert fully_connected.run(runner, [setting(), setting(seed=1), setting(n_test=200)]) == 2
+
+
+def test_the_rate_decays_by_its_factor_in_an_epoch():
+    t = setting(rate=2.0, momentum=0.9, decay=0.5)
+    net = fully_connected.make(t)
+    optimizer = fully_connected.sgd(net, t, steps=10)
+    assert optimizer.lr == pytest.approx(0.2)
+    for _ in range(10):
+        optimizer.step(net.gradient)
+    assert optimizer.lr == pytest.approx(0.1)
+    assert (optimizer.momentum, optimizer.clip) == (0.9, 1.0)
+
+
+def test_skipped_blocks_are_gates_shut():
+    net, _ = fully_connected.train(setting())
+    shut = fully_connected.skipped(net)
+    net.b_T[:] = -1e4
+    x = fully_connected.images(1280, 300)[2]
+    np.testing.assert_array_equal(shut.predict(x), net.predict(x))
+
+
+def test_epochs_to_a_loss():
+    assert fully_connected.epochs_to(0.1, [1, 0.3, 0.1, 0.05]) == 3
+    assert fully_connected.epochs_to(0.1, [1, 0.3]) is None
+
+
+def test_a_trial_may_name_a_width_and_a_scale():
+    wide = fully_connected.make(setting(block="residual", width=11, layers=3, scale=1.0))
+    assert wide.W_H.shape == (2, 11, 11)
+    halved = fully_connected.make(setting(block="residual", width=11, layers=3, scale=0.5))
+    np.testing.assert_array_equal(halved.W_H, wide.W_H / 2)
+    np.testing.assert_array_equal(halved.W_in, wide.W_in)
+
+
+def test_the_net_of_a_trial_has_the_settings_of_its_block():
+    t = {
+        "activation": "tanh",
+        "seed": 0,
+        "width": 8,
+        "layers": 3,
+        "block": "residual",
+        "block_settings": {"scale": 0.3},
+    }
+    assert fully_connected.make(t).block.scale == 0.3
+    assert fully_connected.make(t | {"block": Residual(0.7)}).block.scale == 0.7

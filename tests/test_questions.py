@@ -1,0 +1,706 @@
+"""Every question under its quick budget: what it writes, how it resumes, and that a cluster changes nothing; and the
+committed results of all of them."""
+
+import functools
+import itertools
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from conftest import ROOT, one_line_error, setting, write_data_set
+
+import experiments
+import highway_networks as hn
+import visualize_highway_networks as viz
+from experiments import (
+    __main__ as command_line,
+)  # fmt: skip
+from experiments import (
+    adam_explodes,
+    blocks,
+    cifar,
+    factor_model,
+    full_mnist,
+    gate_bias,
+    lesion,
+    more_seeds,
+    optimization,
+    thousand_layers,
+    very_deep,
+)
+from plumbing.files import InputError
+from report import registry
+from training import fully_connected, kept_nets, matched_blocks, protocols, search
+
+RUNNABLE = [question for question in experiments.all_questions() if question.run]
+NAMES = [question.name for question in RUNNABLE]
+LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs == ("fifty_layers",)]
+NO_PICTURES = ("fifty_layers", "more_seeds")
+unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
+
+
+def command(name, folder, *words):
+    return [sys.executable, "-m", "experiments", name, "--quick", "--results", str(folder), *map(str, words)]
+
+
+def ask(name, folder, *words):
+    """As a user does: two minutes are enough for --quick, whatever else the machine does."""
+    pipes = {"capture_output": True, "text": True, "encoding": "utf-8"}
+    return subprocess.run(command(name, folder, *words), cwd=ROOT, **pipes, timeout=120, check=False)
+
+
+def ask_here(name, folder, *words, budget="--quick"):
+    """The same without processes, for what is not about them; raises what the command says in a line."""
+    question = experiments.find(name)
+    words = [*filter(None, [budget]), "--results", folder, "--jobs", 1, *words]
+    return command_line.answer(question, command_line.parse_arguments(question, [str(word) for word in words]))
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """finished(name, folder): fills the folder with a quick run of the question, which was done once for all tests;
+    returns what it printed."""
+
+    @functools.cache
+    def run_once(name):
+        folder = tmp_path_factory.mktemp(name)
+        for needed in experiments.find(name).needs:
+            fill(needed, folder)
+        process = ask(name, folder)
+        assert process.returncode == 0, process.stderr
+        return folder, process.stdout
+
+    def fill(name, folder):
+        done, printed = run_once(name)
+        shutil.copytree(done, folder, dirs_exist_ok=True)
+        return printed
+
+    return fill
+
+
+def numbers_of(folder, name) -> str:
+    """A results file as text without times and environment: what must be the same."""
+
+    def is_time(key):
+        return key in ("env", "wallclock_sec") or key.startswith("seconds")
+
+    def clean(part):
+        if isinstance(part, dict):
+            return {key: clean(value) for key, value in part.items() if not is_time(key)}
+        return [clean(value) for value in part] if isinstance(part, list) else part
+
+    return json.dumps(clean(json.loads((folder / f"{name}.json").read_text())))
+
+
+def draw(name, results) -> list[str]:
+    """Draws the pictures of a question; their names."""
+    pictures = [picture for picture, (sources, *_) in registry.PICTURES.items() if name in sources]
+    for picture in pictures:
+        assert viz.main(["--only", picture, "--results", str(results), "--out", str(results / "viz")]) == 0
+    return pictures
+
+
+def is_number_of_a_row(value) -> bool:
+    if isinstance(value, dict):
+        return value.keys() == {"mean", "sd", "n"}
+    return value is None or isinstance(value, (int, float, str, list))
+
+
+# ---- One question ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_smoke_test(tmp_path, finished, name):
+    printed = finished(name, tmp_path)
+    record = json.loads((tmp_path / f"{name}.json").read_text(), parse_constant=pytest.fail)
+    assert record.keys() == {"experiment", "source", "command", "settings", "env", "summary", "trials"}
+    assert record["experiment"] == name
+    assert record["command"] == f"python -m experiments {name}"
+    assert record["settings"]["budget"] == "quick"
+    assert all(is_number_of_a_row(value) for row in record["summary"] for value in row.values())
+    assert "a smoke test, not evidence" in printed
+    assert not re.search("reproduced|in part|not clear", printed)
+    for claim in experiments.find(name).judged_by():
+        assert (claim.says in printed) == (claim.over == (name,))
+    pictures = draw(name, tmp_path)
+    assert pictures or name in NO_PICTURES
+    assert all((tmp_path / "viz" / f"{picture}.png").stat().st_size > 5_000 for picture in pictures)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_run_twice_and_a_trial_run_again_gives_the_same(tmp_path, finished, name):
+    finished(name, tmp_path)
+    log = tmp_path / f"{name}.jsonl"
+    before = numbers_of(tmp_path, name)
+    kept = log.read_bytes()
+    ask_here(name, tmp_path)
+    assert log.read_bytes() == kept
+    assert numbers_of(tmp_path, name) == before
+    log.write_bytes(b"".join(kept.splitlines(keepends=True)[:-1]))
+    ask_here(name, tmp_path)
+    assert len(log.read_bytes().splitlines()) == len(kept.splitlines())
+    assert numbers_of(tmp_path, name) == before
+
+
+def test_final_seeds_selected_nothing(tmp_path, finished):
+    finished("optimization", tmp_path)
+    trials = json.loads((tmp_path / "optimization.json").read_text())["trials"]
+    selecting = trials["search"] + trials["finalists"]
+    assert not {trial["seed"] for trial in trials["final"]} & {trial["seed"] for trial in selecting}
+
+
+def test_the_log_tells_images_in_another_order_apart(tmp_path, finished):
+    finished("cifar", tmp_path)
+    data_sets = json.loads((tmp_path / "cifar.json").read_text())["env"]["data_sets"]
+    lines = (tmp_path / "cifar.jsonl").read_text().splitlines()
+    assert len(data_sets) == 4
+    as_read = {checksum for name, checksum in data_sets.items() if name.endswith(", as read")}
+    assert {json.loads(line)["data"] for line in lines} == as_read
+
+
+def test_the_list_of_questions():
+    words = [sys.executable, "-m", "experiments"]
+    printed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, encoding="utf-8").stdout
+    for question in experiments.all_questions():
+        assert f"{question.name} " in printed
+        assert question.asks in printed
+    assert "needs fifty_layers" in printed
+    assert re.search(r"\d+ min on two cores", printed)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["lesoin"], "invalid choice: 'lesoin'"),
+        (["add", "lesoin"], "invalid choice: 'lesoin'"),
+        (["claims", "lesion"], "unrecognized arguments: lesion"),
+    ],
+)
+def test_a_name_that_is_no_question(words, message):
+    process = subprocess.run(
+        [sys.executable, "-m", "experiments", *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert message in one_line_error(process)
+
+
+@unix
+@pytest.mark.xdist_group("kills")
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_a_stopped_question_goes_on_where_it_was(tmp_path, finished, how):
+    name = "optimization"
+    log = tmp_path / "stopped" / f"{name}.jsonl"
+    finished(name, tmp_path / "whole")
+    pipes = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    with subprocess.Popen(command(name, log.parent), cwd=ROOT, **pipes) as process:
+        while not log.exists() or log.read_bytes().count(b"\n") < 3:
+            assert process.poll() is None
+            time.sleep(0.01)
+        if how == signal.SIGINT:
+            os.killpg(process.pid, how)  # as a terminal does
+        else:
+            os.kill(process.pid, how)  # without its workers
+        stderr = process.communicate(timeout=60)[1]
+    assert process.returncode == (130 if how == signal.SIGINT else -how)
+    if how == signal.SIGINT:
+        assert "interrupted: finished trials are kept: the same command goes on from there\n" in stderr
+        assert "Traceback" not in stderr
+    kept = log.read_bytes().splitlines()
+    assert not (log.parent / f"{name}.json").exists()
+    with log.open("ab") as file:
+        file.write(b'{"trial": {"block": "hi')  # as if killed in the middle of a line
+    process = ask(name, log.parent)
+    assert process.returncode == 0, process.stderr
+    assert f"of 16 trials were in {log}" in process.stdout
+    lines = log.read_bytes().splitlines()
+    assert lines[: len(kept)] == kept
+    whole = (tmp_path / "whole" / f"{name}.jsonl").read_bytes().splitlines()
+    assert len(lines) == len({json.dumps(json.loads(line)["trial"]) for line in lines}) == len(whole)
+    assert numbers_of(log.parent, name) == numbers_of(tmp_path / "whole", name)
+
+
+def test_a_changed_program_measures_again(tmp_path):
+    """In a copy of the project: its log is served as long as the text of what a trial imports is the same."""
+    project = tmp_path / "project"
+    shutil.copytree(ROOT, project, ignore=shutil.ignore_patterns(".*", "results", "tests", "viz"))
+
+    def edit(name, old, new):
+        text = (project / name).read_text(encoding="utf-8")
+        assert old in text
+        (project / name).write_text(text.replace(old, new), encoding="utf-8")
+
+    def run():
+        words = [sys.executable, "-m", "experiments", "gate_bias", "--quick", "--jobs", "2"]
+        process = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=120, check=True)
+        return "60 of 60 trials were in" in process.stdout
+
+    assert not run()
+    edit("plumbing/files.py", "def json_bytes", "A_NEW_NAME = 1\n\n\ndef json_bytes")
+    edit("experiments/blocks.py", "QUESTION = Question(", "A_NEW_NAME = 1\nQUESTION = Question(")
+    assert run()
+    edit("highway_networks.py", "import math", "import math  # for roots")
+    assert not run()
+
+
+def test_what_the_command_refuses(tmp_path, capsys):
+    (tmp_path / "file").write_text("kept")
+    for words, message in (
+        (("--jobs", "0"), "'0' is not a whole number of at least 1"),
+        (("--full",), "not allowed with argument --quick"),
+        (("--results", ""), "'' is not the name of a file or folder"),
+    ):
+        with pytest.raises(SystemExit, match="2"):
+            ask_here("gate_bias", tmp_path / "out", *words)
+        assert message in capsys.readouterr().err
+    with pytest.raises(InputError, match=r"gate_bias\.json cannot be written"):
+        ask_here("gate_bias", tmp_path / "file")
+    for address in ("127.0.0.1:9", "nonsense://"):
+        assert "--scheduler" in one_line_error(ask("gate_bias", tmp_path / "out", "--scheduler", address))
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+# ---- Data sets, and nets that other questions look into --------------------------------------------------------------
+
+
+@pytest.fixture
+def made_up_cifar(monkeypatch):
+    """Few random images in place of CIFAR-100's."""
+
+    def load(name, data_dir):
+        return cifar.made_up("cifar-100")._replace(name=name)
+
+    monkeypatch.setattr(fully_connected, "load_cifar", load)
+    fully_connected.data_set.cache_clear()
+    fully_connected.images.cache_clear()
+    yield
+    fully_connected.data_set.cache_clear()
+
+
+def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
+    """CIFAR-100, and another set in MNIST's layout, as Fashion-MNIST is, of other sizes: by --data-dir."""
+    harder = write_data_set(tmp_path / "harder", n_train=700, side=9, classes=4)
+    few = write_data_set(tmp_path / "few", 127)
+    results = tmp_path / "results"
+    for folder, message in (
+        (few, "must hold 128 images"),
+        (ROOT / "data" / "mnist", "another data set than MNIST, in"),
+        (tmp_path / "absent", "is not a folder"),
+    ):
+        with pytest.raises(InputError, match=message):
+            ask_here("fifty_layers", results, "--data-dir", folder)
+    finished("fifty_layers", results)
+    for name in ("lesion", "fifty_layers", "gates"):  # the first trains the nets that are missing
+        ask_here(name, results, "--data-dir", "CIFAR-100", harder)
+        record = json.loads((results / f"{name}.json").read_text())
+        assert record["command"] == f"python -m experiments {name} --data-dir CIFAR-100 {harder}"
+        rows = [row for row in record["summary"] if "data" in row]
+        assert {row["data"] for row in rows} == {"MNIST", "CIFAR-100", "harder"}
+        final = record["trials"]["final"] if name == "fifty_layers" else record["trials"]
+        names = ("data", "data_dir", "n_train", "n_test", "gate_bias", "epochs", "seed")
+        assert [tuple(trial[key] for key in names) for trial in final] == [
+            (*of_set, seed)
+            for of_set in (
+                ("MNIST", None, 1280, 300, -2, 2),
+                ("CIFAR-100", "CIFAR-100", 1280, 100, -4, 8),
+                ("harder", str(harder), 700, 80, -2, 2),
+            )
+            for seed in (1, 2)
+        ]
+        assert draw(name, results) or name == "fifty_layers"
+    assert sorted(path.name for path in results.glob("*.npz")) == [
+        f"fifty_layers_{name}_{seed}.npz" for name in ("cifar-100", "harder", "mnist") for seed in (1, 2)
+    ]
+    for name, pixels in (("cifar-100", "[-1, 1]"), ("harder", "[0, 1]")):
+        assert hn.DeepNet.load(results / f"fifty_layers_{name}_1.npz").about["pixels"] == pixels
+    of_cifar = fully_connected.images(1280, 80, "CIFAR-100").x_train
+    of_harder = fully_connected.images(1280, 80, str(harder)).x_train
+    assert (of_cifar.min(), of_cifar.max(), of_harder.min()) == pytest.approx((-1, 1, 0))
+
+
+def test_cifar_100_must_be_the_official_one(monkeypatch, made_up_cifar):
+    monkeypatch.setenv("CIFAR_DIR", "somewhere")
+    altered = cifar.made_up("cifar-100")._replace(name="CIFAR-100, altered", source="somewhere")
+    monkeypatch.setattr(fully_connected, "load_cifar", lambda name, data_dir: {"somewhere": altered}[data_dir])
+    with pytest.raises(InputError, match=r"^\$CIFAR_DIR names somewhere, .* not CIFAR-100 but CIFAR-100, alt"):
+        fully_connected.data_set("CIFAR-100")
+
+
+def test_nets_that_are_missing_are_trained_first(tmp_path):
+    ask_here("lesion", tmp_path)
+    assert (tmp_path / "fifty_layers.json").exists()
+    assert (tmp_path / "lesion.json").exists()
+    assert hn.DeepNet.load(tmp_path / "fifty_layers_mnist_1.npz").about["pixels"] == "[0, 1]"
+
+
+def test_a_question_about_mnist_refuses_another_set(tmp_path, monkeypatch):
+    """It would train on it, and the log would serve its numbers to later runs as MNIST's."""
+    other = write_data_set(tmp_path / "MNIST", n_train=1280, n_test=300, side=28, classes=10)
+    monkeypatch.setenv("MNIST_DIR", str(other))
+    for name in ("gate_bias", "fifty_layers", "full_mnist", "table1"):
+        message = one_line_error(ask(name, tmp_path / "results"))
+        assert "$MNIST_DIR names" in message
+        assert "which is not MNIST but folder MNIST" in message
+    assert not [*(tmp_path / "results").glob("*.json")]
+    monkeypatch.setenv("MNIST_DIR", str(ROOT / "data" / "mnist"))
+    fully_connected.data_set.cache_clear()
+    assert fully_connected.data_set().name == "MNIST"
+
+
+@pytest.mark.parametrize("name", LOOK_INTO_KEPT_NETS)
+def test_nets_of_another_budget_are_refused(tmp_path, finished, name):
+    """Whatever their file is called: results of the default budget are about nets of 50 layers."""
+    finished("fifty_layers", tmp_path)
+    with pytest.raises(InputError, match=r"fifty_layers\.json is not of the budget default"):
+        ask_here(name, tmp_path, budget=None)
+    assert not (tmp_path / f"{name}.json").exists()
+
+
+def test_results_of_a_data_set_that_is_missing_name_the_command_that_makes_them(tmp_path):
+    trials = json.loads((ROOT / "results" / "fifty_layers.json").read_text())["trials"]
+    runner = SimpleNamespace(
+        flags=" --data-dir CIFAR-100", folder=tmp_path, sets_beside=(), settings={}, needed={"fifty_layers": {}}
+    )
+    only_cifar = [trial for trial in trials["final"] if trial["data"] == "CIFAR-100"]
+    runner.needed["fifty_layers"] = {"trials": {"final": only_cifar}}
+    with pytest.raises(InputError, match="no nets of MNIST: python -m experiments fifty_layers --data-dir CIFAR-100"):
+        kept_nets.finals(runner)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("layers", "8"), ("block", "plain"), ("seed", []), ("diverged", "epoch 1"), ("n_train", 0)]
+)
+def test_nets_that_cannot_be_used_are_refused(tmp_path, name, value):
+    trials = json.loads((ROOT / "results" / "fifty_layers.json").read_text())["trials"]
+    trials["final"][1][name] = value
+    runner = SimpleNamespace(flags="", folder=tmp_path, sets_beside=(), settings={})
+    runner.needed = {"fifty_layers": {"trials": trials}}
+    with pytest.raises(InputError, match="cannot be used"):
+        kept_nets.finals(runner)
+
+
+@pytest.mark.parametrize("names", [("a b", "a-b"), ("a_b", "A.B")])
+def test_data_sets_whose_results_would_have_one_name_are_refused(tmp_path, names):
+    folders = [write_data_set(tmp_path / name) for name in names]
+    message = "must hold another data set than MNIST, .* differs in a letter or a digit"
+    with pytest.raises(InputError, match=message):
+        ask_here("fifty_layers", tmp_path / "results", "--data-dir", *folders)
+
+
+# ---- A cluster -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """The address of a scheduler with two worker processes here, as the README starts them."""
+    pytest.importorskip("distributed")
+    file = tmp_path / "scheduler.json"
+    processes = []
+    words = {"cwd": ROOT, "env": os.environ | {"PYTHONPATH": "."}, "start_new_session": True}
+    words |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    for extra in (
+        ("scheduler", "--port", "0", "--host", "127.0.0.1", "--dashboard-address", ":0", "--scheduler-file", str(file)),
+        ("worker", "--scheduler-file", str(file), "--nthreads", "1", "--nworkers", "2", "--no-dashboard"),
+    ):
+        processes.append(subprocess.Popen([sys.executable, "-m", "dask", *extra], **words))
+        for _ in range(300):
+            if file.exists():
+                break
+            time.sleep(0.1)
+    yield json.loads(file.read_text())["address"]
+    for process in processes:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait(timeout=30)
+
+
+@unix
+def test_a_cluster_changes_nothing(tmp_path, cluster, finished):
+    for name in ("optimization", "full_mnist"):
+        finished(name, tmp_path / "here")
+        process = ask(name, tmp_path / "there", "--scheduler", cluster)
+        assert process.returncode == 0, process.stderr
+        assert numbers_of(tmp_path / "there", name) == numbers_of(tmp_path / "here", name)
+
+
+@unix
+@pytest.mark.xdist_group("kills")
+def test_a_worker_of_the_cluster_that_dies_costs_time_only(tmp_path, cluster, finished):
+    from distributed import Client
+
+    name = "optimization"
+    log = tmp_path / "there" / f"{name}.jsonl"
+    finished(name, tmp_path / "here")
+    with Client(cluster) as client:
+        client.wait_for_workers(2, timeout=60)
+        pids = list(client.run(os.getpid).values())
+    assert len(pids) == 2
+    words = command(name, log.parent, "--scheduler", cluster)
+    with subprocess.Popen(words, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
+        while not log.exists() or log.read_bytes().count(b"\n") < 2:
+            assert process.poll() is None
+            time.sleep(0.01)
+        os.kill(pids[0], signal.SIGKILL)
+        assert process.wait(timeout=120) == 0
+    assert numbers_of(log.parent, name) == numbers_of(tmp_path / "here", name)
+
+
+# ---- The committed results -------------------------------------------------------------------------------------------
+
+
+@functools.cache
+def committed(name) -> dict:
+    return json.loads((ROOT / "results" / f"{name}.json").read_text(), parse_constant=pytest.fail)
+
+
+def rows_of(name, **wanted) -> list[dict]:
+    return [row for row in committed(name)["summary"] if wanted.items() <= row.items()]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_committed_results_sum_up_their_trials(name):
+    """Nobody edited a number; what is committed is no smoke test, and comes from committed programs."""
+    record = committed(name)
+    question = experiments.find(name)
+    beside = " --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist" if question.takes_sets_beside else ""
+    assert record["settings"]["budget"] == "default"
+    assert record["command"] in (f"python -m experiments {name}{beside}", f"python -m experiments {name}")
+    assert (ROOT / "results" / f"{name}.json").stat().st_size < 1_100_000
+    assert "dirty" not in record["env"]["git"]
+    assert not any("dirty" in commit for commit in record["env"]["git_of_trials"])
+    again = command_line.with_summary(question, record)["summary"]
+    assert json.loads(json.dumps(again)) == record["summary"]
+
+
+@pytest.mark.parametrize("name", ["optimization", "blocks"])
+def test_committed_finals_have_seeds_that_selected_nothing(name):
+    trials = committed(name)["trials"]
+    selecting = trials["search"] + trials["finalists"]
+    assert not {trial["seed"] for trial in trials["final"]} & {trial["seed"] for trial in selecting}
+
+
+@pytest.mark.parametrize("name", ["blocks", "fifty_layers", "long_training", "optimization", "very_deep"])
+def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(monkeypatch, tmp_path, name):
+    """By their settings, to the order of the keys, which are what a trial is known by in the log."""
+    record = committed(name)
+
+    def settings_of(trial):
+        return json.dumps(dict(itertools.takewhile(lambda item: item[0] != "losses", trial.items())))
+
+    known = {settings_of(trial): trial for trial in itertools.chain(*record["trials"].values())}
+
+    def run(function, trials, data_of):
+        return [known[json.dumps(trial)] for trial in trials]
+
+    monkeypatch.setattr(fully_connected, "images_of", lambda trial: None)
+    keys = ("data", "data_dir", "n_train", "n_test")
+    sets = {trial["data"]: {key: trial[key] for key in keys} for trial in record["trials"]["final"] if "data" in trial}
+    monkeypatch.setattr(kept_nets, "data_sets", lambda runner: sets)
+    question = experiments.find(name)
+    runner = SimpleNamespace(budget="default", settings=question.budgets["default"], folder=tmp_path, run=run)
+    assert question.run(runner) == record["trials"]
+    assert len(known) == sum(map(len, record["trials"].values()))
+
+
+def test_committed_nets_of_50_layers():
+    for name in ("fifty_layers", *LOOK_INTO_KEPT_NETS):
+        trials = committed(name)["trials"]
+        if isinstance(trials, dict):
+            trials = trials["final" if name == "fifty_layers" else "trained"]
+        of_set = {trial["data"]: (trial["layers"], trial["gate_bias"], trial["n_train"]) for trial in trials}
+        expected = {"MNIST": (50, -2, 60000), "CIFAR-100": (50, -4, 50000), "fashion-mnist": (50, -2, 60000)}
+        assert of_set.items() <= expected.items()
+        assert "MNIST" in of_set
+        assert all(sum(trial["data"] == data for trial in trials) >= 3 for data in of_set)
+
+
+def test_committed_searches_are_whole():
+    optimization_trials = committed("optimization")["trials"]
+    assert len(optimization_trials["search"]) == 8 * committed("optimization")["settings"]["trials"]
+    final = committed("blocks")["trials"]["final"]  # some may have diverged
+    assert committed("blocks")["settings"]["layers"] == [10, 20, 50, 100, 200]
+    kinds = [(trial["block"], trial["layers"], trial["width"] == 50) for trial in final]
+    for layers in committed("blocks")["settings"]["layers"]:
+        for block in matched_blocks.WIDTH:
+            for at_50 in (True,) if block == "highway" else (True, False):  # highway's two widths are one
+                assert kinds.count((block, layers, at_50)) >= 3
+
+
+def test_more_seeds_have_the_settings_that_were_chosen():
+    for other in ("optimization", "blocks"):
+        final = committed(other)["trials"]["final"]
+        added = committed("more_seeds")["trials"][other]
+
+        def setting_but_seed(trial):
+            return json.dumps({**more_seeds.setting_of(trial), "seed": 0})
+
+        assert {setting_but_seed(trial) for trial in added} < {setting_but_seed(trial) for trial in final}
+        assert not {trial["seed"] for trial in final} & {trial["seed"] for trial in added}
+
+
+def test_what_pages_say_in_words_of_gate_biases():
+    trials = committed("gate_bias")["trials"]
+    assert not any(trial["fate"] == "hard" for trial in trials if trial["gate_bias"] <= -4)
+    assert all(trial["fate"] == "soft" for trial in trials if trial["gate_bias"] <= -10)
+
+
+def test_what_pages_say_in_words_of_adam():
+    trials = committed("adam_explodes")["trials"]
+    assert {trial["change"] for trial in trials if trial["explosion"]} == {*adam_explodes.CHANGES} - {"tanh"}
+    for trial in trials:
+        burst = trial["burst"]
+        if not burst:
+            continue
+        assert trial["change"] != "tanh"
+        assert burst["worst"]["stretch"][0] > 100 * burst["median"]["stretch"][0]
+        if trial["explosion"] and burst["usual_norm"] < 10:  # it began after the first epoch
+            onsets = {name: onset["step"] for name, onset in trial["explosion"]["onsets"].items()}
+            assert onsets["gradient"] == min(onsets.values())
+
+
+def test_the_worlds_of_the_factor_model():
+    worlds = [trial["world"] for trial in committed("factor_model")["trials"]]
+    assert [worlds.count(world) for world in factor_model.WORLDS] == [200, 200, 200]
+
+
+@pytest.mark.parametrize(("name", "group", "n_train"), [("table1", "recipes", 60000), ("cifar", "search", 50000)])
+def test_nothing_was_chosen_on_test_images(name, group, n_train):
+    trials = committed(name)["trials"]
+    assert all(trial["validation"] for trial in trials[group])
+    assert all(trial["final_test_acc"] == trial["history"]["test_acc"][-1] for trial in trials["final"])
+    assert {trial["n_train"] for trial in trials["final"]} == {n_train}
+
+
+def test_the_short_protocol_is_the_recipe_that_was_chosen():
+    table1 = experiments.find("table1")
+    from experiments.table1 import RECIPES, best
+
+    assert table1.name == "table1"
+    assert protocols.PROTOCOLS["mnist"]["short"] == RECIPES[best(committed("table1")["trials"]["recipes"])]
+
+
+# ---- The parts -------------------------------------------------------------------------------------------------------
+
+
+def test_the_blogs_descent_is_on_the_summed_loss(monkeypatch):
+    made = []
+    original = fully_connected.SGD
+
+    def remember(*words, **more):
+        made.append(original(*words, **more))
+        return made[-1]
+
+    monkeypatch.setattr(fully_connected, "SGD", remember)
+    full_mnist.blog(setting(layers=20, activation="relu", steps=3))
+    assert [(optimizer.lr, optimizer.momentum, optimizer.clip) for optimizer in made] == [(0.01 * 50, 0.0, np.inf)]
+
+
+def test_the_search_is_random_repeatable_and_in_its_range():
+    runner = SimpleNamespace(budget="default", settings={**optimization.BUDGETS["default"], "trials": 200})
+    drawn = search.drawn(optimization.sample, ("highway", 50), runner)
+    assert drawn == search.drawn(optimization.sample, ("highway", 50), runner)
+    assert len({trial["rate"] for trial in drawn}) > 190
+    for trial in drawn:
+        low, high = optimization.RATES["highway", 50][trial["activation"]]
+        assert low <= trial["rate"] <= high
+        assert -5 <= trial["gate_bias"] <= -3.5
+    assert {trial["activation"] for trial in drawn} == {"tanh", "relu"}
+    assert "gate_bias" not in optimization.sample(("plain", 50), 0, runner)
+
+
+def test_fates_and_the_rule():
+    trained = {"losses": [0.2], "diverged": None, "test_accuracy": 0.96, "skipped_accuracy": 0.5}
+    assert gate_bias.fate(trained) == "trained"
+    assert gate_bias.fate({**trained, "skipped_accuracy": 0.958}) == "soft"
+    assert gate_bias.fate({**trained, "losses": [2.2]}) == "hard"
+    assert gate_bias.fate({**trained, "diverged": "epoch 1", "test_accuracy": None}) == "hard"
+    assert gate_bias.transforms({"layers": 100, "gate_bias": 0.0}) == 50
+
+
+def test_the_blogs_weights_are_truncated():
+    values = full_mnist.truncated_normal(np.random.default_rng(0), (300, 200))
+    assert np.abs(values).max() <= 0.2
+    assert values.std() == pytest.approx(0.088, abs=0.001)
+
+
+def test_a_thousand_layers_that_are_shut_change_nothing():
+    result = thousand_layers.trial(setting(layers=30, gate_bias=-20.0))
+    assert result["skipped_accuracy"] == result["test_accuracy"]
+    assert result["sum_of_mean_T"] < 1e-6
+    assert result["share_of_weights_changed"] < 0.1
+    result = thousand_layers.trial(setting(layers=5, gate_bias=-1.0))
+    assert result["share_of_weights_changed"] > 0.9
+    assert result["sum_of_mean_T"] > 0.5
+
+
+def test_what_the_blocks_are_good_for_is_asked_of_both_kinds():
+    shut = very_deep.trial(setting(layers=5, gate_bias=-20.0))
+    assert shut["skipped_accuracy"] == shut["test_accuracy"]
+    residual = very_deep.trial(setting(block="residual", width=11, layers=5, scale=1.0))
+    assert residual["skipped_accuracy"] != residual["test_accuracy"]
+    assert shut["sum_of_mean_T"] < 1e-6
+    assert "sum_of_mean_T" not in residual
+
+
+@pytest.mark.parametrize("layers", [500, 1000])
+def test_very_deep_nets_start_with_as_many_layers_worth_of_transforming(layers):
+    trials = [very_deep.sample(("highway", layers), k, None) for k in range(200)]
+    low, high = (gate_bias.transforms({"layers": 200, "gate_bias": b}) for b in matched_blocks.GATE_BIASES[200])
+    at_start = [gate_bias.transforms(trial) for trial in trials]
+    assert (min(at_start), max(at_start)) == pytest.approx((low, high), rel=0.05)
+
+
+def test_thirds_of_the_blocks_and_the_fading_of_the_gradient():
+    assert matched_blocks.early_and_late([0.1, 0.2, 0.5, 0.5, 0.5, 0.3, 0.4]) == pytest.approx((0.15, 0.35))
+    assert matched_blocks.early_and_late([0.1, 0.4]) == (0.1, 0.4)
+    assert blocks.ratio([3.0, 9.0, 2.0]) == 1.5
+    assert blocks.ratio([3.0, 0.0]) is blocks.ratio([None, 1.0]) is None
+
+
+def test_the_numbers_of_a_lesion():
+    trial = {
+        "errors": [0.1] * 49,
+        "idle": [*range(15, 40), 49],
+        "set_sizes": [20, 25, 25],
+        "errors_sets": [0.9, 0.2, 0.4],
+    }
+    assert lesion.idle_share_among(lesion.MIDDLE, trial) == pytest.approx(25 / 31)
+    assert lesion.idle_share_among(lesion.FIRST, trial) == pytest.approx(25 / 40)
+    assert lesion.last_that_matters(trial) == 48
+    assert lesion.last_that_matters({**trial, "idle": [*range(1, 50)]}) == 0
+    assert lesion.error_without_half(trial) == pytest.approx(0.3)
+
+
+# ---- The committed net -----------------------------------------------------------------------------------------------
+
+
+def trial_of_the_committed_net() -> dict:
+    final = committed("fifty_layers")["trials"]["final"]
+    return next(trial for trial in final if (trial["data"], trial["seed"]) == ("MNIST", 1))
+
+
+def test_the_committed_net_is_used_as_it_is(tmp_path, monkeypatch):
+    """Though the program has changed since it was trained."""
+    net_file = ROOT / "results" / "fifty_layers_mnist_1.npz"
+    copy = Path(shutil.copy(net_file, tmp_path))
+    monkeypatch.setattr(kept_nets, "trained", pytest.fail)
+    net = kept_nets.net_of(trial_of_the_committed_net(), str(tmp_path))
+    np.testing.assert_array_equal(net.parameters, hn.DeepNet.load(net_file).parameters)
+    assert copy.read_bytes() == net_file.read_bytes()
+
+
+def test_the_committed_net_is_the_one_of_the_results():
+    trial = trial_of_the_committed_net()
+    net = hn.DeepNet.load(ROOT / "results" / "fifty_layers_mnist_1.npz")
+    assert (net.depth, net.hidden, net.activation, net.dtype) == (49, 50, "tanh", np.float32)
+    assert net.about["trial"] == kept_nets.setting_of(trial)
+    assert "dirty" not in net.about["env"]["git"]
+    again = fully_connected.measure(net, trial)
+    assert again["loss"] == pytest.approx(trial["loss"], rel=1e-4)
+    assert again["test_accuracy"] == pytest.approx(trial["test_accuracy"], abs=1.5e-4)

@@ -1,0 +1,84 @@
+"""Table 1: which recipe is taken, and how its trials go on from checkpoints."""
+
+import functools
+
+import pytest
+
+import highway_networks as hn
+from claims.claim import PUBLISHED
+from experiments import table1
+from report import table1 as pictures_of_table1
+from training import conv_trials, convolutional, fully_connected
+from training.trials import Runner
+
+
+def recipe_runs(*accuracies):
+    return [{"final_test_acc": accuracy} for accuracy in accuracies]
+
+
+def test_every_kind_of_run_has_a_line_in_the_picture():
+    kinds = [(width, block, protocol) for width, block, protocol, *_ in table1.BUDGETS["full"]["runs"]]
+    of_run = {"diverged": False, "final_test_acc": 0.9, "history": {"epoch": [1], "test_acc": [0.9]}}
+    final = [dict(zip(("width", "block", "protocol"), kind, strict=True)) | of_run for kind in kinds]
+    fig = pictures_of_table1.conv_curves({"trials": {"final": final}}, PUBLISHED)
+    drawn = [line for ax in fig.axes for line in ax.get_lines() if line.get_label().endswith(" 90.00, 1 seed")]
+    assert len({(line.axes, line.get_color()) for line in drawn}) == len(kinds)
+
+
+def test_the_recipe_is_the_best_on_validation_images():
+    assert table1.best(recipe_runs(0.98, 0.97, 0.99, 0.985, 0.1, 0.99)) == list(table1.RECIPES)[2]
+    assert table1.best(recipe_runs(0.98, None, None, None, None, None)) == "pilot"
+
+
+@pytest.mark.parametrize("changed", ["nothing", "the commit"])
+def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, capsys, changed):
+    """Whatever program wrote it: where it may be another, a line says so, and the results name both."""
+    t = table1.setting(3, "highway", "short", 3, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
+    monkeypatch.setattr(convolutional, "commit", lambda: "abc")
+    whole = table1.trial(t, str(tmp_path / "absent"))
+    started, train_epoch = [], hn.train_epoch
+
+    class Stopped(Exception):
+        pass
+
+    def stops(*args):
+        started.append(args)
+        if len(started) == 3:
+            raise Stopped
+        return train_epoch(*args)
+
+    monkeypatch.setattr(hn, "train_epoch", stops)
+    with pytest.raises(Stopped):
+        table1.trial(t, str(tmp_path))
+    if changed == "the commit":
+        monkeypatch.setattr(convolutional, "commit", lambda: "def")
+    runner = Runner("table1", "default", {}, folder=tmp_path, jobs=1)
+    checkpoint = conv_trials.checkpoint_of(t, str(tmp_path), "table1")
+    capsys.readouterr()
+    [again] = conv_trials.run(
+        runner, functools.partial(table1.trial, folder=str(tmp_path)), [t], fully_connected.data_of
+    )
+    assert len(started) == 3 + 1
+    assert again["history"] == whole["history"]
+    assert again["commits"] == (["abc", "def"] if changed == "the commit" else ["abc"])
+    said = f"{checkpoint}: trained by ['abc'], from now on by def: compare with care\n"
+    assert capsys.readouterr().err == (said if changed == "the commit" else "")
+
+
+def test_a_checkpoint_goes_when_the_log_has_the_result(tmp_path):
+    t = table1.setting(3, "highway", "short", 1, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
+    runner = Runner("table1", "default", {}, folder=tmp_path, jobs=1)
+    checkpoint, there = conv_trials.checkpoint_of(t, str(tmp_path), "table1"), []
+    run = runner.run
+
+    def runs(function, trials, data_of, logged):
+        def looks(t):
+            there.append((checkpoint.exists(), len((tmp_path / "table1.jsonl").read_text().splitlines())))
+            logged(t)
+
+        return run(function, trials, data_of, looks)
+
+    runner.run = runs
+    conv_trials.run(runner, functools.partial(table1.trial, folder=str(tmp_path)), [t], fully_connected.data_of)
+    assert there == [(True, 1)]
+    assert not checkpoint.exists()

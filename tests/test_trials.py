@@ -1,0 +1,349 @@
+"""Trials and their log: what a result is known by, what is served again, and what is not."""
+
+import functools
+import hashlib
+import importlib
+import json
+import sys
+import types
+import zipfile
+from types import SimpleNamespace
+
+import pytest
+from conftest import setting
+
+import highway_networks as hn
+from plumbing import files
+from plumbing.files import InputError
+from training import fully_connected, sources
+from training import trials as trials_module
+from training.extra_blocks import Residual
+from training.sources import checksum_of_sources
+from training.trials import Runner
+
+
+def runner_in(folder, jobs=1):
+    return Runner("log", "default", {}, folder=folder, jobs=jobs)
+
+
+def trials_of(folder) -> list[dict]:
+    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkeypatch):
+    def run(data, code):
+        monkeypatch.setattr(trials_module, "checksum_of_sources", lambda function, block: code)
+        runner = runner_in(tmp_path)
+        rows = runner.run(
+            lambda t: {"is": t["a"]}, [{"a": 1}, {"a": 2}], lambda t: SimpleNamespace(name="set", sha256=data)
+        )
+        assert [row["is"] for row in rows] == [1, 2]
+        assert runner.data_sets == {"set": data}
+        return len(trials_of(tmp_path))
+
+    assert run("0", "x") == 2
+    assert run("0", "x") == 2
+    assert run("1", "x") == 4
+    assert run("1", "y") == 6
+    assert run("0", "x") == 6
+    first = trials_of(tmp_path)[0]
+    assert {name: first[name] for name in ("trial", "data", "code")} == {"trial": {"a": 1}, "data": "0", "code": "x"}
+
+
+def parameters_of(t):
+    return {"scale": hn.block_of(t["block"]).scale}
+
+
+def test_a_block_in_a_trial_is_known_by_its_settings(tmp_path):
+    def run(*scales):
+        runner = runner_in(tmp_path)
+        return runner.run(parameters_of, [{"block": Residual(scale), "seed": 0} for scale in scales])
+
+    rows = run(0.1, 0.02)
+    assert [row["scale"] for row in rows] == [0.1, 0.02]
+    assert [row["block"] for row in rows] == ["residual"] * 2
+    assert [row["block_settings"] for row in rows] == [{"scale": 0.1}, {"scale": 0.02}]
+    assert [row["scale"] for row in run(0.02, 0.5)] == [0.02, 0.5]
+    assert len(trials_of(tmp_path)) == 3
+
+
+def test_a_block_that_is_bound_to_the_function_of_a_trial_is_refused(tmp_path):
+    runner = runner_in(tmp_path)
+    for bound in (functools.partial(parameters_of, Residual(0.1)), functools.partial(parameters_of, t=Residual(0.1))):
+        with pytest.raises(ValueError, match="a block belongs in the trial"):
+            runner.run(bound, [{"seed": 0}])
+
+
+def test_trials_that_are_all_finished_need_no_process(tmp_path):
+    for _ in range(2):
+        runner = runner_in(tmp_path, jobs=2)
+        assert runner.run(parameters_of, [{"block": "residual"}])[0]["scale"] is None
+        runner.lock.release()
+
+
+def test_a_worker_with_other_code_or_data_is_refused():
+    """As of a cluster, where each machine has a clone and data of its own."""
+    t = setting(epochs=1)
+    key = {
+        "trial": t,
+        "data": fully_connected.data_of(t).sha256,
+        "code": checksum_of_sources(fully_connected.trial, t["block"]),
+    }
+    assert (
+        trials_module._call(fully_connected.trial, fully_connected.data_of, t, json.dumps(key))[1]["diverged"] is None
+    )
+    for wrong in ({"code": "0"}, {"data": "0"}):
+        with pytest.raises(InputError, match="has other code or data than this program"):
+            trials_module._call(fully_connected.trial, fully_connected.data_of, t, json.dumps(key | wrong))
+
+
+SOURCES = {
+    "my_trials.py": """\
+import json
+import my_base
+import my_room.layers
+from my_room import more
+import installed_by_pip
+import my_project.drawing.pictures
+
+def trial(t):
+    from my_late import late
+    return {"is": t["a"] * my_base.FACTOR}
+""",
+    "my_base.py": "FACTOR = 1\n",
+    "my_room/__init__.py": "FIRST = 1\n",
+    "my_room/layers.py": "from . import beside\nfrom .beside import *\nx = (1 +\n   2)  # words\n",
+    "my_room/beside.py": "HERE = 1\n",
+    "my_room/more.py": "MORE = 1\n",
+    "my_room/alone.py": "ALONE = 1\n",
+    "my_late.py": "def late(): return 1\n",
+    "site-packages/installed_by_pip.py": "VERSION = 1\n",
+    "my_project/drawing/pictures.py": "COLOUR = 1\n",
+}
+
+
+@pytest.fixture
+def my_trials(tmp_path, monkeypatch):
+    """my_trials(path, old, new): imports it anew, from outside the clone, with one file edited."""
+    folder = tmp_path / "mine"
+    for at in (folder / "site-packages", folder):
+        monkeypatch.syspath_prepend(str(at))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+
+    def load(path="my_base.py", old="", new=""):
+        assert old in SOURCES[path]
+        for name, text in SOURCES.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text.replace(old, new) if name == path else text)
+        forget()
+        return importlib.import_module("my_trials")
+
+    def forget():
+        importlib.invalidate_caches()
+        for name in [name for name in sys.modules if name.startswith("my_") or name == "installed_by_pip"]:
+            del sys.modules[name]
+
+    yield load
+    forget()
+
+
+def test_the_text_of_all_modules_that_a_trial_imports_is_its_code(my_trials, tmp_path, monkeypatch):
+    """Wherever they lie, comments included; but not that of installed packages, the standard library, and of folders of
+    the project that compute nothing."""
+    monkeypatch.setattr(sources, "ROOT", tmp_path / "mine" / "my_project")
+    monkeypatch.setattr(sources, "LEFT_OUT", ("drawing",))
+    monkeypatch.setattr(sources, "BLOCKS", {})
+
+    def key(*edit):
+        return checksum_of_sources(my_trials(*edit).trial)
+
+    before = key()
+    counted = {
+        name: text
+        for name, text in SOURCES.items()
+        if name not in ("my_room/alone.py", "site-packages/installed_by_pip.py", "my_project/drawing/pictures.py")
+    }
+    digests = sorted(hashlib.sha256(text.encode()).digest() for text in counted.values())
+    assert before == hashlib.sha256(b"".join(digests)).hexdigest()[:16]  # by any Python
+    for path, old, new in (
+        ("my_trials.py", "* my_base", "+ my_base"),
+        ("my_base.py", "FACTOR = 1", "FACTOR = 100"),
+        ("my_room/__init__.py", "FIRST = 1", "FIRST = 2"),
+        ("my_room/layers.py", "1 +", "1 -"),
+        ("my_room/layers.py", "words", "others"),
+        ("my_room/beside.py", "HERE = 1", "HERE = 2"),
+        ("my_room/more.py", "MORE = 1", "MORE = 2"),
+        ("my_late.py", "return 1", "return 2"),
+    ):
+        assert key(path, old, new) != before, path
+    for path in SOURCES.keys() - counted.keys():
+        assert key(path, " = 1", " = 2") == before, path
+    monkeypatch.setattr(sources, "LEFT_OUT", ())
+    assert key() != before
+
+
+def test_a_function_that_is_bound_is_of_the_code_of_a_trial(my_trials):
+    mine = my_trials()
+    bound = functools.partial(fully_connected.trial, other=mine.trial)
+    assert checksum_of_sources(bound) != checksum_of_sources(fully_connected.trial)
+    assert checksum_of_sources(functools.partial(mine.trial)) == checksum_of_sources(mine.trial)
+
+
+def test_a_block_of_another_module_is_of_the_code_of_every_trial(my_trials, monkeypatch):
+    """A trial names its block; where that is defined, the module of the trial need not import."""
+
+    def key(*edit):
+        mine = my_trials(*edit)
+        block = type("Mine", (), {"__module__": mine.__name__})
+        monkeypatch.setitem(hn.BLOCKS, "mine", block)
+        assert checksum_of_sources(fully_connected.trial, "highway") == checksum_of_sources(fully_connected.trial)
+        return checksum_of_sources(fully_connected.trial, "mine")
+
+    before = key()
+    assert key() == before
+    assert key("my_base.py", "FACTOR = 1", "FACTOR = 100") != before
+
+
+def test_the_code_is_that_which_was_loaded(my_trials, tmp_path):
+    """Text that was edited in the meantime does not run here, unless its module is loaded anew."""
+    mine = my_trials()
+    before = checksum_of_sources(mine.trial)
+    (tmp_path / "mine" / "my_base.py").write_text("FACTOR = 100\n")
+    assert checksum_of_sources(mine.trial) == before
+    importlib.reload(mine.my_base)
+    assert checksum_of_sources(mine.trial) != before
+
+
+def test_an_edit_while_data_are_read_is_not_the_code_that_runs(my_trials, tmp_path):
+    """The text counts that was there when the experiment began: the edited one is not served its results."""
+    mine = my_trials()
+    runner = runner_in(tmp_path)
+    edited = SOURCES["my_base.py"].replace("= 1", "= 100")
+    (tmp_path / "mine" / "my_base.py").write_text(edited)
+    assert runner.run(mine.trial, [{"a": 1}])[0]["is"] == 1
+    runner.lock.release()
+    mine = my_trials("my_base.py", "= 1", "= 100")
+    runner = runner_in(tmp_path)
+    assert runner.run(mine.trial, [{"a": 1}])[0]["is"] == 100
+
+
+def run_two(tmp_path, trial) -> list[dict]:
+    runner = runner_in(tmp_path)
+    return runner.run(trial, [{"a": 1}, {"a": 2}])
+
+
+def test_a_changed_module_outside_the_clone_runs_its_trials_anew(my_trials, tmp_path, capsys):
+    for edit, expected in (((), [1, 2]), ((), [1, 2]), (("my_base.py", "= 1", "= 100"), [100, 200])):
+        assert [row["is"] for row in run_two(tmp_path, my_trials(*edit).trial)] == expected
+    assert len(trials_of(tmp_path)) == 4
+    assert capsys.readouterr().out.count("2 of 2 trials were in") == 1
+
+
+@pytest.mark.parametrize("where", ["a shell", "a zip", "a module without a file"])
+def test_a_trial_whose_source_cannot_be_read_is_never_served(my_trials, tmp_path, monkeypatch, capsys, where):
+    text = "def trial(t):\n    return {'is': t['a']}\n"
+    if where == "a shell":
+        names = {"__name__": "__main__"}
+        exec(compile(text, "<stdin>", "exec"), names)
+        trial = names["trial"]
+    elif where == "a zip":
+        with zipfile.ZipFile(tmp_path / "my.zip", "w") as file:
+            file.writestr("my_zipped.py", text)
+        monkeypatch.syspath_prepend(str(tmp_path / "my.zip"))
+        trial = importlib.import_module("my_zipped").trial
+    else:
+        trial = my_trials().trial
+        sys.modules["my_base"] = types.ModuleType("my_base")
+    for n in (2, 4):
+        assert [row["is"] for row in run_two(tmp_path, trial)] == [1, 2]
+        assert [line["code"] for line in trials_of(tmp_path)] == [None] * n
+        printed = capsys.readouterr()
+        assert "trials were in" not in printed.out
+        [line] = printed.err.splitlines()
+        assert "cannot be read" in line
+        assert line.endswith(f"none of its trials is taken from {tmp_path / 'log.jsonl'}")
+
+
+def test_a_module_that_is_no_python_cannot_be_read(my_trials):
+    with pytest.raises(InputError, match=r"my_late cannot be read: .*my_late\.py is no Python"):
+        checksum_of_sources(my_trials("my_late.py", "return 1", "return (").trial)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b"[1, 2]", b"{}", b'{"trial": {', b"\xff\xfe", b"[" * 100_000, b"",
+        lambda line: line.replace(b'"result": {', b'"result": [') .replace(b'}, "git"', b'], "git"'),
+        lambda line: line.replace(b'"is": 2', b'"is": NaN'),
+        lambda line: line.replace(b'"git": ', b'"git": [], "other": '),
+        lambda line: json.dumps(json.loads(line) | {"git": ["a"]}).encode(),
+        lambda line: json.dumps(json.loads(line) | {"result": [2]}).encode(),
+        lambda line: json.dumps(json.loads(line) | {"result": {}}).encode(),
+        lambda line: line.replace(b'"is": 2', b'"is": "two"'),
+        lambda line: line.replace(b'"is": 2', b'"is": 3'),
+        lambda line: line.replace(b'"a": 2', b'"a": 3'),
+    ],
+)  # fmt: skip
+def test_a_bad_line_of_a_log_costs_its_trial_alone(my_trials, tmp_path, capsys, bad):
+    trial, log = my_trials().trial, tmp_path / "log.jsonl"
+    rows = run_two(tmp_path, trial)
+    first, second = log.read_bytes().splitlines()
+    second = bad(second) if callable(bad) else bad
+    log.write_bytes(second + b"\n" + first + b"\n")
+    capsys.readouterr()
+    again = run_two(tmp_path, trial)
+    assert [row["is"] for row in again] == [row["is"] for row in rows] == [1, 2]
+    printed = capsys.readouterr()
+    assert "1 of 2 trials were in" in printed.out
+    [line] = printed.err.splitlines()
+    assert line.startswith(f"{log}: line 1 (")
+    assert line.endswith("cannot be read as a trial: what was there is run again")
+    assert log.read_bytes().splitlines()[:2] == [second, first]
+
+
+@pytest.mark.parametrize("left", ["a whole trial", "a part", "another text"])
+def test_the_last_line_of_a_log_may_lack_its_end(my_trials, tmp_path, capsys, left):
+    """A whole trial is kept; anything else is cut off."""
+    trial, log = my_trials().trial, tmp_path / "log.jsonl"
+    run_two(tmp_path, trial)
+    whole = log.read_bytes()
+    first, second = whole.splitlines(keepends=True)
+    ends = {"a whole trial": second[:-1], "a part": second[:-2], "another text": b"{}"}
+    log.write_bytes(first + ends[left])
+    capsys.readouterr()
+    assert [row["is"] for row in run_two(tmp_path, trial)] == [1, 2]
+    printed = capsys.readouterr()
+    n_kept = 2 if left == "a whole trial" else 1
+    assert f"{n_kept} of 2 trials were in" in printed.out
+    assert printed.err == ""
+    assert len(trials_of(tmp_path)) == 2
+    assert log.read_bytes().startswith(whole if n_kept == 2 else first)
+
+
+def returns_its_setting(t):
+    return {"first": 1, "a": "replaced", "last": 2}
+
+
+def test_a_result_replaces_no_setting(tmp_path):
+    for _ in range(2):  # as it was run, and as the log has it
+        runner = runner_in(tmp_path)
+        [row] = runner.run(returns_its_setting, [{"a": 1, "b": 2}])
+        runner.lock.release()
+        assert (row["a"], row["b"]) == (1, 2)
+        assert list(row) == ["a", "b", "first", "last", "seconds"]
+
+
+def test_results_name_the_program_that_began(tmp_path, monkeypatch):
+    def check_out(commit):
+        monkeypatch.setattr(files, "_git", lambda *words: b"" if words[0] == "status" else commit)
+
+    (tmp_path / ".git").mkdir()
+    monkeypatch.setattr(files, "ROOT", tmp_path)
+    files.commit.cache_clear()
+    check_out(b"111111111111")
+    runner = runner_in(tmp_path)
+    check_out(b"222222222222")
+    runner.run(lambda t: {}, [{"a": 1}])
+    assert runner.record("a test", [])["env"]["git"] == "111111111111"
+    assert [line["git"] for line in trials_of(tmp_path)] == ["111111111111"]
+    files.commit.cache_clear()
