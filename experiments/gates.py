@@ -37,6 +37,7 @@ from fully_connected.trials import Experiment, run_and_exit
 from claims.rules import Claim, above, below, mean_sd_n, of, print_results, shown_in
 from experiments import fifty_layers
 from training import fully_connected, layer_by_layer
+from training.measures import correlation, hoyer
 
 BUDGETS = {name: {"of_each": 1000} for name in ("quick", "default", "full")}  # images whose single pattern is measured
 OPEN, SETTLED, FIRST, FIRST_OF_CIFAR = 0.5, 0.9, 15, 40
@@ -94,16 +95,6 @@ def one_image(net, x, t: dict) -> dict:
     blocks = layer_by_layer.walk(net, layer_by_layer.first(net, x[chosen : chosen + 1]))
     T, outputs = zip(*((T[0], y_l[0]) for _, T, _, y_l in blocks), strict=True)
     return {"image": chosen, "T": rounded(T), "outputs": rounded(outputs)}
-
-
-def hoyer(patterns: np.ndarray) -> np.ndarray:
-    """(N, n) numbers >= 0 -> the sparsity of each row (Hoyer 2004): (sqrt(n) - L1 / L2) / (sqrt(n) - 1)."""
-    root = np.sqrt(patterns.shape[1])
-    return (root - patterns.sum(axis=1) / np.linalg.norm(patterns, axis=1)) / (root - 1)
-
-
-def correlation(a: np.ndarray, b: np.ndarray) -> float:
-    return float(np.corrcoef(np.ravel(a), np.ravel(b))[0, 1])
 
 
 def main(argv=None) -> None:

@@ -34,8 +34,8 @@ from scipy.cluster.vq import kmeans, kmeans2, vq
 import highway_networks as hn
 from claims.rules import Claim, above, mean_sd_n, of, print_results, shown_in
 from experiments import fifty_layers
-from experiments.factor_model import auc
 from training import fully_connected, layer_by_layer
+from training.measures import auc
 
 BUDGETS = {
     "quick": {"pairs": 500, "restarts": 1},

@@ -3,7 +3,6 @@
 import copy
 import itertools
 
-import fully_connected.extra_blocks
 import numpy as np
 import pytest
 from conftest import ROOT
@@ -12,6 +11,7 @@ from test_gradients import STEP, random_net
 import highway_networks as hn
 from experiments import fifty_layers, gates, lesion, routing
 from training import fully_connected, layer_by_layer
+from training.measures import hoyer
 
 
 def walk(net, state, start=0):
@@ -149,9 +149,9 @@ def test_the_numbers_of_figures_2_and_3(trained):
     assert result["share_of_biases_decreased"] == pytest.approx((net.b_T < -1).mean())
     expected = np.corrcoef(net.b_T.mean(axis=1), mean.mean(axis=1))[0, 1]
     assert result["bias_activity_correlation"] == pytest.approx(expected, abs=1e-4)
-    singles = [gates.hoyer(T[:, i].reshape(1, -1))[0] for i in range(100)]
+    singles = [hoyer(T[:, i].reshape(1, -1))[0] for i in range(100)]
     assert result["sparsity_single"] == pytest.approx(np.mean(singles), rel=1e-4)
-    assert result["sparsity_mean"] == pytest.approx(gates.hoyer(mean.reshape(1, -1))[0], rel=1e-4)
+    assert result["sparsity_mean"] == pytest.approx(hoyer(mean.reshape(1, -1))[0], rel=1e-4)
     assert result["share_open_in_1_of_100"] == pytest.approx(((T > 0.5).sum(axis=1) >= 15).mean(), abs=0.004)
     states = [layer_by_layer.first(net, x)]
     for layer in range(net.depth):
@@ -165,7 +165,7 @@ def test_the_numbers_of_figures_2_and_3(trained):
     )
     classes = np.array([T[:, y == c].mean(axis=1) for c in range(10)])
     np.testing.assert_allclose(result["maps"]["class_minus_mean"], classes - mean, atol=6e-3)
-    sparsity = [gates.hoyer(np.abs(of_class - mean).reshape(1, -1))[0] for of_class in classes]
+    sparsity = [hoyer(np.abs(of_class - mean).reshape(1, -1))[0] for of_class in classes]
     assert result["class_difference_sparsity"] == pytest.approx(np.mean(sparsity), rel=1e-4)
     assert result["change_share_first_40"] == 1  # of 6 blocks
     np.testing.assert_allclose(result["maps"]["mean_T"], mean, atol=6e-4)
@@ -175,7 +175,7 @@ def test_the_numbers_of_figures_2_and_3(trained):
 
 
 def test_sparsity_is_from_zero_to_one():
-    np.testing.assert_allclose(gates.hoyer(np.array([[0.3] * 16, [0] * 15 + [0.2]])), [0, 1], atol=1e-12)
+    np.testing.assert_allclose(hoyer(np.array([[0.3] * 16, [0] * 15 + [0.2]])), [0, 1], atol=1e-12)
 
 
 def test_the_variance_of_T_is_split_as_by_hand(trained):
