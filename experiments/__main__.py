@@ -71,7 +71,7 @@ def made_by(question: Question) -> str:
 def check_has_trials(question: Question) -> None:
     """Raises InputError for a question that has none."""
     if question.run is None:
-        raise InputError(f"it has no trials of its own: {made_by(question)} write what it is judged by")
+        raise InputError(f"{question.name} has no trials of its own: {made_by(question)} write what it is judged by")
 
 
 # ---- Answering one ---------------------------------------------------------------------------------------------------
