@@ -7,11 +7,11 @@ from scipy import stats
 
 
 def auc(score: np.ndarray, positive: np.ndarray) -> float:
-    """How likely the score of a positive lies above that of a negative; equal scores count half."""
+    """The probability that a positive's score is above a negative's; equal scores count half."""
     positives = score[positive]
     negatives = score[~positive]
-    test = stats.mannwhitneyu(positives, negatives, method="asymptotic")
-    return float(test.statistic / (len(positives) * len(negatives)))
+    pairs_above = stats.mannwhitneyu(positives, negatives, method="asymptotic").statistic
+    return float(pairs_above / (len(positives) * len(negatives)))
 
 
 def hoyer(patterns: np.ndarray) -> np.ndarray:
