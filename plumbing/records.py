@@ -1,9 +1,11 @@
 """Records, run*.json, ours or the published program's, and results/*.json: the one check of what is read again, and
 the table of the runs in a run*.json."""
 
+import hashlib
+
 import numpy as np
 
-from plumbing.files import InputError, read_json
+from plumbing.files import InputError, json_bytes, read_json
 
 PAIR = ("highway", "plain")  # the two nets of run*.json
 
@@ -35,6 +37,21 @@ def select(rows: list[dict], **wanted) -> dict:
     if len(found) != 1:
         raise LookupError(f"{len(found)} rows have {wanted}")
     return found[0]
+
+
+def checksum(value) -> str:
+    """Of the JSON that a value is written as."""
+    return hashlib.sha256(json_bytes(value)).hexdigest()
+
+
+def check_ledger(record: dict, read) -> None:
+    """Raises InputError for a ledger that was edited, or was made of other results than read(name) gives."""
+    anew = "python -m experiments claims makes it anew"
+    if record.get("checksum") != checksum({name: record.get(name) for name in ("judged", "summary", "trials")}):
+        raise InputError(f"results/claims.json is not as it was written: {anew}")
+    for name, of_results in record["judged"].items():
+        if checksum(read(name)) != of_results:
+            raise InputError(f"results/claims.json was made of another {name}: {anew}")
 
 
 def seconds_on_two_cores(record: dict) -> float:
