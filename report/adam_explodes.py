@@ -7,9 +7,10 @@ import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
 from plumbing.records import select
+from plumbing.statistics import spaced
 from report.registry import picture, table
 from report.style import note, of_trials
-from report.tables import markdown_table, spaced
+from report.tables import markdown_table
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))

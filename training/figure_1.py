@@ -1,8 +1,8 @@
-"""The rates that Figure 1's nets are trained at, for the questions optimization and long_training."""
+"""The rates at which Figure 1's nets are searched, for optimization and long_training."""
 
 from __future__ import annotations
 
-# rate = lr / (1 - momentum), drawn log-uniformly; both kinds are searched where pilot runs had found them to learn
+# lr / (1 - momentum), drawn log-uniformly; both kinds are searched where they had learned in pilot runs
 RATES = {
     ("highway", 10): {"tanh": (2, 7), "relu": (1, 3)},
     ("highway", 20): {"tanh": (2, 6), "relu": (1, 3)},

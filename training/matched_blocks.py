@@ -1,5 +1,6 @@
-"""Blocks of four kinds with as many parameters each: their widths, the settings they are searched in, and what is
-measured of trained nets.  For the questions that compare kinds of block.
+"""Four kinds of block with the same number of parameters: widths, ranges of the search, measurements.
+
+Shared by the questions that compare kinds of block.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import highway_networks as hn
 from training import fully_connected, layer_by_layer
 
 LAYERS = (10, 20, 50, 100, 200)
-WIDTH = {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}  # about 5100 parameters a layer
+# about 5100 parameters a layer
+WIDTH = {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}
 RATES = {  # lr / (1 - momentum), drawn log-uniformly
     "plain": {
         10: {"tanh": (0.3, 1), "relu": (0.1, 0.4)},
@@ -26,7 +28,7 @@ RATES["highway-carry"] = RATES["highway"]
 GATE_BIASES = {10: (-3, -1), 20: (-4, -2), 50: (-5.5, -3.5), 100: (-5.5, -4), 200: (-6.5, -4.5)}
 DECAY = {"quick": 0.85, "default": 0.85, "full": 0.97}  # an epoch; the same for all kinds
 LEARNED = 0.9  # a net has learned where its test accuracy is above this
-STRUGGLES = 3  # a kind struggles where its training loss is over this many times that of its shallower net
+STRUGGLES = 3  # a kind struggles where its training loss is over three times its shallower net's
 LOOKED_AT = 256  # test images, for the gates and for the gradient
 
 
@@ -57,15 +59,19 @@ def early_and_late(mean_T: list[float]) -> tuple[float, float]:
 
 
 def gradient_by_layer(net: hn.DeepNet, setting: dict) -> dict:
-    """The norm of the loss's gradient at every layer, and the identity part; None where they overflow."""
+    """The norm of the loss's gradient at every layer, and the identity part.
+
+    They are not finite where they overflow; JSON has None for that."""
     images = fully_connected.images_of(setting)
+    x = images.x_test[:LOOKED_AT]
+    y = images.y_test[:LOOKED_AT]
     with np.errstate(all="ignore"):
-        norms, identity = layer_by_layer.gradient_flow(net, images.x_test[:LOOKED_AT], images.y_test[:LOOKED_AT])
+        norms, identity = layer_by_layer.gradient_flow(net, x, y)
     return {"gradient": norms, "identity_part": identity}
 
 
 def final_trial(setting: dict) -> dict:
-    """Trains a net and, if its kind has this width for as many parameters, measures its gradients and its gates."""
+    """Trains a net; at the width of as many parameters it also measures gradients and gates."""
     net, result = fully_connected.train(setting)
     if setting["width"] == WIDTH[setting["block"]] and not result["diverged"]:
         result["at_start"] = gradient_by_layer(fully_connected.make(setting), setting)

@@ -1,4 +1,4 @@
-"""The highway nets of a thousand layers, which thousand_layers trains, and very_deep with other gate biases."""
+"""Highway nets of a thousand layers: thousand_layers trains them, very_deep with other gate biases."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ BEST = {"gate_bias": -7.0, "rate": 4.0}  # fixed beforehand, from pilot runs
 
 
 def setting_of(settings: dict, **changed) -> dict:
-    """The setting of a trial under these settings of the budget, with some of its values changed or added."""
+    """The setting of a trial from those of the budget, with some values changed or added."""
     common = {
         "block": "highway",
         "layers": settings["layers"],
