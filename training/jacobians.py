@@ -14,9 +14,11 @@ STEP = 1e-30  # imaginary
 
 
 def by_complex_step(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
-    """x (N, hidden) -> J (N, hidden, hidden) of one block of a complex128 net: J_ij = Im y_i(x + i STEP e_j) / STEP."""
+    """x (N, hidden) -> J (N, hidden, hidden) of one block of a complex128 net.
+
+    J_ij = Im y_i(x + i STEP e_j) / STEP."""
     n, hidden = x.shape
-    moved = x[:, None] + 1j * STEP * np.eye(hidden)  # (N, hidden, hidden): copy j of an image has unit j moved
+    moved = x[:, None] + 1j * STEP * np.eye(hidden)  # (N, hidden, hidden): of copy j unit j is moved
     _, y = layer_by_layer.block(net, layer, moved.reshape(n * hidden, hidden))
     return y.imag.reshape(n, hidden, hidden).transpose(0, 2, 1) / STEP
 
