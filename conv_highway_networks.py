@@ -2,9 +2,8 @@
 Schmidhuber, NIPS 2015).
 
 This is the sister of highway_networks.py, from which it has the loss.  A net is plain data, a list of layers;
-`mnist_net(16)` is the paper's, and conv/nets.py has them all.  The layers with their hand-written passes, the net and
-the optimiser are in conv/layers.py, CIFAR's images in conv/cifar.py, what trains is in training/.  This file is the
-command line.
+`mnist_net(16)` is the paper's, and conv/nets.py has them all.  The layers with their hand-written passes are in
+conv/, what trains a net is in training/.  This file is the command line.
 
     python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4   Table 1, twelve epochs       -> run_conv.json
     python conv_highway_networks.py --net mnist-32 --protocol paper    300 epochs, as the authors trained
@@ -12,7 +11,7 @@ command line.
     python conv_highway_networks.py --nets                             the nets: parameters, methods
 
     import numpy as np
-    from conv.layers import ConvNet
+    from conv.net import ConvNet
     from conv.nets import mnist_net
     from highway_networks import softmax_cross_entropy
 
@@ -43,7 +42,8 @@ import numpy as np
 
 import highway_networks as hn
 from conv.cifar import sha256_as_read
-from conv.layers import KINDS, ConvNet, Convolution
+from conv.convolution import Convolution
+from conv.net import KINDS, ConvNet
 from conv.nets import NETS, find_net
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import (

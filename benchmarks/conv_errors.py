@@ -24,7 +24,7 @@ import numpy as np
 
 from benchmarks.report import Report, arguments, end
 from conv.direct import Direct
-from conv.layers import by_columns, in_phases
+from conv.layer import by_columns, in_phases
 from conv.winograd import POINTS, Winograd
 
 SIZES = ((24, 16, 32), (12, 32, 64), (6, 32, 64), (12, 128, 256))  # side, maps, outputs

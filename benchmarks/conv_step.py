@@ -30,9 +30,11 @@ import highway_networks as hn
 from benchmarks.report import Report, arguments, checked, end, summarise
 from benchmarks.scaling import memory_mb
 from benchmarks.step import interleaved, pin
-from conv.layers import ConvNet, Dense, Nesterov
+from conv.layer import Dense
+from conv.net import ConvNet
 from conv.nets import PUBLISHED
 from plumbing.commands import number
+from training.optimizers import Nesterov
 
 BATCH = 100
 STEPS = {1: 3, 3: 1}  # a turn, by the maps of an image: the nets for CIFAR take long enough

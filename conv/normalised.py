@@ -19,7 +19,8 @@ from __future__ import annotations
 import numpy as np
 from numpy import add, greater, multiply, subtract
 
-from conv.layers import KINDS, Convolution, Highway, in_phases
+from conv.convolution import Convolution, Highway
+from conv.layer import in_phases
 
 EPSILON, PACE = 1e-5, 0.1
 
@@ -168,6 +169,3 @@ def together(moments: list[tuple]) -> tuple:
     shares = (numbers / numbers.sum()).astype(means.dtype)[:, None]
     mean = (shares * means).sum(axis=0)
     return mean, (shares * (means - mean) ** 2).sum(axis=0) + squares.sum(axis=0) / means.dtype.type(numbers.sum())
-
-
-KINDS |= {"conv-bn": NormalisedConvolution, "highway-bn": NormalisedHighway}

@@ -37,7 +37,7 @@ import numpy as np
 
 import highway_networks as hn
 from conv.cifar import PIXELS, sha256_as_read
-from conv.layers import ConvNet
+from conv.net import ConvNet
 from conv.nets import find_net
 from experiments import conv_training
 from experiments.conv_training import expected, in_epochs, judged_by_prediction, percents, seconds_per_epoch

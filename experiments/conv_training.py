@@ -9,7 +9,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 import highway_networks as hn
-from conv.layers import ConvNet
+from conv.net import ConvNet
 from conv.nets import find_net
 from experiments.ledger import judged, mean, prediction_interval, shown
 from plumbing.files import InputError

@@ -17,6 +17,7 @@ from conv.cifar import load_cifar
 from experiments import extra_blocks
 from experiments.trials import Experiment
 from plumbing.files import InputError
+from training.optimizers import SGD
 
 WIDTH = {"highway": 50, "plain": 71}
 BATCH, CIFAR = 128, "CIFAR-100"
@@ -71,24 +72,6 @@ def make(t: dict) -> hn.DeepNet:
     net = hn.DeepNet(data.x_train.shape[1], data.n_classes, width, t["layers"] - 1, block, rng, **own)
     net.about["pixels"] = pixels_of(t.get("data_dir"))
     return net
-
-
-class SGD(hn.Optimizer):
-    """Gradient descent with momentum: v = momentum v + lr g, parameters -= v."""
-
-    v: np.ndarray
-
-    def __init__(self, parameters, lr=0.1, momentum=0.9, decay=1.0, clip=math.inf):
-        super().__init__(parameters, lr, clip, decay, states=("v",))
-        self.momentum = momentum
-
-    def _update(self, gradient, scale):
-        momentum, lr = self._scalars(self.momentum, self.lr * (scale or 1))
-        for p, g, s, v in self._parts(gradient):
-            np.multiply(v, momentum, v)
-            np.multiply(g, lr, s)
-            np.add(v, s, v)
-            np.subtract(p, v, p)
 
 
 def sgd(net: hn.DeepNet, t: dict, steps: int) -> SGD:

@@ -14,7 +14,7 @@ from test_cifar import OFFICIAL, made_up, write
 import conv_highway_networks as cn
 import highway_networks as hn
 from conv import cifar as images_of_cifar
-from conv.layers import Dense, Dropout
+from conv.layer import Dense, Dropout
 from conv.nets import PUBLISHED, find_net, mnist_net
 from experiments import cifar, claims, conv_training
 from experiments.ledger import judge

@@ -24,13 +24,15 @@ from threadpoolctl import threadpool_limits
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from conv.layers import ConvNet, Dense, Dropout, Nesterov
+from conv.layer import Dense, Dropout
+from conv.net import ConvNet
 from conv.nets import NETS, PUBLISHED
 from experiments.table1 import PILOT
 from plumbing.files import InputError, environment, write_arrays
-from training import convolutional, protocols
+from training import convolutional, protocols, schedules
 from training import images as conv_images
 from training import progress as conv_progress
+from training.optimizers import Nesterov
 
 SMALL = protocols.Settings(net="mnist-3", epochs=4, n_train=300, n_test=80)
 WORDS = ("--net", "mnist-3", "--epochs", 4)
@@ -97,7 +99,7 @@ def test_the_authors_rates():
 
 def test_our_rates_rise_in_a_line_and_fall_in_half_a_cosine():
     steps = 1000
-    rates = [protocols.warm_cosine((step + 0.5) / steps) for step in range(steps)]
+    rates = [schedules.warm_cosine((step + 0.5) / steps) for step in range(steps)]
     assert rates[0] == pytest.approx(0.5 / 150)
     assert np.argmax(rates) in (149, 150)
     assert max(rates) == pytest.approx(1, abs=0.01)
@@ -165,7 +167,7 @@ def test_training_moves_and_drops():
 def test_the_rate_of_the_first_step_where_a_batch_is_left_over():
     t = training(replace(SMALL, n_train=350))
     t.step(np.zeros_like(t.parameters))
-    assert t.optimizer.lr == pytest.approx(0.1 * protocols.warm_cosine(0.5 / 12))
+    assert t.optimizer.lr == pytest.approx(0.1 * schedules.warm_cosine(0.5 / 12))
 
 
 def test_gates_start_at_the_settings_bias():

@@ -7,7 +7,8 @@ import pytest
 from test_conv import convolved
 
 import highway_networks as hn
-from conv.layers import METHODS, ConvNet
+from conv.convolution import METHODS
+from conv.net import ConvNet
 from conv.normalised import EPSILON, PACE, moments_of, together
 from training import convolutional, protocols
 from training import images as conv_images

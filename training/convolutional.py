@@ -11,13 +11,15 @@ from pathlib import Path
 import numpy as np
 
 import highway_networks as hn
-from conv.layers import ConvNet, Nesterov
+from conv.net import ConvNet
 from conv.nets import find_net
 from plumbing.arrays import memory_for
 from plumbing.files import InputError, commit, read_arrays, write_arrays
 from plumbing.processes import one_blas_thread
 from training.images import fingerprint, inputs_of, shape_of
-from training.protocols import BATCH, SCHEDULES, Protocol, Settings
+from training.optimizers import Nesterov
+from training.protocols import BATCH, Protocol, Settings
+from training.schedules import SCHEDULES
 
 PICTURED = 60  # at most so many of the test images that a net gets wrong are kept for a picture
 
