@@ -47,7 +47,8 @@ class Alone:
 
 def passes(product, x, W, dz) -> dict:
     """Both passes of a Direct or a Winograd: x (rows, 1, maps, columns, n), dz alike -> {z, dx, dW}."""
-    a, p = SimpleNamespace(n=x.shape[-1]), product.phases
+    a = SimpleNamespace(n=x.shape[-1])
+    p = product.phases
     product.make_arrays(Alone(x.dtype), a)
     a.x[...] = in_phases(x, p)
     product.prepare_input(a, slice(None))

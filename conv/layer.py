@@ -11,9 +11,9 @@ from numpy import maximum, multiply  # called in loops
 from plumbing.arrays import FixedNames
 
 # Inside the net the maps of a batch are (rows, phases, maps, tiles, n): column c = phases t + p of an image is phase p
-# of tile t.  A layer takes its input with as many phases as suit it: Winograd's convolutions with those of their tiles
-# (conv/winograd.py), pooling with those that it finds, every other layer with one, where a tile is a column.  What has
-# one phase can be viewed with several: in_phases().
+# of tile t.  A layer takes its input with as many phases as suit it.  Winograd's convolutions take those of their tiles
+# (conv/winograd.py), and pooling those that it finds.  Every other layer takes one phase: there a tile is a column.
+# in_phases() views what has one phase with several.
 
 
 def in_phases(x: np.ndarray, phases: int) -> np.ndarray:
@@ -30,51 +30,66 @@ def by_columns(x: np.ndarray) -> np.ndarray:
     return x.transpose(0, 2, 3, 1, 4).reshape(rows, maps, tiles * phases, n)
 
 
-def columns(row: np.ndarray, first: int, every: int) -> np.ndarray:
-    """(phases, maps, tiles, n) -> (maps, columns, n), a view: the columns first, first + every, ... of a row of images;
-    `every` is a multiple of the phases."""
+def columns(row: np.ndarray, first: int, step: int) -> np.ndarray:
+    """Every step-th column of a row of images from `first` on: (phases, maps, tiles, n) -> (maps, columns, n), a view.
+
+    `step` must be a multiple of the phases: then all these columns have the same phase."""
     phases = len(row)
-    return row[first % phases][:, first // phases :: every // phases]
+    return row[first % phases][:, first // phases :: step // phases]
 
 
 class Layer(FixedNames):
-    """One entry of a net, from in_shape to out_shape, both (maps, side): its parameters' shapes, and its two passes.
+    """One entry of a net: the shapes of its parameters, its work arrays, and its two passes.
 
-    The work arrays for a batch of n images are in a namespace `a` that make_arrays() makes; a.x is the input, with
-    `phases` phases.  forward(a, y, prepare_next) reads a.x, writes y, which is the next layer's a.x, and calls
-    prepare_next(rows) when rows of y are ready.  backward(a, dy, needs_dx) uses up dy = dL/dy, of y's shape, writes
-    grad.W, grad.b, and returns dL/dx, of the shape of a.x, if needed.
+    in_shape and out_shape are (maps, side).  make_arrays(work, n) returns the work arrays for batches of n images, a
+    namespace: `arrays`.  There arrays.x is the input, (side, phases, maps, side / phases, n).
+
+    forward(arrays, y, prepare_next) reads arrays.x and writes y, the arrays.x of the next layer.  It calls
+    prepare_next(rows) as soon as these rows of y are written.
+
+    backward(arrays, dy, needs_dx) overwrites dy = dL/dy, of y's shape, and writes dL/dW, dL/db to grad.W, grad.b.  It
+    returns dL/dx, of the shape of arrays.x, if that is needed.
     """
 
     _called = "layer"
-    shapes, statistics, gates, phases, out_phases = MappingProxyType({}), MappingProxyType({}), 0, 1, 1
+    shapes = MappingProxyType({})  # {name: shape} of the parameters
+    statistics = MappingProxyType({})  # {name: shape} of running statistics, which are not trained
+    gates = 0  # transform gates for every unit
+    phases = 1  # of arrays.x
+    out_phases = 1  # in which y is made
 
     def __init__(self, in_shape, out_shape=None):
-        self.in_shape, self.out_shape = in_shape, out_shape or in_shape
+        self.in_shape = in_shape
+        self.out_shape = out_shape or in_shape
 
     def make_arrays(self, work, n: int) -> SimpleNamespace:
         maps, side = self.in_shape
         return SimpleNamespace(n=n, x=work.new("x", (side, self.phases, maps, side // self.phases, n)))
 
-    def prepare_input(self, a, rows) -> None:
-        """Called when these rows of a.x have been written."""
+    def prepare_input(self, arrays, rows) -> None:
+        """Called when these rows of arrays.x are written."""
 
-    def keep_statistics(self, a) -> None:
+    def keep_statistics(self, arrays) -> None:
         """Called in training when all layers have gone forward: updates running statistics from this batch."""
 
 
 def draw_weights(rng, init: str | float, W) -> None:
-    """Uniform of variance 1 / fan_in; normal of variance 2 / fan_in ("he"); or normal with this deviation."""
+    """Fills W.  "uniform" has variance 1 / fan_in; "he" is normal with variance 2 / fan_in; a float is the standard
+    deviation of a normal distribution."""
     fan_in = math.prod(W.shape[1:])
     if init == "uniform":
         limit = math.sqrt(3 / fan_in)
         W[:] = rng.uniform(-limit, limit, W.shape)
+    elif init == "he":
+        W[:] = rng.normal(0, math.sqrt(2 / fan_in), W.shape)
     else:
-        W[:] = rng.normal(0, math.sqrt(2 / fan_in) if init == "he" else init, W.shape)
+        W[:] = rng.normal(0, init, W.shape)
 
 
 class Dropout(Layer):
-    """Zero with probability `rate`, from 0 to less than 1, else x / (1 - rate); x itself where a.rng is None."""
+    """Zero with probability `rate`, 0 <= rate < 1, else x / (1 - rate); x itself where arrays.rng is None.
+
+    Raises ValueError for another rate."""
 
     def __init__(self, in_shape, rate):
         if not 0 <= rate < 1:
@@ -83,25 +98,29 @@ class Dropout(Layer):
         self.rate = rate
 
     def make_arrays(self, work, n):
-        a = super().make_arrays(work, n)
+        arrays = super().make_arrays(work, n)
         if work.keep:
-            a.dx = work.new("dx", a.x.shape)
-        return a
+            arrays.dx = work.new("dx", arrays.x.shape)
+        return arrays
 
-    def forward(self, a, y, prepare_next):
-        a.mask = None
-        if a.rng is not None and self.rate:
-            keep = np.array(1 / (1 - self.rate), a.x.real.dtype)
-            a.mask = (a.rng.random(a.x.shape, np.float32) >= self.rate) * keep
-        self._times_mask(a, in_phases(a.x, y.shape[1]), y)
+    def forward(self, arrays, y, prepare_next):
+        x = arrays.x
+        arrays.mask = None
+        if arrays.rng is not None and self.rate:
+            scale = np.array(1 / (1 - self.rate), x.real.dtype)
+            arrays.mask = (arrays.rng.random(x.shape, np.float32) >= self.rate) * scale
+        times_mask(in_phases(x, y.shape[1]), arrays.mask, y)
         prepare_next(slice(None))
 
-    def backward(self, a, dy, needs_dx):
-        self._times_mask(a, dy, in_phases(a.dx, dy.shape[1]))
-        return a.dx
+    def backward(self, arrays, dy, needs_dx):
+        times_mask(dy, arrays.mask, in_phases(arrays.dx, dy.shape[1]))
+        return arrays.dx
 
-    def _times_mask(self, a, x, out):
-        multiply(x, 1 if a.mask is None else in_phases(a.mask, out.shape[1]), out)
+
+def times_mask(x, mask, out) -> None:
+    """out = x mask, in the phases of out; out = x where the mask is None."""
+    factor = 1 if mask is None else in_phases(mask, out.shape[1])
+    multiply(x, factor, out)
 
 
 class Dense(Layer):
@@ -115,29 +134,35 @@ class Dense(Layer):
     def draw(self, rng, init, gate_bias):
         draw_weights(rng, init, self.W)
 
-    def forward(self, a, y, prepare_next):
-        z = self.W.reshape(len(self.W), -1) @ a.x.reshape(-1, a.n) + self.b[:, None]
-        self._elementwise(a, z, y.reshape(z.shape))
+    def forward(self, arrays, y, prepare_next):
+        W = self.W.reshape(len(self.W), -1)
+        x = arrays.x.reshape(-1, arrays.n)
+        z = W @ x + self.b[:, None]  # (units, pixels of all maps) (pixels of all maps, n)
+        self._activate(arrays, z, y.reshape(z.shape))
         prepare_next(slice(None))
 
-    def backward(self, a, dy, needs_dx):
-        dz = self._elementwise_backward(a, dy.reshape(-1, a.n))
-        self.grad.W.reshape(len(self.W), -1)[:] = dz @ a.x.reshape(-1, a.n).T
+    def backward(self, arrays, dy, needs_dx):
+        W = self.W.reshape(len(self.W), -1)
+        dW = self.grad.W.reshape(len(self.W), -1)
+        x = arrays.x.reshape(-1, arrays.n)
+        dz = self._activate_backward(arrays, dy.reshape(-1, arrays.n))
+        dW[:] = dz @ x.T  # (units, n) (n, pixels of all maps)
         self.grad.b[:] = dz.sum(axis=1)
-        return (self.W.reshape(len(self.W), -1).T @ dz).reshape(a.x.shape)
+        dx = W.T @ dz  # (pixels of all maps, units) (units, n)
+        return dx.reshape(arrays.x.shape)
 
-    def _elementwise(self, a, z, y):
+    def _activate(self, arrays, z, y):
         y[...] = z
 
-    def _elementwise_backward(self, a, dy):
+    def _activate_backward(self, arrays, dy):
         return dy
 
 
 class Hidden(Dense):
     """A fully connected layer y = max(0, W x + b), (1, 1, units, 1, n)."""
 
-    def _elementwise(self, a, z, y):
-        a.y = maximum(z, 0, out=y)
+    def _activate(self, arrays, z, y):
+        arrays.y = maximum(z, 0, out=y)
 
-    def _elementwise_backward(self, a, dy):
-        return multiply(dy, a.y > 0, dy)
+    def _activate_backward(self, arrays, dy):
+        return multiply(dy, arrays.y > 0, dy)
