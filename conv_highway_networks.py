@@ -34,14 +34,13 @@ import argparse
 import time
 from collections import Counter
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import highway_networks as hn
-from conv.cifar import sha256_as_read
 from conv.convolution import Convolution
 from conv.net import KINDS, ConvNet
 from conv.nets import NETS, find_net
@@ -51,16 +50,16 @@ from plumbing.files import (
     InputError,
     Lock,
     check_writable,
-    environment,
     json_bytes,
-    real_path,
     replace_file,
 )
 from plumbing.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
-from training.convolutional import Training, branch, differences, say_of_other_program, train_one
+from training.checkpoints import branch, check_unsaved, checkpoint_to_resume, net_file, unfinished
+from training.convolutional import Training
 from training.images import check_square, fingerprint, load_images, select_images, shape_of
 from training.progress import Progress
-from training.protocols import BATCH, HELD_OUT, PROTOCOLS, Protocol, Settings, protocol_of
+from training.protocols import BATCH, HELD_OUT, PROTOCOLS, Settings, protocol_of
+from training.runs import record, table, train_one
 
 NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # names of files that are written beside it
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}  # to 90 %: 0.93, 0.93, 0.91 with seeds 0, 1, 2
@@ -164,50 +163,6 @@ def plan(args, data: hn.Dataset) -> list[Settings]:
     return [replace(settings, seed=seed) for seed in args.seeds or [args.seed]]
 
 
-def unfinished(file: Path) -> Path:
-    """Where a net is kept until those of all seeds are finished: an earlier run's stands in `file` until then."""
-    return file.with_name(f"{file.stem}_unfinished.npz")
-
-
-def net_file(path: Path, seed: int) -> Path:
-    """Where the net of this seed is kept, beside the JSON: run_0.npz of run.json, but run.txt.0.npz of run.txt, since
-    the nets of two JSON files must not have one name."""
-    name = f"{path.stem}_{seed}" if path.suffix == ".json" else f"{path.name}.{seed}"
-    return real_path(path.with_name(f"{name}.npz"))
-
-
-def check_unsaved(file: Path) -> None:
-    """Raises InputError where to train from the first epoch would lose what a run that was stopped has left."""
-    for path in (unfinished(file), file):
-        check_writable(path)
-        saved = Training.load(path) if path.exists() else None
-        if saved and (path != file or saved.epochs < saved.settings.epochs):  # of several seeds one may be finished
-            ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
-            raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
-
-
-def checkpoint_to_resume(run: Training, file: Path, stopped: bool, branch_of: Path | None) -> Path:
-    """From where a net goes on, and where it is kept.  Raises InputError for a net of another run, unless that is an
-    earlier one's: then some seed of this run was `stopped`, and this one is not begun.  Says what is worth knowing."""
-    path = unfinished(file) if unfinished(file).exists() else file
-    check_writable(unfinished(file))
-    saved = Training.load(path) if path.exists() else None
-    other, now = differences(saved, run) if saved else {}, run.task()
-    commits = other.pop("commits", None)
-    if not saved or (other and stopped and path == file):
-        start = branch_of or "its first epoch"
-        print(f"{run.settings.label}: there is no {unfinished(file)}, it starts from {start}", file=sys.stderr)
-        return unfinished(file)
-    if other:
-        was = ", ".join(f"{name} {value}, not {now[name]}" for name, value in other.items())
-        raise InputError(f"{path} is of another run ({was}): give that run's flags, or choose another --out")
-    if branch_of and not saved.parent:
-        raise InputError(f"{path} is not a branch: leave out --branch, or choose another --out")
-    if commits is not None:
-        say_of_other_program(path, saved)
-    return path
-
-
 def train_seeds(args, save) -> None:
     """What the command line does; save({path: bytes}) writes the JSON.
 
@@ -276,33 +231,6 @@ def _train_seeds(args, path: Path, save) -> None:
         print(f"{table(runs)}\n", end="", flush=True)  # whatever happens to the disk; in one write
     if not args.no_save:
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
-
-
-def record(args, data: hn.Dataset, settings: Settings, protocol: Protocol, runs: list[dict]) -> dict:
-    """The JSON.  Several seeds stand in `seeds`; `seed` is null then."""
-    own = protocol._asdict() | asdict(settings)
-    own |= ({"seeds": args.seeds} if args.seeds else {}) | ({"seed": None} if len(args.seeds) > 1 else {})
-    own |= {"batch_size": BATCH, "n_classes": data.n_classes, "data_set": data.name}
-    own |= {"data_sha256": data.sha256, "data_sha256_as_read": sha256_as_read(data)}
-    return own | {"env": environment(), "runs": runs}
-
-
-def table(runs: list[dict]) -> str:
-    """The result: a line a seed, over several the mean ± standard deviation."""
-    where = "validation" if runs[0]["validation"] else "test"
-    lines = [f"seed   parameters   {where} accuracy %   train loss"]
-    for run in runs:
-        if run["diverged"]:
-            numbers = "         DIVERGED            -"
-        else:
-            numbers = f"{100 * run['history']['test_acc'][-1]:17.2f} {run['history']['train_loss'][-1]:12.4g}"
-        if "stopped_after" in run:
-            numbers += f"   stopped after {run['stopped_after']} of {run['epochs']} epochs"
-        lines.append(f"{run['seed']:4d} {run['n_parameters']:12d} {numbers}")
-    accuracies = [100 * run["final_test_acc"] for run in runs if run.get("final_test_acc") is not None]
-    if len(accuracies) > 1:
-        lines.append(f"mean {np.mean(accuracies):.2f} ± {np.std(accuracies, ddof=1):.2f} over {len(accuracies)} seeds")
-    return "\n".join(lines)
 
 
 def main(argv=None) -> int:

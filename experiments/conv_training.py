@@ -13,8 +13,9 @@ from conv.net import ConvNet
 from conv.nets import find_net
 from experiments.ledger import judged, mean, prediction_interval, shown
 from plumbing.files import InputError
-from training import convolutional, protocols
+from training import checkpoints, convolutional, protocols
 from training import images as conv_images
+from training.runs import train_one
 
 
 def setting(settings: protocols.Settings, recipe: protocols.Protocol) -> dict:
@@ -39,7 +40,7 @@ def train(t: dict, data: hn.Dataset, folder: str, experiment: str) -> dict:
     protocol = protocols.Protocol(**{name: t[name] for name in protocols.Protocol._fields})
     path = checkpoint_of(t, folder, experiment)
     checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
-    return convolutional.train_one(settings, protocol, conv_images.select_images(data, settings), checkpoint)
+    return train_one(settings, protocol, conv_images.select_images(data, settings), checkpoint)
 
 
 def run(e, function, trials: list[dict], data_of) -> list[dict]:
@@ -54,8 +55,8 @@ def run(e, function, trials: list[dict], data_of) -> list[dict]:
                 way_out = "give those, or another --results, or remove it"
                 raise InputError(f"{path} is of other images, or of another order of them: {way_out}")
             run = convolutional.Training(saved.settings, saved.protocol, saved.images)
-            if "commits" in convolutional.differences(saved, run):
-                convolutional.say_of_other_program(path, saved)
+            if "commits" in checkpoints.differences(saved, run):
+                checkpoints.say_of_other_program(path, saved)
 
     def logged(t):
         checkpoint_of(t, str(e.folder), e.name).unlink(missing_ok=True)

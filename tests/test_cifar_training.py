@@ -21,7 +21,7 @@ from experiments.ledger import judge
 from experiments.trials import Experiment
 from plumbing.files import InputError
 from report.cifar import cifar_curves
-from training import convolutional, protocols
+from training import convolutional, protocols, runs
 from training import images as conv_images
 
 A = protocols.Settings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
@@ -157,7 +157,7 @@ def test_it_learns():
 def test_what_the_pictures_need():
     t, data = of_images(), some_images()
     t.inputs.fit(data.x_train, data.x_test)
-    result = convolutional.inspect_net(t, data)
+    result = runs.inspect_net(t, data)
     assert np.shape(result["filters"]) == (16, 3, 3, 3)
     np.testing.assert_allclose(result["filters"], next(lay for lay in t.net.layers if lay.shapes).W, atol=1e-4)
     assert [np.shape(T) for T in result["final_T_per_position"]] == [(32, 32)] * 2 + [(16, 16)] * 2 + [(8, 8)] * 2
@@ -267,8 +267,8 @@ def test_the_best_of_a_search():
     assert cifar.best(searched, cifar.PLAIN_A, "short") == {"lr": 0.1}
     assert cifar.best(searched, cifar.PLAIN_B, "short") == {}
     budget = cifar.BUDGETS["default"]
-    runs = {(net, block) for net, block, *_ in budget["runs"]}
-    assert {cifar.AS_SEARCHED.get(kind, kind) for kind in runs} == {tuple(kind) for *kind, _ in budget["search"]}
+    trained = {(net, block) for net, block, *_ in budget["runs"]}
+    assert {cifar.AS_SEARCHED.get(kind, kind) for kind in trained} == {tuple(kind) for *kind, _ in budget["search"]}
 
 
 def finals(protocol="short", epochs=60, **accuracies) -> dict:

@@ -28,8 +28,9 @@ from conv.layer import Dense, Dropout
 from conv.net import ConvNet
 from conv.nets import NETS, PUBLISHED
 from experiments.table1 import PILOT
+from plumbing import files
 from plumbing.files import InputError, environment, write_arrays
-from training import convolutional, protocols, schedules
+from training import checkpoints, convolutional, protocols, runs, schedules
 from training import images as conv_images
 from training import progress as conv_progress
 from training.optimizers import Nesterov
@@ -239,7 +240,7 @@ def test_mean_gates_are_the_mean_of_T(shapes):
 def test_what_the_pictures_need(shapes):
     data = hn.load_mnist(shapes)
     t = training()
-    result = convolutional.inspect_net(t, data)
+    result = runs.inspect_net(t, data)
     assert np.shape(result["filters"]) == (3, 5, 5)
     for position, T in zip(result["final_T_per_position"], t.net.mean_gates(t.inputs.test(data.x_test)), strict=True):
         np.testing.assert_allclose(position, T, atol=6e-5)
@@ -250,7 +251,7 @@ def test_what_the_pictures_need(shapes):
     for i, each in wrong.items():
         assert (each["label"], each["answer"]) == (data.y_test[i], answers[i])
         assert bytes.fromhex(each["pixels"]) == data.x_test[i].tobytes()
-    no_gates = convolutional.inspect_net(training(replace(SMALL, block="plain")), data)
+    no_gates = runs.inspect_net(training(replace(SMALL, block="plain")), data)
     assert no_gates["final_T_per_layer"] == no_gates["final_T_per_position"] == []
 
 
@@ -301,7 +302,7 @@ def test_what_training_adds_up_over_interruptions(tmp_path, shapes, monkeypatch)
         convolutional, "time", SimpleNamespace(perf_counter=itertools.count(step=10).__next__)
     )  # 10 s an epoch
     for commit, epochs in (("abc", 1), ("def", 3), ("def", 4)):
-        monkeypatch.setattr(convolutional, "commit", lambda commit=commit: commit)
+        monkeypatch.setattr(files, "commit", lambda commit=commit: commit)
         t = convolutional.Training.load(path) if path.exists() else training(data=data)
         t.seconds, t.settings = t.seconds + 1000, replace(SMALL, epochs=epochs)
         convolutional.train(t, data)
@@ -352,12 +353,12 @@ def test_a_run_that_diverges_ends_by_name(shapes):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     t = training(SMALL, DIVERGES, data)
     convolutional.train(t, data)
-    result = convolutional.result(t, data)
+    result = runs.result(t, data)
     assert result["diverged"] is True
     assert "epoch" in result["diverged_at"]
     assert result["final_test_acc"] is None
     assert "wrong" not in result
-    assert "DIVERGED" in cn.table([result])
+    assert "DIVERGED" in runs.table([result])
 
 
 def test_files_that_are_no_checkpoint(tmp_path):
@@ -429,15 +430,15 @@ def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
 
 
 def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch):
-    monkeypatch.setattr(convolutional, "commit", lambda: "abc")
+    monkeypatch.setattr(files, "commit", lambda: "abc")
     saved = training()
-    assert convolutional.differences(saved, training()) == {}
+    assert checkpoints.differences(saved, training()) == {}
     other = training(replace(SMALL, seed=7), protocols.PROTOCOLS["mnist"]["short"]._replace(shift=2))
-    assert convolutional.differences(saved, other) == {"seed": 0, "shift": 1}
+    assert checkpoints.differences(saved, other) == {"seed": 0, "shift": 1}
     for now in ("def", "abc-dirty", None):  # the last two may be any program, even where the names are equal
-        monkeypatch.setattr(convolutional, "commit", lambda now=now: now)
-        assert convolutional.differences(saved, training()) == {"commits": ["abc"]}
-        assert convolutional.differences(training(), training()) == ({} if now == "def" else {"commits": [now]})
+        monkeypatch.setattr(files, "commit", lambda now=now: now)
+        assert checkpoints.differences(saved, training()) == {"commits": ["abc"]}
+        assert checkpoints.differences(training(), training()) == ({} if now == "def" else {"commits": [now]})
 
 
 @pytest.mark.parametrize(
@@ -453,11 +454,11 @@ def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch):
 def test_what_is_resumed(tmp_path, shapes, monkeypatch, how, seed, now, resumed):
     data, path = conv_images.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
     protocol = protocols.PROTOCOLS["mnist"]["short"]
-    monkeypatch.setattr(convolutional, "commit", lambda: "abc")
-    first = convolutional.train_one(SMALL, protocol, data, path)
-    monkeypatch.setattr(convolutional, "commit", lambda: now)
+    monkeypatch.setattr(files, "commit", lambda: "abc")
+    first = runs.train_one(SMALL, protocol, data, path)
+    monkeypatch.setattr(files, "commit", lambda: now)
     told = []
-    again = convolutional.train_one(replace(SMALL, seed=seed), protocol, data, path, tell=told.append, **how)
+    again = runs.train_one(replace(SMALL, seed=seed), protocol, data, path, tell=told.append, **how)
     assert [row["epoch"] for _, row in told if "epoch" in row] == ([] if resumed else [1, 2, 3, 4])
     assert [(of, row["step"]) for of, row in told if "step" in row] == [(seed, n) for n in range(1, 13 * (not resumed))]
     assert (again["history"] == first["history"]) == (seed == SMALL.seed)
@@ -467,11 +468,11 @@ def test_what_is_resumed(tmp_path, shapes, monkeypatch, how, seed, now, resumed)
 def test_a_net_of_another_rate_is_not_resumed(tmp_path, shapes):
     data, path = conv_images.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
     protocol = protocols.PROTOCOLS["mnist"]["short"]
-    convolutional.train_one(SMALL, protocol, data, path)
+    runs.train_one(SMALL, protocol, data, path)
     before = path.read_bytes()
     for settings, rate, name in ((SMALL, 0.2, "lr"), (replace(SMALL, seed=7), protocol.lr, "seed")):
         with pytest.raises(InputError, match=f"net.npz is of another run, with another {name}: remove it"):
-            convolutional.train_one(settings, protocol._replace(lr=rate), data, path)
+            runs.train_one(settings, protocol._replace(lr=rate), data, path)
     assert path.read_bytes() == before
 
 
@@ -479,7 +480,7 @@ def test_a_run_does_not_go_on_with_other_images(shapes):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     with pytest.raises(ValueError, match="cannot go on with"):
         convolutional.train(training(data=data), data._replace(y_train=2 - data.y_train))
-    for use in (convolutional.train, convolutional.result):
+    for use in (convolutional.train, runs.result):
         with pytest.raises(ValueError, match="cannot go on with"):
             use(training(data=data), data._replace(y_train=2 - data.y_train))
         with pytest.raises(ValueError, match="is of 200 training images, not 300"):
@@ -964,7 +965,7 @@ def test_the_nets_of_the_paper():
 
 
 def test_the_spread_over_seeds():
-    runs = [
+    of_seeds = [
         {
             "seed": i,
             "n_parameters": 1,
@@ -975,7 +976,7 @@ def test_the_spread_over_seeds():
         }
         for i, a in enumerate((0.4, 0.6))
     ]
-    assert cn.table(runs).splitlines()[-1] == "mean 50.00 ± 14.14 over 2 seeds"  # n - 1 in the denominator
+    assert runs.table(of_seeds).splitlines()[-1] == "mean 50.00 ± 14.14 over 2 seeds"  # n - 1 in the denominator
 
 
 def in_a_terminal(*words) -> str:

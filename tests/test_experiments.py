@@ -57,7 +57,7 @@ from plumbing import files
 from plumbing.files import InputError
 from report import registry
 from report import table1 as pictures_of_table1
-from training import convolutional, protocols
+from training import protocols
 
 LAYERS = (10, 20, 50, 100)
 OF_OTHERS = {name: ("fifty_layers",) for name in ("gates", "lesion", "routing", "data_movement")}  # whose nets they use
@@ -1129,7 +1129,7 @@ def test_the_recipe_is_the_best_on_validation_images():
 def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, capsys, changed):
     """Whatever program wrote it: where it may be another, a line says so, and the results name both."""
     t = table1.setting(3, "highway", "short", 3, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
-    monkeypatch.setattr(convolutional, "commit", lambda: "abc")
+    monkeypatch.setattr(files, "commit", lambda: "abc")
     whole = table1.trial(t, str(tmp_path / "absent"))
     started, train_epoch = [], hn.train_epoch
 
@@ -1146,7 +1146,7 @@ def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, c
     with pytest.raises(Stopped):
         table1.trial(t, str(tmp_path))
     if changed == "the commit":
-        monkeypatch.setattr(convolutional, "commit", lambda: "def")
+        monkeypatch.setattr(files, "commit", lambda: "def")
     e = Experiment("table1", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
     checkpoint = conv_training.checkpoint_of(t, str(tmp_path), "table1")
     capsys.readouterr()

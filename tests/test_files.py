@@ -25,7 +25,7 @@ from conv import cifar
 from experiments.trials import Experiment
 from plumbing import files
 from plumbing.files import InputError, Lock, check_writable, read_json, write_whole, written_beside
-from training import convolutional, protocols
+from training import checkpoints, convolutional, protocols
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions and links of POSIX")
 
@@ -191,11 +191,11 @@ def test_no_two_outputs_share_a_file():
     for out in OUTS:
         names = [out]
         for seed in (0, 1, 10):
-            net = cn.net_file(Path(out), seed)
-            names += [str(net), str(cn.unfinished(net))]
+            net = checkpoints.net_file(Path(out), seed)
+            names += [str(net), str(checkpoints.unfinished(net))]
         for name in names:
             assert owner.setdefault(name, out) == out
-    assert cn.net_file(Path("run_conv.json"), 0) == Path("run_conv_0.npz")
+    assert checkpoints.net_file(Path("run_conv.json"), 0) == Path("run_conv_0.npz")
 
 
 def test_the_nets_of_two_json_files_lie_side_by_side(tmp_path, shapes):

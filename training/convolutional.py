@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -13,15 +11,13 @@ import numpy as np
 import highway_networks as hn
 from conv.net import ConvNet
 from conv.nets import find_net
+from plumbing import files
 from plumbing.arrays import memory_for
-from plumbing.files import InputError, commit, read_arrays, write_arrays
-from plumbing.processes import one_blas_thread
+from plumbing.files import InputError, read_arrays, write_arrays
 from training.images import fingerprint, inputs_of, shape_of
 from training.optimizers import Nesterov
 from training.protocols import BATCH, Protocol, Settings
 from training.schedules import SCHEDULES
-
-PICTURED = 60  # at most so many of the test images that a net gets wrong are kept for a picture
 
 
 class Training:
@@ -40,7 +36,7 @@ class Training:
 
     def __init__(self, settings: Settings, protocol: Protocol, images: dict):
         protocol = protocol.in_python_numbers()
-        self.settings, self.protocol, self.images, self.commits = settings, protocol, images, [commit()]
+        self.settings, self.protocol, self.images, self.commits = settings, protocol, images, [files.commit()]
         if settings.epochs < 1 or settings.n_train < BATCH or protocol.schedule not in SCHEDULES:
             needed = f"an epoch, {BATCH} training images and a schedule, {', '.join(SCHEDULES)}, are needed"
             given = f"{settings.epochs} epochs, {settings.n_train} images, {protocol.schedule!r}"
@@ -222,109 +218,8 @@ def train(
         for name, values in run.history.items():
             values.append(row[name] if name == "epoch" else float(row[name]))
         run.seconds += time.perf_counter() - start
-        run.commits += [] if commit() in run.commits else [commit()]
+        run.commits += [] if files.commit() in run.commits else [files.commit()]
         run.within_epoch = False
         if checkpoint:
             run.save(checkpoint)
         report(row)
-
-
-def result(run: Training, data: hn.Dataset) -> dict:
-    """The RUN of the JSON, with the filters, gates and errors that the pictures show.
-
-    A run that was stopped has `stopped_after`, the number of its epochs, and no final numbers; a branch has `parent`.
-    Raises ValueError for other images than those that the run was made for."""
-    check_images(run, data)
-    settings = run.settings
-    summary = {"label": settings.label, **asdict(settings)}
-    summary |= {"n_parameters": len(run.parameters), "commits": run.commits}
-    summary |= {"diverged": run.diverged is not None, "diverged_at": run.diverged, "history": run.history}
-    if run.parent:
-        summary["parent"] = run.parent
-    if run.epochs < settings.epochs and not run.diverged:
-        summary["stopped_after"] = run.epochs
-    else:
-        for name in ("train_acc", "test_acc", "train_loss"):
-            summary[f"final_{name}"] = None if run.diverged else run.history[name][-1]
-    return summary | ({} if run.diverged else inspect_net(run, data)) | {"wallclock_sec": run.seconds}
-
-
-def inspect_net(run: Training, data: hn.Dataset, n: int = 1000) -> dict:
-    """The first layer's filters, (maps, rows, columns), or with an image's maps last where it has several; mean T (over
-    n test images and all maps) of each layer and position; and the images that the net gets wrong: of the first ones
-    the pixels, too, map by map, row by row, two hexadecimal digits each."""
-    first = next(layer for layer in run.net.layers if layer.shapes)
-    filters = first.W[..., 0] if first.in_shape[0] == 1 else first.W
-    T = run.net.mean_gates(run.inputs.test(data.x_test[:n]))
-    answers = run.predict(data.x_test).argmax(axis=1)
-    where = np.flatnonzero(answers != data.y_test)
-    wrong = [{"image": int(i), "label": int(data.y_test[i]), "answer": int(answers[i])} for i in where]
-    for each in wrong[:PICTURED]:
-        each["pixels"] = data.x_test[each["image"]].tobytes().hex()
-    return {
-        "filters": np.round(filters.astype(float), 4).tolist(),
-        "final_T_per_layer": [round(float(each.mean()), 6) for each in T],
-        "final_T_per_position": [np.round(each, 4).tolist() for each in T],
-        "wrong": wrong,
-    }
-
-
-def branch(path: Path, settings: Settings, protocol: Protocol, images: dict) -> Training:
-    """The run whose checkpoint lies in `path`, to be continued at another rate: that of `protocol`.
-
-    Its `parent` records the epoch, the rate and the SHA-256 of the checkpoint that it started from.
-    Raises InputError for the checkpoint of a run with other settings or images, of a finished run, and of a branch."""
-    run = Training.load(path)
-    asked = Training(settings, protocol, images)
-    other = differences(run, asked).keys() - {"lr", "commits"}
-    if other:
-        raise InputError(f"{path} cannot be branched from: only the rate may differ, not {', '.join(sorted(other))}")
-    if run.parent:
-        raise InputError(f"{path} cannot be branched from: it is a branch itself")
-    if run.epochs == settings.epochs:
-        raise InputError(f"{path} cannot be branched from: its {run.epochs} epochs are finished")
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    run.parent = {"epoch": run.epochs, "lr": run.protocol.lr, "sha256": sha256}
-    run.protocol = asked.protocol
-    return run
-
-
-def differences(saved: Training, run: Training) -> dict:
-    """What makes a checkpoint one of another run, by name: settings, protocol and images that are not the run's, and
-    `commits` unless this very program wrote it.  Without a clean commit, programs count as different."""
-    now, program_is_known = run.task(), not str(commit()).endswith(("dirty", "None"))
-    other = {name: value for name, value in saved.task().items() if value != now[name]}
-    same_program = program_is_known and saved.commits == [commit()]
-    return other if same_program else other | {"commits": saved.commits}
-
-
-def say_of_other_program(path: Path, saved: Training) -> None:
-    """Says that a checkpoint was written by a program that may be another than this one."""
-    print(f"{path}: trained by {saved.commits}, from now on by {commit()}: compare with care", file=sys.stderr)
-
-
-@one_blas_thread()
-def train_one(
-    settings: Settings, protocol: Protocol, data: hn.Dataset, checkpoint: Path | None = None,
-    *, resume: bool = True, branch_of: Path | None = None, stop_after: int | None = None, tell=lambda message: None,
-) -> dict:  # fmt: skip
-    """One net to its RUN: from its checkpoint, if there is one, whatever program wrote it, else from its seed, or from
-    the checkpoint `branch_of` of a run at another rate.
-
-    Without `resume` the checkpoint is replaced.  `stop_after` is train()'s.  Calls tell((seed, row)) after each step,
-    with {"step": n}, and after each epoch, with the "seconds" so far in its row.
-    Raises InputError for a file that is no checkpoint, or one of another run, and where none can be written.
-    """
-    run = Training(settings, protocol, fingerprint(data))
-    if resume and checkpoint and checkpoint.exists():
-        saved = Training.load(checkpoint)
-        other = differences(saved, run).keys() - {"commits"}
-        if other:
-            advice = "remove it, or name another file"
-            raise InputError(f"{checkpoint} is of another run, with another {', '.join(sorted(other))}: {advice}")
-        run = saved
-    elif branch_of:
-        run = branch(branch_of, settings, protocol, run.images)
-    run.after_step = lambda: tell((settings.seed, {"step": run.steps}))
-    train(run, data, checkpoint, lambda row: tell((settings.seed, row | {"seconds": run.seconds})), stop_after)
-    return result(run, data)
