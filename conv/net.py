@@ -41,6 +41,7 @@ KINDS = {
     "hidden": Hidden,
     "dense": Dense,
 }
+HIDDEN_KINDS = ("plain", "residual", "highway", "highway-bn")  # by which the paper's highway layers can be replaced
 
 
 class ConvNet(FixedNames):

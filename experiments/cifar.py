@@ -156,7 +156,7 @@ def setting(
             "n_train": min(s["n_train"], 50000 - protocols.HELD_OUT),
             "n_test": min(s["n_test"], protocols.HELD_OUT),
         }
-    settings = protocols.Settings(
+    settings = protocols.ConvSettings(
         net=net, data=data, block=block, protocol=protocol, epochs=epochs, seed=seed,
         gate_bias=find_net(net).gate_bias, validation=validation, **sizes,
     )  # fmt: skip

@@ -12,19 +12,18 @@ import highway_networks as hn
 from conv.net import ConvNet
 from conv.nets import find_net
 from experiments.ledger import judged, mean, prediction_interval, shown
-from plumbing.files import InputError
 from training import checkpoints, convolutional, protocols
 from training import images as conv_images
 from training.runs import train_one
 
 
-def setting(settings: protocols.Settings, recipe: protocols.Protocol) -> dict:
+def setting(settings: protocols.ConvSettings, recipe: protocols.Protocol) -> dict:
     """A trial: all of Settings, and all of the recipe but its own number of epochs."""
     return recipe._asdict() | {"dropout": [*recipe.dropout]} | asdict(settings)
 
 
 # The names in a trial that setting() gives it.
-SETTING = tuple(dict.fromkeys([*protocols.Protocol._fields, *(field.name for field in fields(protocols.Settings))]))
+SETTING = tuple(dict.fromkeys([*protocols.Protocol._fields, *(field.name for field in fields(protocols.ConvSettings))]))
 
 
 def checkpoint_of(t: dict, folder: str, experiment: str) -> Path:
@@ -34,13 +33,20 @@ def checkpoint_of(t: dict, folder: str, experiment: str) -> Path:
     return Path(folder) / f"{'_'.join(map(str, words))}.npz"
 
 
+def settings_of(t: dict) -> protocols.ConvSettings:
+    return protocols.ConvSettings(**{field.name: t[field.name] for field in fields(protocols.ConvSettings)})
+
+
+def protocol_of(t: dict) -> protocols.Protocol:
+    return protocols.Protocol(**{name: t[name] for name in protocols.Protocol._fields})
+
+
 def train(t: dict, data: hn.Dataset, folder: str, experiment: str) -> dict:
     """One run of a trial: from its seed, or from its checkpoint in the folder, which is left there: see run()."""
-    settings = protocols.Settings(**{field.name: t[field.name] for field in fields(protocols.Settings)})
-    protocol = protocols.Protocol(**{name: t[name] for name in protocols.Protocol._fields})
+    settings = settings_of(t)
     path = checkpoint_of(t, folder, experiment)
     checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
-    return train_one(settings, protocol, conv_images.select_images(data, settings), checkpoint)
+    return train_one(settings, protocol_of(t), conv_images.select_images(data, settings), checkpoint)
 
 
 def run(e, function, trials: list[dict], data_of) -> list[dict]:
@@ -49,14 +55,13 @@ def run(e, function, trials: list[dict], data_of) -> list[dict]:
     Says which checkpoints another program wrote; the results name it, too, in their `commits`.
     Raises InputError for a checkpoint of other images, lest train() begins anew in its place."""
     for t in trials:
-        if (path := checkpoint_of(t, str(e.folder), e.name)).exists():
-            saved = convolutional.Training.load(path)
-            if saved.images != conv_images.fingerprint(conv_images.select_images(data_of(t), saved.settings)):
-                way_out = "give those, or another --results, or remove it"
-                raise InputError(f"{path} is of other images, or of another order of them: {way_out}")
-            run = convolutional.Training(saved.settings, saved.protocol, saved.images)
-            if "commits" in checkpoints.differences(saved, run):
-                checkpoints.say_of_other_program(path, saved)
+        path = checkpoint_of(t, str(e.folder), e.name)
+        if path.exists():
+            settings = settings_of(t)
+            images = conv_images.fingerprint(conv_images.select_images(data_of(t), settings))
+            asked = convolutional.Training(settings, protocol_of(t), images)
+            saved = checkpoints.load_same_run(path, asked)
+            checkpoints.say_of_other_program(path, saved)
 
     def logged(t):
         checkpoint_of(t, str(e.folder), e.name).unlink(missing_ok=True)
@@ -69,8 +74,8 @@ def finished_trial(record: dict, run: dict) -> dict:
 
     Raises ValueError for a run of the paper's protocol with other settings than that has; a branch may have its rate.
     """
-    settings = protocols.Settings(**{field.name: run[field.name] for field in fields(protocols.Settings)})
-    protocol = protocols.Protocol(**{name: record[name] for name in protocols.Protocol._fields})
+    settings = settings_of(run)
+    protocol = protocol_of(record)
     trial = setting(settings, protocol) | run
     check_finished(trial)
     if settings.protocol == "paper":

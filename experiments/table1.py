@@ -71,7 +71,7 @@ CLOSE = 0.0005  # of accuracy: what batch normalisation may lose and still count
 def setting(width, block, protocol, epochs, seed, recipe, of_images, validation=False) -> dict:
     """A trial, by the maps of its layers."""
     own = {"block": block, "protocol": protocol, "epochs": epochs, "seed": seed, "validation": validation}
-    settings = protocols.Settings(net=f"mnist-{width}", **own, **of_images)
+    settings = protocols.ConvSettings(net=f"mnist-{width}", **own, **of_images)
     return {"width": width} | conv_training.setting(settings, recipe)
 
 

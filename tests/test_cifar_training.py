@@ -24,7 +24,7 @@ from report.cifar import cifar_curves
 from training import convolutional, protocols, runs
 from training import images as conv_images
 
-A = protocols.Settings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
+A = protocols.ConvSettings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
 CIFAR_10 = protocols.PROTOCOLS["cifar-10"]
 
 
@@ -48,7 +48,7 @@ def of_images(s=A, protocol=None) -> convolutional.Training:
 
 def test_the_start_of_mnist_s_net_is_the_same_as_ever():
     """Numbers that are drawn one after another, layer by layer: no other training changes those of Table 1."""
-    s, rng = protocols.Settings(net="mnist-4", seed=3), np.random.default_rng(3)
+    s, rng = protocols.ConvSettings(net="mnist-4", seed=3), np.random.default_rng(3)
     net = convolutional.Training(s, protocols.protocol_of(s), {"pixels": 784, "classes": 10, "crc32": ""}).net
     for layer in (layer for layer in net.layers if layer.shapes):
         limit = math.sqrt(3 / math.prod(layer.W.shape[1:]))
@@ -129,12 +129,12 @@ def test_a_resumed_run_is_the_same_run(tmp_path, protocol):
     def stop(row):
         raise KeyboardInterrupt
 
-    convolutional.train(whole, some_images())
+    convolutional.train_conv(whole, some_images())
     with pytest.raises(KeyboardInterrupt):
-        convolutional.train(first, some_images(), path, stop)
+        convolutional.train_conv(first, some_images(), path, stop)
     resumed = convolutional.Training.load(path)
     assert resumed.epochs == 1
-    convolutional.train(resumed, some_images())
+    convolutional.train_conv(resumed, some_images())
     assert resumed.history == whole.history
     assert (resumed.parameters == whole.parameters).all()
     assert (resumed.optimizer.v == whole.optimizer.v).all()
@@ -150,7 +150,7 @@ def test_it_learns():
     s = replace(A, epochs=3, n_train=500, n_test=100)
     data = hn.Dataset(x[:500], y[:500], x[500:], y[500:], "bright", "", 3, "", (3, 32, 32))
     t = convolutional.Training(s, CIFAR_10["short"], conv_images.fingerprint(data))
-    convolutional.train(t, data)
+    convolutional.train_conv(t, data)
     assert t.history["test_acc"][-1] > 0.9
 
 
@@ -473,7 +473,7 @@ def test_the_first_layer_of_table_2_starts_as_the_released_file_says():
     """At N(0, 1), as the released program draws it, Highway A begins at a loss of 14 to 47 and does not learn."""
     deviations = {}
     for net in ("highway-a", "nineteen-layers"):
-        run = training(protocols.Settings(net=net, data="cifar-10", protocol="paper", epochs=400, n_train=50000))
+        run = training(protocols.ConvSettings(net=net, data="cifar-10", protocol="paper", epochs=400, n_train=50000))
         first = next(layer for layer in run.net.layers if layer.shapes)
         deviations[net] = float(first.W.std())
     assert 0.04 < deviations["highway-a"] < 0.06

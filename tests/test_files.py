@@ -107,10 +107,10 @@ def test_a_command_holds_its_lock_from_start_to_end(tmp_path, shapes, monkeypatc
 
         monkeypatch.setattr(cn, name, function)
 
-    for name in ("load_images", "check_unsaved", "train_one", "record", "replace_file", "table"):
+    for name in ("load_images", "check_unsaved", "train_one", "file_record", "replace_file", "table"):
         watched(name)
     assert cn.main(conv_words(shapes, out)) == 0
-    assert set(seen) == {"load_images", "check_unsaved", "train_one", "record", "replace_file", "table"}
+    assert set(seen) == {"load_images", "check_unsaved", "train_one", "file_record", "replace_file", "table"}
     with Lock(out):
         pass
 
@@ -334,7 +334,7 @@ def saved_net(path):
 
 
 def saved_training(path):
-    settings = protocols.Settings(net="mnist-1", epochs=1, n_train=100)
+    settings = protocols.ConvSettings(net="mnist-1", epochs=1, n_train=100)
     convolutional.Training(
         settings, protocols.PROTOCOLS["mnist"]["short"], {"pixels": 196, "classes": 3, "crc32": ""}
     ).save(path)

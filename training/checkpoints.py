@@ -1,4 +1,4 @@
-"""Which checkpoint a run goes on from: its own, or as a branch another one's; and where a command keeps them."""
+"""Which checkpoint a run goes on from, its own or, as a branch, another one's; and where a command keeps them."""
 
 from __future__ import annotations
 
@@ -9,82 +9,105 @@ from pathlib import Path
 from plumbing import files
 from plumbing.files import InputError, check_writable, real_path
 from training.convolutional import Training
-from training.protocols import Protocol, Settings
+from training.protocols import ConvSettings, Protocol
+
+# ---- The same run ----------------------------------------------------------------------------------------------------
 
 
-def branch(path: Path, settings: Settings, protocol: Protocol, images: dict) -> Training:
-    """The run whose checkpoint lies in `path`, to be continued at another rate: that of `protocol`.
-
-    Its `parent` records the epoch, the rate and the SHA-256 of the checkpoint that it started from.
-    Raises InputError for the checkpoint of a run with other settings or images, of a finished run, and of a branch."""
-    run = Training.load(path)
-    asked = Training(settings, protocol, images)
-    other = differences(run, asked).keys() - {"lr", "commits"}
-    if other:
-        raise InputError(f"{path} cannot be branched from: only the rate may differ, not {', '.join(sorted(other))}")
-    if run.parent:
-        raise InputError(f"{path} cannot be branched from: it is a branch itself")
-    if run.epochs == settings.epochs:
-        raise InputError(f"{path} cannot be branched from: its {run.epochs} epochs are finished")
-    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-    run.parent = {"epoch": run.epochs, "lr": run.protocol.lr, "sha256": sha256}
-    run.protocol = asked.protocol
-    return run
+def differences(saved: Training, asked: Training) -> dict:
+    """{name: saved value} of the settings, of the protocol and of the images in which two runs differ."""
+    asked_task = asked.task()
+    return {name: value for name, value in saved.task().items() if value != asked_task[name]}
 
 
-def differences(saved: Training, run: Training) -> dict:
-    """What makes a checkpoint one of another run, by name: settings, protocol and images that are not the run's, and
-    `commits` unless this very program wrote it.  Without a clean commit, programs count as different."""
-    now, program_is_known = run.task(), not str(files.commit()).endswith(("dirty", "None"))
-    other = {name: value for name, value in saved.task().items() if value != now[name]}
-    same_program = program_is_known and saved.commits == [files.commit()]
-    return other if same_program else other | {"commits": saved.commits}
+def load_same_run(path: Path, asked: Training) -> Training:
+    """The run in a checkpoint, whatever program wrote it: this is the one rule of resuming.
+
+    Raises InputError unless settings, protocol and images are those of `asked`, a run that is not begun."""
+    saved = Training.load(path)
+    other = differences(saved, asked)
+    if not other:
+        return saved
+    if other.keys() <= asked.images.keys():
+        raise InputError(f"{path} is of other images, or of another order of them: give those, or name another file")
+    asked_task = asked.task()
+    found = ", ".join(f"{name} {value}, not {asked_task[name]}" for name, value in other.items())
+    raise InputError(f"{path} is of another run ({found}): give that run's settings, or name another file")
 
 
 def say_of_other_program(path: Path, saved: Training) -> None:
-    """Says that a checkpoint was written by a program that may be another than this one."""
-    print(f"{path}: trained by {saved.commits}, from now on by {files.commit()}: compare with care", file=sys.stderr)
+    """Says that a checkpoint was written by another program, unless this very program alone wrote it.  Without a clean
+    commit, programs count as different."""
+    now = files.commit()
+    is_known = now is not None and not now.endswith("dirty")
+    if not is_known or saved.commits != [now]:
+        print(f"{path}: trained by {saved.commits}, from now on by {now}: compare with care", file=sys.stderr)
 
 
-def unfinished(file: Path) -> Path:
-    """Where a net is kept until those of all seeds are finished: an earlier run's stands in `file` until then."""
-    return file.with_name(f"{file.stem}_unfinished.npz")
+def branch(path: Path, settings: ConvSettings, protocol: Protocol, images: dict) -> Training:
+    """The run in a checkpoint, to be continued at another rate: that of `protocol`.
+
+    Its `parent` records the epoch, the rate and the SHA-256 of the checkpoint.
+    Raises InputError for the checkpoint of a run with other settings or images, of a finished run, and of a branch."""
+    training = Training.load(path)
+    asked = Training(settings, protocol, images)
+    other = differences(training, asked).keys() - {"lr"}
+    if other:
+        raise InputError(f"{path} cannot be branched from: only the rate may differ, not {', '.join(sorted(other))}")
+    if training.parent:
+        raise InputError(f"{path} cannot be branched from: it is a branch itself")
+    if training.epochs == settings.epochs:
+        raise InputError(f"{path} cannot be branched from: its {training.epochs} epochs are finished")
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    training.parent = {"epoch": training.epochs, "lr": training.protocol.lr, "sha256": sha256}
+    training.protocol = asked.protocol
+    return training
+
+
+# ---- The files of a command ------------------------------------------------------------------------------------------
 
 
 def net_file(path: Path, seed: int) -> Path:
-    """Where the net of this seed is kept, beside the JSON: run_0.npz of run.json, but run.txt.0.npz of run.txt, since
-    the nets of two JSON files must not have one name."""
+    """Where the net of this seed is kept, beside the JSON: run_0.npz for run.json, but run.txt.0.npz for run.txt, so
+    that no two JSON files share a net's name."""
     name = f"{path.stem}_{seed}" if path.suffix == ".json" else f"{path.name}.{seed}"
     return real_path(path.with_name(f"{name}.npz"))
 
 
+def unfinished(file: Path) -> Path:
+    """The checkpoint that becomes `file` when all seeds are finished; until then `file` is an earlier run's."""
+    return file.with_name(f"{file.stem}_unfinished.npz")
+
+
 def check_unsaved(file: Path) -> None:
-    """Raises InputError where to train from the first epoch would lose what a run that was stopped has left."""
+    """Raises InputError where training from the first epoch would lose the checkpoint of a run that was stopped."""
     for path in (unfinished(file), file):
         check_writable(path)
-        saved = Training.load(path) if path.exists() else None
-        if saved and (path != file or saved.epochs < saved.settings.epochs):  # of several seeds one may be finished
+        if not path.exists():
+            continue
+        saved = Training.load(path)
+        # The unfinished file of a finished net is kept, too: another seed of its run is still to be finished.
+        if path == unfinished(file) or saved.epochs < saved.settings.epochs:
             ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
             raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
 
 
-def checkpoint_to_resume(run: Training, file: Path, stopped: bool, branch_of: Path | None) -> Path:
-    """From where a net goes on, and where it is kept.  Raises InputError for a net of another run, unless that is an
-    earlier one's: then some seed of this run was `stopped`, and this one is not begun.  Says what is worth knowing."""
-    path = unfinished(file) if unfinished(file).exists() else file
+def checkpoint_to_resume(asked: Training, file: Path, stopped: bool, branch_of: Path | None) -> Path:
+    """The checkpoint that the `asked` run goes on from, or the one that it is to write if it is not begun.
+
+    `stopped` says that some seed of this run was: then a finished net of another run in `file` is an earlier one's, and
+    this seed is not begun.  Raises InputError for a checkpoint of another run; tells the user what is worth knowing."""
     check_writable(unfinished(file))
-    saved = Training.load(path) if path.exists() else None
-    other, now = differences(saved, run) if saved else {}, run.task()
-    commits = other.pop("commits", None)
-    if not saved or (other and stopped and path == file):
+    path = unfinished(file) if unfinished(file).exists() else file
+    begun = path.exists()
+    if begun and stopped and path == file:
+        begun = not differences(Training.load(path), asked)
+    if not begun:
         start = branch_of or "its first epoch"
-        print(f"{run.settings.label}: there is no {unfinished(file)}, it starts from {start}", file=sys.stderr)
+        print(f"{asked.settings.label}: there is no {unfinished(file)}, it starts from {start}", file=sys.stderr)
         return unfinished(file)
-    if other:
-        was = ", ".join(f"{name} {value}, not {now[name]}" for name, value in other.items())
-        raise InputError(f"{path} is of another run ({was}): give that run's flags, or choose another --out")
+    saved = load_same_run(path, asked)
     if branch_of and not saved.parent:
         raise InputError(f"{path} is not a branch: leave out --branch, or choose another --out")
-    if commits is not None:
-        say_of_other_program(path, saved)
+    say_of_other_program(path, saved)
     return path

@@ -12,7 +12,7 @@ from plumbing.arrays import zeros
 
 
 class SGD(Optimizer):
-    """Gradient descent with momentum: v = momentum v + lr g, parameters -= v."""
+    """Gradient descent with momentum: v = momentum v + lr gradient, parameters -= v."""
 
     v: np.ndarray
 
@@ -22,11 +22,11 @@ class SGD(Optimizer):
 
     def _update(self, gradient, scale):
         momentum, lr = self._scalars(self.momentum, self.lr * (scale or 1))
-        for p, g, s, v in self._parts(gradient):
+        for parameters, g, step, v in self._parts(gradient):
             multiply(v, momentum, v)
-            multiply(g, lr, s)
-            add(v, s, v)
-            subtract(p, v, p)
+            multiply(g, lr, step)
+            add(v, step, v)
+            subtract(parameters, v, parameters)
 
 
 class Nesterov(Optimizer):
@@ -35,8 +35,8 @@ class Nesterov(Optimizer):
         g = gradient + weight_decay parameters,    v = momentum v + g,    parameters -= lr rates (g + momentum v)
 
     `weight_decay` and `rates` are numbers, or one for each parameter: see ConvNet.per_parameter().  `lr` may be set
-    before every step: what v holds already then moves the parameters by the new rate, where Caffe's v holds its own.
-    Raises ValueError unless lr is positive.
+    before every step; the new rate then applies to all of v.  (In Caffe v is already multiplied by the rates of earlier
+    steps.)  Raises ValueError unless lr is positive.
     """
 
     v: np.ndarray
@@ -46,19 +46,20 @@ class Nesterov(Optimizer):
     def __init__(self, parameters, lr, momentum=0.9, weight_decay=0.0, rates=1.0):
         super().__init__(parameters, lr, clip=math.inf, decay=1.0, states=("v", "weight_decay", "rates"))
         self.momentum = momentum
-        self.weight_decay[:], self.rates[:] = weight_decay, rates
+        self.weight_decay[:] = weight_decay
+        self.rates[:] = rates
         self._ahead = zeros(len(self._scratch), parameters.dtype)
 
     def _update(self, gradient, scale):
         momentum, lr = self._scalars(self.momentum, self.lr)
-        for p, g, s, v, weight_decay, rates in self._parts(gradient):
+        for parameters, g, step, v, weight_decay, rates in self._parts(gradient):
             ahead = self._ahead[: len(g)]
-            multiply(weight_decay, p, s)
-            add(s, g, s)
+            multiply(weight_decay, parameters, step)
+            add(step, g, step)  # g + weight_decay parameters
             multiply(v, momentum, v)
-            add(v, s, v)
+            add(v, step, v)
             multiply(v, momentum, ahead)
-            add(s, ahead, s)
-            multiply(s, rates, s)
-            multiply(s, lr, s)
-            subtract(p, s, p)
+            add(step, ahead, step)  # g + momentum v
+            multiply(step, rates, step)
+            multiply(step, lr, step)
+            subtract(parameters, step, parameters)

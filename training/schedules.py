@@ -1,4 +1,4 @@
-"""Schedules of the learning rate: progress through the training, from 0 to 1, -> a factor of the highest rate."""
+"""Schedules of the learning rate: progress through the training, from 0 to 1 -> a factor of the highest rate."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ import math
 
 
 def in_steps(progress: float) -> float:
-    """A tenth of the rate after a third of the training, a hundredth after two."""
+    """A tenth of the rate after 1/3 of the training, a hundredth after 2/3."""
     return 0.1 ** min(int(3 * progress), 2)
 
 
+def in_late_steps(progress: float) -> float:
+    """A tenth of the rate after 1/2 of the training, a hundredth after 3/4, a thousandth after 7/8."""
+    steps = sum(progress >= start for start in (1 / 2, 3 / 4, 7 / 8))
+    return 0.1**steps
+
+
 def warm_cosine(progress: float, warm_up: float = 0.15) -> float:
-    """Up in a line, then down along half a cosine to 0."""
+    """Rises linearly until `warm_up`, then falls along half a cosine to 0."""
     if progress < warm_up:
         return progress / warm_up
     return (1 + math.cos(math.pi * (progress - warm_up) / (1 - warm_up))) / 2
-
-
-def in_late_steps(progress: float) -> float:
-    """A tenth of the rate after 1/2, a hundredth after 3/4, a thousandth after 7/8 of the training."""
-    return 0.1 ** sum(progress >= end for end in (1 / 2, 3 / 4, 7 / 8))
 
 
 SCHEDULES = {"in steps": in_steps, "in late steps": in_late_steps, "warm cosine": warm_cosine}
