@@ -1,14 +1,15 @@
-"""Convolutional highway networks in pure NumPy: Tables 1 to 3 of *Training Very Deep Networks* (Srivastava, Greff,
-Schmidhuber, NIPS 2015).
+"""Convolutional highway networks in pure NumPy: Tables 1 to 3 of *Training Very Deep Networks*
+(Srivastava, Greff, Schmidhuber, NIPS 2015).
 
-This is the sister of highway_networks.py, from which it has the loss.  A net is plain data, a list of layers;
-`mnist_net(16)` is the paper's, and conv/nets.py has them all.  The layers with their hand-written passes are in
-conv/, what trains a net is in training/.  This file is the command line.
+This is the sister of highway_networks.py, from which it has the loss.  A net is plain
+data, a list of layers; `mnist_net(16)` is the paper's, and conv/nets.py has them all.  The
+layers with their hand-written passes are in conv/, what trains a net is in training/.
+This file is the command line.
 
-    python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4   Table 1, twelve epochs       -> run_conv.json
-    python conv_highway_networks.py --net mnist-32 --protocol paper    300 epochs, as the authors trained
+    python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4   Table 1 -> run_conv.json
+    python conv_highway_networks.py --net mnist-32 --protocol paper    as the authors trained
     python conv_highway_networks.py --net highway-a --data cifar-10    Table 2, sixty epochs
-    python conv_highway_networks.py --nets                             the nets: parameters, methods
+    python conv_highway_networks.py --nets                             the nets, their sizes
 
     import numpy as np
     from conv.net import ConvNet
@@ -16,9 +17,9 @@ conv/, what trains a net is in training/.  This file is the command line.
     from highway_networks import softmax_cross_entropy
 
     net = ConvNet((1, 28, 28), mnist_net(16), np.random.default_rng(0))
-    logits = net.forward(x, dropout=np.random.default_rng(1))           # (N, 784) in [0, 1] -> (N, 10)
+    logits = net.forward(x, dropout=np.random.default_rng(1))    # (N, 784) in [0, 1] -> (N, 10)
     loss, d_logits = softmax_cross_entropy(logits, y)
-    gradient = net.backward(d_logits)                                   # flat, as net.parameters
+    gradient = net.backward(d_logits)                            # flat, as net.parameters
 """
 
 from __future__ import annotations
@@ -58,48 +59,55 @@ NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # names of files that are written besi
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}  # 0.93, 0.93, 0.91 with seeds 0, 1, 2
 
 
-# ---- Arguments -------------------------------------------------------------------------------------------------------
+# ---- Arguments -----------------------------------------------------------------------------------
 
 
 def make_parser() -> argparse.ArgumentParser:
-    text = "Train a convolutional highway net on MNIST or CIFAR; write JSON."
-    duration = "The default, twelve epochs of 16 maps on all images, took a quarter of an hour on one core here."
-    parser = argparse.ArgumentParser(description=f"{text} {duration}")
+    parser = argparse.ArgumentParser(
+        description="Train a convolutional highway net on MNIST or CIFAR; write JSON. The default, twelve "
+        "epochs of 16 maps on all images, took a quarter of an hour on one core here."
+    )
     add = parser.add_argument
     seeds = parser.add_mutually_exclusive_group()
     saving = parser.add_mutually_exclusive_group()
     default = ConvSettings()
     epochs = number(int, 1, 10**6)
     seed = number(int, 0)
+    gate_bias = number(float, -1e3, 1e3)
+    jobs = number(int, 1, MOST_JOBS)
     nets = f"{', '.join(NETS)}; mnist-N has N maps a layer"
-    add("--net", type=net_name, metavar="NET", default=default.net, help=f"{nets} (%(default)s)")
-    add("--data", choices=tuple(PROTOCOLS), help="the data set (mnist, or cifar-10 for nets that take colours)")
+    is_ = " (%(default)s)"
+    add("--net", type=net_name, metavar="NET", default=default.net, help=nets + is_)
+    add("--data", choices=tuple(PROTOCOLS), help="data set (mnist, or cifar-10 for nets that take colours)")
     add("--block", choices=HIDDEN_KINDS, help="hidden-layer kind (default: the net's own)")
-    add(
-        "--protocol",
-        choices=("paper", "short"),
-        default=default.protocol,
-        help="the authors', or a short one (%(default)s)",
-    )
+    protocol = "the authors', or a short one"
+    add("--protocol", choices=("paper", "short"), default=default.protocol, help=protocol + is_)
     add("--epochs", type=epochs, help="passes over the training images (the protocol's)")
     add("--stop-after", type=epochs, metavar="N", help="stop after N of these epochs; --resume goes on")
-    add("--branch", type=path_name, metavar="NET", help="begin with a copy of this checkpoint, at the rate of --lr")
-    # a seed's default is text, because argparse takes what *is* the default, as small numbers are, for not given
-    seeds.add_argument("--seed", type=seed, default=str(default.seed), help="for weights and training (%(default)s)")
+    branch_of = "begin with a copy of this checkpoint, at the rate of --lr"
+    add("--branch", type=path_name, metavar="NET", help=branch_of)
+    # a seed's default is text, because argparse takes what *is* the default,
+    # as small numbers are, for not given
+    seeds.add_argument("--seed", type=seed, default=str(default.seed), help="for weights and training" + is_)
     seeds.add_argument("--seeds", type=list_of(seed), default=(), help="several: 0,1,2")
     add("--lr", type=number(float, 1e-12), help="the highest learning rate (the protocol's)")
-    add("--gate-bias", type=number(float, -1e3, 1e3), help=f"{hn.GATE_BIAS} (the net's)")
+    add("--gate-bias", type=gate_bias, help=f"{hn.GATE_BIAS} (the net's)")
     add("--n-train", type=number(int, BATCH), help="use the first N training images (all)")
     add("--n-test", type=number(int, 1), help="use the first N test images (all)")
-    add("--validation", action="store_true", help=f"test on the last {HELD_OUT} training images instead")
-    add("--data-dir", type=path_name, metavar="DIR", help="with CIFAR's binary version, or a set in MNIST's layout")
-    add("--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes, one a seed (%(default)s)")
-    add("--quick", action="store_true", help="a smoke test: above 90 %% in half a minute; writes run_conv_quick.json")
-    add("--out", type=path_name, metavar="FILE", help="instead of run_conv.json; each net to FILE_SEED.npz beside it")
-    saving.add_argument("--resume", action="store_true", help="go on from the checkpoints beside the JSON")
+    validation = f"test on the last {HELD_OUT} training images instead"
+    add("--validation", action="store_true", help=validation)
+    data_dir = "CIFAR's binary version, or a set in MNIST's layout"
+    add("--data-dir", type=path_name, metavar="DIR", help=data_dir)
+    add("--jobs", type=jobs, default=all_cores(), help="processes, one a seed" + is_)
+    quick = "a smoke test: above 90 %% in half a minute; writes run_conv_quick.json"
+    add("--quick", action="store_true", help=quick)
+    out = "instead of run_conv.json; each net to FILE_SEED.npz beside it"
+    add("--out", type=path_name, metavar="FILE", help=out)
+    resume = "go on from the checkpoints beside the JSON"
+    saving.add_argument("--resume", action="store_true", help=resume)
     saving.add_argument("--no-save", action="store_true", help="write nothing")
     add("--quiet", action="store_true", help="print the result alone")
-    add("--nets", action="store_true", help="print the nets, their sizes and their convolutions; train nothing")
+    add("--nets", action="store_true", help="print the nets, their sizes and convolutions; train nothing")
     return parser
 
 
@@ -119,7 +127,8 @@ def parse_arguments(argv=None):
     if args.epochs is None:
         args.epochs = PROTOCOLS[args.data][args.protocol].epochs
     if args.stop_after and args.stop_after > args.epochs:
-        parser.error(f"argument --stop-after: {args.stop_after} is more than the {args.epochs} epochs")
+        too_many = f"{args.stop_after} is more than the {args.epochs} epochs"
+        parser.error(f"argument --stop-after: {too_many}")
     if args.branch and len(args.seeds) > 1:
         parser.error("argument --branch: it is a checkpoint of one seed; give --seed")
     if args.out and os.path.realpath(args.out).lower().endswith(NOT_FOR_JSON):
@@ -138,7 +147,8 @@ def net_name(text: str) -> str:
 
 
 def plan(args, data: hn.Dataset) -> list[ConvSettings]:
-    """The settings of each seed; raises InputError for images that cannot be had, or that the net cannot take."""
+    """The settings of each seed; raises InputError for images that cannot be had,
+    or that the net cannot take."""
     n_train = len(data.x_train)
     n_test = len(data.x_test)
     held_out = ""
@@ -149,7 +159,8 @@ def plan(args, data: hn.Dataset) -> list[ConvSettings]:
         held_out = f", of them {HELD_OUT} for --validation"
         of_these = " with --validation"
     if n_train < BATCH:
-        raise InputError(f"{data.name} has {len(data.x_train)} training images{held_out}; a batch needs {BATCH}")
+        has = f"{len(data.x_train)} training images{held_out}"
+        raise InputError(f"{data.name} has {has}; a batch needs {BATCH}")
     for what, asked, n in (("train", args.n_train, n_train), ("test", args.n_test, n_test)):
         if asked is not None and asked > n:
             raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has{of_these}")
@@ -171,7 +182,8 @@ def plan(args, data: hn.Dataset) -> list[ConvSettings]:
 
 def check_shape(args, data: hn.Dataset) -> None:
     """Raises InputError for images of a shape that the net cannot take."""
-    net = find_net("mnist-1" if args.data == "mnist" else args.net)  # a small one is enough to see it
+    # a small net is enough to see it
+    net = find_net("mnist-1" if args.data == "mnist" else args.net)
     try:
         check_square(data)
         ConvNet(shape_of(net.shape[0], data.x_train.shape[1]), net.layers_of(block=args.block), 0)
@@ -179,7 +191,7 @@ def check_shape(args, data: hn.Dataset) -> None:
         raise InputError(f"the images of {data.name} are not for this net: {error}") from error
 
 
-# ---- What the command does -------------------------------------------------------------------------------------------
+# ---- What the command does ----------------------------------------------------------------------
 
 
 def train_seeds(args, save) -> None:
@@ -232,14 +244,16 @@ def find_checkpoints(args, asked: list[Training], nets: list[Path]) -> list[Path
     Raises InputError where a run cannot go on, and where a checkpoint would be lost."""
     if args.no_save:
         return [None] * len(nets)
-    checkpoints = [unfinished(net) for net in nets]
     if not args.resume:
         for net in nets:
             check_unsaved(net)
-        return checkpoints
-    stopped = any(checkpoint.exists() for checkpoint in checkpoints)
+        return [unfinished(net) for net in nets]
+    stopped = any(unfinished(net).exists() for net in nets)
     branch_of = Path(args.branch) if args.branch else None
-    return [checkpoint_to_resume(run, net, stopped, branch_of) for run, net in zip(asked, nets, strict=True)]
+    checkpoints = []
+    for run, net in zip(asked, nets, strict=True):
+        checkpoints.append(checkpoint_to_resume(run, net, stopped, branch_of))
+    return checkpoints
 
 
 def check_branch(args, settings: ConvSettings, protocol: Protocol, images: dict, checkpoint: Path | None) -> None:
@@ -259,7 +273,8 @@ def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, chec
     jobs = min(args.jobs, len(tasks))
     last_epoch = args.stop_after or args.epochs
     runs = {}
-    with closing(Progress([replace(settings, epochs=last_epoch) for settings in planned], jobs)) as progress:
+    shown = [replace(settings, epochs=last_epoch) for settings in planned]
+    with closing(Progress(shown, jobs)) as progress:
         heard = None if args.quiet else progress.heard
         with closing(in_processes(work, tasks, jobs, heard)) as finished:
             for run in finished:
@@ -271,7 +286,8 @@ def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, chec
 def keep_nets(runs: list[dict], checkpoints: list[Path], nets: list[Path]) -> None:
     """Makes the checkpoints of finished runs the nets beside the JSON."""
     for run, checkpoint, net in zip(runs, checkpoints, nets, strict=True):
-        if run["diverged"]:  # resumed, it would diverge again; an older run's net is not of this JSON
+        if run["diverged"]:
+            # resumed, it would diverge again; an older run's net is not of this JSON
             checkpoint.unlink(missing_ok=True)
             net.unlink(missing_ok=True)
         elif "stopped_after" not in run:  # else the checkpoint stays, for --resume
@@ -279,7 +295,8 @@ def keep_nets(runs: list[dict], checkpoints: list[Path], nets: list[Path]) -> No
 
 
 def net_sizes() -> str:
-    """The nets: our parameters beside the published, how sure we are of their layers, how they are computed."""
+    """The nets: our parameters beside the published, how sure we are
+    of their layers, how they are computed."""
     row = "{:17}{:9}{:>11} {:>10}  {:33}{}"
     lines = [row.format("net", "", "ours", "published", "the layers are", "convolutions")]
     for name, named in NETS.items():

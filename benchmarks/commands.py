@@ -2,8 +2,8 @@
 
     python -m benchmarks.commands        -> results/benchmark_commands.json
 
-Times whole processes from start to exit, on all cores, this project and the straightforward program in turn, for
-several rounds.  The numbers are medians; ratios are taken within each round.
+Times whole processes from start to exit, on all cores, this project and the straightforward
+program in turn, for several rounds.  The numbers are medians; ratios are taken within each round.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
     python -m benchmarks.conv_errors          -> results/benchmark_conv_errors.json
 
-Measures the largest error over the largest value, of z = W * x + b, dL/dx and dL/dW, against the direct products in
-float64, for 100 images.  Three sizes of layers are those of Table 1's nets; one has 128 maps, as in Table 3's net, on
-larger images.  x is positive as behind a ReLU, W drawn as by He, dL/dz normal.
+Measures the largest error over the largest value, of z = W * x + b, dL/dx and dL/dW, against the
+direct products in float64, for 100 images.  Three sizes of layers are those of Table 1's nets;
+one has 128 maps, as in Table 3's net, on larger images.  x is positive as behind a ReLU, W drawn
+as by He, dL/dz normal.
 """
 
 from __future__ import annotations

@@ -3,14 +3,16 @@
     python -m benchmarks.conv_step            -> results/benchmark_conv_step.json
     OPENBLAS_CORETYPE=Haswell python -m benchmarks.conv_step --out results/benchmark_conv_step_avx2.json
 
-The nets are Table 1's, Table 2's A and Table 3's 19 layers.  A step is forward, loss, backward, Nesterov with weight
-decay, for a batch of 100, with dropout, on one core.  Measured are this project by Winograd's method and with direct
-products alone, PyTorch's eager mode in both of its memory formats, JAX's jit of the whole step.  torch.compile was
-measured once and is slower than eager mode here.
+The nets are Table 1's, Table 2's A and Table 3's 19 layers.  A step is forward, loss,
+backward, Nesterov with weight decay, for a batch of 100, with dropout, on one core.  Measured
+are this project by Winograd's method and with direct products alone, PyTorch's eager mode in
+both of its memory formats, JAX's jit of the whole step.  torch.compile was measured once and
+is slower than eager mode here.
 
-Each rival starts from our weights.  It is first checked to compute our loss and gradient, without dropout.  Rivals are
-interleaved, warm-up is discarded, and the numbers are medians, as in benchmarks.step.  Memory is what making the net
-and training it for a few steps adds to a process that has trained a tiny one.
+Each rival starts from our weights.  It is first checked to compute our loss and gradient, without
+dropout.  Rivals are interleaved, warm-up is discarded, and the numbers are medians, as in
+benchmarks.step.  Memory is what making the net and training it for a few steps adds to a process
+that has trained a tiny one.
 
 The second command measures what a processor without AVX-512 runs.
 """
@@ -87,8 +89,8 @@ def layers_of(shape, layers):
     return [(layer, *entry) for layer, entry in zip(net.layers, layers, strict=True)]
 
 
-# A rival's layout of W is (axes of ours in its order for a convolution, the same for a dense layer).  Dense weights are
-# matrices there, (units, inputs) in that order of axes.
+# A rival's layout of W is (axes of ours in its order for a convolution, the same for a dense
+# layer).  Dense weights are matrices there, (units, inputs) in that order of axes.
 
 
 def in_theirs(layers, axes) -> list[np.ndarray]:
@@ -287,7 +289,8 @@ def images(shape):
 def made(shape, layers) -> tuple[dict, dict]:
     """{name: rival}, {name: why it is missing}.
 
-    The tolerance is wide because float32 may find another maximum of a pooling window, which changes the gradient."""
+    The tolerance is wide because float32 may find another maximum of a pooling window,
+    which changes the gradient."""
     return checked(RIVALS, lambda kind: kind(shape, layers, *images(shape)), 1e-3)
 
 
@@ -330,8 +333,8 @@ def measure(name: str, rounds: int) -> tuple[dict, dict]:
 
 
 def ratios(rows: dict) -> dict:
-    """Ours over the faster of PyTorch's formats, over JAX, over our direct products; our memory over the smaller of
-    PyTorch's."""
+    """Ours over the faster of PyTorch's formats, over JAX, over our direct products; our memory
+    over the smaller of PyTorch's."""
     eager = [rows[kind.name] for kind in (Torch, TorchChannelsLast) if kind.name in rows]
     memory = None
     least = min((row["peak_mb"] for row in eager if row["peak_mb"]), default=None)

@@ -43,10 +43,11 @@ def summarise(seconds: list[float]) -> dict:
 
 
 def checked(kinds, of_kind, tolerance: float, *images) -> tuple[dict, dict]:
-    """{name: rival} of every kind that is installed, and {name: why} of those that are missing.  The first is ours.
+    """{name: rival} of every kind that is installed,
+    and {name: why} of those that are missing.  The first is ours.
 
-    Raises AssertionError where the loss or the gradient of a rival differs from ours: the gradient by more than
-    `tolerance` times its largest entry."""
+    Raises AssertionError where the loss or the gradient of a rival differs from ours: the gradient
+    by more than `tolerance` times its largest entry."""
     made = {}
     missing = {}
     for kind in kinds:
@@ -72,7 +73,8 @@ def end(main) -> None:
 
 
 def arguments(name: str, doc: str) -> argparse.ArgumentParser:
-    """The parser of a benchmark with the arguments that all have; the benchmark adds its settings."""
+    """The parser of a benchmark with the arguments that all have;
+    the benchmark adds its settings."""
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=first_line(doc))
     parser.add_argument("--out", type=path_name, metavar="FILE", help=f"instead of results/benchmark_{name}.json")
     return parser
@@ -81,8 +83,9 @@ def arguments(name: str, doc: str) -> argparse.ArgumentParser:
 class Report:
     """The file that a benchmark writes.
 
-    Only measurements with the default settings and all rivals are judged by the targets, and may replace the committed
-    file.  Raises InputError for others without --out, before anything is measured."""
+    Only measurements with the default settings and all rivals are judged by the targets, and
+    may replace the committed file.  Raises InputError for others without --out, before
+    anything is measured."""
 
     def __init__(self, parser: argparse.ArgumentParser, args: argparse.Namespace, rivals: tuple[str, ...] = ()):
         other = []

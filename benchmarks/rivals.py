@@ -33,8 +33,8 @@ def flat(net, named):
 
 
 def by_our_names(net, ends: dict, W: np.ndarray, b: np.ndarray) -> dict:
-    """Gradients of the first and last layer by name, W (depth, rows, hidden) and b (depth, rows) of the blocks, their
-    rows H over T -> all by the names of the parameters."""
+    """Gradients of the first and last layer by name, W (depth, rows, hidden) and b (depth, rows)
+    of the blocks, their rows H over T -> all by the names of the parameters."""
     h = net.hidden
     named = ends | {"W_H": W[:, :h], "b_H": b[:, :h]}
     if net.block.gates:
@@ -68,8 +68,8 @@ class Ours:
 
 
 def as_straightforward(net, owner) -> straightforward.Net:
-    """A DeepNet's parameters (owner=net), or their gradient (owner=net.grad), as straightforward.py has them: copies,
-    in float64."""
+    """A DeepNet's parameters (owner=net), or their gradient (owner=net.grad), as
+    straightforward.py has them: copies, in float64."""
     names = ["W_H", "b_H"]
     if net.block.gates:
         names += ["W_T", "b_T"]
@@ -258,8 +258,8 @@ class TorchCompiled(TorchFused):
 
 
 class MatrixProducts:
-    """Nothing but the step's products.  Layers have separate arrays; the operands are in the order that is fastest
-    here."""
+    """Nothing but the step's products.  Layers have separate arrays; the operands are in the order
+    that is fastest here."""
 
     name = "matrix products alone"
 

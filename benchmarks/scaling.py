@@ -2,8 +2,9 @@
 
     python -m benchmarks.scaling        -> results/benchmark_scaling.json
 
-Highway blocks, on one core.  Every measurement is a process of its own: within one, the peak memory of several could
-not be told apart.  The two programs take turns, and the numbers are medians over the rounds.
+Highway blocks, on one core.  Every measurement is a process of its own: within one, the peak
+memory of several could not be told apart.  The two programs take turns, and the numbers are
+medians over the rounds.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ def memory_mb(what: str) -> float:
 
 
 def measure(name, depth, width, batch) -> dict:
-    """One net in this process: milliseconds a step, and the memory that its training added to the program's own."""
+    """One net in this process: milliseconds a step,
+    and the memory that its training added to the program's own."""
     step.pin()
     x, y = step.mnist_like(2 * batch)
     before = memory_mb("VmRSS")

@@ -3,8 +3,9 @@
     python -m benchmarks.step                      both blocks at the headline's sizes  -> results/benchmark_step.json
     python -m benchmarks.step --block highway --depth 100 --width 100 --batch 256       -> the screen
 
-On one core.  The rivals are interleaved: in each round every one makes a few steps.  Warm-up is discarded; the numbers
-are medians over the rounds, with quartiles beside them.  Only ratios within one run mean anything.
+On one core.  The rivals are interleaved: in each round every one makes a few steps.  Warm-up is
+discarded; the numbers are medians over the rounds, with quartiles beside them.  Only ratios within
+one run mean anything.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ WARM_UP = 2  # rounds discarded
 
 
 def pin() -> str:
-    """Keeps this process, and those that it starts, on one core where the system allows; says on which."""
+    """Keeps this process, and those that it starts, on one core
+    where the system allows; says on which."""
     try:
         import torch
 
@@ -129,7 +131,8 @@ def timed_step(ours: rivals.Ours, batch: np.ndarray) -> dict:
 
 
 def where_time_goes(block: str, depth: int, width: int, batch: int, rounds: int) -> dict:
-    """Milliseconds of a step by part, of its matrix products, and of its calls: those of a net of width 1."""
+    """Milliseconds of a step by part, of its matrix products, and of its calls:
+    those of a net of width 1."""
     x, y = mnist_like(6000)
     net = hn.DeepNet(784, 10, width, depth, block, np.random.default_rng(0))
     tiny = hn.DeepNet(1, 2, 1, depth, block, np.random.default_rng(0))

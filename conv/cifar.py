@@ -1,11 +1,13 @@
-"""CIFAR-10 and CIFAR-100: their official binary files, verified, and what a net is given of their images.
+"""CIFAR-10 and CIFAR-100: their official binary files, verified,
+and what a net is given of their images.
 
     data = load_cifar("CIFAR-10")                                 # downloads 170 MB the first time
     pipeline = Pipeline("contrast", pad=8).fit(data.x_train, data.x_test)
     x = pipeline.train_batch(data.x_train[:100], np.random.default_rng(0))     # (100, 3, 32, 32) float32, each cropped
     x = pipeline.test(data.x_test[:100])
 
-Only bytes are read: the "Python version" of these sets is made of pickles, which can run anything; it is never opened.
+Only bytes are read: the "Python version" of these sets is made of pickles,
+which can run anything; it is never opened.
 """
 
 from __future__ import annotations
@@ -64,16 +66,19 @@ SETS = {name: Layout(**layout) for name, layout in _PUBLISHED["sets"].items()}
 
 
 def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Dataset:
-    """The set "CIFAR-10", or "CIFAR-100" with its 100 fine classes, verified: x (50000 and 10000, 3072) uint8, maps
-    before rows before columns, y intp.  Reading an archive takes some seconds, a folder one.
+    """The set "CIFAR-10", or "CIFAR-100" with its 100 fine classes, verified.
 
-    `data_dir` is the folder of the official binary version, or the archive, or a folder with one of them in it.
-    Without data_dir, takes the archive in ~/.cache/highway-networks-cifar, and downloads it if there is none.
+    x is (50000 and 10000, 3072) uint8, maps before rows before columns; y is intp.  Reading an
+    archive takes some seconds, a folder one.
 
-    An archive must have the published MD5.  A folder's files must have the sizes, the labels, the number of images of
-    each class and the number of distinct images of the official ones.  A set that has these, but other records, is
-    named "CIFAR-10, altered".  `sha256` is checksum(), the same for any order of the images; sha256_as_read() tells
-    orders apart.
+    `data_dir` is the folder of the official binary version, or the archive, or a folder with one
+    of them in it.  Without data_dir, takes the archive in ~/.cache/highway-networks-cifar, and
+    downloads it if there is none.
+
+    An archive must have the published MD5.  A folder's files must have the sizes, the labels, the
+    number of images of each class and the number of distinct images of the official ones.  A set
+    that has these, but other records, is named "CIFAR-10, altered".  `sha256` is checksum(), the
+    same for any order of the images; sha256_as_read() tells orders apart.
 
     Raises InputError with the reason when the set cannot be had, ValueError for another name."""
     if name not in SETS:
@@ -89,8 +94,9 @@ def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Datas
 
 
 def checksum(train: np.ndarray, test: np.ndarray) -> str:
-    """SHA-256 over the sorted SHA-256s of the training records, then over those of the test records, (n, bytes) each,
-    labels included: the same for any order of the images within train and within test."""
+    """SHA-256 over the sorted SHA-256s of the training records, then over those of the test
+    records, both (n, bytes) with their labels.  The order of the images within train and within
+    test makes no difference."""
     sha256 = hashlib.sha256()
     for records in (train, test):
         for digest in sorted(hashlib.sha256(record).digest() for record in records):
@@ -178,7 +184,8 @@ def _from_folder(name: str, folder: Path) -> dict[str, bytes]:
 
 
 def _from_archive(name: str, path: Path) -> dict[str, bytes]:
-    """The same from the archive: members of these names, in whatever folder.  Extracts nothing to the disk."""
+    """The same from the archive: members of these names, in whatever folder.
+    Extracts nothing to the disk."""
     sizes = SETS[name].sizes()
     contents = {}
     try:
@@ -242,17 +249,19 @@ LEAST_CONTRAST = 1.0  # grey levels of 255; of the sets' images none has a devia
 class Pipeline:
     """Images (n, 3072) uint8 -> what the net is given, (n, 3, 32, 32) float32.
 
-    "contrast" is the authors': global contrast normalisation, then the mean image is subtracted.  From each image its
-    mean over all pixels and maps is subtracted; then it is divided by their standard deviation, at least
-    LEAST_CONTRAST.  Of the authors' constant we know only that it makes the result of order 1.  The mean image is that
-    of the padded training images; for test images, which are not padded, it is the mean test image.
+    "contrast" is the authors': global contrast normalisation, then the mean image is subtracted.
+    From each image its mean over all pixels and maps is subtracted; then it is divided by their
+    standard deviation, at least LEAST_CONTRAST.  Of the authors' constant we know only that it
+    makes the result of order 1.  The mean image is that of the padded training images; for test
+    images, which are not padded, it is the mean test image.
 
-    "standardised": from each map the mean over all training images is subtracted, and it is divided by their standard
-    deviation.
+    "standardised": from each map the mean over all training images is subtracted, and it is
+    divided by their standard deviation.
 
-    For training, each image is then padded by `pad` zeros on all sides, cropped to 32 x 32 pixels at random, and
-    mirrored or not.  The result for an image depends on no other image of the batch, and uses no BLAS, so that it
-    depends on no number of threads.
+    For training, each image is then padded by `pad` zeros on all sides, cropped to 32 x 32 pixels
+    at random, and mirrored or not.  The result for an image depends on no other image of the
+    batch, and on no number of threads: no BLAS is used.
+
     Raises ValueError for another kind, a negative pad, and images that are not (n, 3072) uint8."""
 
     KINDS = ("contrast", "standardised")
@@ -266,7 +275,9 @@ class Pipeline:
         self._mean_test = None
 
     def fit(self, x_train: np.ndarray, x_test: np.ndarray) -> Pipeline:
-        """Computes the means to subtract, from these images: call it before the first batch.  Returns self."""
+        """Computes what is subtracted, from these images.  Call it before the first batch.
+
+        Returns self."""
         _check_images(x_train)
         _check_images(x_test)
         if self.kind == "standardised":
@@ -280,15 +291,16 @@ class Pipeline:
         return self
 
     def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draws for each image how far down and right its crop begins, then whether it is mirrored.  Raises
-        RuntimeError before fit()."""
+        """Draws for each image how far down and right its crop begins, then whether it is
+        mirrored.  Raises RuntimeError before fit()."""
         self._check_fitted()
         _check_images(x)
         n = len(x)
         pad = self.pad
         maps, rows, columns = SHAPE
         padded = np.zeros((n, maps, rows + 2 * pad, columns + 2 * pad), np.float32)
-        # The padding of the mean image is zero, too: it may be subtracted before the image is padded.
+        # The padding of the mean image is zero, too:
+        # it may be subtracted before the image is padded.
         inner = padded[..., pad : pad + rows, pad : pad + columns]
         np.subtract(self._scaled(x), self._mean_train, inner)
         down, right = rng.integers(0, 2 * pad + 1, (2, n))
@@ -339,13 +351,15 @@ def _in_parts(x):
 
 
 def _sums(x) -> np.ndarray:
-    """(n, 3072) uint8 -> (2, n, 3) float64: the sum of each map's pixels and that of their squares, both exact."""
+    """(n, 3072) uint8 -> (2, n, 3) float64:
+    the sum of each map's pixels and that of their squares, both exact."""
     x = x.reshape(len(x), SHAPE[0], -1).astype(np.uint32)
     squares = np.einsum("nmp,nmp->nm", x, x)
     return np.array([x.sum(axis=2, dtype=np.uint32), squares], float)
 
 
 def _mean_and_scale(sums, n: int):
-    """Sums of n numbers and of their squares, (2, ...) -> mean and standard deviation, at least LEAST_CONTRAST."""
+    """Sums of n numbers and of their squares, (2, ...) -> mean
+    and standard deviation, at least LEAST_CONTRAST."""
     mean, squares = sums / n
     return mean, np.sqrt(np.maximum(squares - mean**2, LEAST_CONTRAST**2))

@@ -1,8 +1,9 @@
-"""Convolutional layers with their hand-written passes: plain, residual, highway.  * is convolution; equations are
-numbered as in *Training Very Deep Networks*.
+"""Convolutional layers with their hand-written passes: plain, residual, highway.  * is
+convolution; equations are numbered as in *Training Very Deep Networks*.
 
-The element-wise parts come first, each forward above its backward.  Their arrays are some rows of the maps, all of one
-shape (rows, phases, maps, tiles, n); what they compute is written to their last arguments.
+The element-wise parts come first, each forward above its backward.  Their arrays are some
+rows of the maps, all of one shape (rows, phases, maps, tiles, n); what they compute is
+written to their last arguments.
 """
 
 from __future__ import annotations
@@ -63,16 +64,18 @@ def highway_backward(dy, x, H, q, dH, dz_H, dz_T) -> None:
 
 
 class Convolution(Layer):
-    """y = H = max(0, W * x + b), in windows of k x k pixels, k odd; by default as many maps as x has.
+    """y = H = max(0, W * x + b), in windows of k x k pixels, k odd;
+    by default as many maps as x has.
 
-    Padding "same" is k // 2 zeros around the image; "valid" is none, and the side becomes side - k + 1.
-    W is (outputs, rows, columns, maps of x), b (outputs,).
+    Padding "same" is k // 2 zeros around the image; "valid" is none, and the side becomes
+    side - k + 1.  W is (outputs, rows, columns, maps of x), b (outputs,).
 
-    `method` says how to compute W * x: "direct", or "winograd" where that is possible and pays.  It is for windows of
-    3 x 3 with padding "same", where tiles fill the image, and x and y have at least FEWEST_MAPS maps each.  The layer's
-    attribute `method` is what was chosen.
+    `method` says how to compute W * x: "direct", or "winograd" where that is possible and pays.
+    It is for windows of 3 x 3 with padding "same", where tiles fill the image, and x and y have at
+    least FEWEST_MAPS maps each.  The layer's attribute `method` is what was chosen.
 
-    Raises ValueError for an even k, another padding, and for a y of another shape than x where x is carried to y.
+    Raises ValueError for an even k, another padding,
+    and for a y of another shape than x where x is carried to y.
     """
 
     carries = False  # True: y is computed from x, too, and what backward() leaves in dy is carried to dx
@@ -131,7 +134,8 @@ class Convolution(Layer):
             prepare_next(rows)
 
     def _views(self, arrays, y):
-        """The arrays of the element-wise part, all with the same phases: those of this layer or of the next one."""
+        """The arrays of the element-wise part, all with the same phases:
+        those of this layer or of the next one."""
         phases = max(self.phases, y.shape[1])
         views = SimpleNamespace(phases=phases, y=in_phases(y, phases))
         for name in self.viewed:
@@ -155,7 +159,8 @@ class Convolution(Layer):
         return dx
 
     def _array_of_dx(self, arrays, dy):
-        """dy itself where its remainder is carried to dx and it lies as x does, else another array."""
+        """dy itself where its remainder is carried to dx
+        and it lies as x does, else another array."""
         if not self.carries:
             return arrays.dx
         if dy.shape == arrays.x.shape:
@@ -167,7 +172,8 @@ class Convolution(Layer):
         relu(z, views.zeros, views.y[rows])
 
     def _backward_rows(self, views, rows, dy, dz):
-        """dL/dy -> dL/dz, of these rows; where the layer carries, dy becomes what is carried to dx."""
+        """dL/dy -> dL/dz, of these rows;
+        where the layer carries, dy becomes what is carried to dx."""
         H = views.y[rows]
         relu_backward(dy, H, dz)
 
@@ -193,7 +199,8 @@ class ResidualConvolution(Convolution):
 class HighwayConvolution(Convolution):
     """y = H T + x (1 - T), H = max(0, W_H * x + b_H), T = sigmoid(W_T * x + b_T)      eq. 3
 
-    It keeps the number of maps and the size of the image.  W and b hold W_H over W_T, b_H over b_T.
+    It keeps the number of maps and the size of the image.
+    W and b hold W_H over W_T, b_H over b_T.
     """
 
     gates = 1

@@ -1,8 +1,10 @@
-"""Convolution by products of what is already there, for windows of any odd size k, padded by less than k.
+"""Convolution by products of what is already there, for windows
+of any odd size k, padded by less than k.
 
-The input is kept in V, (rows + k - 1, k, maps, columns x n): k copies of every row, each shifted by one column more,
-between rows of zeros.  So k rows of V, one after another, are without moving anything the matrix (k k maps,
-columns x n) that the weights (outputs, k k maps) are multiplied with.
+The input is kept in V, (rows + k - 1, k, maps, columns x n): k copies of every row, each
+shifted by one column more, between rows of zeros.  So k rows of V, one after another, are
+without moving anything the matrix (k k maps, columns x n) that the weights
+(outputs, k k maps) are multiplied with.
 """
 
 from __future__ import annotations
@@ -17,10 +19,11 @@ NARROW_ROWS = 150
 
 
 class Direct:
-    """z = W * x + b and its two gradients, x (maps, side) an image.  The same methods as of conv.winograd.Winograd.
+    """z = W * x + b and its two gradients, x (maps, side) an image.
+    The same methods as of conv.winograd.Winograd.
 
-    Work arrays: arrays.x (side, 1, maps, side, n), which the layer below writes and whose rows prepare_input() copies
-    to arrays.V, and scratch.
+    Work arrays: arrays.x (side, 1, maps, side, n), which the layer below writes and whose rows
+    prepare_input() copies to arrays.V, and scratch.
     """
 
     name = "direct"
@@ -42,7 +45,8 @@ class Direct:
         rows = self.out_side
         columns = rows * n
         height = k * k * maps  # of the matrix that k rows of V are
-        # The padding decides which numbers of V are zero: layers with another padding must not share it.
+        # The padding decides which numbers of V are zero:
+        # layers with another padding must not share it.
         arrays.V = work.new(f"V, {pad} around", (side + 2 * pad, k, maps, columns))
         if rows == side:
             arrays.x = arrays.V[pad : pad + side, pad].reshape(side, 1, maps, side, n)
@@ -85,9 +89,11 @@ class Direct:
             yield rows, z.reshape(len(z), 1, self.outputs, self.out_side, arrays.n)
 
     def backward(self, arrays, W, grad, dx, carried):
-        """Yields (rows, dz) for the caller to fill in with dL/dz; writes grad.W, grad.b and, unless dx is None, dL/dx.
+        """Yields (rows, dz) for the caller to fill in with dL/dz;
+        writes grad.W, grad.b and, unless dx is None, dL/dx.
 
-        With `carried` dx already holds what is carried past the convolution: dL/dx is added to it."""
+        With `carried` dx already holds what is carried past the convolution:
+        dL/dx is added to it."""
         around = self.k - 1 - self.pad
         inner = arrays.dz[around : around + self.out_side]
         arrays.dz[:around] = 0
@@ -132,12 +138,14 @@ def flat(x: np.ndarray) -> np.ndarray:
 
 
 def windows(V: np.ndarray, rows: int, height: int) -> np.ndarray:
-    """V (rows, ..., columns) -> (rows, height, columns), a view: the matrix of that height from each row on."""
+    """V (rows, ..., columns) -> (rows, height, columns), a view:
+    the matrix of that height from each row on."""
     return as_strided(V, (rows, height, V.shape[-1]), (V.strides[0], V.strides[-2], V.strides[-1]), writeable=False)
 
 
 def product(W, x, z, block_columns) -> None:
-    """z = W x for every row of the image, some columns at a time: (m, h) (rows, h, columns) -> (rows, m, columns)."""
+    """z = W x for every row of the image, some columns at a time:
+    (m, h) (rows, h, columns) -> (rows, m, columns)."""
     matmul(W, in_blocks(x, block_columns), in_blocks(z, block_columns))
 
 
@@ -147,7 +155,8 @@ def in_blocks(x, columns: int) -> np.ndarray:
 
 
 def shift_slices(by: int, size: int, room: int) -> tuple[slice, slice]:
-    """`size` columns move right by `by` into `room` columns: (where they arrive, which of them arrive), maybe none."""
+    """`size` columns move right by `by` into `room` columns:
+    (where they arrive, which of them arrive), maybe none."""
     first = max(by, 0)
     end = max(min(by + size, room), first)  # none arrives where the shift is larger than the image
     target = slice(first, end)

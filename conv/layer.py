@@ -1,4 +1,5 @@
-"""What a layer is, and the layers that are neither a convolution nor pooling, each with its hand-written passes."""
+"""What a layer is, and the layers that are neither a convolution nor pooling, each
+with its hand-written passes."""
 
 from __future__ import annotations
 
@@ -10,14 +11,16 @@ from numpy import maximum, multiply  # called in loops
 
 from plumbing.arrays import FixedNames
 
-# Inside the net the maps of a batch are (rows, phases, maps, tiles, n): column c = phases t + p of an image is phase p
-# of tile t.  A layer takes its input with as many phases as suit it.  Winograd's convolutions take those of their tiles
-# (conv/winograd.py), and pooling those that it finds.  Every other layer takes one phase: there a tile is a column.
-# in_phases() views what has one phase with several.
+# Inside the net the maps of a batch are (rows, phases, maps, tiles, n): column c = phases t + p of
+# an image is phase p of tile t.  A layer takes its input with as many phases as suit it.
+# Winograd's convolutions take those of their tiles (conv/winograd.py), and pooling those that it
+# finds.  Every other layer takes one phase: there a tile is a column.  in_phases() views what has
+# one phase with several.
 
 
 def in_phases(x: np.ndarray, phases: int) -> np.ndarray:
-    """(rows, 1 or `phases`, maps, tiles, n) -> the same pixels as (rows, phases, maps, tiles, n), a view."""
+    """(rows, 1 or `phases`, maps, tiles, n) -> the same pixels
+    as (rows, phases, maps, tiles, n), a view."""
     if x.shape[1] == phases:
         return x
     rows, _, maps, columns, n = x.shape
@@ -25,13 +28,15 @@ def in_phases(x: np.ndarray, phases: int) -> np.ndarray:
 
 
 def by_columns(x: np.ndarray) -> np.ndarray:
-    """(rows, phases, maps, tiles, n) -> (rows, maps, columns, n), a copy where there are several phases."""
+    """(rows, phases, maps, tiles, n) -> (rows, maps, columns, n), a copy
+    where there are several phases."""
     rows, phases, maps, tiles, n = x.shape
     return x.transpose(0, 2, 3, 1, 4).reshape(rows, maps, tiles * phases, n)
 
 
 def columns(row: np.ndarray, first: int, step: int) -> np.ndarray:
-    """Every step-th column of a row of images from `first` on: (phases, maps, tiles, n) -> (maps, columns, n), a view.
+    """Every step-th column of a row of images from `first` on:
+    (phases, maps, tiles, n) -> (maps, columns, n), a view.
 
     `step` must be a multiple of the phases: then all these columns have the same phase."""
     phases = len(row)
@@ -41,14 +46,15 @@ def columns(row: np.ndarray, first: int, step: int) -> np.ndarray:
 class Layer(FixedNames):
     """One entry of a net: the shapes of its parameters, its work arrays, and its two passes.
 
-    in_shape and out_shape are (maps, side).  make_arrays(work, n) returns the work arrays for batches of n images, a
-    namespace: `arrays`.  There arrays.x is the input, (side, phases, maps, side / phases, n).
+    in_shape and out_shape are (maps, side).  make_arrays(work, n) returns the work arrays for
+    batches of n images, a namespace: `arrays`.  There arrays.x is the input,
+    (side, phases, maps, side / phases, n).
 
-    forward(arrays, y, prepare_next) reads arrays.x and writes y, the arrays.x of the next layer.  It calls
-    prepare_next(rows) as soon as these rows of y are written.
+    forward(arrays, y, prepare_next) reads arrays.x and writes y, the arrays.x of the next layer.
+    It calls prepare_next(rows) as soon as these rows of y are written.
 
-    backward(arrays, dy, needs_dx) overwrites dy = dL/dy, of y's shape, and writes dL/dW, dL/db to grad.W, grad.b.  It
-    returns dL/dx, of the shape of arrays.x, if that is needed.
+    backward(arrays, dy, needs_dx) overwrites dy = dL/dy, of y's shape, and writes dL/dW, dL/db to
+    grad.W, grad.b.  It returns dL/dx, of the shape of arrays.x, if that is needed.
     """
 
     _called = "layer"
@@ -70,12 +76,13 @@ class Layer(FixedNames):
         """Called when these rows of arrays.x are written."""
 
     def keep_statistics(self, arrays) -> None:
-        """Called in training when all layers have gone forward: updates running statistics from this batch."""
+        """Called in training when all layers have gone forward:
+        updates running statistics from this batch."""
 
 
 def draw_weights(rng, init: str | float, W) -> None:
-    """Fills W.  "uniform" has variance 1 / fan_in; "he" is normal with variance 2 / fan_in; a float is the standard
-    deviation of a normal distribution."""
+    """Fills W.  "uniform" has variance 1 / fan_in; "he" is normal with variance 2 / fan_in; a
+    float is the standard deviation of a normal distribution."""
     fan_in = math.prod(W.shape[1:])
     if init == "uniform":
         limit = math.sqrt(3 / fan_in)
@@ -87,7 +94,8 @@ def draw_weights(rng, init: str | float, W) -> None:
 
 
 class Dropout(Layer):
-    """Zero with probability `rate`, 0 <= rate < 1, else x / (1 - rate); x itself where arrays.rng is None.
+    """Zero with probability `rate`, 0 <= rate < 1, else x / (1 - rate); x itself
+    where arrays.rng is None.
 
     Raises ValueError for another rate."""
 

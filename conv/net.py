@@ -45,20 +45,24 @@ HIDDEN_KINDS = ("plain", "residual", "highway", "highway-bn")  # by which the pa
 
 
 class ConvNet(FixedNames):
-    """A net for images of `shape` (maps, side, side), of the layers that a list like mnist_net(16) names.
+    """A net for images of `shape` (maps, side, side),
+    of the layers that a list like mnist_net(16) names.
 
-    All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.  Layer i of the list is
-    net.layers[i].  Its .W, .b, .grad.W, .grad.b are views into the two, in the shapes that its class names.
+    All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.  Layer i
+    of the list is net.layers[i].  Its .W, .b, .grad.W, .grad.b are views into the two, in the
+    shapes that its class names.
 
-    Weights are drawn from `rng`, a generator or a seed, in the order of the list.  They are uniform of variance
-    1 / fan_in or, with init="he", normal of variance 2 / fan_in or, with a float, normal with this deviation.  `first`
-    and `last` are the same for the first and the last layer with weights; without `first` that is as the others.
-    Biases are zero but for b_T = gate_bias.  `dtype` is float32, float64, or complex128 for complex-step derivatives.
+    Weights are drawn from `rng`, a generator or a seed, in the order of the list.  They are
+    uniform of variance 1 / fan_in or, with init="he", normal of variance 2 / fan_in or, with a
+    float, normal with this deviation.  `first` and `last` are the same for the first and the last
+    layer with weights; without `first` that is as the others.  Biases are zero but for
+    b_T = gate_bias.  `dtype` is float32, float64, or complex128 for complex-step derivatives.
     `method` is Convolution's.  A net has one set of work arrays: use it from one thread at a time.
 
-    Raises ValueError for a list that makes no net.  forward() and predict() raise ValueError for an x of another shape,
-    or not finite, and TypeError for one that is no array of real numbers, or a masked one.  net.parameters = ... and
-    layer.W = ... raise AttributeError: write into the arrays.
+    Raises ValueError for a list that makes no net.  forward() and predict() raise ValueError
+    for an x of another shape, or not finite, and TypeError for one that is no array of real
+    numbers, or a masked one.  net.parameters = ... and layer.W = ... raise AttributeError:
+    write into the arrays.
     """
 
     _called = "net"
@@ -110,7 +114,8 @@ class ConvNet(FixedNames):
 
     @classmethod
     def sizes_of(cls, shape, layers) -> dict[str, int]:
-        """How many `parameters` and `statistics` the net of these layers has, without making its arrays."""
+        """How many `parameters` and `statistics` the net of these layers has,
+        without making its arrays."""
         net = cls.__new__(cls)
         net.shape = tuple(shape)
         net.method = "winograd"
@@ -149,7 +154,8 @@ class ConvNet(FixedNames):
         self._first = next(i for i, layer in enumerate(self.layers) if layer.shapes)
 
     def _name_views(self):
-        """Gives every layer its views into parameters, gradient and statistics, in the order of the list."""
+        """Gives every layer its views into parameters, gradient and statistics,
+        in the order of the list."""
         self._work = {}
         self._saved = None
         parameters_before = 0
@@ -181,10 +187,11 @@ class ConvNet(FixedNames):
         self._name_views()
 
     def forward(self, x: np.ndarray, dropout: np.random.Generator | None = None) -> np.ndarray:
-        """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array; keeps what backward()
-        needs.  Units are dropped only with a generator, `dropout`.
+        """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array;
+        keeps what backward() needs.  Units are dropped only with a generator, `dropout`.
 
-        Raises FloatingPointError where running statistics would not stay finite, and then changes none."""
+        Raises FloatingPointError where running statistics would not stay finite,
+        and then changes none."""
         self._saved = None
         work = self._workspace(self._checked(x), "train")
         logits = self._run(x, work, dropout)
@@ -193,13 +200,14 @@ class ConvNet(FixedNames):
 
     @one_blas_thread()
     def predict(self, x: np.ndarray) -> np.ndarray:
-        """x as in forward() -> the logits without dropout, keeping nothing.  Leaves a forward() undisturbed."""
+        """x as in forward() -> the logits without dropout, keeping nothing.
+        Leaves a forward() undisturbed."""
         return np.concatenate([logits for logits, _ in self._in_parts(x, "predict")])
 
     @one_blas_thread()
     def mean_gates(self, x: np.ndarray) -> list[np.ndarray]:
-        """The transform gate output T of each highway layer at each position, (rows, columns), averaged over images
-        and maps, without dropout.  Leaves a forward() undisturbed."""
+        """The transform gate output T of each highway layer at each position, (rows, columns),
+        averaged over images and maps, without dropout.  Leaves a forward() undisturbed."""
         sums = {}
         for i, layer in enumerate(self.layers):
             if layer.gates:
@@ -219,10 +227,11 @@ class ConvNet(FixedNames):
             yield self._run(part, work, None), work
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
-        """dL/dlogits (N, classes) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
+        """dL/dlogits (N, classes) of the last forward() -> dL/dparameters, flat:
+        `gradient`, overwritten by the next.
 
-        Uses up what forward() kept: raises RuntimeError when called twice, or before forward(), and ValueError for a
-        d_logits of another shape.
+        Uses up what forward() kept: raises RuntimeError when called twice, or before forward(),
+        and ValueError for a d_logits of another shape.
         """
         work = self._saved
         self._saved = None
@@ -240,7 +249,8 @@ class ConvNet(FixedNames):
     def per_parameter(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:
         """One number for each parameter, (n_parameters,), as weight decay and rates need it.
 
-        `weights` is for every W, but `last` for that of the last layer, `biases` for all that is not W."""
+        `weights` is for every W, but `last` for that of the last layer.
+        `biases` is for all that is not W."""
         parts = []
         for layer in self.layers:
             for name, shape in layer.shapes.items():
@@ -298,8 +308,8 @@ def size_of(shapes: dict[str, tuple[int, ...]]) -> int:
 class ConvWorkspace:
     """The work arrays of a net for batches of n images, made once, all in one block of memory.
 
-    For the purposes "train" and "gates" no two layers share arrays, as backward() and mean_gates() need it.  For
-    "predict" layers of one shape share arrays in turn.
+    For the purposes "train" and "gates" no two layers share arrays, as backward() and mean_gates()
+    need it.  For "predict" layers of one shape share arrays in turn.
     """
 
     def __init__(self, net: ConvNet, n: int, purpose: str):

@@ -1,5 +1,5 @@
-"""The paper's convolutional nets as data, and one of our own: lists of layers, what is published of each net, and how
-sure we are of its layers."""
+"""The paper's convolutional nets as data, and one of our own: lists of layers, what is published
+of each net, and how sure we are of its layers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 
 def mnist_net(width: int, block: str = "highway", dropout=(0.2, 0.3, 0.4, 0.5), classes: int = 10) -> list[tuple]:
-    """The paper's net of ten layers for Table 1 (section 3.2), as its authors released it; 28 x 28 pixels, one map.
+    """The paper's net of ten layers for Table 1 (section 3.2), as its authors released it;
+    28 x 28 pixels, one map.
 
     `dropout` holds the rates of the input and after each pooling."""
     input_rate, *rates = dropout
@@ -37,12 +38,12 @@ def cifar_net(
     stages, kernels=(3,), hidden: int | None = None, *,
     block: str = "highway", dropout=(0.2, 0.2, 0.2, 0.2), classes: int = 10,
 ) -> list[tuple]:  # fmt: skip
-    """Nets for 32 x 32 pixels of three maps: three stages (maps, highway layers) of a convolution and highway layers.
-    Their kernels have the sizes `kernels`, in turn.
+    """Nets for 32 x 32 pixels of three maps: three stages (maps, highway layers) of a convolution
+    and highway layers.  Their kernels have the sizes `kernels`, in turn.
 
-    With `hidden` the net ends in a fully connected layer of so many units (Table 2); without, in a 1 x 1 convolution to
-    100 maps and the mean of each map (Table 3).  `dropout` holds the rates of the input, after each stage but the last,
-    and before the last layer.
+    With `hidden` the net ends in a fully connected layer of so many units (Table 2); without, in a
+    1 x 1 convolution to 100 maps and the mean of each map (Table 3).  `dropout` holds the rates of
+    the input, after each stage but the last, and before the last layer.
     """
     input_rate, *stage_rates, last_rate = dropout
     layers = [("dropout", input_rate)]
@@ -61,8 +62,9 @@ def cifar_net(
 
 
 def eight_layers(*, block: str = "highway-bn", dropout=(0.2, 0.2, 0.2, 0.2), classes: int = 10) -> list[tuple]:
-    """Our own for 32 x 32 pixels: few layers, many maps, batch normalisation.  Where the maps are doubled the image is
-    halved, so that each highway layer costs the same.  `dropout` is as for cifar_net()."""
+    """Our own for 32 x 32 pixels: few layers, many maps, batch normalisation.  Where the maps
+    are doubled the image is halved, so that each highway layer costs the same.  `dropout` is
+    as for cifar_net()."""
     input_rate, *stage_rates, last_rate = dropout
     layers = [("dropout", input_rate), ("conv-bn", 3, 32)]
     for maps, rate in zip((64, 128), stage_rates, strict=True):
@@ -88,8 +90,9 @@ class NamedNet(NamedTuple):
 MNIST = (1, 28, 28)
 CIFAR = (3, 32, 32)
 
-# Of Table 2's nets the paper gives depth and parameters, and says that they are based on FitNets (arXiv:1412.6550).
-# Gate biases are section 2.2's for about 10, 20 and 30 layers; the released nets have the same.
+# Of Table 2's nets the paper gives depth and parameters, and says that they are based on
+# FitNets (arXiv:1412.6550).  Gate biases are section 2.2's for about 10, 20 and 30 layers; the
+# released nets have the same.
 PUBLISHED = {
     "mnist-16": NamedNet("Table 1", MNIST, partial(mnist_net, 16), "released, for width 32", 39e3, -1.0),
     "mnist-32": NamedNet("Table 1", MNIST, partial(mnist_net, 32), "released", 151e3, -1.0),
@@ -115,7 +118,8 @@ NETS = PUBLISHED | {
 
 
 def find_net(name: str) -> NamedNet:
-    """The net of this name, or mnist-N: Table 1's with N maps a layer.  Raises ValueError for another name."""
+    """The net of this name, or mnist-N: Table 1's with N maps a layer.
+    Raises ValueError for another name."""
     if name in NETS:
         return NETS[name]
     kind, _, width = name.partition("-")

@@ -1,18 +1,18 @@
-"""Layers with batch normalisation of H (Ioffe and Szegedy 2015), a convolution and, as the encyclopedia article has it,
-a highway layer:
+"""Layers with batch normalisation of H (Ioffe and Szegedy 2015), a convolution and, as the
+encyclopedia article has it, a highway layer:
 
     H = max(0, gamma u + b_H),    u = (v - mean) / deviation,    v = W_H * x;    y = H,  or  y = H T + x (1 - T)
 
-Mean and deviation are those of each map of v, over the batch and all pixels.  T is not normalised.  Training takes the
-statistics of the batch.  Evaluation takes running statistics; every forward() in training moves them a tenth of the way
-to those of its batch.
+Mean and deviation are those of each map of v, over the batch and all pixels.  T is not normalised.
+Training takes the statistics of the batch.  Evaluation takes running statistics; every forward()
+in training moves them a tenth of the way to those of its batch.
 
 Backward.  Let s = dL/d(gamma u + b_H), <.> the mean over the batch and all pixels:
 
     db_H = sum s,    dgamma = sum u s,    dv = gamma / deviation (s - <s> - u <u s>)
 
-because one v moves the mean and the deviation, and through them every u of its map.  So the sums over the whole batch
-come first, and then the products that give the gradients of W and x.
+because one v moves the mean and the deviation, and through them every u of its map.  So the sums
+over the whole batch come first, and then the products that give the gradients of W and x.
 """
 
 from __future__ import annotations
@@ -28,10 +28,13 @@ PACE = 0.1  # by which running statistics move on to those of a batch
 
 
 class Normalised:
-    """Mixed into a kind of convolution, named before it: normalises v = W_H * x to u before b_H is added.
+    """Mixed into a kind of convolution, named before it:
+    normalises v = W_H * x to u before b_H is added.
 
-    Adds the parameter gamma, (maps,), and the running statistics `mean` and `variance`, (maps,), not trained.
-    A subclass writes y from H in _combine(), and s = dL/d(gamma u + b_H) from dy in _s(): see above.
+    Adds the parameter gamma, (maps,), and the running statistics `mean` and `variance`,
+    (maps,), not trained.
+
+    A subclass writes y from H in _combine(), and s = dL/d(gamma u + b_H) from dy in _s().
     """
 
     def __init__(self, in_shape, k, *settings, **method):
@@ -79,11 +82,13 @@ class Normalised:
             prepare_next(rows)
 
     def _keep(self, views, rows, z):
-        """Keeps v in u until its mean and variance are known: z is overwritten by the next rows."""
+        """Keeps v in u until its mean and variance are known:
+        z is overwritten by the next rows."""
         views.u[rows] = z[:, :, : self.out_shape[0]]
 
     def _move_on(self, arrays, mean, variance):
-        """Finds the next running statistics; raises FloatingPointError where they are not finite."""
+        """Finds the next running statistics;
+        raises FloatingPointError where they are not finite."""
         arrays.running_mean = self.mean + PACE * (mean - self.mean)
         arrays.running_variance = self.variance + PACE * (variance - self.variance)
         if not (np.isfinite(arrays.running_mean).all() and np.isfinite(arrays.running_variance).all()):
@@ -107,7 +112,8 @@ class Normalised:
         """H -> y, of these rows."""
 
     def backward(self, arrays, dy, needs_dx):
-        """First s and its sums over the whole batch, then dv and the gradients of the convolution."""
+        """First s and its sums over the whole batch, then dv and the gradients
+        of the convolution."""
         views = arrays.views
         maps = self.out_shape[0]
         sum_s = np.zeros(maps, views.u.dtype)

@@ -14,8 +14,8 @@ from conv.layer import Layer, by_columns, columns, in_phases
 class Pool(Layer):
     """The maximum of k x k windows `stride` apart; the last windows may overhang the image.
 
-    Takes the maximum over the rows of a window, then over the columns of that.  Raises ValueError for k or stride below
-    1."""
+    Takes the maximum over the rows of a window, then over the columns of that.  Raises ValueError
+    for k or stride below 1."""
 
     def __init__(self, in_shape, k, stride):
         maps, side = in_shape
@@ -34,7 +34,8 @@ class Pool(Layer):
         maps, side = self.in_shape
         out = self.out_shape[1]
         phases = self.phases
-        # Windows so far apart begin at the same phase of a tile.  y has that many phases, one for each kind of window.
+        # Windows so far apart begin at the same phase of a tile.
+        # y has that many phases, one for each kind of window.
         arrays.every = math.lcm(phases, self.stride) // self.stride
         arrays.row_max = work.new("row_max", (out, phases, maps, side // phases, n))  # over the rows of a window
         arrays.y = work.new("y", (out, arrays.every, maps, -(-out // arrays.every), n))
@@ -57,7 +58,8 @@ class Pool(Layer):
             prepare_next(slice(i, i + 1))
 
     def backward(self, arrays, dy, needs_dx):
-        """The gradient of a window goes to the first of its largest pixels: a uniform image has several."""
+        """The gradient of a window goes to the first of its largest pixels:
+        a uniform image has several."""
         overlapping = arrays.here is not None
         d_row_max = arrays.d_row_max
         d_y = arrays.d_y
@@ -80,7 +82,8 @@ class Pool(Layer):
         return list(x[i * self.stride :][: self.k])
 
     def _columns(self, arrays, row, y):
-        """For each phase of y, [the columns of `row` in its windows, from left to right], and the columns of y."""
+        """For each phase of y, [the columns of `row` in its windows, from left to right],
+        and the columns of y."""
         out = self.out_shape[1]
         step = arrays.every * self.stride
         for phase in range(min(arrays.every, out)):
@@ -91,7 +94,8 @@ class Pool(Layer):
 
 
 def copy_columns(source, target) -> None:
-    """Copies a row of images (phases, maps, tiles, n) to one with other phases, as many columns as both have."""
+    """Copies a row of images (phases, maps, tiles, n) to one with other phases,
+    as many columns as both have."""
     step = math.lcm(len(source), len(target))
     for first in range(step):
         x = columns(source, first, step)
@@ -101,7 +105,8 @@ def copy_columns(source, target) -> None:
 
 
 def largest(parts, top) -> None:
-    """top = the maximum of the parts, (maps, columns, n) each; all but the first may lack the last columns."""
+    """top = the maximum of the parts, (maps, columns, n) each;
+    all but the first may lack the last columns."""
     np.copyto(top, parts[0])
     for part in parts[1:]:
         here = top[..., : part.shape[-2], :]
@@ -111,7 +116,8 @@ def largest(parts, top) -> None:
 def to_the_largest(parts, top, d_top, d_parts, here) -> None:
     """Routes d_top to the first part that attains the maximum, number by number; destroys d_top.
 
-    With scratch `here`, for windows that overlap, it is added to d_parts; with None it is written over them."""
+    With scratch `here`, for windows that overlap, it is added to d_parts;
+    with None it is written over them."""
     for part, d_part in zip(parts, d_parts, strict=True):
         inside = ..., slice(part.shape[-2]), slice(None)
         d_left = d_top[inside]  # what no part before has taken
@@ -130,7 +136,8 @@ def to_the_largest(parts, top, d_top, d_parts, here) -> None:
 
 
 class Average(Layer):
-    """The mean of k x k windows side by side.  Raises ValueError where they do not fill the image."""
+    """The mean of k x k windows side by side.
+    Raises ValueError where they do not fill the image."""
 
     def __init__(self, in_shape, k):
         maps, side = in_shape

@@ -59,7 +59,8 @@ BLOCK_ROWS = 32  # of an operand at a time; those of M V' OpenBLAS copies from a
 
 
 def tile(side: int) -> int | None:
-    """m for images of this side: how many pixels of a row or column a tile has; None where no tile fits."""
+    """m for images of this side: how many pixels of a row or column a tile has;
+    None where no tile fits."""
     if side == 6:
         return 6
     return next((m for m in (4, 3, 2) if side % m == 0), None)
@@ -88,8 +89,8 @@ def matrices(m: int, dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @cache
 def matrices_of_dX(m: int, dtype) -> tuple[np.ndarray, np.ndarray]:
-    """B with columns that add two more rows, (m + 2, m + 4), and B of a tile's own pixels with columns that add what
-    overhangs its neighbours, (m, m + 4)."""
+    """B with columns that add two more rows, (m + 2, m + 4), and B of a tile's own pixels with
+    columns that add what overhangs its neighbours, (m, m + 4)."""
     _, _, B_t = matrices(m, dtype)
     last_rows = np.eye(m + 2, 2, dtype=B_t.dtype)
     neighbours = np.eye(m, dtype=B_t.dtype)[:, [-1, 0]]
@@ -97,10 +98,11 @@ def matrices_of_dX(m: int, dtype) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Winograd:
-    """F(m x m, 3 x 3) of images (maps, side): z = W * x + b, with zeros around x, and its two gradients.
+    """F(m x m, 3 x 3) of images (maps, side):
+    z = W * x + b, with zeros around x, and its two gradients.
 
-    Work arrays: arrays.x (side, m, maps, tiles, n), which the layer below writes and whose rows prepare_input()
-    transforms to arrays.X (side + 2, m + 2, maps, tiles x n), and scratch.
+    Work arrays: arrays.x (side, m, maps, tiles, n), which the layer below writes and whose rows
+    prepare_input() transforms to arrays.X (side + 2, m + 2, maps, tiles x n), and scratch.
     """
 
     def __init__(self, maps: int, side: int, outputs: int, m: int):
@@ -139,8 +141,8 @@ class Winograd:
             arrays.back = work.scratch("back", (arrays.at_once, m, maps, tiles, n))
 
     def prepare_input(self, arrays, rows: slice) -> None:
-        """X = B' x along the columns.  The first and the last column that a tile sees are its neighbours': they enter
-        one plane of X each, times 1."""
+        """X = B' x along the columns.  The first and the last column that a tile sees are its
+        neighbours': they enter one plane of X each, times 1."""
         _, _, B_t = matrices(self.phases, arrays.x.dtype)
         n = arrays.n
         x = arrays.x[rows]
@@ -153,8 +155,8 @@ class Winograd:
         add(last, x[:, 0, :, n:], last)
 
     def forward(self, arrays, W, b):
-        """Yields (rows, z): W (outputs, 3, 3, maps), b (outputs,) -> z (rows, m, outputs, tiles, n), overwritten by the
-        next."""
+        """Yields (rows, z): W (outputs, 3, 3, maps), b (outputs,) -> z
+        (rows, m, outputs, tiles, n), overwritten by the next."""
         m = self.phases
         A_t, _, _ = matrices(m, arrays.x.dtype)
         self._transform_weights(arrays, W)
@@ -171,9 +173,11 @@ class Winograd:
                 yield slice(top + i, top + i + arrays.at_once), arrays.z
 
     def backward(self, arrays, W, grad, dx, carried):
-        """Yields (rows, dz) for the caller to fill in with dL/dz; writes grad.W, grad.b and, unless dx is None, dL/dx.
+        """Yields (rows, dz) for the caller to fill in with dL/dz;
+        writes grad.W, grad.b and, unless dx is None, dL/dx.
 
-        With `carried` dx already holds what is carried past the convolution: dL/dx is added to it."""
+        With `carried` dx already holds what is carried past the convolution:
+        dL/dx is added to it."""
         m = self.phases
         A_t, _, _ = matrices(m, arrays.x.dtype)
         A = A_t.T
@@ -222,7 +226,8 @@ class Winograd:
         transform(B_t, arrays.X[top : top + self.phases + 2, planes], arrays.V, ROWS)
 
     def _gradient_of_X(self, arrays, dM, planes):
-        """dX = B dV along the rows, plus the last two rows of dX of the tiles above, which these tiles see first."""
+        """dX = B dV along the rows, plus the last two rows of dX of the tiles above,
+        which these tiles see first."""
         m = self.phases
         B_and_last, _ = matrices_of_dX(m, arrays.x.dtype)
         dV = arrays.V
@@ -231,10 +236,11 @@ class Winograd:
         transform(B_and_last, arrays.V_and_last, arrays.dX[:, planes], ROWS)
 
     def _input_gradient(self, arrays, top, dx, carried):
-        """dx = B dX along the columns, of the rows that are finished: no other row of tiles adds to them.
+        """dx = B dX along the columns, of the rows that are finished:
+        no other row of tiles adds to them.
 
-        dX begins with the row above this row of tiles.  Its first and last plane overhang the tile: they belong to the
-        neighbours' last and first column."""
+        dX begins with the row above this row of tiles.  Its first and last plane overhang the
+        tile: they belong to the neighbours' last and first column."""
         n = arrays.n
         m = self.phases
         _, B_and_neighbours = matrices_of_dX(m, arrays.x.dtype)
@@ -267,7 +273,8 @@ def transform(matrix, x, out, axis) -> None:
 
 
 def product(U, V, M) -> None:
-    """M = U V of the last two axes: (outputs, maps) (maps, columns), in blocks that OpenBLAS does not pack."""
+    """M = U V of the last two axes:
+    (outputs, maps) (maps, columns), in blocks that OpenBLAS does not pack."""
     outputs, maps = U.shape[-2:]
     for rows in blocks(outputs, BLOCK_ROWS):
         for columns in columns_unpacked(V.shape[-1], min(BLOCK_ROWS, outputs) * maps):
@@ -292,8 +299,8 @@ def blocks(rows: int, size: int) -> list[slice]:
 
 
 def columns_unpacked(columns: int, multiplications: int) -> list[slice]:
-    """As few blocks as possible, of nearly equal size.  A column takes so many multiplications; a block takes at most
-    UNPACKED, or is one column."""
+    """As few blocks as possible, of nearly equal size.  A column takes so many multiplications; a
+    block takes at most UNPACKED, or is one column."""
     parts = -(-columns // max(1, UNPACKED // multiplications))
     return blocks(columns, -(-columns // parts))
 

@@ -1,4 +1,4 @@
-"""Training of a convolutional net: saved after every epoch, and resumed from there exactly, to the last bit."""
+"""Training of a convolutional net, saved after every epoch and resumed exactly, to the last bit."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ from training.schedules import SCHEDULES
 
 
 class Training:
-    """A net in training, and everything that changes from epoch to epoch.  save() writes all of it, so that load()
-    goes on as if there had been no interruption, to the last bit.
+    """A net in training, and everything that changes from epoch to epoch.  save() writes all of
+    it, so that load() goes on as if there had been no interruption, to the last bit.
 
-    hn.train_epoch() uses it as its net and as its optimiser, with images in bytes: forward() moves, scales and drops,
-    step() sets the rate.
+    hn.train_epoch() uses it as its net and as its optimiser, with images in bytes: forward()
+    moves, scales and drops, step() sets the rate.
 
-    Raises ValueError for images that the net cannot take, and for settings and protocols that train nothing."""
+    Raises ValueError for images that the net cannot take,
+    and for settings and protocols that train nothing."""
 
     COLUMNS = ("epoch", "train_loss", "train_acc", "test_loss", "test_acc", "grad_norm")
 
@@ -125,8 +126,9 @@ class Training:
         return {**protocol, **self.images, **asdict(self.settings)}
 
     def check_whole(self) -> None:
-        """Raises ValueError within an epoch, where the run was interrupted or diverged: its state is of no epoch.  Also
-        raises it where steps were made outside train_conv(), which the history lacks."""
+        """Raises ValueError within an epoch, where the run was interrupted or diverged: its
+        state is of no epoch.  Also raises it where steps were made outside train_conv(),
+        which the history lacks."""
         if self.within_epoch:
             raise ValueError(f"the run ended within epoch {self.epochs + 1}: load() what was saved before")
         steps = self.epochs * self.steps_of_epoch
@@ -150,8 +152,8 @@ class Training:
     def save(self, path: str | Path) -> None:
         """Writes everything to one .npz file, whole or not at all.
 
-        Raises InputError where the file cannot be written; ValueError within an epoch and for what load() would
-        refuse."""
+        Raises InputError where the file cannot be written; ValueError within an epoch and for what
+        load() would refuse."""
         self._check_history()
         self.check_whole()
         for name, array in self._arrays().items():
@@ -174,7 +176,8 @@ class Training:
 
     @classmethod
     def load(cls, path: str | Path) -> Training:
-        """Reads what save() wrote, executing nothing of it; raises InputError for any other file."""
+        """Reads what save() wrote, executing nothing of it;
+        raises InputError for any other file."""
 
         def arguments_of(head):
             return ConvSettings(**head["settings"]), Protocol(*head["protocol"]), dict(head["images"])
@@ -211,7 +214,9 @@ class Training:
 
 
 def evaluate(net, x: np.ndarray, y: np.ndarray) -> dict:
-    """{test_loss, test_acc}: mean cross-entropy and share of right answers on x (N, pixels), y (N,).
+    """{test_loss, test_acc}: mean cross-entropy, and share of right answers.
+
+    x is (N, pixels) uint8, y (N,).
 
     Raises FloatingPointError for a net that is not finite."""
     logits = hn.finite_logits(net, x)
@@ -237,13 +242,17 @@ def train_conv(
     report=lambda row: None,
     stop_after: int | None = None,
 ) -> None:
-    """Trains until the last epoch of the settings; after each epoch writes the checkpoint and calls report(row).
+    """Trains until the last epoch of the settings;
+    after each epoch writes the checkpoint and calls report(row).
 
-    With `stop_after` it ends after that epoch, if this is an earlier one.  The schedule remains that of all epochs: a
-    run that load() restores goes on as if it had not been stopped.
-    A run that diverges stops there: its history ends with the last whole epoch, and `diverged` says where.
-    Raises ValueError for other images than those that the run was made for, for a run that ended within an epoch, and
-    for a stop before the first epoch."""
+    With `stop_after` it ends after that epoch, if this is an earlier one.  The schedule remains
+    that of all epochs: a run that load() restores goes on as if it had not been stopped.
+
+    A run that diverges stops there: its history ends with the last whole epoch, and `diverged`
+    says where.
+
+    Raises ValueError for other images than those that the run was made for, for a run that ended
+    within an epoch, and for a stop before the first epoch."""
     training.check_whole()
     check_images(training, data)
     last = training.settings.epochs

@@ -1,4 +1,5 @@
-"""The images that a convolutional net is trained on: which of a data set, and how they are scaled and moved."""
+"""The images that a convolutional net is trained on:
+which of a data set, and how they are scaled and moved."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from training.protocols import HELD_OUT, ConvSettings, Protocol
 
 
 def select_images(data: hn.Dataset, settings: ConvSettings) -> hn.Dataset:
-    """The first n_train training and n_test test images.  With settings.validation, the last HELD_OUT training images
-    are the test images, and are not trained on.
+    """The first n_train training and n_test test images.  With settings.validation, the last
+    HELD_OUT training images are the test images, and are not trained on.
 
     Raises ValueError for more images than there are, and for fewer than one."""
     if settings.validation:
@@ -38,7 +39,8 @@ def select_images(data: hn.Dataset, settings: ConvSettings) -> hn.Dataset:
 
 
 def shape_of(maps: int, n_pixels: int) -> tuple[int, int, int]:
-    """(maps, side, side) of images of so many pixels; raises ValueError where they are not square."""
+    """(maps, side, side) of images of so many pixels;
+    raises ValueError where they are not square."""
     side = math.isqrt(n_pixels // maps)
     if maps * side**2 != n_pixels:
         noun = "map" if maps == 1 else "maps"
@@ -47,15 +49,16 @@ def shape_of(maps: int, n_pixels: int) -> tuple[int, int, int]:
 
 
 def check_square(data: hn.Dataset) -> None:
-    """Raises ValueError unless the images are square.  Their number of pixels does not tell: 16 x 25 = 20 x 20."""
+    """Raises ValueError unless the images are square.
+    Their number of pixels does not tell: 16 x 25 = 20 x 20."""
     rows, columns = data.shape[-2:]
     if rows != columns:
         raise ValueError(f"images of {rows} x {columns} pixels are not square")
 
 
 def fingerprint(data: hn.Dataset) -> dict:
-    """{pixels, classes, crc32}, by which a checkpoint knows its images; pixels are those of all maps of an image.
-    Raises ValueError where the images are not square."""
+    """{pixels, classes, crc32}, by which a checkpoint knows its images; pixels are those of all
+    maps of an image.  Raises ValueError where the images are not square."""
     check_square(data)
     crc = 0
     for array in data[:4]:
@@ -64,7 +67,8 @@ def fingerprint(data: hn.Dataset) -> dict:
 
 
 def random_shift(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Square images (N, pixels), each moved right and down by -most to most whole pixels; pixels that come in are 0."""
+    """Square images (N, pixels), each moved right and down by -most to most whole pixels;
+    pixels that come in are 0."""
     n = len(x)
     side = math.isqrt(x.shape[1])
     padded = np.pad(x.reshape(n, side, side), ((0, 0), (most, most), (most, most)))
@@ -74,9 +78,11 @@ def random_shift(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarr
 
 
 class Pixels:
-    """MNIST's images as a net takes them: (n, pixels) uint8 -> float32 in [0, 1), as the authors had them.
+    """MNIST's images as a net takes them:
+    (n, pixels) uint8 -> float32 in [0, 1), as the authors had them.
 
-    For training each image is moved by at most `shift` pixels.  conv.cifar.Pipeline is the same for CIFAR.
+    For training each image is moved by at most `shift` pixels.
+    conv.cifar.Pipeline is the same for CIFAR.
 
     Raises ValueError for pixels that are not bytes."""
 

@@ -34,9 +34,9 @@ class Nesterov(Optimizer):
 
         g = gradient + weight_decay parameters,    v = momentum v + g,    parameters -= lr rates (g + momentum v)
 
-    `weight_decay` and `rates` are numbers, or one for each parameter: see ConvNet.per_parameter().  `lr` may be set
-    before every step; the new rate then applies to all of v.  (In Caffe v is already multiplied by the rates of earlier
-    steps.)  Raises ValueError unless lr is positive.
+    `weight_decay` and `rates` are numbers, or one for each parameter: see ConvNet.per_parameter().
+    `lr` may be set before every step; the new rate then applies to all of v.  (In Caffe v is
+    already multiplied by the rates of earlier steps.)  Raises ValueError unless lr is positive.
     """
 
     v: np.ndarray

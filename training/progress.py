@@ -51,7 +51,8 @@ class Progress:
         bar.update(steps_before + 1 - bar.n)
 
     def _epochs_to_go(self) -> int:
-        """Epochs of the job that ends last, when every job takes the next net as soon as it has finished one."""
+        """Epochs of the job that ends last, when every job takes the next net as soon
+        as it has finished one."""
         ends = [0] * self.jobs
         for left in self.epochs_left.values():
             heapq.heapreplace(ends, ends[0] + left)

@@ -15,8 +15,8 @@ HELD_OUT = 5000  # the last training images, on which settings are compared
 class Protocol(NamedTuple):
     """How a net is trained.  For another number of epochs the schedule is stretched or squeezed.
 
-    All protocols have Nesterov's momentum 0.9 and batches of 100; biases, and gamma of batch normalisation, learn at
-    twice the rate and do not decay."""
+    All protocols have Nesterov's momentum 0.9 and batches of 100; biases, and gamma of batch
+    normalisation, learn at twice the rate and do not decay."""
 
     epochs: int
     dropout: tuple[float, ...]  # rates of the input, and of the other places where conv/nets.py drops units
@@ -57,8 +57,9 @@ SHORT_ON_MNIST = Protocol(  # chosen by experiments/table1.py
     decay_of_last=5e-4,
     init="uniform",
 )
-# Released are the settings of Table 3's 19 layers.  Of Table 2's nets the paper gives gate biases only in general
-# (section 2.2), and no settings of their training: protocol_of() takes these for them, with another first layer.
+# Released are the settings of Table 3's 19 layers.  Of Table 2's nets the paper gives gate biases
+# only in general (section 2.2), and no settings of their training: protocol_of() takes these for
+# them, with another first layer.
 PAPER_ON_CIFAR_10 = Protocol(
     epochs=400,
     dropout=(0.2,) * 4,
@@ -89,9 +90,10 @@ PROTOCOLS = {
     "cifar-10": {"paper": PAPER_ON_CIFAR_10, "short": SHORT_ON_CIFAR},
     "cifar-100": {"paper": PAPER_ON_CIFAR_100, "short": SHORT_ON_CIFAR},
 }
-# The first layer of Table 2's nets, which end in a fully connected layer.  With weights from N(0, 1), as the released
-# program draws them for the 19 layers, Highway A diverges within a few steps (results/cifar.json, "first_layer").  The
-# released file asks for a deviation of 0.05, which that program ignores: here these nets take it.
+# The first layer of Table 2's nets, which end in a fully connected layer.  With weights from
+# N(0, 1), as the released program draws them for the 19 layers, Highway A diverges within a few
+# steps (results/cifar.json, "first_layer").  The released file asks for a deviation of 0.05, which
+# that program ignores: here these nets take it.
 FIRST_OF_TABLE_2 = 0.05
 
 

@@ -1,4 +1,4 @@
-"""Runs of convolutional nets: from a seed or a checkpoint to the RUN of the JSON, and the JSON of several."""
+"""Runs of convolutional nets: from a seed or a checkpoint to the RUN of the JSON, and the JSON."""
 
 from __future__ import annotations
 
@@ -34,12 +34,15 @@ def train_one(
 ) -> dict:
     """Trains one net and returns its RUN.
 
-    It goes on from `checkpoint`, if that exists; else begins from the seed or, with `branch_of`, from that checkpoint
-    of a run at another rate.  With resume=False it begins in any case, and replaces the checkpoint.  `stop_after` is
-    train_conv()'s.  Calls tell((seed, row)) after each step, with {"step": n}, and after each epoch, with the "seconds"
-    so far in its row.
+    It goes on from `checkpoint`, if that exists; else begins from the seed or, with `branch_of`,
+    from that checkpoint of a run at another rate.  With resume=False it begins in any case, and
+    replaces the checkpoint.  `stop_after` is train_conv()'s.
 
-    Raises InputError for a file that is no checkpoint, or one of another run, and where none can be written.
+    Calls tell((seed, row)): after each step with {"step": n}, and after each epoch with its row
+    and the "seconds" so far.
+
+    Raises InputError for a file that is no checkpoint, or one of another run,
+    and where none can be written.
     """
     training = Training(settings, protocol, fingerprint(data))
     if resume and checkpoint and checkpoint.exists():
@@ -61,7 +64,9 @@ def train_one(
 def run_record(training: Training, data: hn.Dataset) -> dict:
     """The RUN of the JSON, with the filters, gates and errors that the pictures show.
 
-    A run that was stopped has `stopped_after`, the number of its epochs, and no final numbers; a branch has `parent`.
+    A run that was stopped has `stopped_after`, the number of its epochs, and no final
+    numbers; a branch has `parent`.
+
     Raises ValueError for other images than those that the run was made for."""
     check_images(training, data)
     settings = training.settings
@@ -89,9 +94,10 @@ def run_record(training: Training, data: hn.Dataset) -> dict:
 def inspect_net(training: Training, data: hn.Dataset) -> dict:
     """What the pictures show of a trained net.
 
-    `filters` are the first layer's, (maps, rows, columns), or with an image's maps last where it has several.
-    `final_T_per_layer` and `final_T_per_position` are the mean T, over test images and all maps.  `wrong` are the test
-    images that the net gets wrong; the first of them have their pixels, too, map by map, row by row, in hexadecimal."""
+    `filters` are the first layer's, (maps, rows, columns), or with an image's maps last where it
+    has several.  `final_T_per_layer` and `final_T_per_position` are the mean T, over test images
+    and all maps.  `wrong` are the test images that the net gets wrong; the first of them have
+    their pixels, too, map by map, row by row, in hexadecimal."""
     first = next(layer for layer in training.net.layers if layer.shapes)
     filters = first.W[..., 0] if first.in_shape[0] == 1 else first.W
     T = training.net.mean_gates(training.inputs.test(data.x_test[:INSPECTED]))

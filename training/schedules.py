@@ -1,4 +1,4 @@
-"""Schedules of the learning rate: progress through the training, from 0 to 1 -> a factor of the highest rate."""
+"""Schedules of the learning rate: the progress of the training, from 0 to 1 -> a factor of the rate."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 
 
 def in_steps(progress: float) -> float:
-    """A tenth of the rate after 1/3 of the training, a hundredth after 2/3."""
+    """A tenth of the rate after 1/3, a hundredth after 2/3."""
     return 0.1 ** min(int(3 * progress), 2)
 
 
 def in_late_steps(progress: float) -> float:
-    """A tenth of the rate after 1/2 of the training, a hundredth after 3/4, a thousandth after 7/8."""
+    """A tenth of the rate after 1/2, a hundredth after 3/4, a thousandth after 7/8."""
     steps = sum(progress >= start for start in (1 / 2, 3 / 4, 7 / 8))
     return 0.1**steps
 
