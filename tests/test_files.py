@@ -24,8 +24,8 @@ import highway_networks as hn
 from conv import cifar
 from plumbing import files
 from plumbing.files import InputError, Lock, check_writable, read_json, write_whole, written_beside
-from training import convolutional, protocols
-from training.trials import Experiment
+from training import checkpoints, convolutional, protocols
+from training.trials import Runner
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions and links of POSIX")
 
@@ -107,10 +107,10 @@ def test_a_command_holds_its_lock_from_start_to_end(tmp_path, shapes, monkeypatc
 
         monkeypatch.setattr(cn, name, function)
 
-    for name in ("load_images", "check_unsaved", "train_one", "record", "replace_file", "table"):
+    for name in ("load_images", "check_unsaved", "train_one", "file_record", "replace_file", "table"):
         watched(name)
     assert cn.main(conv_words(shapes, out)) == 0
-    assert set(seen) == {"load_images", "check_unsaved", "train_one", "record", "replace_file", "table"}
+    assert set(seen) == {"load_images", "check_unsaved", "train_one", "file_record", "replace_file", "table"}
     with Lock(out):
         pass
 
@@ -163,19 +163,18 @@ def test_a_folder_where_nothing_can_be_locked_is_named_and_used(tmp_path, monkey
 
 
 def test_a_second_experiment_is_refused_until_the_first_has_ended(tmp_path):
-    words = ["--results", str(tmp_path), "--jobs", "1"]
     with holder_of(tmp_path / "log.jsonl") as first:
         with pytest.raises(InputError, match=r"another command is writing .*log\.jsonl"):
-            Experiment("log", "A test.", {"default": {}}, words)
-        Experiment("another", "A test.", {"default": {}}, words)
+            Runner("log", "default", {}, folder=tmp_path, jobs=1)
+        Runner("another", "default", {}, folder=tmp_path, jobs=1)
         first.kill()
         first.wait()
-        e = Experiment("log", "A test.", {"default": {}}, words)
+        e = Runner("log", "default", {}, folder=tmp_path, jobs=1)
     with pytest.raises(InputError, match="another command is writing"):
-        Experiment("log", "A test.", {"default": {}}, words)
+        Runner("log", "default", {}, folder=tmp_path, jobs=1)
     assert e.run(abs_of, [{"x": -1}]) == [{"x": -1, "abs": 1, "seconds": pytest.approx(0, abs=9)}]
     del e
-    Experiment("log", "A test.", {"default": {}}, words)
+    Runner("log", "default", {}, folder=tmp_path, jobs=1)
     assert sorted(os.listdir(tmp_path)) == ["log.jsonl"]
 
 
@@ -191,11 +190,11 @@ def test_no_two_outputs_share_a_file():
     for out in OUTS:
         names = [out]
         for seed in (0, 1, 10):
-            net = cn.net_file(Path(out), seed)
-            names += [str(net), str(cn.unfinished(net))]
+            net = checkpoints.net_file(Path(out), seed)
+            names += [str(net), str(checkpoints.unfinished(net))]
         for name in names:
             assert owner.setdefault(name, out) == out
-    assert cn.net_file(Path("run_conv.json"), 0) == Path("run_conv_0.npz")
+    assert checkpoints.net_file(Path("run_conv.json"), 0) == Path("run_conv_0.npz")
 
 
 def test_the_nets_of_two_json_files_lie_side_by_side(tmp_path, shapes):
@@ -270,7 +269,7 @@ def test_only_regular_files_are_read_as_cifar(tmp_path):
 
 @posix
 def test_a_log_of_trials_is_a_regular_file(tmp_path):
-    e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
+    e = Runner("log", "default", {}, folder=tmp_path, jobs=1)
     os.mkfifo(e.log)
     with pytest.raises(OSError, match="not a file"):
         e.run(abs_of, [{"x": -1}])
@@ -334,7 +333,7 @@ def saved_net(path):
 
 
 def saved_training(path):
-    settings = protocols.Settings(net="mnist-1", epochs=1, n_train=100)
+    settings = protocols.ConvSettings(net="mnist-1", epochs=1, n_train=100)
     convolutional.Training(
         settings, protocols.PROTOCOLS["mnist"]["short"], {"pixels": 196, "classes": 3, "crc32": ""}
     ).save(path)

@@ -16,12 +16,12 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import highway_networks as hn
 import straightforward
 from benchmarks.rivals import as_straightforward
-from conv.layers import ConvNet, Nesterov
+from conv.net import ConvNet
 from plumbing.arrays import zero_rows, zeros
 from plumbing.files import InputError
 from training import convolutional
 from training.extra_blocks import Residual
-from training.fully_connected import SGD
+from training.optimizers import SGD, Nesterov
 
 
 def of_two_gates(net, x):
