@@ -29,12 +29,14 @@ if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is 
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
+import gzip
 import hashlib
 import json
 import math
 import operator
 import time
 import unicodedata
+import zlib
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -64,7 +66,7 @@ from plumbing.arrays import (
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
 from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread
-from plumbing.records import PAIR, table
+from plumbing.records import PAIR
 
 tqdm.monitor_interval = 0  # no thread of its own beside the processes that are forked
 
@@ -72,6 +74,7 @@ tqdm.monitor_interval = 0  # no thread of its own beside the processes that are 
 
 BUNDLED = ROOT / "data" / "mnist"
 CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
+MOST_IDX = 1 << 30  # bytes of one idx file; the largest of the MNIST family has 547 million
 PATIENCE = 30  # seconds without a byte before the next mirror is tried
 _PUBLISHED = files.read_json(ROOT / "data" / "mnist.json")
 MIRRORS = _PUBLISHED["mirrors"]
@@ -118,14 +121,14 @@ def _read_folder(folder: Path, must_be_mnist: bool = False) -> Dataset:
 def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; one with the four files of a data set is needed")
-    contents = [files.read_plain_or_gz(folder / name) for name in SHA256]
+    contents = [read_plain_or_gz(folder / name) for name in SHA256]
     for (name, sha256), (path, _, digest) in zip(SHA256.items(), contents, strict=True):
         twin = next((other for other in SHA256 if SHA256[other] == digest), name)
         if twin != name:
             raise InputError(f"{path} holds MNIST's {twin}: the files are swapped")
         if must_be_mnist and digest != sha256:
             raise InputError(f"{path} is not MNIST's file: SHA-256 {digest[:12]}..., expected {sha256[:12]}...")
-    parsed = (files.parse_idx(path, data, 3 if "images" in path.name else 1) for path, data, _ in contents)
+    parsed = (parse_idx(path, data, 3 if "images" in path.name else 1) for path, data, _ in contents)
     x_train, y_train, x_test, y_test = parsed
     for what, x, y in (("train", x_train, y_train), ("t10k", x_test, y_test)):
         if len(x) != len(y) or x.size == 0:
@@ -142,6 +145,57 @@ def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
     name = "MNIST" if digests == [*SHA256.values()] else name_of_set(folder, checksum)
     source = folder.relative_to(ROOT) if folder.is_relative_to(ROOT) else folder
     return Dataset(*arrays, name, str(source), int(y_train.max()) + 1, checksum, x_train.shape[1:])
+
+
+def read_plain_or_gz(path: Path) -> tuple[Path, bytes, str]:
+    """The idx file, or PATH.gz uncompressed: what was read, its bytes and their SHA-256; InputError where that fails.
+
+    Reads one byte more than its header declares at most, and of a file without such a header no more than that.
+    """
+    for there in (path.with_name(f"{path.name}.gz"), path):
+        try:
+            with files.open_file(there) as file:
+                data = _idx_bytes(there, gzip.GzipFile(fileobj=file) if there.suffix == ".gz" else file)
+        except FileNotFoundError:
+            continue
+        except (OSError, EOFError, zlib.error) as error:
+            raise InputError(f"{there} cannot be read: {error}") from error
+        return there, data, hashlib.sha256(data).hexdigest()
+    raise InputError(f"{path} is missing, as a plain file or as .gz")
+
+
+def _idx_bytes(path: Path, file) -> bytes:
+    """What parse_idx() needs of a file, to see even that it is none, or too long."""
+    begin = file.read(4)
+    rank = begin[3] if begin[:3] == bytes((0, 0, 8)) and len(begin) == 4 else 0
+    if not 1 <= rank <= 3:
+        return begin
+    begin += file.read(4 * rank)
+    shape = np.frombuffer(begin, ">u4", len(begin) // 4)[1:]
+    size = math.prod(map(int, shape))
+    if size > MOST_IDX:
+        sizes = " x ".join(map(str, shape))
+        raise InputError(f"{path} says that it holds {sizes} bytes; more than {MOST_IDX} are not read")
+    if len(begin) < 4 + 4 * rank:
+        return begin
+    return begin + file.read(size + 1)
+
+
+def parse_idx(path: Path, data: bytes, n_dims: int) -> np.ndarray:
+    """uint8 of that rank from a file in the idx format: 0, 0, element type (8: unsigned byte), rank; the sizes,
+    big-endian; the data.  Raises InputError where `data`, read from `path`, is something else."""
+    magic, start = bytes((0, 0, 8, n_dims)), 4 + 4 * n_dims
+    if data[:4] != magic:
+        raise InputError(f"{path} does not begin with the idx magic number {magic.hex()} but with '{data[:4].hex()}'")
+    if len(data) < start:
+        raise InputError(f"{path} ends inside its header")
+    shape = tuple(int(size) for size in np.frombuffer(data, ">u4", n_dims, offset=4))
+    size, says = len(data) - start, " x ".join(map(str, shape))
+    if size > math.prod(shape):
+        raise InputError(f"{path} has more bytes of data than it should; its header says {says}")
+    if size < math.prod(shape):
+        raise InputError(f"{path} has {size} bytes of data; its header says {says}")
+    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 
 
 def name_of_set(folder: Path, checksum: str) -> str:
@@ -1010,6 +1064,21 @@ def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> l
         seconds = sum(run["wallclock_sec"] for run in both.values())
         result.append({"depth": s.depth, "seed": s.seed, "wallclock_sec": seconds, **both})
     return result
+
+
+def table(runs: list[dict]) -> str:
+    """A line a pair, highway beside plain; over several seeds the mean ± standard deviation."""
+    lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]
+    for pair in runs:
+        ends = [(pair[block]["final_test_acc"], pair[block]["final_train_loss"]) for block in PAIR]
+        cells = [f"{'DIVERGED':>17} {'-':>11}" if None in end else "{:17.3f} {:11.4g}".format(*end) for end in ends]
+        lines.append(f"{pair['depth']:5d} {pair['seed']:6d}  {''.join(cells)}")
+    for depth, block in dict.fromkeys((pair["depth"], block) for pair in runs for block in PAIR):
+        accuracies = [p[block]["final_test_acc"] for p in runs if p["depth"] == depth and not p[block]["diverged"]]
+        if len(accuracies) > 1:
+            mean, sd = np.mean(accuracies), np.std(accuracies, ddof=1)
+            lines.append(f"depth {depth}, {block}: test accuracy {mean:.3f} ± {sd:.3f} over {len(accuracies)} seeds")
+    return "\n".join(lines)
 
 
 def outcome(run: dict) -> str:

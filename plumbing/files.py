@@ -6,8 +6,6 @@ import contextlib
 import errno
 import functools
 import glob
-import gzip
-import hashlib
 import io
 import json
 import math
@@ -19,7 +17,6 @@ import subprocess
 import sys
 import weakref
 import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +28,6 @@ else:
     import fcntl
 
 ROOT = Path(__file__).resolve().parents[1]  # of the project
-MOST_IDX = 1 << 30  # bytes of one idx file; the largest of the MNIST family has 547 million
 MOST_JSON = 1 << 28  # bytes of one JSON file
 LEFTOVER_AGE = 3600  # seconds; no write takes as long
 GIT_SECONDS = 5  # a git that takes longer is not waited for
@@ -147,57 +143,6 @@ def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kin
         raise ValueError(f"{name} has {size_there} bytes; its header says {size}")
     with archive.open(member) as file:
         return np.lib.format.read_array(file, allow_pickle=False)
-
-
-def read_plain_or_gz(path: Path) -> tuple[Path, bytes, str]:
-    """The idx file, or PATH.gz uncompressed: what was read, its bytes and their SHA-256; InputError where that fails.
-
-    Reads one byte more than its header declares at most, and of a file without such a header no more than that.
-    """
-    for there in (path.with_name(f"{path.name}.gz"), path):
-        try:
-            with open_file(there) as file:
-                data = _idx_bytes(there, gzip.GzipFile(fileobj=file) if there.suffix == ".gz" else file)
-        except FileNotFoundError:
-            continue
-        except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"{there} cannot be read: {error}") from error
-        return there, data, hashlib.sha256(data).hexdigest()
-    raise InputError(f"{path} is missing, as a plain file or as .gz")
-
-
-def _idx_bytes(path: Path, file) -> bytes:
-    """What parse_idx() needs of a file, to see even that it is none, or too long."""
-    begin = file.read(4)
-    rank = begin[3] if begin[:3] == bytes((0, 0, 8)) and len(begin) == 4 else 0
-    if not 1 <= rank <= 3:
-        return begin
-    begin += file.read(4 * rank)
-    shape = np.frombuffer(begin, ">u4", len(begin) // 4)[1:]
-    size = math.prod(map(int, shape))
-    if size > MOST_IDX:
-        sizes = " x ".join(map(str, shape))
-        raise InputError(f"{path} says that it holds {sizes} bytes; more than {MOST_IDX} are not read")
-    if len(begin) < 4 + 4 * rank:
-        return begin
-    return begin + file.read(size + 1)
-
-
-def parse_idx(path: Path, data: bytes, n_dims: int) -> np.ndarray:
-    """uint8 of that rank from a file in the idx format: 0, 0, element type (8: unsigned byte), rank; the sizes,
-    big-endian; the data.  Raises InputError where `data`, read from `path`, is something else."""
-    magic, start = bytes((0, 0, 8, n_dims)), 4 + 4 * n_dims
-    if data[:4] != magic:
-        raise InputError(f"{path} does not begin with the idx magic number {magic.hex()} but with '{data[:4].hex()}'")
-    if len(data) < start:
-        raise InputError(f"{path} ends inside its header")
-    shape = tuple(int(size) for size in np.frombuffer(data, ">u4", n_dims, offset=4))
-    size, says = len(data) - start, " x ".join(map(str, shape))
-    if size > math.prod(shape):
-        raise InputError(f"{path} has more bytes of data than it should; its header says {says}")
-    if size < math.prod(shape):
-        raise InputError(f"{path} has {size} bytes of data; its header says {says}")
-    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
 
 
 def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...], patience: float) -> None:

@@ -1,7 +1,4 @@
-"""Records, run*.json, ours or the published program's, and results/*.json: the one check of what is read again, and
-the table of the runs in a run*.json."""
-
-import numpy as np
+"""Records, run*.json, ours or the published program's, and results/*.json: the one check of what is read again."""
 
 from plumbing.files import InputError, read_json
 
@@ -44,21 +41,6 @@ def seconds_on_two_cores(record: dict) -> float:
             cores[cores.index(min(cores))] += each
         total += max(cores)
     return total
-
-
-def table(runs: list[dict]) -> str:
-    """A line a pair, highway beside plain; over several seeds the mean ± standard deviation."""
-    lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]
-    for pair in runs:
-        ends = [(pair[block]["final_test_acc"], pair[block]["final_train_loss"]) for block in PAIR]
-        cells = [f"{'DIVERGED':>17} {'-':>11}" if None in end else "{:17.3f} {:11.4g}".format(*end) for end in ends]
-        lines.append(f"{pair['depth']:5d} {pair['seed']:6d}  {''.join(cells)}")
-    for depth, block in dict.fromkeys((pair["depth"], block) for pair in runs for block in PAIR):
-        accuracies = [p[block]["final_test_acc"] for p in runs if p["depth"] == depth and not p[block]["diverged"]]
-        if len(accuracies) > 1:
-            mean, sd = np.mean(accuracies), np.std(accuracies, ddof=1)
-            lines.append(f"depth {depth}, {block}: test accuracy {mean:.3f} ± {sd:.3f} over {len(accuracies)} seeds")
-    return "\n".join(lines)
 
 
 def _load(path, names, otherwise):

@@ -9,7 +9,7 @@ import matplotlib
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
-from plumbing import records
+import highway_networks
 from plumbing.records import PAIR
 from report.registry import picture, table
 from report.style import (
@@ -200,7 +200,7 @@ def seeds(record):
 
 @table("output")
 def output(read) -> str:
-    return f"\n\n```text\n{records.table(read('run.json')['runs'])}\n```\n\n"
+    return f"\n\n```text\n{highway_networks.table(read('run.json')['runs'])}\n```\n\n"
 
 
 @table("headline")

@@ -159,7 +159,7 @@ def test_a_foreign_file_in_the_bundle_is_refused(tmp_path, monkeypatch):
 @given(st.binary(max_size=60), st.integers(1, 3))
 def test_garbage_is_an_array_or_one_line(data, n_dims):
     try:
-        outcome = idx_bytes(files.parse_idx(hn.Path("garbage"), data, n_dims))
+        outcome = idx_bytes(hn.parse_idx(hn.Path("garbage"), data, n_dims))
     except InputError as error:
         outcome = str(error)
     assert outcome == data or (outcome.startswith("garbage ") and "\n" not in outcome)
