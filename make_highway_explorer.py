@@ -60,7 +60,9 @@ def load_page_mnist() -> Dataset:
 def load_page_net(path: Path, mnist: Dataset) -> DeepNet:
     """The net that the page is about, in its words and its programs; raises InputError for any other."""
     net = DeepNet.load(path)
-    kind = {name: getattr(net, name) for name in KIND} | {"block": net.block.name}
+    kind = {name: getattr(net, name) for name in KIND}
+    kind["block"] = net.block.name
+    kind["activation"] = net.activation.name
     other = [f"{name} {value}, not {KIND[name]}" for name, value in kind.items() if value != KIND[name]]
     if net.dtype != np.float32:
         other.append(f"{net.dtype}, not float32")

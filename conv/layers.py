@@ -16,13 +16,12 @@ from conv.direct import Direct
 from conv.winograd import FEWEST_MAPS, Winograd, tile
 from highway_networks import Optimizer
 from plumbing.arrays import (
-    COMPLEX,
-    REAL,
     FixedNames,
     Gradients,
     cached,
     check_numbers,
     generator,
+    kinds_for,
     views_into,
     zero_rows,
     zeros,
@@ -604,7 +603,7 @@ class ConvNet(FixedNames):
         work, self._saved = self._saved, None
         if work is None:
             raise RuntimeError("backward() needs a forward() of its own before it")
-        check_numbers("d_logits", np.asanyarray(d_logits), self._kinds)
+        check_numbers("d_logits", np.asanyarray(d_logits), kinds_for(self.dtype))
         d = np.asarray(d_logits, self.dtype).T
         if d.shape != work.logits.shape:
             raise ValueError(f"d_logits must have shape {work.logits.T.shape}, not {d.T.shape}")
@@ -622,10 +621,8 @@ class ConvNet(FixedNames):
             parts += [np.full(math.prod(shape), number) for number, shape in numbers]
         return np.concatenate(parts).astype(self.dtype)
 
-    _kinds = property(lambda self: COMPLEX if self.dtype.kind == "c" else REAL, doc="of numbers that it takes")
-
     def _checked(self, x) -> int:
-        check_numbers("x", x, self._kinds)
+        check_numbers("x", x, kinds_for(self.dtype))
         maps, side, _ = self.shape
         if x.shape[1:] not in (self.shape, (math.prod(self.shape),)) or len(x) == 0:
             shapes = f"(N, {math.prod(self.shape)}) or (N, {maps}, {side}, {side}) with N >= 1"

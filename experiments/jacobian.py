@@ -81,10 +81,11 @@ def by_complex_step(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
 
 def by_formula(net: hn.DeepNet, layer: int, x: np.ndarray) -> list[np.ndarray]:
     """x (N, hidden) -> the terms of J (N, hidden, hidden) of one block, from its parameters alone."""
-    H = x @ net.W_H[layer].T + net.b_H[layer]
-    net.activate(H, H)
-    dH_dz = np.empty_like(H)
-    net.slope(H, dH_dz)
+    z = x @ net.W_H[layer].T + net.b_H[layer]
+    H = np.empty_like(z)
+    dH_dz = np.empty_like(z)
+    net.activation.value(z, H)
+    net.activation.slope(z, H, dH_dz)
     dH_dx, eye = dH_dz[:, :, None] * net.W_H[layer], np.eye(net.hidden)
     if net.block.name == "plain":
         return [dH_dx]

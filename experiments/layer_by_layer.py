@@ -10,37 +10,39 @@ import highway_networks as hn
 def first(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
     """x (N, d_in) -> the first, plain layer's output (N, hidden): the state that the first block sees."""
     z = x.astype(net.dtype) @ net.W_in.T + net.b_in
-    net.activate(z, z)
-    return z
+    H = np.empty_like(z)
+    net.activation.value(z, H)
+    return H
 
 
 def block(net: hn.DeepNet, layer: int, x: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
     """T, None without a gate, and y of one block for its input x, (N, hidden) each."""
-    a = _forward(net, layer, x)
-    return net.block.transform_gate(a).T if net.block.gates else None, a.y.T.copy()
+    arrays = _forward(net, layer, x)
+    T = net.block.transform_gate(arrays).T if net.block.gates else None
+    return T, arrays.y.T.copy()
 
 
 def _forward(net, layer, x):
     """The arrays of a layer, in which a way back may follow."""
-    a = net.workspace(len(x), "layer").layers[layer]
-    a.x[:] = x.T
+    arrays = net.workspace(len(x), "layer").layers[layer]
+    arrays.x[:] = x.T
     with np.errstate(over="ignore"):  # as in DeepNet
-        net.block_forward(a)
-    return a
+        net.block_forward(arrays)
+    return arrays
 
 
 def block_back(net: hn.DeepNet, layer: int, x: np.ndarray, dy: np.ndarray) -> np.ndarray:
     """dL/dy (N, hidden) of one block for its input x -> dL/dx (N, hidden)."""
-    a = _forward(net, layer, x)
-    a.dy[:] = dy.T
-    return net.block_backward(a, a.dy).T.copy()
+    arrays = _forward(net, layer, x)
+    arrays.dy[:] = dy.T
+    return net.block_backward(arrays, arrays.dy).T.copy()
 
 
 def carry(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
     """C (N, hidden), the share of x in y: what of dL/dy is carried past the products."""
-    a = _forward(net, layer, x)
-    a.dy[:] = 1
-    carried = net.block.backward(a, a.dy)
+    arrays = _forward(net, layer, x)
+    arrays.dy[:] = 1
+    carried = net.block.backward(arrays, arrays.dy)
     return np.zeros_like(x) if carried is None else carried.T.copy()
 
 

@@ -74,6 +74,11 @@ class Gradients(FixedNames):
     _called = "grad"
 
 
+def kinds_for(dtype: np.dtype) -> str:
+    """The kinds of numbers that a net of this dtype takes: complex ones only where it is complex itself."""
+    return COMPLEX if dtype.kind == "c" else REAL
+
+
 def check_numbers(name: str, array, kinds: str = REAL) -> None:
     """Raises TypeError unless it is an array, none of it masked, whose dtype is of these kinds."""
     if not isinstance(array, np.ndarray):

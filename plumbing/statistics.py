@@ -14,6 +14,12 @@ def mean_sd_n(values) -> dict:
     return {"mean": float(np.mean(there)), "sd": sd, "n": len(there)}
 
 
+def mean_and_sd(values) -> str:
+    """ "0.965 ± 0.003": the mean and standard deviation of at least two values, none of them missing."""
+    stat = mean_sd_n(values)
+    return f"{stat['mean']:.3f} ± {stat['sd']:.3f}"
+
+
 def format_stat(stat, digits: int = 3) -> str:
     """An entry of a summary as text: a number, {mean, sd, n}, None, or words."""
     if not isinstance(stat, dict):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from statistics import mean, stdev
 
 from plumbing import records
 from plumbing.statistics import format_stat
@@ -20,10 +19,6 @@ def of_summary(value, key: str, digits: int) -> str:
 
 def markdown_table(header: str, rows: list[str]) -> str:
     return "\n\n" + "\n".join([header, re.sub(r"[^|]+", " --- ", header), *rows]) + "\n\n"
-
-
-def mean_and_sd(values: list[float]) -> str:
-    return f"{mean(values):.3f} ± {stdev(values):.3f}"
 
 
 def spaced(n: int) -> str:
