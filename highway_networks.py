@@ -1,7 +1,9 @@
-"""Highway networks in pure NumPy: *Training Very Deep Networks* (Srivastava, Greff, Schmidhuber, NIPS 2015).
+"""Highway networks in pure NumPy: *Training Very Deep Networks* (Srivastava, Greff, Schmidhuber,
+NIPS 2015).
 
-A plain network stacks layers y = H(x).  Beyond some twenty of them it no longer trains.  A highway layer lets the
-network decide, unit by unit and input by input, how much of H(x) to take and how much of x to carry (eq. 3):
+A plain network stacks layers y = H(x).  Beyond some twenty of them it no longer trains.  A
+highway layer lets the network decide, unit by unit and input by input, how much of H(x) to take
+and how much of x to carry (eq. 3):
 
     H = tanh(W_H x + b_H)                   block transform
     T = sigmoid(W_T x + b_T)                transform gate, b_T = -2 at the start: mostly carry
@@ -11,9 +13,9 @@ and the gradient finds a way through a hundred of them (eq. 9):
 
     dH = T dy        dT = (H - x) dy        dx = (1 - T) dy + W_H' dz_H + W_T' dz_T
 
-where z_H and z_T are the arguments of tanh and sigmoid.  This file trains a highway net and a plain net that differ
-in nothing else on MNIST.  From top to bottom: the data, activations, blocks, net, loss, optimiser, training, the
-command line.
+where z_H and z_T are the arguments of tanh and sigmoid.  This file trains a highway net and a
+plain net that differ in nothing else on MNIST.  From top to bottom: the data, activations,
+blocks, net, loss, optimiser, training, the command line.
 
     python highway_networks.py --seed 0                       one pair of depth 30        -> run.json
     python highway_networks.py --depths 5,10,20,30,50         a pair for each depth       -> run_sweep.json
@@ -98,10 +100,12 @@ class Dataset(NamedTuple):
 
 
 def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
-    """MNIST, or any data set in its idx layout, verified; raises InputError with the reason when it cannot be had.
+    """MNIST, or any data set in its idx layout, verified; raises InputError with the reason when
+    it cannot be had.
 
-    Looks in `data_dir` or $MNIST_DIR if one is given; else in data/mnist beside this file; else in
-    ~/.cache/hinton-mnist; else downloads there.  Only a folder that was asked for may hold another data set."""
+    Looks in `data_dir` or $MNIST_DIR if one is given; else in data/mnist beside this file; else
+    in ~/.cache/hinton-mnist; else downloads there.  Only a folder that was asked for may hold
+    another data set."""
     chosen = data_dir
     if chosen is None:
         chosen = os.environ.get("MNIST_DIR") or None
@@ -154,7 +158,8 @@ def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
 
 
 def read_plain_or_gz(path: Path, rank: int) -> tuple[Path, np.ndarray, str]:
-    """The path that was read, PATH.gz or PATH; its array, uint8 of this rank; and the SHA-256 of its contents.
+    """The path that was read, PATH.gz or PATH; its array, uint8 of this rank; and the SHA-256 of
+    its contents.
 
     Raises InputError where neither can be read."""
     for there in (path.with_name(f"{path.name}.gz"), path):
@@ -172,8 +177,9 @@ def read_plain_or_gz(path: Path, rank: int) -> tuple[Path, np.ndarray, str]:
 def read_idx(path: Path, stream, rank: int) -> tuple[np.ndarray, str]:
     """A uint8 array of this rank from a stream in the idx format, and the SHA-256 of the stream.
 
-    The format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data.  Reads at most one byte
-    more than the header declares.  Raises InputError, which names `path`, where the stream holds something else."""
+    The format: 0, 0, element type (8: unsigned byte), rank; the sizes, big-endian; the data.
+    Reads at most one byte more than the header declares.  Raises InputError, which names `path`,
+    where the stream holds something else."""
     magic = bytes((0, 0, 8, rank))
     header = stream.read(4 + 4 * rank)
     if header[:4] != magic:
@@ -223,15 +229,18 @@ def name_of_set(folder: Path, checksum: str) -> str:
 
 
 def _letters(name: str) -> str:
-    """The letters and digits of a name in their plain form: a reader takes "M-NIST" for "mnist"."""
+    """The letters and digits of a name in their plain form: a reader takes "M-NIST" for
+    "mnist"."""
     plain = unicodedata.normalize("NFKC", name).casefold()
     return "".join(letter for letter in plain if letter.isalnum())
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
-    """The images that a run of this seed uses, still uint8: the draws of the published program, in its order.
+    """The images that a run of this seed uses, still uint8: the draws of the published program,
+    in its order.
 
-    Raises ValueError for more images than the set has, for fewer than one, and for an invalid seed."""
+    Raises ValueError for more images than the set has, for fewer than one, and for an invalid
+    seed."""
     for what, asked, n in (("training", n_train, len(data.x_train)), ("test", n_test, len(data.x_test))):
         if not 1 <= asked <= n:
             raise ValueError(f"from 1 to {n} {what} images can be drawn, not {asked}")
@@ -252,7 +261,8 @@ PIXELS = ("[-1, 1]", "[0, 1]")  # the intervals to which pixels are scaled; net.
 def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
     """(N, features) uint8 -> dtype, in the interval `pixels`.
 
-    Raises what check_bytes() raises, and ValueError for another interval and for a dtype that is not of floats."""
+    Raises what check_bytes() raises, and ValueError for another interval and for a dtype that is
+    not of floats."""
     check_bytes(x)
     if pixels not in PIXELS:
         raise ValueError(f"pixels must be scaled to {' or '.join(PIXELS)}, not {pixels!r}")
@@ -265,7 +275,8 @@ def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
 
 
 def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
-    """(N, features) uint8 -> net.dtype, scaled as in the net's training: to the interval net.about["pixels"].
+    """(N, features) uint8 -> net.dtype, scaled as in the net's training: to the interval
+    net.about["pixels"].
 
     Raises what check_bytes() raises, and ValueError where net.about names no interval."""
     check_bytes(x)
@@ -275,7 +286,8 @@ def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
 
 
 def check_bytes(x: np.ndarray) -> None:
-    """Raises TypeError for a masked array, and ValueError for pixels that are not bytes: they are scaled already."""
+    """Raises TypeError for a masked array, and ValueError for pixels that are not bytes: they are
+    scaled already."""
     check_numbers("x", x)
     if x.dtype != np.uint8:
         raise ValueError(f"pixels must be bytes, uint8, not {x.dtype}: they would be scaled twice")
@@ -285,11 +297,13 @@ def check_bytes(x: np.ndarray) -> None:
 
 
 class Named:
-    """Base of Activation and Block.  A subclass that has a name registers itself: a net finds it by that name.
+    """Base of Activation and Block.  A subclass that has a name registers itself: a net finds it
+    by that name.
 
-    The attributes of an object must be the arguments of its __init__, and JSON must be able to hold them: they are
-    its settings, which records and saved nets hold beside the name.  Raises ValueError for a name that another class
-    has; importing a module anew redefines its classes."""
+    The attributes of an object must be the arguments of its __init__, and JSON must be able to
+    hold them: they are its settings, which records and saved nets hold beside the name.  Raises
+    ValueError for a name that another class has; importing a module anew redefines its
+    classes."""
 
     family: str  # "activation" or "block"
     registry: dict[str, type]  # the classes of this family, by name
@@ -326,19 +340,22 @@ def _find(family: type[Named], wanted, settings: dict) -> Named:
 def activation_of(activation: str | Activation, **settings) -> Activation:
     """The activation itself, or the one of this name, made with these settings.
 
-    Raises ValueError for an unknown name, and where the name of its class is that of another class."""
+    Raises ValueError for an unknown name, and where the name of its class is that of another
+    class."""
     return _find(Activation, activation, settings)
 
 
 def block_of(block: str | Block, **settings) -> Block:
     """The block itself, or the one of this name, made with these settings.
 
-    Raises ValueError for an unknown name, and where the name of its class is that of another class."""
+    Raises ValueError for an unknown name, and where the name of its class is that of another
+    class."""
     return _find(Block, block, settings)
 
 
 def check_registered(part: Named) -> None:
-    """Raises ValueError unless the name stands for the class: records and saved nets hold the name alone."""
+    """Raises ValueError unless the name stands for the class: records and saved nets hold the
+    name alone."""
     kind = type(part)
     if part.registry.get(part.name) is not kind:
         needed = f"give the class a name of its own, or make the {part.family} again if its class was redefined"
@@ -346,10 +363,11 @@ def check_registered(part: Named) -> None:
 
 
 def record_of(part: Named) -> dict:
-    """What a run, a trial and a saved net record of their block or activation: its name and, if any, its settings.
+    """What a run, a trial and a saved net record of their block or activation: its name and, if
+    any, its settings.
 
-    {"block": "residual", "block_settings": {"scale": 0.1}}, for example.  Raises ValueError where __init__, given
-    these settings, would not make the same again."""
+    {"block": "residual", "block_settings": {"scale": 0.1}}, for example.  Raises ValueError where
+    __init__, given these settings, would not make the same again."""
     check_registered(part)
     settings = dict(vars(part))
     check_json(settings, f"the settings of {part}")
@@ -367,7 +385,8 @@ def record_of(part: Named) -> dict:
 
 
 def check_json(value, what: str) -> None:
-    """Raises ValueError unless JSON gives `value` back unchanged: it makes lists of tuples, strings of keys."""
+    """Raises ValueError unless JSON gives `value` back unchanged: it makes lists of tuples,
+    strings of keys."""
     try:
         decoded = json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
@@ -385,11 +404,13 @@ ACTIVATIONS: dict[str, type[Activation]] = {}
 
 
 class Activation(Named):
-    """H = value(z) and its slope H'(z), number by number: what a net applies to z = W x + b, but for that of gates.
+    """H = value(z) and its slope H'(z), number by number: what a net applies to z = W x + b, but
+    for that of gates.
 
-    Both methods get arrays of one shape and write into the last one.  slope() may compute H' from H; where it needs
-    z, too, the class says keeps_z = True, and the net keeps z for it.  dH_dz may be the array of H, or that of z: write
-    it when H and z are no longer needed.  docs/your_own_block.md has an example."""
+    Both methods get arrays of one shape and write into the last one.  slope() may compute H' from
+    H; where it needs z, too, the class says keeps_z = True, and the net keeps z for it.  dH_dz
+    may be the array of H, or that of z: write it when H and z are no longer needed.
+    docs/your_own_block.md has an example."""
 
     family = "activation"
     registry = ACTIVATIONS
@@ -433,7 +454,8 @@ BLOCKS: dict[str, type[Block]] = {}
 
 
 class Block(Named):
-    """One kind of block, y = f(x): its element-wise part, forward above backward; DeepNet makes the matrix products.
+    """One kind of block, y = f(x): its element-wise part, forward above backward; DeepNet makes
+    the matrix products.
 
     docs/your_own_block.md writes one step by step; LayerArrays says what `layer` holds."""
 
@@ -444,12 +466,13 @@ class Block(Named):
     shared: tuple[str, ...] = ()  # names of scratch arrays, the same for all layers
 
     def parameters(self, hidden: int) -> dict[str, tuple[int, ...]]:
-        """Shapes of what one layer has beside W and b: {"alpha": ()} makes net.alpha (depth,), and layer.alpha and
-        layer.d_alpha, ()."""
+        """Shapes of what one layer has beside W and b: {"alpha": ()} makes net.alpha (depth,),
+        and layer.alpha and layer.d_alpha, ()."""
         return {}
 
     def start(self, net: DeepNet, gate_bias: float) -> None:
-        """Sets what the block needs at its start, when all W are drawn and all other parameters are 0."""
+        """Sets what the block needs at its start, when all W are drawn and all other parameters
+        are 0."""
 
     def forward(self, layer: LayerArrays) -> None:
         """Reads layer.x and layer.z = W [x; 1]; writes layer.y and the arrays that `kept` names.
@@ -458,14 +481,17 @@ class Block(Named):
         raise NotImplementedError
 
     def backward(self, layer: LayerArrays, dy: np.ndarray) -> np.ndarray | None:
-        """Writes layer.dz and the gradients of further parameters; returns what is carried to dx past W' dz, or None.
+        """Writes layer.dz and the gradients of further parameters; returns what is carried to dx
+        past W' dz, or None.
 
-        dy = dL/dy, (hidden, n), may be overwritten; it is layer.dy where the block carries.  layer.dz_H and layer.z_H
-        are one array: take the activation's slope before dz_H is written."""
+        dy = dL/dy, (hidden, n), may be overwritten; it is layer.dy where the block carries.
+        layer.dz_H and layer.z_H are one array: take the activation's slope before dz_H is
+        written."""
         raise NotImplementedError
 
     def transform_gate(self, layer: LayerArrays) -> np.ndarray:
-        """T, (hidden, n), right after forward(layer); net.gates() calls it where there are gates."""
+        """T, (hidden, n), right after forward(layer); net.gates() calls it where there are
+        gates."""
         raise NotImplementedError
 
 
@@ -520,13 +546,16 @@ class Plain(Block):
 
 
 class LayerArrays(FixedNames):
-    """The arrays of one block in a net, by name, for a batch of n: what the methods of a Block read and write.
+    """The arrays of one block in a net, by name, for a batch of n: what the methods of a Block
+    read and write.
 
-    They are locked once made: layer.y = ... raises AttributeError, layer.y[...] = ... is right.  Where a line says no
-    shape it is (hidden, n): a row for each unit, a column for each image.  rows = hidden (1 + gates).
+    They are locked once made: layer.y = ... raises AttributeError, layer.y[...] = ... is right.
+    Where a line says no shape it is (hidden, n): a row for each unit, a column for each image.
+    rows = hidden (1 + gates).
 
-    What the block's `kept`, `shared` and `parameters` name joins them.  `kept`, x and y are this layer's alone from
-    forward() to backward(); all below "scratch" is memory that the layers share."""
+    What the block's `kept`, `shared` and `parameters` name joins them.  `kept`, x and y are this
+    layer's alone from forward() to backward(); all below "scratch" is memory that the layers
+    share."""
 
     _called = "layer"
 
@@ -577,7 +606,8 @@ class LayerArrays(FixedNames):
 
 
 def add_arrays(owner, block: Block, arrays: dict[str, np.ndarray]) -> None:
-    """Makes arrays that the block asks for attributes of `owner`; raises ValueError for a name that is taken."""
+    """Makes arrays that the block asks for attributes of `owner`; raises ValueError for a name
+    that is taken."""
     for name, array in arrays.items():
         if hasattr(owner, name):
             taken = ", ".join(attribute for attribute in dir(owner) if not attribute.startswith("_"))
@@ -601,7 +631,8 @@ SLICE = 256  # images a time in evaluation: a layer's arrays stay in the cache
 
 
 def shapes_of_net(d_in: int, d_out: int, hidden: int, depth: int, block: Block) -> dict[str, tuple[int, ...]]:
-    """The parts of a net's flat parameter vector, in order.  Raises what shapes_of_block() raises."""
+    """The parts of a net's flat parameter vector, in order.  Raises what shapes_of_block()
+    raises."""
     rows = hidden * (1 + block.gates)
     shapes = {
         "W_in": (hidden, d_in),
@@ -619,31 +650,35 @@ def size_of(shapes: dict[str, tuple[int, ...]]) -> int:
 
 
 class DeepNet(FixedNames):
-    """A plain layer d_in -> hidden, `depth` blocks of one kind hidden -> hidden, a linear map to d_out logits.
+    """A plain layer d_in -> hidden, `depth` blocks of one kind hidden -> hidden, a linear map to
+    d_out logits.
 
-    `block` is a Block, or the name of a kind: "highway", "plain", or one whose module was imported.  `activation` is
-    an Activation, or a name: "tanh", "relu", or one whose module was imported; the first layer uses it, too.  From the
-    blocks on, every affine map is one matrix [W | b] and acts on activations that end in a row of ones; a highway block
-    stacks [W_H | b_H] over [W_T | b_T].  All lie in one flat vector, `parameters`; `gradient` has the same layout.
-    Views by name, for `net` and for `net.grad`; W_T and b_T exist where the block has a gate, W_C and b_C, of the same
-    shapes, where it has two:
+    `block` is a Block, or the name of a kind: "highway", "plain", or one whose module was
+    imported.  `activation` is an Activation, or a name: "tanh", "relu", or one whose module was
+    imported; the first layer uses it, too.  From the blocks on, every affine map is one matrix [W
+    | b] and acts on activations that end in a row of ones; a highway block stacks [W_H | b_H]
+    over [W_T | b_T].  All lie in one flat vector, `parameters`; `gradient` has the same layout.
+    Views by name, for `net` and for `net.grad`; W_T and b_T exist where the block has a gate, W_C
+    and b_C, of the same shapes, where it has two:
 
         W_in (hidden, d_in)    W_H (depth, hidden, hidden)    W_T (depth, hidden, hidden)    W_out (d_out, hidden)
         b_in (hidden,)         b_H (depth, hidden)            b_T (depth, hidden)            b_out (d_out,)
 
-    Weights are drawn from `rng`, a generator or a seed, in float64, W_in, all W_H, all W_T, all W_C, W_out: uniform in
-    +-1/sqrt(fan_in); or, init="glorot", normal with variance 2/(fan_in + fan_out); or, init="he", which suits ReLU, as
-    glorot but for W_in and W_H, which the activation follows: 2/fan_in.  Biases are zero but for b_T = gate_bias.
+    Weights are drawn from `rng`, a generator or a seed, in float64, W_in, all W_H, all W_T, all
+    W_C, W_out: uniform in +-1/sqrt(fan_in); or, init="glorot", normal with variance 2/(fan_in +
+    fan_out); or, init="he", which suits ReLU, as glorot but for W_in and W_H, which the
+    activation follows: 2/fan_in.  Biases are zero but for b_T = gate_bias.
 
-    Write parameters in place, net.W_H[:] = ...; net.W_H = ... raises AttributeError.  A net has one set of work arrays:
-    use it in one thread at a time.  `dtype` is float32, float64, or complex128 for complex-step derivatives: all is
-    analytic but ReLU at 0.  save() keeps `about`, a dict that JSON can hold: about["pixels"] says how pixels were
-    scaled, see pixels_for(); the rest is yours.
+    Write parameters in place, net.W_H[:] = ...; net.W_H = ... raises AttributeError.  A net has
+    one set of work arrays: use it in one thread at a time.  `dtype` is float32, float64, or
+    complex128 for complex-step derivatives: all is analytic but ReLU at 0.  save() keeps `about`,
+    a dict that JSON can hold: about["pixels"] says how pixels were scaled, see pixels_for(); the
+    rest is yours.
 
-    Raises ValueError for an unknown block, activation, init or dtype, sizes that are not positive (depth may be 0), a
-    gate bias that is not finite, and a block that asks for a name that is taken; so do forward(), predict() and gates()
-    for an x of another shape, or not finite.  They raise TypeError for an x that is no array of real numbers, or a
-    masked one."""
+    Raises ValueError for an unknown block, activation, init or dtype, sizes that are not positive
+    (depth may be 0), a gate bias that is not finite, and a block that asks for a name that is
+    taken; so do forward(), predict() and gates() for an x of another shape, or not finite.  They
+    raise TypeError for an x that is no array of real numbers, or a masked one."""
 
     _called = "net"
 
@@ -736,9 +771,10 @@ class DeepNet(FixedNames):
         self._name_views()
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the net and its `about` to one .npz file, whole or not at all.  Raises InputError when it cannot be
-        written, and ValueError for what load() could not give back: an `about` that is no dict of JSON, settings of the
-        block or the activation that do not make it again, parameters that are not finite."""
+        """Writes the net and its `about` to one .npz file, whole or not at all.  Raises
+        InputError when it cannot be written, and ValueError for what load() could not give back:
+        an `about` that is no dict of JSON, settings of the block or the activation that do not
+        make it again, parameters that are not finite."""
         if not isinstance(self.about, dict):
             raise ValueError(f"net.about must be a dict, not {self.about!r}")
         check_json(self.about, "net.about")
@@ -751,7 +787,8 @@ class DeepNet(FixedNames):
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> DeepNet:
-        """The net that save() wrote, to the last bit; raises InputError for anything else.  Executes nothing of it."""
+        """The net that save() wrote, to the last bit; raises InputError for anything else.
+        Executes nothing of it."""
 
         def arguments_in(head):
             arguments = dict(head["net"])
@@ -789,7 +826,8 @@ class DeepNet(FixedNames):
 
     @one_blas_thread()
     def predict(self, x: np.ndarray) -> np.ndarray:
-        """The same logits, SLICE rows at a time, keeping nothing: for evaluation.  Leaves a forward() undisturbed."""
+        """The same logits, SLICE rows at a time, keeping nothing: for evaluation.  Leaves a
+        forward() undisturbed."""
         self._check(x)
         logits = np.empty((len(x), self.d_out), self.dtype)
         for rows, part, work in self._in_slices(x):
@@ -798,7 +836,8 @@ class DeepNet(FixedNames):
 
     @one_blas_thread()
     def gates(self, x: np.ndarray) -> np.ndarray:
-        """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a net without gates."""
+        """Transform gate outputs T for x (N, d_in): (depth, N, hidden).  Raises ValueError for a
+        net without gates."""
         if not self.block.gates:
             raise ValueError(f"a {self.block.name} net has no transform gates")
         self._check(x)
@@ -845,8 +884,8 @@ class DeepNet(FixedNames):
         self.block.forward(layer)
 
     def block_backward(self, layer: LayerArrays, dy: np.ndarray) -> np.ndarray:
-        """dL/dy, in layer.dy or layer.dx, -> dL/dx, in one of the two, after block_forward(layer); dL/dW and dL/db go
-        to net.grad."""
+        """dL/dy, in layer.dy or layer.dx, -> dL/dx, in one of the two, after
+        block_forward(layer); dL/dW and dL/db go to net.grad."""
         carried = self.block.backward(layer, dy)
         dot(layer.W_t, layer.dz, layer.dx_1)  # (hidden + 1, rows) (rows, N): W_H' dz_H + W_T' dz_T
         dx = layer.dx
@@ -857,11 +896,12 @@ class DeepNet(FixedNames):
         return dx
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
-        """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, flat: `gradient`, overwritten by the next.
+        """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, flat: `gradient`,
+        overwritten by the next.
 
-        Uses up what forward() kept: raises RuntimeError when called twice, or before forward(), ValueError for a
-        d_logits of another shape, and TypeError for one that is no array of real numbers.  The parameters must still be
-        those of forward()."""
+        Uses up what forward() kept: raises RuntimeError when called twice, or before forward(),
+        ValueError for a d_logits of another shape, and TypeError for one that is no array of real
+        numbers.  The parameters must still be those of forward()."""
         work = self._saved
         self._saved = None
         if work is None:
@@ -883,11 +923,12 @@ class DeepNet(FixedNames):
 
 
 class Workspace:
-    """The work arrays of a net for batches of n rows, made once: the loops over layers allocate nothing.
+    """The work arrays of a net for batches of n rows, made once: the loops over layers allocate
+    nothing.
 
-    Inside the net an activation is (features, batch), so that z_H and z_T, one over the other, are each contiguous.
-    With `keep` every layer has states and `kept` arrays for itself, as backward() needs; without, all layers share
-    those of one."""
+    Inside the net an activation is (features, batch), so that z_H and z_T, one over the other,
+    are each contiguous. With `keep` every layer has states and `kept` arrays for itself, as
+    backward() needs; without, all layers share those of one."""
 
     def __init__(self, net: DeepNet, n: int, keep: bool):
         hidden = net.hidden
@@ -928,7 +969,8 @@ class Workspace:
         self.layers = [LayerArrays(net, self, index) for index in range(net.depth)]
 
     def state(self, index: int) -> np.ndarray:
-        """The input of this layer over a row of ones, (hidden + 1, n); of index = depth, the last output."""
+        """The input of this layer over a row of ones, (hidden + 1, n); of index = depth, the last
+        output."""
         return self.states[index % len(self.states)]
 
 
@@ -936,8 +978,8 @@ class Workspace:
 
 
 def check_labels(y, n: int, n_classes: int) -> np.ndarray:
-    """The labels as an array; raises ValueError unless they are n whole numbers from 0 on, less than n_classes, and
-    TypeError for a masked array."""
+    """The labels as an array; raises ValueError unless they are n whole numbers from 0 on, less
+    than n_classes, and TypeError for a masked array."""
     if isinstance(y, MaskedArray):
         raise TypeError("y must not be a masked array: its mask would be ignored")
     y = np.asarray(y)
@@ -948,11 +990,13 @@ def check_labels(y, n: int, n_classes: int) -> np.ndarray:
 
 
 def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number, np.ndarray]:
-    """logits (N, classes), labels y (N,) -> the mean over N of -log softmax(logits)[y], and its gradient (N, classes).
+    """logits (N, classes), labels y (N,) -> the mean over N of -log softmax(logits)[y], and its
+    gradient (N, classes).
 
-    Exact however small the loss: a log1p of the sum of e^(logit_j - logit_y) over the other classes j; the gradient of
-    the right class is minus the sum of the others.  Raises what check_labels() raises, and TypeError for logits that
-    are no array of numbers, or a masked one."""
+    Exact however small the loss: a log1p of the sum of e^(logit_j - logit_y) over the other
+    classes j; the gradient of the right class is minus the sum of the others.  Raises what
+    check_labels() raises, and TypeError for logits that are no array of numbers, or a masked
+    one."""
     check_numbers("logits", logits, COMPLEX)
     n, n_classes = logits.shape
     y = check_labels(y, n, n_classes)
@@ -972,7 +1016,8 @@ CHUNK = 65536  # parameters a time: all lines of an update find them in the cach
 
 
 def norm_of(gradient: np.ndarray) -> float:
-    """The L2 norm of a vector of real numbers, right also where squares overflow or underflow in its dtype."""
+    """The L2 norm of a vector of real numbers, right also where squares overflow or underflow in
+    its dtype."""
     with np.errstate(over="ignore"):
         squares = np.dot(gradient, gradient)
     least = len(gradient) * np.finfo(gradient.dtype).smallest_normal  # below it, what squares lose is no rounding error
@@ -986,12 +1031,12 @@ def norm_of(gradient: np.ndarray) -> float:
 
 
 class Optimizer(FixedNames):
-    """Base of optimisers: one flat parameter vector, a gradient clipped to a global L2 norm of `clip`, and a rate lr
-    that every step multiplies with `decay`.
+    """Base of optimisers: one flat parameter vector, a gradient clipped to a global L2 norm of
+    `clip`, and a rate lr that every step multiplies with `decay`.
 
-    `states` names vectors like the parameters, 0 at the start: the rows of self.states, and attributes.  A subclass
-    defines _update(gradient, scale), where `scale` clips the gradient, or is None.  Raises ValueError unless lr and
-    clip are positive."""
+    `states` names vectors like the parameters, 0 at the start: the rows of self.states, and
+    attributes.  A subclass defines _update(gradient, scale), where `scale` clips the gradient, or
+    is None.  Raises ValueError unless lr and clip are positive."""
 
     _called = "optimizer"
 
@@ -1020,8 +1065,9 @@ class Optimizer(FixedNames):
         self._name_states()
 
     def step(self, gradient: np.ndarray) -> float:
-        """Updates the parameters in place; returns the norm of the gradient before clipping.  A norm that is not finite
-        changes nothing.  Raises ValueError for a gradient of another shape than the parameters."""
+        """Updates the parameters in place; returns the norm of the gradient before clipping.  A
+        norm that is not finite changes nothing.  Raises ValueError for a gradient of another
+        shape than the parameters."""
         if gradient.shape != self.parameters.shape:
             raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
         norm = norm_of(gradient)
@@ -1034,7 +1080,8 @@ class Optimizer(FixedNames):
         return (np.array(value, self.parameters.dtype) for value in values)  # cheaper to pass than floats
 
     def _parts(self, gradient):
-        """Yields CHUNK numbers at a time: parameters, gradient, scratch, and each of the states."""
+        """Yields CHUNK numbers at a time: parameters, gradient, scratch, and each of the
+        states."""
         for i in range(0, len(gradient), CHUNK):
             part = slice(i, i + CHUNK)
             g = gradient[part]
@@ -1042,8 +1089,9 @@ class Optimizer(FixedNames):
 
 
 class Adam(Optimizer):
-    """Adam (Kingma & Ba 2015), with m = beta1 m + g and v = beta2 v + g^2 as plain sums: the factors 1 - beta and the
-    bias corrections, scalars all, are folded into the step size and into eps."""
+    """Adam (Kingma & Ba 2015), with m = beta1 m + g and v = beta2 v + g^2 as plain sums: the
+    factors 1 - beta and the bias corrections, scalars all, are folded into the step size and into
+    eps."""
 
     m: np.ndarray
     v: np.ndarray
@@ -1080,7 +1128,8 @@ class Adam(Optimizer):
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run depends on, and nothing else: the target of the command line and the record in the JSON.
+    """What a run depends on, and nothing else: the target of the command line and the record in
+    the JSON.
 
     Raises ValueError for less than one epoch, and for less than one image a batch."""
 
@@ -1104,18 +1153,21 @@ class Settings:
 
 
 def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
-    """The transform gate output of each layer, averaged over the rows of x (N, d_in) and the units."""
+    """The transform gate output of each layer, averaged over the rows of x (N, d_in) and the
+    units."""
     return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
 @one_blas_thread()
 def train_epoch(net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy) -> dict:
-    """One pass over x (N, d_in), y (N,) in the given order; a last batch that is not full is left out.
+    """One pass over x (N, d_in), y (N,) in the given order; a last batch that is not full is left
+    out.
 
-    `loss(logits, y)` gives the loss and its gradient.  Returns the means over the batches of loss, accuracy (None where
-    y holds no labels) and gradient norm, each from before the batch's update and the clip.  Raises FloatingPointError
-    at the first loss or gradient that is not finite, ValueError for no whole batch and for an x and a y of other
-    lengths, TypeError where one is no array of numbers, or a masked one."""
+    `loss(logits, y)` gives the loss and its gradient.  Returns the means over the batches of
+    loss, accuracy (None where y holds no labels) and gradient norm, each from before the batch's
+    update and the clip.  Raises FloatingPointError at the first loss or gradient that is not
+    finite, ValueError for no whole batch and for an x and a y of other lengths, TypeError where
+    one is no array of numbers, or a masked one."""
     check_numbers("x", x, COMPLEX)
     check_numbers("y", y, COMPLEX)
     if len(x) != len(y):
@@ -1149,10 +1201,11 @@ def ignore(row: dict) -> None:
 
 @np.errstate(all="ignore")  # numbers that are not finite end the run with a line, not with NumPy's warnings
 def train_epochs(net, optimizer, x, y, orders, batch_size, *, loss=softmax_cross_entropy, report=ignore):
-    """train_epoch() in each of the orders -> a row for each whole epoch, and where the run diverged, or None.
+    """train_epoch() in each of the orders -> a row for each whole epoch, and where the run
+    diverged, or None.
 
-    report(row) is called after each epoch, with "epoch", from 1 on, in the row.  Keys that it adds are kept; a
-    FloatingPointError that it raises counts as divergence."""
+    report(row) is called after each epoch, with "epoch", from 1 on, in the row.  Keys that it
+    adds are kept; a FloatingPointError that it raises counts as divergence."""
     rows = []
     for epoch, order in enumerate(orders, 1):
         try:
@@ -1167,8 +1220,8 @@ def train_epochs(net, optimizer, x, y, orders, batch_size, *, loss=softmax_cross
 def finite_logits(net, x: np.ndarray) -> np.ndarray:
     """net.predict(x), (N, classes) for x (N, features).
 
-    Raises FloatingPointError where parameters or logits are not finite: only here does it show that a net's last step
-    made them so."""
+    Raises FloatingPointError where parameters or logits are not finite: only here does it show
+    that a net's last step made them so."""
     logits = net.predict(x)
     if not (np.isfinite(logits).all() and np.isfinite(net.parameters).all()):
         raise FloatingPointError("after its last step: parameters or logits are not finite")
@@ -1185,11 +1238,12 @@ def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
 
 
 def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Generator, report=ignore) -> dict:
-    """Trains the net on all of `data`, shuffled anew each epoch, with clipped Adam; calls report(row) after each.
+    """Trains the net on all of `data`, shuffled anew each epoch, with clipped Adam; calls
+    report(row) after each.
 
-    Returns the run's history; where the run diverges it ends with the last whole epoch, and "diverged_at" says where.
-    Raises ValueError, before the first step, for images that are not bytes and for labels that are not of the net's
-    classes."""
+    Returns the run's history; where the run diverges it ends with the last whole epoch, and
+    "diverged_at" says where. Raises ValueError, before the first step, for images that are not
+    bytes and for labels that are not of the net's classes."""
     check_labels(data.y_train, len(data.x_train), net.d_out)
     check_labels(data.y_test, len(data.x_test), net.d_out)
     net.about["pixels"] = PIXELS[0]
@@ -1246,7 +1300,7 @@ def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool
         print(f"{run['label']}  epoch {row['epoch']:3d}  {measured.format_map(row)}", flush=True)
 
     shuffle = np.random.default_rng([settings.seed, 1])
-    run |= train(net, data, settings, shuffle, report=show if verbose else ignore)
+    run |= train(net, data, settings, shuffle, show if verbose else ignore)
     run["wallclock_sec"] = time.perf_counter() - start
     return run
 
@@ -1302,7 +1356,8 @@ def parse_arguments(argv=None):
 
 
 def plan(args, data: Dataset) -> list[Settings]:
-    """One Settings a pair; raises InputError for more images than the set has, or fewer than a batch needs."""
+    """One Settings a pair; raises InputError for more images than the set has, or fewer than a
+    batch needs."""
     for what, asked, n in (("train", args.n_train, len(data.x_train)), ("test", args.n_test, len(data.x_test))):
         if asked > n:
             raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has")
@@ -1318,7 +1373,8 @@ def plan(args, data: Dataset) -> list[Settings]:
 
 
 def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> list[dict]:
-    """Trains a highway and a plain net for each Settings, `jobs` at a time; returns the `runs` of the JSON."""
+    """Trains a highway and a plain net for each Settings, `jobs` at a time; returns the `runs` of
+    the JSON."""
     verbose = not quiet and len(pairs) == 1
     nets = [(block, settings) for settings in pairs for block in PAIR]
 
@@ -1329,7 +1385,8 @@ def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> l
     nets.sort(key=longest_first)
 
     def tasks():
-        """Draws the images of a net when a process is free for it: all at once may be larger than the memory."""
+        """Draws the images of a net when a process is free for it: all at once may be larger than
+        the memory."""
         for block, settings in nets:
             with memory_for(f"{settings.n_train} training and {settings.n_test} test images"):
                 images = subset(data, settings.seed, settings.n_train, settings.n_test)
