@@ -601,7 +601,8 @@ class LayerArrays(FixedNames):
             parameter = vars(net)[name][index, ...]
             gradient = vars(net.grad)[name][index, ...]
             add_arrays(self, block, {name: parameter, f"d_{name}": gradient})
-        self.__dict__ = dict(vars(self))  # a dict of its own, in which Python finds an attribute three times as fast
+        # CPython finds an attribute three times as fast in a plain dict as in one that instances share
+        self.__dict__ = dict(vars(self))
         self._fixed = frozenset(vars(self))
 
 
@@ -631,8 +632,7 @@ SLICE = 256  # images a time in evaluation: a layer's arrays stay in the cache
 
 
 def shapes_of_net(d_in: int, d_out: int, hidden: int, depth: int, block: Block) -> dict[str, tuple[int, ...]]:
-    """The parts of a net's flat parameter vector, in order.  Raises what shapes_of_block()
-    raises."""
+    """The parts of a net's flat parameter vector, in order; raises what shapes_of_block() raises."""
     rows = hidden * (1 + block.gates)
     shapes = {
         "W_in": (hidden, d_in),
@@ -655,19 +655,21 @@ class DeepNet(FixedNames):
 
     `block` is a Block, or the name of a kind: "highway", "plain", or one whose module was
     imported.  `activation` is an Activation, or a name: "tanh", "relu", or one whose module was
-    imported; the first layer uses it, too.  From the blocks on, every affine map is one matrix [W
-    | b] and acts on activations that end in a row of ones; a highway block stacks [W_H | b_H]
-    over [W_T | b_T].  All lie in one flat vector, `parameters`; `gradient` has the same layout.
-    Views by name, for `net` and for `net.grad`; W_T and b_T exist where the block has a gate, W_C
-    and b_C, of the same shapes, where it has two:
+    imported; the first layer uses it, too.
 
-        W_in (hidden, d_in)    W_H (depth, hidden, hidden)    W_T (depth, hidden, hidden)    W_out (d_out, hidden)
-        b_in (hidden,)         b_H (depth, hidden)            b_T (depth, hidden)            b_out (d_out,)
+    All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.  From the
+    blocks on, every affine map is one matrix [W | b] and acts on activations that end in a row of
+    ones; a highway block stacks [W_H | b_H] over [W_T | b_T].  `net` and `net.grad` have views by
+    name; W_T and b_T exist where the block has a gate, W_C and b_C where it has two:
 
-    Weights are drawn from `rng`, a generator or a seed, in float64, W_in, all W_H, all W_T, all
-    W_C, W_out: uniform in +-1/sqrt(fan_in); or, init="glorot", normal with variance 2/(fan_in +
-    fan_out); or, init="he", which suits ReLU, as glorot but for W_in and W_H, which the
-    activation follows: 2/fan_in.  Biases are zero but for b_T = gate_bias.
+        W_in (hidden, d_in)               b_in (hidden,)
+        W_H (depth, hidden, hidden)       b_H (depth, hidden)      and so W_T, b_T, W_C, b_C
+        W_out (d_out, hidden)             b_out (d_out,)
+
+    Weights are drawn from `rng`, a generator or a seed, in float64, in the order W_in, all W_H,
+    all W_T, all W_C, W_out.  init="uniform": in +-1/sqrt(fan_in).  init="glorot": normal with
+    variance 2/(fan_in + fan_out).  init="he", for ReLU: as glorot, but with variance 2/fan_in in
+    W_in and W_H, which the activation follows.  Biases are zero but for b_T = gate_bias.
 
     Write parameters in place, net.W_H[:] = ...; net.W_H = ... raises AttributeError.  A net has
     one set of work arrays: use it in one thread at a time.  `dtype` is float32, float64, or
@@ -677,8 +679,8 @@ class DeepNet(FixedNames):
 
     Raises ValueError for an unknown block, activation, init or dtype, sizes that are not positive
     (depth may be 0), a gate bias that is not finite, and a block that asks for a name that is
-    taken; so do forward(), predict() and gates() for an x of another shape, or not finite.  They
-    raise TypeError for an x that is no array of real numbers, or a masked one."""
+    taken.  forward(), predict() and gates() raise ValueError for an x of another shape, or not
+    finite, and TypeError for an x that is no array of real numbers, or a masked one."""
 
     _called = "net"
 
@@ -792,9 +794,10 @@ class DeepNet(FixedNames):
 
         def arguments_in(head):
             arguments = dict(head["net"])
-            arguments["block"] = block_of(arguments["block"], **arguments.pop("block_settings", {}))
-            settings = arguments.pop("activation_settings", {})
-            arguments["activation"] = activation_of(arguments["activation"], **settings)
+            block_settings = arguments.pop("block_settings", {})
+            activation_settings = arguments.pop("activation_settings", {})
+            arguments["block"] = block_of(arguments["block"], **block_settings)
+            arguments["activation"] = activation_of(arguments["activation"], **activation_settings)
             return arguments
 
         def array_shapes_in(head):
@@ -867,11 +870,13 @@ class DeepNet(FixedNames):
         x = np.asarray(x, self.dtype)
         z_in = work.z_in
         dot(x, self.W_in.T, z_in)  # (N, d_in) (d_in, hidden)
-        if not (np.isfinite(z_in).all() or np.isfinite(x).all()):  # the second, slower, only when the first fails
+        # of x, which is larger, only where z_in is not finite
+        if not (np.isfinite(z_in).all() or np.isfinite(x).all()):
             raise ValueError("x must be finite; it holds NaN or infinity")
         add(z_in, self.b_in, z_in)
         self.activation.value(z_in.T, work.H_in)
-        with np.errstate(over="ignore"):  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
+        # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
+        with np.errstate(over="ignore"):
             for index, layer in enumerate(work.layers):
                 self.block_forward(layer)
                 if gates is not None:  # read T now: the next layer overwrites what the layers share
@@ -1020,7 +1025,8 @@ def norm_of(gradient: np.ndarray) -> float:
     its dtype."""
     with np.errstate(over="ignore"):
         squares = np.dot(gradient, gradient)
-    least = len(gradient) * np.finfo(gradient.dtype).smallest_normal  # below it, what squares lose is no rounding error
+    # below this sum the squares have lost more than rounding errors
+    least = len(gradient) * np.finfo(gradient.dtype).smallest_normal
     if least <= squares < math.inf:
         return math.sqrt(squares)
     wide = gradient.astype(np.float64)

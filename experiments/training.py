@@ -62,7 +62,8 @@ def make(t: dict) -> hn.DeepNet:
     """The net of a trial; initialised normalised: He for ReLU, Glorot for tanh."""
     init = "he" if t["activation"] == "relu" else "glorot"
     rng = np.random.default_rng(t["seed"])
-    own = {"activation": t["activation"], "init": init, "gate_bias": t.get("gate_bias", 0.0)}
+    activation = hn.activation_of(t["activation"], **t.get("activation_settings", {}))
+    own = {"activation": activation, "init": init, "gate_bias": t.get("gate_bias", 0.0)}
     width = t["width"] if "width" in t else WIDTH[t["block"]]
     block = hn.block_of(t["block"], **t.get("block_settings", {}))
     if "scale" in t:

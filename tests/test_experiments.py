@@ -330,7 +330,7 @@ def trials_of(folder) -> list[dict]:
 
 def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkeypatch):
     def run(data, code):
-        monkeypatch.setattr(trials_module, "checksum_of_sources", lambda function, block: code)
+        monkeypatch.setattr(trials_module, "checksum_of_sources", lambda function, *parts: code)
         e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
         rows = e.run(lambda t: {"is": t["a"]}, [{"a": 1}, {"a": 2}], lambda t: SimpleNamespace(name="set", sha256=data))
         assert [row["is"] for row in rows] == [1, 2]
@@ -366,7 +366,7 @@ def test_a_block_in_a_trial_is_known_by_its_settings(tmp_path):
 def test_a_block_that_is_bound_to_the_function_of_a_trial_is_refused(tmp_path):
     e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
     for bound in (functools.partial(parameters_of, Residual(0.1)), functools.partial(parameters_of, t=Residual(0.1))):
-        with pytest.raises(ValueError, match="a block belongs in the trial"):
+        with pytest.raises(ValueError, match=r"Residual\(scale=0\.1\) belongs in the trial"):
             e.run(bound, [{"seed": 0}])
 
 
@@ -381,6 +381,13 @@ def test_the_net_of_a_trial_has_the_settings_of_its_block():
     }
     assert training.make(t).block.scale == 0.3
     assert training.make(t | {"block": Residual(0.7)}).block.scale == 0.7
+    assert type(training.make(t | {"activation": hn.Relu()}).activation) is hn.Relu
+
+
+def test_an_activation_in_a_trial_is_known_by_its_name(tmp_path):
+    e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
+    rows = e.run(lambda t: {"is": repr(t["activation"])}, [{"activation": hn.Tanh()}, {"activation": hn.Relu()}])
+    assert [(row["activation"], row["is"]) for row in rows] == [("tanh", "Tanh()"), ("relu", "Relu()")]
 
 
 def test_trials_that_are_all_finished_need_no_process(tmp_path):
