@@ -1,4 +1,5 @@
-"""The commands that an installation puts on the path: highway-networks runs highway_networks.py, and so on."""
+"""The commands that an installation puts on the path: highway-networks runs highway_networks.py,
+and so on."""
 
 import runpy
 import sys
@@ -9,6 +10,6 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def run() -> None:
-    """The file that this command is called after, as if Python had been given it."""
+    """Runs the file of this command's name, as `python FILE` would."""
     name = Path(sys.argv[0]).stem.replace("-", "_")
     runpy.run_path(str(ROOT / f"{name}.py"), run_name="__main__")
