@@ -13,13 +13,12 @@ from conv.layer import Dense, Dropout, Hidden, by_columns, in_phases
 from conv.normalised import NormalisedConvolution, NormalisedHighway
 from conv.pooling import Average, Pool
 from plumbing.arrays import (
-    COMPLEX,
-    REAL,
     FixedNames,
     Gradients,
     cached,
     check_numbers,
     generator,
+    kinds_for,
     views_into,
     zero_rows,
     zeros,
@@ -237,7 +236,7 @@ class ConvNet(FixedNames):
         self._saved = None
         if work is None:
             raise RuntimeError("backward() needs a forward() of its own before it")
-        check_numbers("d_logits", np.asanyarray(d_logits), self._kinds)
+        check_numbers("d_logits", np.asanyarray(d_logits), kinds_for(self.dtype))
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != work.logits.T.shape:
             raise ValueError(f"d_logits must have shape {work.logits.T.shape}, not {d_logits.shape}")
@@ -262,11 +261,9 @@ class ConvNet(FixedNames):
                 parts.append(np.full(math.prod(shape), number))
         return np.concatenate(parts).astype(self.dtype)
 
-    _kinds = property(lambda self: COMPLEX if self.dtype.kind == "c" else REAL, doc="of dtypes that x may have")
-
     def _checked(self, x) -> int:
         """len(x); raises what forward() raises."""
-        check_numbers("x", x, self._kinds)
+        check_numbers("x", x, kinds_for(self.dtype))
         maps, side, _ = self.shape
         if x.shape[1:] not in (self.shape, (math.prod(self.shape),)) or len(x) == 0:
             shapes = f"(N, {math.prod(self.shape)}) or (N, {maps}, {side}, {side}) with N >= 1"

@@ -9,8 +9,9 @@ import matplotlib
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
-from plumbing import records
+from highway_networks import table_of_runs
 from plumbing.records import PAIR
+from plumbing.statistics import mean_and_sd
 from report.registry import picture, table
 from report.style import (
     COLOR,
@@ -26,7 +27,7 @@ from report.style import (
     titled,
     uniform_loss_line,
 )
-from report.tables import markdown_table, mean_and_sd
+from report.tables import markdown_table
 
 # ---- One pair of nets ------------------------------------------------------------------------------------------------
 
@@ -232,7 +233,7 @@ def draw_seeds(ax, accuracies: dict[str, float], block: str, offset: float) -> N
 
 @table("output")
 def output(read) -> str:
-    return f"\n\n```text\n{records.table(read('run.json')['runs'])}\n```\n\n"
+    return f"\n\n```text\n{table_of_runs(read('run.json')['runs'])}\n```\n\n"
 
 
 @table("headline")

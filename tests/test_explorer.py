@@ -78,7 +78,7 @@ def test_images_of_every_class_are_right_doubtful_and_wrong(mnist, net):
         assert mnist.y_test[index] == label
         assert (mnist.x_test[index] == image).all()
         assert (answer == label) == (kind != "wrong")
-    assert set(kinds.values()) == {explorer.EACH}
+    assert set(kinds.values()) == {explorer.IMAGES_A_KIND}
 
 
 def test_weights_that_do_not_bear_rounding_are_refused(mnist, net):

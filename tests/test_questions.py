@@ -705,7 +705,7 @@ def test_the_committed_net_is_used_as_it_is(tmp_path, monkeypatch):
 def test_the_committed_net_is_the_one_of_the_results():
     trial = trial_of_the_committed_net()
     net = hn.DeepNet.load(ROOT / "results" / "fifty_layers_mnist_1.npz")
-    assert (net.depth, net.hidden, net.activation, net.dtype) == (49, 50, "tanh", np.float32)
+    assert (net.depth, net.hidden, net.activation.name, net.dtype) == (49, 50, "tanh", np.float32)
     assert net.about["trial"] == kept_nets.setting_of(trial)
     assert "dirty" not in net.about["env"]["git"]
     again = fully_connected.measure(net, trial)

@@ -95,7 +95,7 @@ def make(setting: dict) -> hn.DeepNet:
         setting["layers"] - 1,
         block,
         np.random.default_rng(setting["seed"]),
-        activation=setting["activation"],
+        activation=hn.activation_of(setting["activation"], **setting.get("activation_settings", {})),
         init="he" if setting["activation"] == "relu" else "glorot",
         gate_bias=setting.get("gate_bias", 0.0),
     )

@@ -30,10 +30,11 @@ def by_formula(net: hn.DeepNet, layer: int, x: np.ndarray) -> dict[str, np.ndarr
     residual    transform: dH/dx      carry: I
     highway     transform: T dH/dx    carry: (1 - T) I    gate: (H - x) dT/dx
     """
-    H = x @ net.W_H[layer].T + net.b_H[layer]
-    net.activate(H, H)
-    dH_dz = np.empty_like(H)
-    net.slope(H, dH_dz)
+    z = x @ net.W_H[layer].T + net.b_H[layer]
+    H = np.empty_like(z)
+    dH_dz = np.empty_like(z)
+    net.activation.value(z, H)
+    net.activation.slope(z, H, dH_dz)
     dH_dx = dH_dz[:, :, None] * net.W_H[layer]
     if net.block.name == "plain":
         return {"transform": dH_dx}
