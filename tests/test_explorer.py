@@ -150,7 +150,7 @@ def test_a_file_that_is_no_net_and_a_net_that_is_not_in_the_results_are_refused(
     other = copy.deepcopy(net)
     other.about = net.about | {"trial": net.about["trial"] | {"rate": 1.0}}
     other.save(tmp_path / "net.npz")
-    message = f"error: results/gates.json has no trial of {explorer.NET}: python -m experiments.gates"
+    message = f"error: results/gates.json has no trial of {explorer.NET}: python -m experiments gates"
     assert message in refused(write(net=tmp_path / "net.npz"))
 
 
