@@ -166,7 +166,8 @@ def read_plain_or_gz(path: Path, rank: int) -> tuple[Path, np.ndarray, str]:
         try:
             with files.open_file(there) as file:
                 stream = gzip.GzipFile(fileobj=file) if there.suffix == ".gz" else file
-                return there, *read_idx(there, stream, rank)
+                array, checksum = read_idx(there, stream, rank)
+                return there, array, checksum
         except FileNotFoundError:
             continue
         except (OSError, EOFError, zlib.error) as error:
