@@ -491,7 +491,7 @@ def test_one_place_says_how_to_get_fashion_mnist():
 
 
 def test_the_commands_of_a_cluster():
-    """tests/test_experiments.py has such a cluster, where Dask is installed."""
+    """tests/test_questions.py has such a cluster, where Dask is installed."""
     assert [command.split()[:2] for command in CLUSTER] == [["dask", "scheduler"], ["PYTHONPATH=.", "dask"]]
 
 
