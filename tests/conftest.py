@@ -10,11 +10,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 import highway_networks as hn
 
 ROOT = Path(hn.__file__).resolve().parent
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs, and what they start, ignore it
+
+# The flags of a training that takes no time on write_data_set()'s images
+SMALL = ("--depth", 3, "--hidden", 8, "--epochs", 2, "--batch", 32, "--n-train", 200, "--n-test", 60)
+
+settings.register_profile("few", max_examples=20, deadline=None)
+settings.register_profile("thorough", max_examples=200, deadline=None)
+
+
+def pytest_configure(config):
+    """Hypothesis tries more examples where -m names the thorough tests."""
+    settings.load_profile("few" if config.option.markexpr == "not thorough" else "thorough")
 
 
 @pytest.fixture(scope="session")

@@ -1,20 +1,16 @@
-import contextlib
+"""The command line of highway_networks.py: what it prints, writes and refuses."""
+
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
-from conftest import ROOT, one_line_error, run, without_time, write_data_set
+from conftest import ROOT, SMALL, one_line_error, run, without_time, write_data_set
 
 import conv_highway_networks as cn
 import highway_networks as hn
-
-SMALL = ("--depth", 3, "--hidden", 8, "--epochs", 2, "--batch", 32, "--n-train", 200, "--n-test", 60)
 
 
 def train(*words, **more):
@@ -194,78 +190,3 @@ def test_a_reader_that_stops_reading(tmp_path, data_set):
         process.stdout.close()
         assert process.stderr.read() == ""
     assert json.loads(out.read_text())["runs"]
-
-
-@contextlib.contextmanager
-def long_training(data_set, out, jobs):
-    """A command under way, in a process group of its own as under a terminal."""
-    words = (*SMALL, "--epochs", 10**6, "--data-dir", data_set, "--jobs", jobs, "--out", out)
-    command = [sys.executable, ROOT / "highway_networks.py", *words]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
-    out.write_text("kept")
-    with subprocess.Popen(list(map(str, command)), **pipes) as process:
-        try:
-            assert any("epoch   3" in line for line in process.stdout)
-            yield process
-        finally:
-            process.kill()
-    assert out.read_text() == "kept"
-    assert set(os.listdir(out.parent)) == {"shapes", "run.json"}
-
-
-def state_and_parent(pid) -> tuple[str, int]:
-    """Of a process, on Linux; "Z" is one that has ended, and that nobody has asked for its status yet."""
-    try:
-        state, parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:2]
-    except OSError:
-        return "gone", 0
-    return state, int(parent)
-
-
-def is_running(pid) -> bool:
-    return state_and_parent(pid)[0] not in ("gone", "Z")
-
-
-def workers_of(pid, of=b"") -> list[int]:
-    """Its workers whose command line has that in it; not the process that may keep track of what they share."""
-    lines = {}
-    with contextlib.suppress(OSError):  # they come and go
-        for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-            lines[int(child)] = Path(f"/proc/{child}/cmdline").read_bytes()
-    return [child for child, line in lines.items() if of in line and b"resource_tracker" not in line]
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is sent as SIGINT")
-@pytest.mark.parametrize("whom", ["the group, as a terminal does", "the parent alone"])
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c(tmp_path, data_set, jobs, whom):
-    with long_training(data_set, tmp_path / "run.json", jobs) as process:
-        send = os.kill if whom == "the parent alone" else os.killpg
-        send(process.pid, signal.SIGINT)
-        _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 130, stderr
-    assert stderr.splitlines() == ["interrupted: nothing was written"]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
-def test_a_dead_worker_is_reported_not_waited_for(tmp_path, data_set):
-    with long_training(data_set, tmp_path / "run.json", 2) as process:
-        os.kill(workers_of(process.pid)[0], signal.SIGKILL)
-        _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert stderr.splitlines() == ["a worker process died (killed, or out of memory): nothing was written"]
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks for workers in /proc")
-def test_workers_do_not_outlive_a_killed_parent(tmp_path, data_set):
-    with long_training(data_set, tmp_path / "run.json", 2) as process:
-        workers = workers_of(process.pid)
-        assert len(workers) == 2
-        process.kill()
-        process.wait(timeout=60)
-        for _ in range(100):
-            if not any(map(is_running, workers)):
-                break
-            time.sleep(0.1)
-        else:
-            pytest.fail("a worker is still there after 10 s")

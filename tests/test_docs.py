@@ -126,18 +126,6 @@ def test_all_that_can_be_filled_in_is_somewhere():
     assert registry.TABLES.keys() <= {name for name, _ in (param.values for param in NUMBERS)}
 
 
-def test_a_tried_number_is_that_of_the_tests():
-    said = re.findall(r"(\d[\d ]*)<!-- tests: (\w+) -->", PAGES["docs/guarantees.md"])
-    constants = {}
-    for path in ROOT.glob("tests/test_*.py"):
-        found = re.findall(r"^((?:[A-Z_]+, )*[A-Z_]+) = ([\d, _]+)$", path.read_text(encoding="utf-8"), re.M)
-        for names, numbers in found:
-            constants |= dict(zip(names.split(", "), numbers.split(", "), strict=True))
-    assert len(said) == 8
-    for number, name in said:
-        assert int(number.replace(" ", "")) == int(constants[name])
-
-
 def test_what_the_results_must_show():
     runs = READ("run_seeds.json")["runs"]
     highway, plain = ([pair[block]["final_test_acc"] for pair in runs] for block in ("highway", "plain"))

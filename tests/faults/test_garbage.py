@@ -1,7 +1,4 @@
-"""Garbage thrown at every flag, at every data file and at every JSON reader: a right answer, or one line.
-
-The numbers of examples stand in the README.
-"""
+"""Garbage thrown at every flag, at every data file and at every JSON reader: a right answer, or one line."""
 
 import contextlib
 import copy
@@ -15,10 +12,17 @@ import shutil
 import matplotlib
 import numpy as np
 import pytest
-from conftest import ROOT, idx_bytes, write_data_set
-from hypothesis import HealthCheck, given, settings
+from conftest import ROOT, SMALL, idx_bytes, write_data_set
 from hypothesis import strategies as st
-from test_cli import SMALL
+from strikes import (
+    FEW_EXAMPLES,
+    FLAG_EXAMPLES,
+    IDX_EXAMPLES,
+    JSON_EXAMPLES,
+    TEXT_EXAMPLES,
+    few_or,
+    throw,
+)
 from test_drawing import ours, published
 
 import conv_highway_networks as cn
@@ -28,12 +32,6 @@ import visualize_highway_networks as viz
 from plumbing.files import InputError, read_arrays, read_json
 from plumbing.records import load_record, load_results
 from report import registry
-
-FLAG_EXAMPLES, IDX_EXAMPLES, JSON_EXAMPLES, TEXT_EXAMPLES = 500, 500, 40, 500
-
-
-def thrown(n):
-    return settings(max_examples=n, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def outcome(main, words) -> tuple[int, str]:
@@ -59,7 +57,8 @@ class Accepted(Exception):
     """Nothing was wrong with the flags."""
 
 
-FLAGS = [action.option_strings[0] for action in hn.parse_arguments([])[0]._actions if action.option_strings[0] != "-h"]
+PARSER, _ = hn.parse_arguments([])
+FLAGS = [action.option_strings[0] for action in PARSER._actions if action.option_strings[0] != "-h"]
 VALUES = (
     st.text(st.characters(blacklist_categories=["Cs"], blacklist_characters="\0"), max_size=12)
     | st.integers(-(10**25), 10**25).map(str)
@@ -67,42 +66,35 @@ VALUES = (
     | st.floats().map(str)
     | st.lists(st.integers(-2, 9), max_size=4).map(lambda numbers: ",".join(map(str, numbers)))
     | st.sampled_from(["", " ", ",", "0", "-0", "1e-400", "1_000", "٣", "0x10", ".", "/", "~", "-", "NaN", "1e9999"])
-)
+).filter(lambda text: text != "--")  # argparse itself mishandles --flag=-- up to Python 3.12
+WORDS = st.lists(st.tuples(st.sampled_from(FLAGS), VALUES | st.none()), min_size=1, max_size=3)
 
 
-VALUES = VALUES.filter(lambda text: text != "--")  # argparse itself mishandles --flag=-- up to Python 3.12
+def accepted(pairs, data, jobs, quiet):
+    """In the place of run_pairs(): what came through the checks makes sense."""
+    for settings in pairs:
+        assert settings.epochs >= 1
+        assert settings.depth >= 1
+        assert 1 <= settings.batch_size <= settings.n_train <= 300
+        assert 1 <= settings.n_test <= 80
+        assert 0 < settings.lr < np.inf
+    raise Accepted
 
 
-@thrown(FLAG_EXAMPLES)
-@given(st.lists(st.tuples(st.sampled_from(FLAGS), VALUES | st.none()), min_size=1, max_size=3))
-def test_garbage_in_the_flags(tmp_path_factory, words):
-    folder = tmp_path_factory.getbasetemp() / "flags"
-    if not folder.exists():
-        write_data_set(folder / "shapes")
-    before, here = sorted(os.listdir(folder)), os.getcwd()
+@few_or(FLAG_EXAMPLES, few=FEW_EXAMPLES)
+def test_garbage_in_the_flags(tmp_path, data_set, monkeypatch, n):
+    monkeypatch.setattr(hn, "run_pairs", accepted)
+    monkeypatch.setattr(hn, "ROOT", tmp_path)
+    monkeypatch.chdir(tmp_path)
 
-    def accepted(pairs, data, jobs, quiet):
-        for s in pairs:
-            assert s.epochs >= 1
-            assert s.depth >= 1
-            assert 1 <= s.batch_size <= s.n_train <= 300
-            assert 1 <= s.n_test <= 80
-            assert 0 < s.lr < np.inf
-        raise Accepted
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hn, "run_pairs", accepted)
-        patch.setattr(hn, "ROOT", folder)
-        os.chdir(folder)
-        try:
-            flags = [flag if value is None else f"{flag}={value}" for flag, value in words]
+    def check(words):
+        flags = [flag if value is None else f"{flag}={value}" for flag, value in words]
+        with contextlib.suppress(Accepted):
             status, text = outcome(hn.main, (*SMALL, "--data-dir", "shapes", *flags))
             assert status == 2 or "--help" in flags, text
-        except Accepted:
-            pass
-        finally:
-            os.chdir(here)
-    assert sorted(os.listdir(folder)) == before
+        assert os.listdir(tmp_path) == ["shapes"]
+
+    throw(n, check, WORDS)
 
 
 @pytest.mark.parametrize(
@@ -110,9 +102,10 @@ def test_garbage_in_the_flags(tmp_path_factory, words):
 )
 def test_the_extremes_of_the_flags_train_or_diverge_by_name(data_set, numbers):
     data = hn.load_mnist(data_set)
-    s = hn.Settings(depth=3, hidden=5, epochs=2, batch_size=32, n_train=200, n_test=60, **numbers)
+    settings = hn.Settings(depth=3, hidden=5, epochs=2, batch_size=32, n_train=200, n_test=60, **numbers)
+    images = hn.subset(data, settings.seed, settings.n_train, settings.n_test)
     for block in hn.PAIR:
-        run = hn.run_one(block, s, hn.subset(data, s.seed, s.n_train, s.n_test))
+        run = hn.run_one(block, settings, images)
         if run["diverged"]:
             assert run["final_train_loss"] is run["final_test_acc"] is None
         else:
@@ -126,7 +119,6 @@ def test_the_extremes_of_the_flags_train_or_diverge_by_name(data_set, numbers):
 @pytest.mark.parametrize("compress", [True, False])
 def test_a_data_file_truncated_at_any_byte(tmp_path, compress):
     folder = write_data_set(tmp_path / "tiny", n_train=6, n_test=3, side=2, compress=compress)
-    tried = 0
     for path in folder.iterdir():
         whole = path.read_bytes()
         for length in range(len(whole)):
@@ -134,42 +126,49 @@ def test_a_data_file_truncated_at_any_byte(tmp_path, compress):
             with pytest.raises(InputError, match=path.name) as error:
                 hn.load_mnist(folder)
             assert "\n" not in str(error.value)
-            tried += 1
         path.write_bytes(whole)
     assert hn.load_mnist(folder).n_classes == 3
-    assert tried > 90
 
 
-@thrown(IDX_EXAMPLES)
-@given(st.binary(max_size=60), st.integers(0, 3), st.integers(0, 200), st.sampled_from(["whole", "put", "gzip", "raw"]))
-def test_garbage_in_a_data_file(tmp_path_factory, garbage, which, at, how):
-    """A whole file of garbage, plain or compressed, or garbage somewhere in a good file."""
-    folder = tmp_path_factory.getbasetemp() / "data-garbage"
-    if not folder.exists():
-        write_data_set(folder, n_train=6, n_test=3, side=2, compress=False)
-    path = folder / list(hn.SHA256)[which]
-    good, zipped = path.read_bytes(), folder / f"{path.name}.gz"
-    put = good[:at] + garbage + good[at + len(garbage) :]
-    {
-        "whole": lambda: path.write_bytes(garbage),
-        "put": lambda: path.write_bytes(put),
-        "gzip": lambda: zipped.write_bytes(gzip.compress(garbage, 1)),
-        "raw": lambda: zipped.write_bytes(gzip.compress(good, 1)[:at] + garbage),
-    }[how]()
-    try:
-        data, message = hn.load_mnist(folder), None
-    except InputError as error:
-        message = str(error)
-    path.write_bytes(good)
-    zipped.unlink(missing_ok=True)
-    if message:
-        assert str(folder) in message
-        assert "\n" not in message
-    else:
-        arrays = (data.x_train.reshape(-1, 2, 2), data.y_train, data.x_test.reshape(-1, 2, 2), data.y_test)
-        now = {"raw": good}.get(how, put if how == "put" else garbage)
-        assert idx_bytes(arrays[which]) == now  # it was read as what it says it is
-        assert data.n_classes == data.y_train.max() + 1 > data.y_test.max()
+@few_or(IDX_EXAMPLES, few=FEW_EXAMPLES)
+def test_garbage_in_a_data_file(tmp_path, n):
+    """A whole file of garbage, plain or compressed, or garbage somewhere in a good file, plain or compressed."""
+    folder = write_data_set(tmp_path / "shapes", n_train=6, n_test=3, side=2, compress=False)
+
+    def check(garbage, which, at, how):
+        path = folder / list(hn.SHA256)[which]
+        zipped = folder / f"{path.name}.gz"
+        good = path.read_bytes()
+        spoilt = good[:at] + garbage + good[at + len(garbage) :]
+        if how == "whole":
+            path.write_bytes(garbage)
+            expected = garbage
+        elif how == "put":
+            path.write_bytes(spoilt)
+            expected = spoilt
+        elif how == "gzip":
+            zipped.write_bytes(gzip.compress(garbage, 1))
+            expected = garbage
+        else:
+            zipped.write_bytes(gzip.compress(good, 1)[:at] + garbage)
+            expected = good
+        refusal = None
+        try:
+            data = hn.load_mnist(folder)
+        except InputError as error:
+            refusal = str(error)
+        if refusal is not None:
+            assert str(folder) in refusal
+            assert "\n" not in refusal
+        else:
+            arrays = (data.x_train.reshape(-1, 2, 2), data.y_train, data.x_test.reshape(-1, 2, 2), data.y_test)
+            assert idx_bytes(arrays[which]) == expected  # it was read as what it says it is
+            assert data.n_classes == data.y_train.max() + 1 > data.y_test.max()
+        path.write_bytes(good)
+        zipped.unlink(missing_ok=True)
+
+    hows = st.sampled_from(["whole", "put", "gzip", "raw"])
+    throw(n, check, st.binary(max_size=60), st.integers(0, 3), st.integers(0, 200), hows)
 
 
 # ---- JSON
@@ -184,8 +183,9 @@ JSON = st.recursive(
 
 def spoil(record, value, seed):
     """A copy of the record with `value` in the place of a random part of it, at any depth; or without that part."""
-    rng, record = random.Random(seed), copy.deepcopy(record)
-    part = record
+    rng = random.Random(seed)
+    spoilt = copy.deepcopy(record)
+    part = spoilt
     while True:
         keys = list(part) if isinstance(part, dict) else range(len(part))
         key = rng.choice(keys)
@@ -196,7 +196,7 @@ def spoil(record, value, seed):
         del part[key]
     else:
         part[key] = value
-    return record
+    return spoilt
 
 
 @pytest.fixture(scope="module")
@@ -233,37 +233,41 @@ def draw(folder, name, source, text) -> None:
     assert after == before
 
 
-SOURCE = {"gif": "run"} | {name: sources[0] for name, (sources, *_) in registry.PICTURES.items()}
+SOURCE = {name: picture.sources[0] for name, picture in registry.PICTURES.items()}
+SOURCE["gif"] = "run"
 OF_RUNS = [name for name, source in SOURCE.items() if source in viz.RUNS]
 OF_RESULTS = [name for name in SOURCE if SOURCE[name] not in viz.RUNS]
-EVERY_NAME = st.sampled_from([*OF_RUNS, *OF_RUNS, "results"]).flatmap(  # which take longer to draw
-    lambda name: st.sampled_from(OF_RESULTS) if name == "results" else st.just(name)
-)
+EVERY_NAME = st.one_of(st.sampled_from(OF_RUNS), st.sampled_from(OF_RUNS), st.sampled_from(OF_RESULTS))
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")  # a name in letters that the font has not
-@thrown(JSON_EXAMPLES)
-@given(EVERY_NAME, JSON, st.integers(0, 10**6))
-def test_garbage_in_a_json_file(canvas, name, value, seed):
-    source = SOURCE[name]
-    if source in viz.RUNS:
-        record = published((3, 4)) if seed % 2 else ours([(0, 4), (1, 4)], seeds=[0, 1])
-    else:
-        record = json.loads((ROOT / "results" / f"{source}.json").read_text())
-        for other in registry.PICTURES[name][0][1:]:
-            if other != "published":
-                shutil.copy(ROOT / "results" / f"{other}.json", canvas)
-    draw(canvas, name, source, json.dumps(spoil(record, value, seed)))
+@few_or(JSON_EXAMPLES, few=5)
+def test_garbage_in_a_json_file(canvas, n):
+    def check(name, value, seed):
+        source = SOURCE[name]
+        if source in viz.RUNS:
+            record = published((3, 4)) if seed % 2 else ours([(0, 4), (1, 4)], seeds=[0, 1])
+        else:
+            record = json.loads((ROOT / "results" / f"{source}.json").read_text())
+            for other in registry.PICTURES[name].sources[1:]:
+                if other != "published":
+                    shutil.copy(ROOT / "results" / f"{other}.json", canvas)
+        draw(canvas, name, source, json.dumps(spoil(record, value, seed)))
+
+    throw(n, check, EVERY_NAME, JSON, st.integers(0, 10**6))
 
 
-@thrown(TEXT_EXAMPLES)
-@given(st.sampled_from([load_record, load_results]), st.text(max_size=40) | JSON.map(json.dumps))
-def test_garbage_instead_of_a_json_file(canvas, load, text):
+@few_or(TEXT_EXAMPLES, few=FEW_EXAMPLES)
+def test_garbage_instead_of_a_json_file(canvas, n):
     path = canvas / "garbage.json"
-    path.write_bytes(text.encode("utf-8", "surrogatepass"))
-    with pytest.raises(InputError, match=r"garbage\.json") as error:
-        load(path)
-    assert "\n" not in str(error.value)
+
+    def check(load, text):
+        path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        with pytest.raises(InputError, match=r"garbage\.json") as error:
+            load(path)
+        assert "\n" not in str(error.value)
+
+    throw(n, check, st.sampled_from([load_record, load_results]), st.text(max_size=40) | JSON.map(json.dumps))
 
 
 @pytest.mark.parametrize("name", ["run.json", "run_sweep.json", "run_seeds.json"])
@@ -295,7 +299,8 @@ def test_json_that_is_hard_to_read(canvas, text):
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
 def test_json_with_a_number_that_is_not_finite_is_refused(tmp_path, number):
     """Or it would stand on a page as a number that was measured."""
-    path, text = tmp_path / "run.json", f'{{"runs": [{{"test_accuracy": {number}}}]}}'
+    path = tmp_path / "run.json"
+    text = f'{{"runs": [{{"test_accuracy": {number}}}]}}'
     path.write_text(text)
     with pytest.raises(InputError, match=f"run.json cannot be read as JSON: {number} is no finite number$"):
         read_json(path)
@@ -309,18 +314,13 @@ def test_json_with_a_number_that_is_not_finite_is_refused(tmp_path, number):
 @pytest.mark.parametrize("main", [viz.main, gif.main])
 def test_garbage_in_the_flags_of_the_drawing_programs(tmp_path, main):
     (tmp_path / "file").write_text("kept")
-    names = [name for name in ("--run", "--sweep", "--seeds", "--results", "--only", "--out")]
-    flags = [name for name in names if main is viz.main or name in ("--run", "--out")]
+    flags = ["--run", "--out"]
+    if main is viz.main:
+        flags += ["--sweep", "--seeds", "--results", "--only"]
+    file = str(tmp_path / "file")
+    below_a_file = str(tmp_path / "file" / "x.gif")
     for flag in flags:
-        for value in (
-            "",
-            "\n",
-            "nowhere",
-            str(tmp_path / "file" / "x.gif"),
-            str(tmp_path / "file"),
-            str(tmp_path),
-            "é" * 300,
-        ):
+        for value in ("", "\n", "nowhere", below_a_file, file, str(tmp_path), "é" * 300):
             if flag == "--out" and main is viz.main and value in ("\n", "nowhere", str(tmp_path)):
                 continue  # a folder that can be made
             only = ("--only", "depth_sweep") if main is viz.main and flag == "--out" else ()

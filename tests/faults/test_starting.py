@@ -1,5 +1,6 @@
 """How commands start, and what may hinder them: an old Python, its flags, Ctrl-C while modules are imported, limits of
-the system.  They work, or one line says why they do not."""
+the system.  They work, or one line says why they do not.
+"""
 
 import ast
 import errno
@@ -16,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT, one_line_error, run
-from test_cli import SMALL
+from conftest import ROOT, SMALL, one_line_error, run
+from strikes import linux, unix
 from test_installing import COMMANDS, assert_says_what_is_missing, python
 
 import highway_networks as hn
@@ -28,8 +29,6 @@ from plumbing.processes import CannotStart, in_processes
 from training import convolutional, protocols
 
 IN_THE_ROOT = [path for path in COMMANDS if "/" not in path]
-unix = pytest.mark.skipif(sys.platform == "win32", reason="signals, limits and sockets of POSIX")
-linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked")
 
 # ---- the Python that runs
 
@@ -145,9 +144,9 @@ def test_a_command_under_way_handles_ctrl_c_itself(monkeypatch):
 
 
 def shell(limits, *words):
-    command = f'{limits} && exec "$@"'
-    words = ["sh", "-c", command, "sh", sys.executable, ROOT / "highway_networks.py", *words]
-    return subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=60, check=False)
+    """Runs highway_networks.py under limits that a shell sets first."""
+    limited = ["sh", "-c", f'{limits} && exec "$@"', "sh", sys.executable, ROOT / "highway_networks.py", *words]
+    return subprocess.run([*map(str, limited)], capture_output=True, text=True, timeout=60, check=False)
 
 
 @unix
@@ -264,9 +263,17 @@ class Images(np.ndarray):
     __hash__ = object.__hash__
 
 
-def block_of(block, s, data, verbose):
-    return {"seed": s.seed, "depth": s.depth, "block": block, "label": "", "diverged": True, "diverged_at": "",
-            "wallclock_sec": 0.0}  # fmt: skip
+def diverge_at_once(block, settings, data, verbose):
+    """In the place of run_one()."""
+    return {
+        "seed": settings.seed,
+        "depth": settings.depth,
+        "block": block,
+        "label": "",
+        "diverged": True,
+        "diverged_at": "",
+        "wallclock_sec": 0.0,
+    }
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -282,7 +289,7 @@ def test_the_subsets_of_many_seeds_are_not_made_at_once(jobs, monkeypatch):
         return (images,)
 
     monkeypatch.setattr(hn, "subset", subset)
-    monkeypatch.setattr(hn, "run_one", block_of)
+    monkeypatch.setattr(hn, "run_one", diverge_at_once)
     pairs = [hn.Settings(seed=seed) for seed in range(20)]
     runs = hn.run_pairs(pairs, None, jobs, quiet=True)
     assert [pair["seed"] for pair in runs] == [*range(20)]
