@@ -53,12 +53,14 @@ def test_a_disk_too_small_is_named_before_the_training(small_disk, data_set):
     assert os.listdir(small_disk) == ["run.json"]
 
 
-def test_a_disk_too_small_for_a_picture(small_disk):
-    (small_disk / "rest").write_bytes(bytes(500_000))
+def test_a_disk_too_small_for_a_picture(small_disk, tmp_path):
+    record = tmp_path / "record.json"
+    record.write_text(json.dumps(ours([(0, 4)])))
+    (small_disk / "rest").write_bytes(bytes(515_000))
     (small_disk / "highway_networks.gif").write_text("old")
     for words in (
-        ("visualize_highway_networks.py", "--only", "seeds", "--out", small_disk),
-        ("make_highway_networks_gif.py", "--out", small_disk / "highway_networks.gif"),
+        ("visualize_highway_networks.py", "--only", "seeds", "--seeds", record, "--out", small_disk),
+        ("make_highway_networks_gif.py", "--run", record, "--out", small_disk / "highway_networks.gif"),
     ):
         process = run(*words)
         assert process.returncode == 2

@@ -270,14 +270,13 @@ def test_garbage_instead_of_a_json_file(canvas, n):
     throw(n, check, st.sampled_from([load_record, load_results]), st.text(max_size=40) | JSON.map(json.dumps))
 
 
-@pytest.mark.parametrize("name", ["run.json", "run_sweep.json", "run_seeds.json"])
-def test_a_json_file_truncated_at_any_byte(canvas, name):
-    """Every byte of a small record, and every 499th of the committed ones."""
-    small = json.dumps(ours([(0, 4)]))
-    whole = (ROOT / name).read_text().rstrip()
-    cuts = [small[:length] for length in range(len(small))] if name == "run.json" else []
-    for text in [*cuts, *(whole[:length] for length in range(0, len(whole), 499))]:
-        (canvas / "torn.json").write_text(text)
+@few_or(3000, few=100)
+@pytest.mark.parametrize("name", ["a small record", "run.json", "run_sweep.json", "run_seeds.json"])
+def test_a_json_file_cut_anywhere(canvas, name, n):
+    """The thorough test cuts the small record at every byte."""
+    whole = json.dumps(ours([(0, 4)])) if name == "a small record" else (ROOT / name).read_text().rstrip()
+    for length in np.unique(np.linspace(0, len(whole) - 1, n, dtype=int)).tolist():
+        (canvas / "torn.json").write_text(whole[:length])
         with pytest.raises(InputError, match=r"torn\.json cannot be read as JSON"):
             load_record(canvas / "torn.json")
 
