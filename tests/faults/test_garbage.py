@@ -313,6 +313,8 @@ def test_json_with_a_number_that_is_not_finite_is_refused(tmp_path, number):
 @pytest.mark.parametrize("main", [viz.main, gif.main])
 def test_garbage_in_the_flags_of_the_drawing_programs(tmp_path, main):
     (tmp_path / "file").write_text("kept")
+    record = tmp_path / "record.json"
+    record.write_text(json.dumps(ours([(0, 4)])))
     flags = ["--run", "--out"]
     if main is viz.main:
         flags += ["--sweep", "--seeds", "--results", "--only"]
@@ -322,11 +324,17 @@ def test_garbage_in_the_flags_of_the_drawing_programs(tmp_path, main):
         for value in ("", "\n", "nowhere", below_a_file, file, str(tmp_path), "é" * 300):
             if flag == "--out" and main is viz.main and value in ("\n", "nowhere", str(tmp_path)):
                 continue  # a folder that can be made
-            only = ("--only", "depth_sweep") if main is viz.main and flag == "--out" else ()
             if flag == "--results":
-                only = ("--only", "benchmark")
-            assert outcome(main, (*only, flag, value))[0] == 2, (flag, value)
-    assert os.listdir(tmp_path) == ["file"]
+                others = ("--only", "benchmark")
+            elif flag == "--out" and main is viz.main:
+                others = ("--only", "depth_sweep", "--sweep", record)
+            elif flag == "--out":
+                others = ("--run", record)
+            else:
+                others = ()
+            status, _ = outcome(main, (*others, flag, value))
+            assert status == 2, (flag, value)
+    assert sorted(os.listdir(tmp_path)) == ["file", "record.json"]
     assert (tmp_path / "file").read_text() == "kept"
 
 
