@@ -27,7 +27,8 @@ def test_the_straightforward_program_is_an_oracle(block):
     rng = np.random.default_rng(0)
     net = hn.DeepNet(*SIZES, block, rng, dtype=np.float64)
     net.parameters[:] += rng.normal(0, 0.1, net.parameters.shape)
-    x, y = rng.normal(size=(9, 784)), rng.integers(0, 10, 9)
+    x = rng.normal(size=(9, 784))
+    y = rng.integers(0, 10, 9)
     loss, gradient = rivals.Straightforward(net, x, y).loss_and_gradient(x, y)
     ours, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
     assert loss == pytest.approx(ours, abs=1e-10)
@@ -38,7 +39,8 @@ def test_the_straightforward_program_is_an_oracle(block):
 def test_the_straightforward_program_follows_us(block):
     net = hn.DeepNet(*SIZES, block, np.random.default_rng(3), dtype=np.float64)
     x, y = step.mnist_like(60)
-    theirs, optimizer = rivals.Straightforward(net, x, y), hn.Adam(net.parameters)
+    theirs = rivals.Straightforward(net, x, y)
+    optimizer = hn.Adam(net.parameters)
     for rows in np.arange(60).reshape(3, 20):
         loss, _ = theirs._loss_and_gradient(x[rows].astype(float), y[rows])
         theirs.step(rows)

@@ -114,17 +114,20 @@ def draw(tmp_path, capsys):
     return call
 
 
-ALL = sorted(f"{name}.png" for name, (sources, *_) in registry.PICTURES.items() if set(sources) <= viz.RUNS.keys())
+OF_RUNS = [name for name, picture in registry.PICTURES.items() if set(picture.sources) <= viz.RUNS.keys()]
+ALL = sorted(f"{name}.png" for name in OF_RUNS)
 
 
 @pytest.mark.parametrize("kind", ["ours", "published", "diverged"])
 def test_every_picture(draw, tmp_path, kind):
     one = {"ours": ours([(0, 4)]), "published": published(), "diverged": diverged()}[kind]
-    sweep = (
-        published((2, 4, 8)) if kind == "published" else ours([(s, d) for s in (0, 1) for d in (2, 4)], seeds=[0, 1])
-    )
-    records = {"run": one, "sweep": sweep, "seeds": one if kind != "ours" else ours([(s, 4) for s in range(3)])}
-    process, drawn = draw(**records, in_process=kind == "ours")
+    seeds = one
+    sweep = ours([(0, 2), (0, 4), (1, 2), (1, 4)], seeds=[0, 1])
+    if kind == "ours":
+        seeds = ours([(0, 4), (1, 4), (2, 4)])
+    elif kind == "published":
+        sweep = published((2, 4, 8))
+    process, drawn = draw(run=one, sweep=sweep, seeds=seeds, in_process=kind != "published")
     assert process.returncode == 0, process.stderr
     assert drawn == ALL
     for name in drawn:
@@ -344,7 +347,8 @@ def test_no_picture_is_upside_down(monkeypatch, name):
 def test_a_single_epoch_and_gates_that_are_shut(draw, tmp_path):
     record = ours([(0, 4)])
     run = record["runs"][0]["highway"]
-    run["layer_T_history"], run["final_T_per_layer"] = [[1, [0.0] * 4]], [0.0] * 4
+    run["layer_T_history"] = [[1, [0.0] * 4]]
+    run["final_T_per_layer"] = [0.0] * 4
     for block in style.COLOR:
         history = record["runs"][0][block]["history"]
         record["runs"][0][block]["history"] = {name: values[:1] for name, values in history.items()}

@@ -25,7 +25,7 @@ from conv import cifar
 from plumbing import files
 from plumbing.files import LEFTOVER_AGE, InputError, Lock, check_writable, read_json, write_whole, written_beside
 from training import convolutional, protocols
-from training.trials import Experiment
+from training.trials import Runner
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions and links of POSIX")
 
@@ -135,20 +135,26 @@ def test_a_folder_where_nothing_can_be_locked_is_named_and_used(tmp_path, monkey
 
 
 def test_a_second_experiment_is_refused_until_the_first_has_ended(tmp_path):
-    words = ["--results", str(tmp_path), "--jobs", "1"]
     with holder_of(tmp_path / "log.jsonl") as first:
         with pytest.raises(InputError, match=r"another command is writing .*log\.jsonl"):
-            Experiment("log", "A test.", {"default": {}}, words)
-        Experiment("another", "A test.", {"default": {}}, words)
+            runner_of("log", tmp_path)
+        with runner_of("another", tmp_path):
+            pass
         first.kill()
         first.wait()
-        e = Experiment("log", "A test.", {"default": {}}, words)
-    with pytest.raises(InputError, match="another command is writing"):
-        Experiment("log", "A test.", {"default": {}}, words)
-    assert e.run(abs_of, [{"x": -1}]) == [{"x": -1, "abs": 1, "seconds": pytest.approx(0, abs=9)}]
-    del e
-    Experiment("log", "A test.", {"default": {}}, words)
+        second = runner_of("log", tmp_path)
+    with second:
+        with pytest.raises(InputError, match="another command is writing"):
+            runner_of("log", tmp_path)
+        [trial] = second.run(abs_of, [{"x": -1}])
+        assert trial["abs"] == 1
+    with runner_of("log", tmp_path):
+        pass
     assert sorted(os.listdir(tmp_path)) == ["log.jsonl"]
+
+
+def runner_of(name, folder):
+    return Runner(name, "default", {}, folder=folder, jobs=1)
 
 
 def abs_of(trial):
@@ -242,10 +248,10 @@ def test_only_regular_files_are_read_as_cifar(tmp_path):
 
 @posix
 def test_a_log_of_trials_is_a_regular_file(tmp_path):
-    e = Experiment("log", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
-    os.mkfifo(e.log)
-    with pytest.raises(OSError, match="not a file"):
-        e.run(abs_of, [{"x": -1}])
+    runner = runner_of("log", tmp_path)
+    os.mkfifo(runner.log)
+    with runner, pytest.raises(OSError, match="not a file"):
+        runner.run(abs_of, [{"x": -1}])
 
 
 def sparse(path, size, begin=b""):
@@ -354,7 +360,8 @@ def test_no_array_is_made_that_its_file_cannot_hold(tmp_path, kind):
     path = tmp_path / "net.npz"
     save(path)
     load(path)
-    parts, head = npz_parts(path), head_of(path)
+    parts = npz_parts(path)
+    head = head_of(path)
     zeros = bytes(4 * LARGE)
     hostile = {
         "more than the head says": {"parameters.npy": other_size(parts["parameters.npy"], LARGE) + zeros},
@@ -379,8 +386,9 @@ def test_a_checkpoint_of_ten_billion_pixels_is_refused_before_its_net_is_made(tm
     saved_training(path)
     parts = npz_parts(path)
     head = json.loads(head_of(path))
-    for changed in ({"images": head["images"] | {"pixels": 10**10}}, {"images": head["images"] | {"classes": 10**9}}):
-        write_npz(path, parts | {"head.npy": npy_bytes(json.dumps(head | changed))})
+    for changed in ({"pixels": 10**10}, {"classes": 10**9}):
+        hostile = head | {"images": head["images"] | changed}
+        write_npz(path, parts | {"head.npy": npy_bytes(json.dumps(hostile))})
         with at_most(16), pytest.raises(InputError, match="parameters must have the shape"):
             convolutional.Training.load(path)
     settings = head["settings"] | {"net": "mnist-99999999"}

@@ -3,7 +3,6 @@
 import contextlib
 import copy
 import gzip
-import io
 import json
 import os
 import random
@@ -12,7 +11,7 @@ import shutil
 import matplotlib
 import numpy as np
 import pytest
-from conftest import ROOT, SMALL, idx_bytes, write_data_set
+from conftest import ROOT, SMALL, idx_bytes, in_process, one_line_error, write_data_set
 from hypothesis import strategies as st
 from strikes import (
     FEW_EXAMPLES,
@@ -35,19 +34,12 @@ from report import registry
 
 
 def outcome(main, words) -> tuple[int, str]:
-    """The exit status of a command, run in this process, and what it wrote to stderr: nothing, or its one line."""
-    stderr = io.StringIO()
-    with contextlib.redirect_stderr(stderr), contextlib.redirect_stdout(io.StringIO()):
-        try:
-            status = main([str(word) for word in words])
-        except SystemExit as end:
-            status = end.code
-    text = stderr.getvalue()
-    if status == 2:
-        assert text.endswith("\n")
-        assert len([line for line in text.splitlines() if "error: " in line]) == 1
-        assert "error: " in text.splitlines()[-1]
-    return status, text
+    """The exit status of a command, run in this process, and its stderr: with status 2, one line of an error."""
+    process = in_process(main, *words)
+    if process.returncode == 2:
+        one_line_error(process)
+        assert process.stderr.endswith("\n")
+    return process.returncode, process.stderr
 
 
 # ---- flags
