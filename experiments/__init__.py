@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from claims.claim import Claim
@@ -25,13 +25,15 @@ class Question:
     `run` trains and measures: it returns the trials, a list or {group: list}.  `rows` sums up a results record with
     "settings" and "trials": a list of {a setting or several, a name: {mean, sd, n} or a value}.  `accept`, of a
     question whose trials conv_highway_networks.py may train one by one, turns one of its runs into (group, trial);
-    `kind_of` names the kind of a trial, whose runs share all settings but the seed."""
+    `kind_of` names the kind of a trial, whose runs share all settings but the seed.
+
+    A question without trials has no `run`: other commands write what its claims are judged by."""
 
     name: str  # of its file, its results and its module in report/
     source: str  # of what is asked
-    budgets: dict[str, dict]  # "quick", "default", "full": the settings
-    run: Callable[[Runner], dict | list]
-    rows: Callable[[dict], list[dict]]
+    budgets: dict[str, dict] = field(default_factory=dict)  # "quick", "default", "full": the settings
+    run: Callable[[Runner], dict | list] | None = None
+    rows: Callable[[dict], list[dict]] | None = None
     claims: tuple[Claim, ...] = ()
     needs: tuple[str, ...] = ()  # the questions whose results it reads
     full: str = FULL  # what --full is

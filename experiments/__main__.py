@@ -44,20 +44,34 @@ RESUME = "finished trials are kept: the same command goes on from there"
 
 def list_questions() -> None:
     for question in experiments.all_questions():
-        details = [time_of(question.name)]
+        details = [takes(question)]
         if question.needs:
             details.append(f"needs {', '.join(question.needs)}")
         print(f"{question.name:16} {question.asks}\n{'':16} {'; '.join(details)}")
     print(f"\n{PROGRAM} NAME answers one, with --quick as a smoke test; {PROGRAM} NAME --help says more.")
 
 
-def time_of(name: str) -> str:
-    """How long the committed results took on two cores."""
+def takes(question: Question) -> str:
+    """How long the committed results took on two cores; without trials, which commands write what it is judged by."""
+    if question.run is None:
+        return f"judged by what {made_by(question)} write"
     try:
-        minutes = seconds_on_two_cores(load_results(ROOT / "results" / f"{name}.json")) / 60
+        minutes = seconds_on_two_cores(load_results(ROOT / "results" / f"{question.name}.json")) / 60
     except InputError:
         return "no committed results"
     return f"{minutes / 60:.0f} h on two cores" if minutes > 300 else f"{minutes:.0f} min on two cores"
+
+
+def made_by(question: Question) -> str:
+    """The commands that write the run*.json by which a question's claims are judged."""
+    files = {name: None for claim in question.claims for name in claim.over if name in committed.COMMANDS}
+    return " and ".join(f"'{committed.COMMANDS[name]}'" for name in files)
+
+
+def check_has_trials(question: Question) -> None:
+    """Raises InputError for a question that has none."""
+    if question.run is None:
+        raise InputError(f"{question.name} has no trials of its own: {made_by(question)} write what it is judged by")
 
 
 # ---- Answering one ---------------------------------------------------------------------------------------------------
@@ -245,6 +259,7 @@ def add_runs(argv) -> int:
         path = ROOT / "results" / f"{args.question}.json"
         with Lock(path):
             question = experiments.find(args.question)
+            check_has_trials(question)
             if args.runs and not question.accept:
                 raise InputError(f"{args.question} takes no single trainings")
             results = load_results(path)
@@ -279,6 +294,8 @@ def main(argv: list[str]) -> int:
     if name is None:
         return run_command(PROGRAM, lambda save: list_questions())
     question = experiments.find(name)
+    if question.run is None:
+        return run_command(f"{PROGRAM} {name}", lambda save: check_has_trials(question))
     args = parse_arguments(question, argv[1:])
     return run_command(f"{PROGRAM} {name}", lambda save: answer(question, args) and None, RESUME)
 

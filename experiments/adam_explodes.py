@@ -1,10 +1,10 @@
 """Why does Adam explode at 100 layers although its gradient is clipped, and what cures it?
 
-    python -m experiments.adam_explodes            -> results/adam_explodes.json
+    python -m experiments adam_explodes            -> results/adam_explodes.json
 
-Of the three nets of 100 ReLU highway layers that experiments/full_mnist.py trains by Adam one explodes in epoch 5, one
-has an epoch at a loss of 23.  Here the same nets for 6 epochs, as they were and with one thing changed: beta2 = 0.99
-for 0.999; a rate that rises from 0 over the first epoch; a clip of 0.1 for 1; a rate of 3e-4 for 1e-3; tanh for ReLU.
+The question full_mnist trains three nets of 100 ReLU highway layers by Adam.  One explodes in epoch 5, one has an epoch
+at a loss of 23.  Here the same nets for 6 epochs, as they were and with one thing changed: beta2 = 0.99 for 0.999; a
+rate that rises from 0 over the first epoch; a clip of 0.1 for 1; a rate of 3e-4 for 1e-3; tanh for ReLU.
 
 What follows was written before any run.  An *explosion* is the first batch after the first epoch that has a loss above
 log 10, that of guessing.  Hypotheses, what each expects to go first, and what then cures:
@@ -23,7 +23,7 @@ A fifth was added when the first run, seed 0 as it was, had been seen, and befor
 went first, in one batch, at steps of ordinary size: the gradient of a single image, whose states are a few times as
 large as those of others, is a million times theirs.  So:
 
-5. The gate.  A block's Jacobian (experiments/jacobian.py) has the term (H - x) dT/dx.  ReLU states have no bound, and
+5. The gate.  A block's Jacobian (the question jacobian) has the term (H - x) dT/dx.  ReLU states have no bound, and
    where x is large this term stretches; over 99 blocks the gradient of one image explodes.  A clip bounds the step that
    follows, but all of it is then that one image's.  Cure: tanh, whose states cannot grow.
 
@@ -51,20 +51,14 @@ log 10 is reported, too.
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
 
-if not __package__:  # run as a file, from any folder
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
-from fully_connected.trials import Experiment, run_and_exit
 
 import highway_networks as hn
-from claims.rules import mean_sd_n, print_summary
-from experiments import full_mnist, jacobian
-from training import fully_connected, layer_by_layer
+from experiments import Question
+from plumbing.statistics import mean_sd_n
+from training import fully_connected, hundred_layers, jacobians, layer_by_layer
+from training.trials import Runner
 
 BUDGETS = {
     "quick": {"layers": 10, "epochs": 2, "seeds": 2, "calm": 2, "last": 2, "n_train": 640, "n_test": 200},
@@ -82,26 +76,46 @@ CHANGES = {
     "tanh": {"activation": "tanh"},
 }
 STATISTICS = ("state", "gradient", "surprise", "step", "parameters")
-GUESSING, OUT_OF_RANGE, AFTER, TENTHS = math.log(10), 2, 10, 10
-BURST, BEFORE = 100, 300
+GUESSING = math.log(10)  # the loss of guessing, above which a batch is an explosion
+OUT_OF_RANGE = 2  # times the largest value of the calm steps
+AFTER = 10  # steps after an explosion that are kept
+TENTHS = 10  # parts of an epoch, the largest batch loss of which is kept
+BURST = 100  # times the usual gradient
+BEFORE = 300  # steps, whose median gradient is the usual one
+USUAL_BELOW = 10  # in nets that were calm before their burst; chosen after looking
+
+# ---- Adam, watched ---------------------------------------------------------------------------------------------------
 
 
 class WatchedAdam(hn.Adam):
-    """Adam, its rate rising from 0 over `warm_up` steps, that keeps what the docstring above defines of every step."""
+    """Adam that keeps the docstring's statistics of every step; its rate rises from 0 over `warm_up` epochs.
 
-    def __init__(self, net: hn.DeepNet, t: dict, steps: int):
-        super().__init__(net.parameters, t["rate"], t["clip"], beta2=t["beta2"], decay=t["decay"] ** (1 / steps))
-        self.net, self.steps, self.warm_up = net, steps, t["warm_up"] * steps
-        self.of_layers, self.of_net, self.burst = [], [], None
+    of_layers   for every step the five STATISTICS, of every layer: (STATISTICS, layers + 1)
+    of_net      for every step the gradient's norm, the root of the sum of v, and the largest change of a parameter
+                over the rate
+    burst       when the first burst was, and what look() saw in its batch, or None
+    """
+
+    def __init__(self, net: hn.DeepNet, setting: dict, steps: int):
+        decay = setting["decay"] ** (1 / steps)
+        super().__init__(net.parameters, setting["rate"], setting["clip"], beta2=setting["beta2"], decay=decay)
+        self.net = net
+        self.steps = steps  # of an epoch
+        self.warm_up = setting["warm_up"] * steps
+        self.of_layers = []
+        self.of_net = []
+        self.burst = None
         sizes = [net.W_in.size + net.b_in.size, *(block.size for block in net._blocks), net._output.size]
-        self.starts = np.cumsum([0, *sizes[:-1]])
-        self.before, self.squares = np.empty((2, len(net.parameters)), net.dtype)
+        self.starts = np.cumsum([0, *sizes[:-1]])  # of every layer's parameters
+        self.before = np.empty(len(net.parameters), net.dtype)  # the parameters before a step
+        self.squares = np.empty(len(net.parameters), net.dtype)
 
     def norms(self, vector: np.ndarray) -> np.ndarray:
         """(n_parameters,) -> the L2 norm of each layer's part (layers + 1,)."""
         return np.sqrt(self.sums(np.square(vector, self.squares)))
 
     def sums(self, vector: np.ndarray) -> np.ndarray:
+        """(n_parameters,) -> the sum of each layer's part (layers + 1,)."""
         return np.add.reduceat(vector, self.starts).astype(np.float64)
 
     def step(self, gradient):
@@ -110,151 +124,212 @@ class WatchedAdam(hn.Adam):
         states = self.net.workspace(fully_connected.BATCH, "train").states[:, :-1]
         state = np.maximum(states.max(axis=(1, 2)), -states.min(axis=(1, 2)))
         self.look_for_burst(math.sqrt(np.dot(gradient, gradient)))
-        norm, sizes = super().step(gradient), self.norms(self.before)
+
+        norm = super().step(gradient)
+        sizes = self.norms(self.before)
         moved = np.subtract(self.parameters, self.before, self.before)
-        gradients, clipped = self.norms(gradient), min(1, self.clip / norm)
-        surprise = clipped * gradients / np.sqrt(v) if self.t > 1 else np.zeros(len(v))
+        gradients = self.norms(gradient)
+        scale_of_clip = min(1, self.clip / norm)
+        surprise = scale_of_clip * gradients / np.sqrt(v) if self.t > 1 else np.zeros(len(v))
         steps = self.norms(moved) / sizes
         self.of_layers.append([[*state, 0], gradients, surprise, steps, self.norms(self.parameters)])
         self.of_net.append([norm, math.sqrt(v.sum()), max(moved.max(), -moved.min()) / self.lr])
         return norm
 
+    def _update(self, gradient, scale):
+        rate = self.lr
+        if self.warm_up:
+            self.lr = rate * min(1, (self.t + 1) / self.warm_up)
+        super()._update(gradient, scale)
+        self.lr = rate
+
     def look_for_burst(self, norm: float) -> None:
+        """Keeps the first burst after the first epoch; `norm` is that of the gradient."""
         if self.burst or self.t < self.steps or not math.isfinite(norm):
             return
-        usual = float(np.median([each for each, *_ in self.of_net[-BEFORE:]]))
+        usual = float(np.median([norm_before for norm_before, *_ in self.of_net[-BEFORE:]]))
         if norm > BURST * usual:
-            when = {"epoch": self.t // self.steps + 1, "step": self.t % self.steps + 1}
-            self.burst = when | {"gradient_norm": digits(norm), "usual_norm": digits(usual), **self.look()}
+            self.burst = {
+                "epoch": self.t // self.steps + 1,
+                "step": self.t % self.steps + 1,
+                "gradient_norm": three_digits(norm),
+                "usual_norm": three_digits(usual),
+                **self.look(),
+            }
 
     def look(self) -> dict:
-        """Of the last batch, the image that the net stretches most, and the median one."""
-        net, whole = layer_by_layer.in_dtype(self.net, np.float64), np.eye(self.net.hidden)
+        """The image of the last batch that the net stretches most, "worst", beside the "median" one: lists, an entry
+        a block, of the stretch from the block to the end, the size of the gate's term and the norm of the input."""
+        net = layer_by_layer.in_dtype(self.net, np.float64)
         x = self.net.workspace(fully_connected.BATCH, "train").states[0, :-1].T.astype(np.float64)
-        for layer, _, state, _ in layer_by_layer.walk(net, x):
-            whole = sum(jacobian.by_formula(net, layer, state)) @ whole
-        order = np.linalg.norm(whole, 2, axis=(1, 2)).argsort()
-        two = layer_by_layer.walk(net, x[order[[-1, len(order) // 2]]])
-        blocks = [(state, jacobian.by_formula(net, layer, state)) for layer, _, state, _ in two]
-        whole, stretches = np.eye(net.hidden), []
-        for _, terms in reversed(blocks):
-            whole = whole @ sum(terms)
-            stretches.insert(0, np.linalg.norm(whole, 2, axis=(1, 2)))
-        gates = [np.linalg.norm(terms[-1], axis=(1, 2)) / net.hidden**0.5 for _, terms in blocks]
-        by_name = {"stretch": stretches, "gate_term": gates, "state": [np.linalg.norm(x, axis=1) for x, _ in blocks]}
-        return {
-            which: {name: digits(np.array(values)[:, k]) for name, values in by_name.items()}
-            for k, which in enumerate(("worst", "median"))
-        }
+        order = stretches_of_net(net, x).argsort()
+        worst_and_median = x[order[[-1, len(order) // 2]]]
+        inputs = []
+        gate_terms = []
+        jacobians_of_blocks = []
+        for layer, _, state, _ in layer_by_layer.walk(net, worst_and_median):
+            terms = jacobians.by_formula(net, layer, state)
+            inputs.append(np.linalg.norm(state, axis=1))
+            gate_terms.append(np.linalg.norm(terms["gate"], axis=(1, 2)) / net.hidden**0.5)
+            jacobians_of_blocks.append(sum(terms.values()))
 
-    def _update(self, gradient, scale):
-        lr = self.lr
-        self.lr = lr * min(1, (self.t + 1) / self.warm_up) if self.warm_up else lr
-        super()._update(gradient, scale)
-        self.lr = lr
+        to_the_end = np.eye(net.hidden)
+        stretches = []
+        for J in reversed(jacobians_of_blocks):
+            to_the_end = to_the_end @ J
+            stretches.insert(0, np.linalg.norm(to_the_end, 2, axis=(1, 2)))
+        seen = {}
+        for place, image in enumerate(("worst", "median")):
+            seen[image] = {
+                "stretch": three_digits([of_images[place] for of_images in stretches]),
+                "gate_term": three_digits([of_images[place] for of_images in gate_terms]),
+                "state": three_digits([of_images[place] for of_images in inputs]),
+            }
+        return seen
 
 
-def trial(t: dict) -> dict:
-    """As fully_connected.train() trains, watched."""
-    x, y, *_ = fully_connected.images_of(t)
-    net, shuffle = fully_connected.make(t), np.random.default_rng([t["seed"], 1])
-    steps, batch_losses = len(x) // fully_connected.BATCH, []
+def stretches_of_net(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
+    """x (N, hidden), which the first block sees -> the largest singular value of all Jacobians' product (N,)."""
+    whole = np.eye(net.hidden)
+    for layer, _, state, _ in layer_by_layer.walk(net, x):
+        whole = sum(jacobians.by_formula(net, layer, state).values()) @ whole
+    return np.linalg.norm(whole, 2, axis=(1, 2))
+
+
+# ---- A trial ---------------------------------------------------------------------------------------------------------
+
+
+def trial(setting: dict) -> dict:
+    """Trains as fully_connected.train() does, watched."""
+    x, y, *_ = fully_connected.images_of(setting)
+    net = fully_connected.make(setting)
+    shuffle = np.random.default_rng([setting["seed"], 1])
+    steps = len(x) // fully_connected.BATCH
+    batch_losses = []
 
     def loss(logits, labels):
         result = hn.softmax_cross_entropy(logits, labels)
         batch_losses.append(float(result[0]))
         return result
 
-    optimizer = WatchedAdam(net, t, steps)
-    orders = (shuffle.permutation(len(x)) for _ in range(t["epochs"]))
+    optimizer = WatchedAdam(net, setting, steps)
+    orders = (shuffle.permutation(len(x)) for _ in range(setting["epochs"]))
     rows, diverged = hn.train_epochs(net, optimizer, x, y, orders, fully_connected.BATCH, loss=loss)
-    result = {
+    measured = fully_connected.measure(net, setting, diverged)
+
+    later = batch_losses[steps:]  # after the first epoch
+    exploding = [k for k in range(steps, len(batch_losses)) if not batch_losses[k] <= GUESSING]  # NaN explodes
+    clipped = [norm > setting["clip"] for norm, *_ in optimizer.of_net[steps:]]
+    tenths = np.array_split(batch_losses, min(TENTHS * setting["epochs"], len(batch_losses)))
+    return {
         "losses": fully_connected.losses_of(rows),
         "diverged": diverged,
-        **fully_connected.measure(net, t, diverged),
+        **measured,
+        "largest_batch_loss": three_digits(np.max(later, initial=0)),
+        "batches_above_guessing": len(exploding),
+        "share_clipped": three_digits(np.mean(clipped)),
+        "peaks": [three_digits(tenth.max()) for tenth in tenths],
+        "burst": optimizer.burst,
+        "explosion": explosion(optimizer, batch_losses, exploding[0], setting, steps) if exploding else None,
     }
-    later = batch_losses[steps:]
-    high = [k for k, each in enumerate(batch_losses) if k >= steps and not each <= GUESSING]
-    result |= {"largest_batch_loss": digits(np.max(later, initial=0)), "batches_above_guessing": len(high)}
-    result["share_clipped"] = digits(np.mean([norm > t["clip"] for norm, *_ in optimizer.of_net[steps:]]))
-    parts = np.array_split(batch_losses, min(TENTHS * t["epochs"], len(batch_losses)))
-    result["peaks"] = [digits(part.max()) for part in parts]
-    result["burst"] = optimizer.burst
-    return result | {"explosion": explosion(optimizer, batch_losses, high[0], t, steps) if high else None}
 
 
-def explosion(watched: WatchedAdam, batch_losses: list[float], at: int, t: dict, steps: int) -> dict:
+def explosion(watched: WatchedAdam, batch_losses: list[float], at: int, setting: dict, steps: int) -> dict:
     """What was out of range first, before the batch `at`; steps count from it, layers from 1."""
-    begin, end = at - t["last"], at + AFTER + 1
+    last = setting["last"]
+    begin = at - last
+    end = at + AFTER + 1
     values = np.array(watched.of_layers[:end], np.float64).transpose(1, 2, 0)  # (statistics, layers, steps)
-    calm = values[:, :, max(begin - t["calm"], 0) : begin].max(axis=2)
-    ratios = values[:, :, begin:] / np.where(calm > 0, calm, np.inf)[:, :, None]
+    largest_in_calm = values[:, :, max(begin - setting["calm"], 0) : begin].max(axis=2)
+    divisors = np.where(largest_in_calm > 0, largest_in_calm, np.inf)
+    ratios = dict(zip(STATISTICS, values[:, :, begin:] / divisors[:, :, None], strict=True))  # (layers, steps) each
+
     onsets = {}
-    for name, ratio in zip(STATISTICS, ratios, strict=True):
-        out = ~(ratio[:, : t["last"] + 1] <= OUT_OF_RANGE)  # NaN is out of range
+    for name, ratio in ratios.items():
+        out = ~(ratio[:, : last + 1] <= OUT_OF_RANGE)  # NaN is out of range
         if out.any():
             step = int(out.any(axis=0).argmax())
             layer = int(np.where(out[:, step], ratio[:, step], 0).argmax())
-            onsets[name] = {"step": step - t["last"], "layer": layer + 1, "ratio": digits(ratio[layer, step])}
-            onsets[name] |= {"layers_out_of_range": int(out[:, step].sum())}
+            onsets[name] = {
+                "step": step - last,
+                "layer": layer + 1,
+                "ratio": three_digits(ratio[layer, step]),
+                "layers_out_of_range": int(out[:, step].sum()),
+            }
     first = min(onsets, key=lambda name: onsets[name]["step"], default=None)  # of equals the first named
-    seen = (onsets[first]["step"] if first else 0) + t["last"]
-    norm, typical, largest = np.array(watched.of_net[begin:end]).T
+    onset = last + onsets[first]["step"] if first else last
+    norm, root_of_v, largest_step = np.array(watched.of_net[begin:end]).T
     return {
         "epoch": at // steps + 1,
         "step": at % steps + 1,
         "first": first,
         "onsets": onsets,
-        "by_layer": {name: digits(ratio[:, seen]) for name, ratio in zip(STATISTICS, ratios, strict=True)},
-        "largest": {name: digits(ratio.max(axis=0)) for name, ratio in zip(STATISTICS, ratios, strict=True)},
-        "loss": digits(batch_losses[begin:end]),
-        "gradient_norm": digits(norm),
-        "root_of_v": digits(typical),
-        "largest_step_over_lr": digits(largest),
+        "by_layer": {name: three_digits(ratio[:, onset]) for name, ratio in ratios.items()},
+        "largest": {name: three_digits(ratio.max(axis=0)) for name, ratio in ratios.items()},
+        "loss": three_digits(batch_losses[begin:end]),
+        "gradient_norm": three_digits(norm),
+        "root_of_v": three_digits(root_of_v),
+        "largest_step_over_lr": three_digits(largest_step),
     }
 
 
-def digits(value):
-    """Three of each number; None for one that is not finite."""
+def three_digits(value):
+    """The number, or the numbers of a list, with three digits; None for one that is not finite."""
     if np.ndim(value):
-        return [digits(each) for each in value]
+        return [three_digits(part) for part in value]
     return float(f"{value:.3g}") if math.isfinite(value) else None
 
 
-def main(argv=None) -> None:
-    e = Experiment("adam_explodes", __doc__, BUDGETS, argv)
-    s = e.settings
-    common = {"rate": RATE, "beta2": 0.999, "warm_up": 0, "calm": s["calm"], "last": s["last"]}
+def run(runner: Runner) -> list[dict]:
+    budget = runner.settings
+    common = {"rate": RATE, "beta2": 0.999, "warm_up": 0, "calm": budget["calm"], "last": budget["last"]}
     wanted = [
-        full_mnist.settings(s, **common | change, change=name, seed=seed)
-        for seed in range(s["seeds"])
+        hundred_layers.settings(budget, **{**common, **change}, change=name, seed=seed)
+        for seed in range(budget["seeds"])
         for name, change in CHANGES.items()
     ]
-    trials = fully_connected.run(e, wanted, trial)
-    summary = summarise(trials)
-    e.save("results/full_mnist.json: one seed of three", summary, trials)
-    print_summary(summary)
+    return fully_connected.run(runner, wanted, trial)
 
 
-def summarise(trials: list[dict]) -> dict:
-    summary, exploded = {}, {(t["change"], t["seed"]) for t in trials if t["explosion"]}
+# ---- What they say ---------------------------------------------------------------------------------------------------
+
+
+def rows(record: dict) -> list[dict]:
+    """The definitions, and a row for each change."""
+    definitions = {"guessing": GUESSING, "out_of_range": OUT_OF_RANGE, "usual_norm_below": USUAL_BELOW}
+    result = [{"row": "definitions", **definitions}]
+    unchanged = [trial for trial in record["trials"] if trial["change"] == UNCHANGED]
     for change in CHANGES:
-        own, name = [t for t in trials if t["change"] == change], change.replace(" ", "_").replace(".", "_")
-        calm = [t["seed"] for t in own if not {(change, t["seed"]), (UNCHANGED, t["seed"])} & exploded]
-        bursts = [t["burst"] for t in own if t["burst"]]
-        summary[f"bursts_{name}"] = len(bursts)
-        for which in ("worst", "median"):
-            summary[f"stretch_of_{which}_{name}"] = mean_sd_n([burst[which]["stretch"][0] for burst in bursts])
-        summary[f"exploded_{name}"] = sum(t["explosion"] is not None for t in own)
-        summary[f"batches_above_guessing_{name}"] = sum(t["batches_above_guessing"] for t in own)
-        largest = [t["largest_batch_loss"] for t in own]
-        summary[f"largest_batch_loss_{name}"] = None if None in largest else max(largest)
-        summary[f"share_clipped_{name}"] = mean_sd_n([t["share_clipped"] for t in own])
-        for what in ("test_accuracy", "loss"):
-            summary[f"{what}_{name}"] = mean_sd_n([t[what] for t in own])
-            summary[f"{what}_where_none_exploded_{name}"] = mean_sd_n([t[what] for t in own if t["seed"] in calm])
-    return summary
+        trials = [trial for trial in record["trials"] if trial["change"] == change]
+        result.append({"change": change, **summed_up(trials, unchanged)})
+    return result
 
 
-if __name__ == "__main__":
-    run_and_exit("adam_explodes")
+def summed_up(trials: list[dict], unchanged: list[dict]) -> dict:
+    """The trials of one change; their numbers, too, over the seeds that explode neither there nor unchanged."""
+    exploded = {trial["seed"] for trial in (*trials, *unchanged) if trial["explosion"]}
+    calm = [trial for trial in trials if trial["seed"] not in exploded]
+    largest = [trial["largest_batch_loss"] for trial in trials]
+    row = {
+        "exploded": sum(trial["explosion"] is not None for trial in trials),
+        "batches_above_guessing": sum(trial["batches_above_guessing"] for trial in trials),
+        "largest_batch_loss": None if None in largest else max(largest),
+        "share_clipped": mean_sd_n([trial["share_clipped"] for trial in trials]),
+    }
+    for name in ("test_accuracy", "loss"):
+        row[name] = mean_sd_n([trial[name] for trial in trials])
+        row[f"{name}_where_none_exploded"] = mean_sd_n([trial[name] for trial in calm])
+    bursts = [trial["burst"] for trial in trials if trial["burst"]]
+    row["bursts"] = len(bursts)
+    for image in ("worst", "median"):
+        row[f"stretch_of_{image}"] = mean_sd_n([burst[image]["stretch"][0] for burst in bursts])
+    return row
+
+
+QUESTION = Question(
+    name="adam_explodes",
+    source="results/full_mnist.json: one seed of three",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+)

@@ -1,290 +1,406 @@
-"""What does a gate buy?  Plain, residual, highway, and highway blocks with a carry gate of their own, side by side.
+"""What does a gate buy?  Plain, residual and highway blocks, and these with a separate carry gate.
 
-    python -m experiments.blocks            -> results/blocks.json
+    python -m experiments blocks            -> results/blocks.json
 
-An encyclopedia article: residual blocks, y = x + H, are as effective with half the parameters; highway nets struggle
-beyond about 100 layers, because the factors 1 - T of the gradient's identity part compound; early layers' gates tend to
-open, later ones close.  The paper (eq. 2) has a carry gate C = 1 - T to save the parameters of one of its own.
+An encyclopedia article: residual blocks, y = x + H, are as effective with half the parameters;
+highway nets struggle beyond about 100 layers, because the factors 1 - T of the gradient's
+identity part compound; early layers' gates tend to open, later ones close.  The paper (eq. 2)
+sets the carry gate C = 1 - T, which saves the parameters of a separate one.
 
-Matched parameters, about 5100 a layer: widths 50 (highway), 71 (plain, residual), 41 (highway-carry); and matched
-width, 50.  For each of these nets and each depth the same budget: a random search of as many trials, in ranges where
-pilot runs had found the kind to learn, its two best trained as long as the final runs, the lower training loss taken,
-then seeds that selected nothing.  Only the plain and the highway-carry net of width 50 take the setting of their other
-width.  The ranges were moved once, after the first search: down for the rates of residual ReLU nets, up for those of
-plain nets from 50 layers on, wider for the gate biases at 10 and 50 layers, where the best lay at an end.
+Matched parameters, about 5100 a layer: widths 50 (highway), 71 (plain, residual), 41
+(highway-carry); and matched width, 50.  Every net at every depth has the same budget: a random
+search of as many trials, in ranges where pilot runs had found the kind to learn.  The two best
+settings are trained as long as the final runs, the one with the lower training loss is taken,
+then trained over seeds that selected nothing.  Only the plain and the highway-carry net of width
+50 take the setting of their other width.  The ranges were moved once, after the first search:
+down for the rates of residual ReLU nets, up for those of plain nets from 50 layers on, wider for
+the gate biases at 10 and 50 layers, where the best lay at an end.
 
-A residual block has no gate that is shut at the start; what takes its place is a scale on W_H at the start between 1/L
-and 1/sqrt(L).  The trials "unscaled" are the first four of each search without it.
+A residual block has no gate that is shut at the start.  In its place, W_H is scaled at the start,
+by a number between 1/L and 1/sqrt(L).  The trials "unscaled" are the first four of each search
+without that scale.
 
-Margins were set before the final runs.  A kind is as good as another where its mean test accuracy is at most 0.002
-less.  It struggles where its training loss is over three times its own at 20 layers.  Early and late are the first and
-the last third of the blocks.
+Margins were set before the final runs.  A kind is as good as another where its mean test accuracy
+is at most 0.002 less.  It struggles where its training loss is over three times its loss at 20
+layers.  Early and late are the first and the last third of the blocks.
 """
 
 from __future__ import annotations
 
-import sys
-from functools import partial
-from pathlib import Path
-
-if not __package__:  # run as a file, from any folder
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
-from fully_connected.search import drawn, log_uniform, over_seeds, ranked, search
-from fully_connected.trials import Experiment, run_and_exit
 
 import highway_networks as hn
-from claims.rules import (
-    Claim,
-    above,
-    below,
-    compared,
-    in_ratio,
-    mean_sd_n,
-    of,
-    print_claims,
-    shown,
-    shown_in,
-    with_more_seeds,
-)  # fmt: skip
-from training import fully_connected, layer_by_layer
+from claims.claim import Claim, of
+from claims.claim import sample as as_text
+from claims.rules import above, below, compared, in_ratio
+from experiments import Question
+from plumbing.statistics import mean_sd_n
+from training import fully_connected
+from training.fully_connected import ALL
+from training.matched_blocks import (
+    DECAY,
+    GATE_BIASES,
+    LAYERS,
+    LEARNED,
+    RATES,
+    STRUGGLES,
+    WIDTH,
+    early_and_late,
+    final_trial,
+    four_digits,
+    parameters_per_layer,
+)
+from training.more import with_more_seeds
+from training.search import drawn, log_uniform, over_seeds, ranked, search
+from training.trials import Runner
 
 FEW = {"n_train": 256, "n_test": 100}  # images
-LAYERS = (10, 20, 50, 100, 200)
 BUDGETS = {
     "quick": {"layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
-    "default": {"layers": LAYERS, "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3, **fully_connected.ALL},
-    "full": {"layers": LAYERS, "trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 5, **fully_connected.ALL},
+    "default": {"layers": LAYERS, "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3, **ALL},
+    "full": {"layers": LAYERS, "trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 5, **ALL},
 }
-WIDTH = {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}  # about as many parameters a layer
-SEEDED = ("highway", "plain", "residual", "highway-carry")  # a search is seeded by a kind's place here
+SEEDED = ("highway", "plain", "residual", "highway-carry")  # a kind's place here seeds its search
 MATCHED_WIDTH = 50
-SEARCHED = [*WIDTH.items(), ("residual", MATCHED_WIDTH)]
-AS_SEARCHED = {("plain", MATCHED_WIDTH): 71, ("highway-carry", MATCHED_WIDTH): 41}  # whose setting they take
-RATES = {  # lr / (1 - momentum), log-uniform
-    "plain": {
-        10: {"tanh": (0.3, 1), "relu": (0.1, 0.4)},
-        20: {"tanh": (0.1, 0.4), "relu": (0.03, 0.2)},
-        50: {"tanh": (0.05, 0.4), "relu": (0.02, 0.2)},
-        100: {"tanh": (0.03, 0.2), "relu": (0.01, 0.1)},
-        200: {"tanh": (0.01, 0.1), "relu": (0.005, 0.05)},
-    },
-    "residual": {n: {"tanh": (0.05, 0.7), "relu": (0.2, 2.5)} for n in LAYERS},
-    "highway": {n: {"tanh": (2, 6), "relu": (1, 3)} for n in LAYERS},
-}
-RATES["highway-carry"] = RATES["highway"]
-GATE_BIASES = {10: (-3, -1), 20: (-4, -2), 50: (-5.5, -3.5), 100: (-5.5, -4), 200: (-6.5, -4.5)}
-DECAY = {"quick": 0.85, "default": 0.85, "full": 0.97}  # an epoch; of all kinds alike
-MARGIN, LEARNED, STRUGGLES, OPEN = 0.002, 0.9, 3, 0.5
-LOOKED_AT = 256  # test images, for the gates and for the gradient
+SEARCHED = [*WIDTH.items(), ("residual", MATCHED_WIDTH)]  # nets: (block, width)
+NOT_SEARCHED = ("plain", "highway-carry")  # at MATCHED_WIDTH: they take the setting of their other width
+UNSCALED = 4  # trials of every search that are repeated without the scale
+WHEN = ("at_start", "trained")
+MARGIN = 0.002  # of test accuracy
+OPEN = 0.5  # a gate is open where its mean T is above this
+FADED = 0.5  # the gradient fades where the first layer's over the last's is less than this
 
 
-def sample(kind: tuple, k: int, e: Experiment) -> dict:
-    """Every other one is a tanh net."""
+def sample(kind: tuple[str, int, int], k: int, runner: Runner) -> dict:
+    """The k-th setting that the search tries for a net, (block, width, layers): tanh and ReLU in turn."""
     block, width, layers = kind
     rng = np.random.default_rng([k, layers, SEEDED.index(block), 6])
-    t = {"block": block, "width": width, "layers": layers, "activation": ("tanh", "relu")[k % 2]}
-    t["rate"] = four_digits(log_uniform(rng, *RATES[block][layers][t["activation"]]))
-    t |= {"momentum": 0.9, "decay": DECAY[e.budget]}
+    activation = ("tanh", "relu")[k % 2]
+    setting = {
+        "block": block,
+        "width": width,
+        "layers": layers,
+        "activation": activation,
+        "rate": four_digits(log_uniform(rng, *RATES[block][layers][activation])),
+        "momentum": 0.9,
+        "decay": DECAY[runner.budget],
+    }
     if block == "residual":
-        t["scale"] = four_digits(log_uniform(rng, 1 / layers, layers**-0.5))
+        setting["scale"] = four_digits(log_uniform(rng, 1 / layers, layers**-0.5))
     elif hn.BLOCKS[block].gates:
-        t["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)
-    return t
+        setting["gate_bias"] = round(rng.uniform(*GATE_BIASES[layers]), 2)
+    return setting
 
 
-def four_digits(value: float) -> float:
-    return float(f"{value:.4g}")
+def run(runner: Runner) -> dict:
+    depths = runner.settings["layers"]
+    kinds = [(block, width, layers) for layers in reversed(depths) for block, width in SEARCHED]
+    trials, bests = search(runner, kinds, sample)
+    for block in NOT_SEARCHED:
+        bests += [{**best, "width": MATCHED_WIDTH} for best in bests if best["block"] == block]
+    final = over_seeds(bests, runner.settings["seeds"])
+    trials["final"] = fully_connected.run(runner, final, final_trial)
+
+    unscaled = []
+    for layers in depths:
+        first = drawn(sample, ("residual", WIDTH["residual"], layers), runner)[:UNSCALED]
+        unscaled += [{**setting, "scale": 1.0} for setting in first]
+    trials["unscaled"] = fully_connected.run(runner, unscaled)
+    return trials
 
 
-def gradient_by_layer(net: hn.DeepNet, t: dict) -> dict:
-    """The gradient of the loss at every layer, and the identity part; no numbers where they overflow."""
-    x, y = (each[:LOOKED_AT] for each in fully_connected.images_of(t)[2:])
-    with np.errstate(all="ignore"):
-        norms, identity = layer_by_layer.gradient_flow(net, x, y)
-    return {"gradient": norms, "identity_part": identity}
+# ---- Summary ---------------------------------------------------------------------------------------------------------
 
 
-def final_trial(t: dict) -> dict:
-    net, result = fully_connected.train(t)
-    if t["width"] == WIDTH[t["block"]] and not result["diverged"]:
-        result |= {"at_start": gradient_by_layer(fully_connected.make(t), t), "trained": gradient_by_layer(net, t)}
-        if net.block.gates:
-            result["mean_T"] = [round(T, 5) for T in hn.mean_gates(net, fully_connected.images_of(t)[2][:LOOKED_AT])]
+def rows(record: dict) -> list[dict]:
+    """The definitions; a row for each kind of block; for each net, rows of its numbers, gradients and gates; at each
+    depth two rows for the start of residual blocks."""
+    result = [{"row": "definitions", "matched_width": MATCHED_WIDTH}]
+    for block, width in WIDTH.items():
+        result.append({
+            "row": "block",
+            "block": block,
+            "width": width,
+            "parameters_per_layer": parameters_per_layer(block, width),
+        })  # fmt: skip
+    trials = record["trials"]
+    for layers in record["settings"]["layers"]:
+        for block, width in WIDTH.items():
+            net = {"block": block, "layers": layers}
+            final = ranked(trials["final"], **net, width=width)
+            result.append(row_of_net(final))
+            if width != MATCHED_WIDTH:
+                result.append(row_of_net(ranked(trials["final"], **net, width=MATCHED_WIDTH)))
+            result += [row_of_gradient(final, when) for when in WHEN]
+            if hn.BLOCKS[block].gates:
+                result.append(row_of_gates(final))
+        result += rows_of_residual_start(trials, layers)
     return result
 
 
-def main(argv=None) -> None:
-    e = Experiment("blocks", __doc__, BUDGETS, argv)
-    s = e.settings
-    kinds = [(*net, layers) for layers in reversed(s["layers"]) for net in SEARCHED]
-    trials, bests = search(e, kinds, sample)
-    bests += [
-        t | {"width": w} for (b, w), at in AS_SEARCHED.items() for t in bests if (t["block"], t["width"]) == (b, at)
-    ]
-    trials["final"] = fully_connected.run(e, over_seeds(bests, s), final_trial)
-    unscaled = [t | {"scale": 1.0} for n in s["layers"] for t in drawn(sample, ("residual", 71, n), e)[:4]]
-    trials["unscaled"] = fully_connected.run(e, unscaled)
-    record = e.save("an encyclopedia article on highway networks; the paper, section 2", summarise(trials, s), trials)
-    print_claims(CLAIMS, record)
+def row_of_net(final: list[dict]) -> dict:
+    """Of the seeds of one net, the best first."""
+    best = final[0]
+    searched = [name for name in ("activation", "rate", "gate_bias", "scale") if name in best]
+    return {
+        "row": "net",
+        **net_of(best),
+        "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
+        "loss": mean_sd_n([trial["loss"] for trial in final]),
+        "best": ", ".join(f"{name} {best[name]}" for name in searched),
+    }
 
 
-def summarise(trials: dict, s: dict) -> dict:
-    summary = {}
-    for layers in s["layers"]:
-        for block, width in WIDTH.items():
-            for suffix, at in (("", width), ("_width_50", MATCHED_WIDTH)):
-                runs = ranked(trials["final"], block=block, width=at, layers=layers)
-                summary[f"test_accuracy_{block}_{layers}{suffix}"] = mean_sd_n([t["test_accuracy"] for t in runs])
-                summary[f"final_loss_{block}_{layers}{suffix}"] = mean_sd_n([t["loss"] for t in runs])
-                names = [name for name in ("activation", "rate", "gate_bias", "scale") if name in runs[0]]
-                summary[f"best_{block}_{layers}{suffix}"] = ", ".join(f"{name} {runs[0][name]}" for name in names)
-            runs = ranked(trials["final"], block=block, width=width, layers=layers)
-            for when in ("at_start", "trained"):
-                looks = [t.get(when, {"gradient": [None], "identity_part": None}) for t in runs]
-                ratios = mean_sd_n([ratio(look["gradient"]) for look in looks])
-                summary[f"gradient_first_over_last_{when}_{block}_{layers}"] = ratios
-                summary[f"identity_part_{when}_{block}_{layers}"] = mean_sd_n([look["identity_part"] for look in looks])
-            if hn.BLOCKS[block].gates:
-                thirds = [early_and_late(t["mean_T"]) if "mean_T" in t else (None, None) for t in runs]
-                for name, values in zip(("early", "late"), zip(*thirds, strict=True), strict=True):
-                    summary[f"mean_T_{name}_{block}_{layers}"] = mean_sd_n(values)
-        bare = ranked(trials["unscaled"], block="residual", width=71, layers=layers)
-        searched, rates = ranked(trials["search"], block="residual", width=71, layers=layers), {t["rate"] for t in bare}
-        scaled = [t for t in searched if t["rate"] in rates]
-        for name, own in (("unscaled", bare), ("scaled", scaled)):  # the same settings, but for the scale
-            summary[f"best_loss_residual_{name}_{layers}"] = own[0]["loss"]
-            relu = next((t["loss"] for t in own if t["activation"] == "relu"), None)  # None: all of them diverged
-            summary[f"best_loss_residual_{name}_relu_{layers}"] = relu
-    for block, width in WIDTH.items():
-        net = fully_connected.make({"block": block, "width": width, "layers": 2, "activation": "tanh", "seed": 0})
-        summary[f"parameters_per_layer_{block}"] = net._blocks[0].size
-    return summary
+def net_of(trial: dict) -> dict:
+    return {name: trial[name] for name in ("block", "width", "layers")}
 
 
-def ratio(norms: list[float]) -> float | None:
-    """The gradient at the first layer over that at the last."""
-    return norms[0] / norms[-1] if norms[-1] and None not in (norms[0], norms[-1]) else None
+def row_of_gradient(final: list[dict], when: str) -> dict:
+    not_measured = {"gradient": [None], "identity_part": None}  # of a net that diverged
+    measured = [trial.get(when, not_measured) for trial in final]
+    ratios = [first_over_last(seed["gradient"]) for seed in measured]
+    return {
+        "row": "gradient",
+        **net_of(final[0]),
+        "when": when,
+        "gradient_first_over_last": mean_sd_n(ratios),
+        "identity_part": mean_sd_n([seed["identity_part"] for seed in measured]),
+    }
 
 
-def early_and_late(mean_T: list[float]) -> tuple[float, float]:
-    third = max(len(mean_T) // 3, 1)
-    return float(np.mean(mean_T[:third])), float(np.mean(mean_T[-third:]))
+def row_of_gates(final: list[dict]) -> dict:
+    thirds = []
+    for trial in final:
+        diverged = "mean_T" not in trial
+        thirds.append((None, None) if diverged else early_and_late(trial["mean_T"]))
+    return {
+        "row": "gates",
+        **net_of(final[0]),
+        "mean_T_early": mean_sd_n([early for early, _ in thirds]),
+        "mean_T_late": mean_sd_n([late for _, late in thirds]),
+    }
 
 
-def by_depth(r: dict, name: str, block: str, width: int) -> dict[int, list]:
-    wanted = {"block": block, "width": width}
-    return {n: of(r["trials"]["final"], name, layers=n, **wanted) for n in r["settings"]["layers"]}
+def rows_of_residual_start(trials: dict, layers: int) -> list[dict]:
+    """The best losses without the scale of W_H, and with it in the same trials of the search."""
+    of_residual = {"block": "residual", "width": WIDTH["residual"], "layers": layers}
+    unscaled = ranked(trials["unscaled"], **of_residual)
+    rates = {trial["rate"] for trial in unscaled}
+    scaled = [trial for trial in ranked(trials["search"], **of_residual) if trial["rate"] in rates]
+    result = []
+    for start, tried in (("unscaled", unscaled), ("scaled", scaled)):
+        relu_losses = [trial["loss"] for trial in tried if trial["activation"] == "relu"]
+        result.append({
+            "row": "residual start",
+            "layers": layers,
+            "start": start,
+            "best_loss": tried[0]["loss"],
+            "best_relu_loss": relu_losses[0] if relu_losses else None,  # None, too, if all diverged
+        })  # fmt: skip
+    return result
 
 
-def accuracies(*nets: tuple[str, int]):
-    """Test accuracies of nets of this block and width, of a record alone or with more seeds."""
-    return lambda *records: [by_depth(with_more_seeds(*records), "test_accuracy", *net) for net in nets]
+def first_over_last(norms: list[float | None]) -> float | None:
+    """The gradient at the first layer over that at the last; None if one overflowed or the last is 0."""
+    first = norms[0]
+    last = norms[-1]
+    if first is None or not last:
+        return None
+    return first / last
 
 
-def losses(r: dict, *depths: int) -> list[list]:
-    return [of(r["trials"]["final"], "loss", block="highway", width=MATCHED_WIDTH, layers=n) for n in depths]
+# ---- Claims ----------------------------------------------------------------------------------------------------------
 
 
-def fading(r: dict, layers: int) -> list[float | None]:
+def by_depth(record: dict, name: str, block: str, width: int) -> dict[int, list]:
+    """{layers: the value of every seed} of one net."""
+    depths = record["settings"]["layers"]
+    final = record["trials"]["final"]
+    return {layers: of(final, name, block=block, width=width, layers=layers) for layers in depths}
+
+
+def accuracies(**nets: tuple[str, int]):
+    """A claim's measure: the test accuracies of named nets, (block, width), at every depth.
+
+    It takes a record alone, or with that of more_seeds."""
+
+    def measure(*records: dict) -> dict:
+        record = with_more_seeds(*records)
+        return {name: by_depth(record, "test_accuracy", *net) for name, net in nets.items()}
+
+    return measure
+
+
+def measure_thirds(record: dict) -> dict:
+    """Mean T of the first and of the last third of highway blocks, {layers: values of all seeds}."""
+    early = {}
+    late = {}
+    for layers, seeds in by_depth(record, "mean_T", "highway", MATCHED_WIDTH).items():
+        thirds = [early_and_late(mean_T) for mean_T in seeds]
+        early[layers] = [first for first, _ in thirds]
+        late[layers] = [last for _, last in thirds]
+    return {"early": early, "late": late}
+
+
+def highway_losses(record: dict, layers: int) -> list[float]:
+    final = record["trials"]["final"]
+    return of(final, "loss", block="highway", width=MATCHED_WIDTH, layers=layers)
+
+
+def measure_losses_and_deepest(record: dict, deepest: dict) -> dict:
+    return {
+        "at_20": highway_losses(record, 20),
+        "at_100": highway_losses(record, 100),
+        "at_200": highway_losses(record, 200),
+        "accuracy_at_1000": of(deepest["trials"]["best"], "test_accuracy"),
+    }
+
+
+def measure_fading(*records: dict) -> dict:
     """The gradient at the first layer over that at the last, of trained highway nets."""
-    return [ratio(look["gradient"]) for look in of(r["trials"]["final"], "trained", block="highway", layers=layers)]
+    final = with_more_seeds(*records)["trials"]["final"]
+    trained_100 = of(final, "trained", block="highway", layers=100)
+    trained_200 = of(final, "trained", block="highway", layers=200)
+    return {
+        "over_100": [first_over_last(trained["gradient"]) for trained in trained_100],
+        "over_200": [first_over_last(trained["gradient"]) for trained in trained_200],
+    }
 
 
-def thirds(r: dict) -> list[dict]:
-    """Of each depth mean T of the first and of the last third of highway blocks, over seeds."""
-    gates = by_depth(r, "mean_T", "highway", MATCHED_WIDTH)
-    return [{n: tuple(zip(*map(early_and_late, seeds), strict=True)) for n, seeds in gates.items()}]
+def as_good(ours: dict[int, list], theirs: dict[int, list], margin: float) -> list[bool | None]:
+    """At each depth: whether our accuracies are at most this much lower than theirs."""
+    return [compared(above, ours[layers], theirs[layers], -margin) for layers in ours]
 
 
-def ends(of_depths: dict) -> str:
-    return f"{min(of_depths)} to {max(of_depths)} layers"
+def has_learned(accuracies: list[float | None]) -> bool | None:
+    """Whether the mean is above LEARNED; not where a seed is lost."""
+    return None not in accuracies and above(accuracies, LEARNED)
+
+
+def all_learn(measured: dict) -> list[bool | None]:
+    """Of every width, at every depth."""
+    narrow = [has_learned(seeds) for seeds in measured["narrow"].values()]
+    wide = [has_learned(seeds) for seeds in measured["wide"].values()]
+    return narrow + wide
+
+
+def open_early(measured: dict) -> list[bool | None]:
+    early = measured["early"]
+    late = measured["late"]
+    more_open = [above(early[layers], 0, less=late[layers]) for layers in early]
+    open_at_all = [above(early[layers], OPEN) for layers in early]
+    return more_open + open_at_all
+
+
+def range_of(by_depth: dict) -> str:
+    return f"{min(by_depth)} to {max(by_depth)} layers"
 
 
 def means(accuracies: dict[int, list]) -> str:
     """Depth by depth; a seed that is lost counts as 0."""
-    return ", ".join(f"{np.mean([each or 0 for each in seeds]):.4f}" for seeds in accuracies.values())
+    texts = []
+    for seeds in accuracies.values():
+        counted = [0 if accuracy is None else accuracy for accuracy in seeds]
+        texts.append(f"{np.mean(counted):.4f}")
+    return ", ".join(texts)
 
 
-def as_good(margin: float, ours: dict[int, list], theirs: dict[int, list]) -> list[bool | None]:
-    """At each depth: no worse than the other by more than the margin."""
-    return [compared(above, ours[n], theirs[n], -margin) for n in ours]
+def thirds_as_text(measured: dict) -> str:
+    pairs = zip(measured["early"].values(), measured["late"].values(), strict=True)
+    thirds = ", ".join(f"{np.mean(early):.2g}/{np.mean(late):.2g}" for early, late in pairs)
+    return f"mean T at {range_of(measured['early'])}: {thirds}"
 
 
-CLAIMS = [
+def two_widths_as_text(measured: dict) -> str:
+    narrow = measured["narrow"]
+    deepest = max(narrow)
+    return (
+        f"test accuracy of width 50: {means(measured['wide'])}; "
+        f"of width 41 at {deepest} layers: {as_text(narrow[deepest])}"
+    )
+
+
+CLAIMS = (
     Claim(
-        "paper, 2",
-        f"a carry gate of its own is not needed: C = 1 - T loses at most {MARGIN} of accuracy",
+        id="carry-gate-not-needed",
+        source="paper, 2",
+        says=f"a carry gate of its own is not needed: C = 1 - T loses at most {MARGIN} of accuracy",
+        about=ALL,
         over=("blocks", "more_seeds"),
-        values=accuracies(("highway", 50), ("highway-carry", 50)),
-        ours=lambda highway, own: f"at {ends(own)}: {means(highway)}; with a C of its own {means(own)}",
-        holds=partial(as_good, MARGIN),
+        measure=accuracies(highway=("highway", 50), with_C=("highway-carry", 50)),
+        show=lambda m: f"at {range_of(m['with_C'])}: {means(m['highway'])}; with a C of its own {means(m['with_C'])}",
+        holds=lambda m: as_good(m["highway"], m["with_C"], MARGIN),
     ),
     Claim(
-        "encyclopedia article",
-        "the general form y = H T + x C with a carry gate of its own (eq. 2), trains",
-        values=accuracies(("highway-carry", 41), ("highway-carry", 50)),
-        ours=lambda narrow, wide: (
-            f"test accuracy of width 50: {means(wide)}; "
-            f"of width 41 at {max(narrow)} layers: {shown(narrow[max(narrow)])}"
-        ),
-        holds=lambda narrow, wide: [
-            None not in seeds and above(seeds, LEARNED) for seeds in (*narrow.values(), *wide.values())
-        ],
+        id="carry-gate-trains",
+        source="encyclopedia article",
+        says="the general form y = H T + x C with a carry gate of its own (eq. 2), trains",
+        about=ALL,
+        measure=accuracies(narrow=("highway-carry", 41), wide=("highway-carry", 50)),
+        show=two_widths_as_text,
+        holds=all_learn,
     ),
     Claim(
-        "encyclopedia article",
-        "early layers' gates are more open than later ones (first and last third), and above 0.5",
-        values=thirds,
-        ours=lambda thirds: (
-            f"mean T at {ends(thirds)}: "
-            + ", ".join("/".join(f"{np.mean(T):.2g}" for T in pair) for pair in thirds.values())
-        ),
-        holds=lambda thirds: [
-            *(above(early, 0, less=late) for early, late in thirds.values()),
-            *(above(early, OPEN) for early, _ in thirds.values()),
-        ],
+        id="early-gates-more-open",
+        source="encyclopedia article",
+        says="early layers' gates are more open than later ones (first and last third), and above 0.5",
+        about=ALL,
+        measure=measure_thirds,
+        show=thirds_as_text,
+        holds=open_early,
     ),
     Claim(
-        "encyclopedia article",
-        "highway nets struggle beyond about 100 layers (a loss over three times that of 20, or none at 1000)",
+        id="struggles-beyond-100",
+        source="encyclopedia article",
+        says="highway nets struggle beyond about 100 layers (a loss over three times that of 20, or none at 1000)",
+        about={"layers": (20, 100, 200, 1000), **ALL},
         over=("blocks", "thousand_layers"),
-        values=lambda r, deepest: [*losses(r, 20, 100, 200), of(deepest["trials"]["best"], "test_accuracy")],
-        ours=lambda *losses: (
-            f"loss at 20, 100, 200: {shown(*losses[:-1], digits=2)}; accuracy at 1000: {shown(losses[-1], digits=4)}"
-        ),
-        holds=lambda at_20, at_100, at_200, at_1000: [
-            *(in_ratio(above, loss, STRUGGLES, less=at_20) for loss in (at_100, at_200)),
-            below(at_1000, LEARNED),
+        measure=measure_losses_and_deepest,
+        show="loss at 20, 100, 200: {at_20:2}, {at_100:2}, {at_200:2}; accuracy at 1000: {accuracy_at_1000:4}",
+        holds=lambda m: [
+            in_ratio(above, m["at_100"], STRUGGLES, less=m["at_20"]),
+            in_ratio(above, m["at_200"], STRUGGLES, less=m["at_20"]),
+            below(m["accuracy_at_1000"], LEARNED),
         ],
+        contradicts="sgd-does-not-stall",
     ),
     Claim(
-        "encyclopedia article",
-        "... because the factors 1 - T compound: the gradient fades (to less than half over 100 and 200 layers)",
+        id="gradient-fades",
+        source="encyclopedia article",
+        says="... because the factors 1 - T compound: the gradient fades (to less than half over 100 and 200 layers)",
+        about={"layers": (100, 200), **ALL},
         over=("blocks", "more_seeds"),
-        values=lambda *records: [fading(with_more_seeds(*records), layers) for layers in (100, 200)],
-        ours=shown_in("first layer's over last's: {}, {}", 2),
-        holds=lambda *ratios: [below(each, 0.5) for each in ratios],
+        measure=measure_fading,
+        show="first layer's over last's: {over_100:2}, {over_200:2}",
+        holds=lambda m: [below(m["over_100"], FADED), below(m["over_200"], FADED)],
     ),
     Claim(
-        "encyclopedia article",
-        f"residual is as effective with half the parameters (within {MARGIN} of accuracy)",
+        id="residual-half-parameters",
+        source="encyclopedia article",
+        says=f"residual is as effective with half the parameters (within {MARGIN} of accuracy)",
+        about=ALL,
         over=("blocks", "more_seeds"),
-        values=accuracies(("residual", 50), ("highway", 50)),
-        ours=lambda residual, highway: f"width 50, {ends(highway)}: {means(residual)}; highway {means(highway)}",
-        holds=partial(as_good, MARGIN),
+        measure=accuracies(residual=("residual", 50), highway=("highway", 50)),
+        show=lambda m: f"width 50, {range_of(m['highway'])}: {means(m['residual'])}; highway {means(m['highway'])}",
+        holds=lambda m: as_good(m["residual"], m["highway"], MARGIN),
     ),
     Claim(
-        "published program, open",
-        "highway against residual at matched depth and parameters: residual is the better one",
-        values=accuracies(("residual", 71), ("highway", 50)),
-        ours=lambda residual, highway: f"highway {means(highway)}; residual of width 71 {means(residual)}",
-        holds=partial(as_good, 0),
+        id="residual-better",
+        source="published program, open",
+        says="highway against residual at matched depth and parameters: residual is the better one",
+        kind="open question",
+        about=ALL,
+        measure=accuracies(residual=("residual", 71), highway=("highway", 50)),
+        show=lambda m: f"highway {means(m['highway'])}; residual of width 71 {means(m['residual'])}",
+        holds=lambda m: as_good(m["residual"], m["highway"], 0),
     ),
-]
+)
 
-
-if __name__ == "__main__":
-    run_and_exit("blocks")
+QUESTION = Question(
+    name="blocks",
+    source="an encyclopedia article on highway networks; the paper, section 2",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+)

@@ -1,323 +1,473 @@
 """Does the carry path save data movement, or only gradient flow?  A training step, priced by ByteDMD.
 
-    python -m experiments.data_movement            -> results/data_movement.json
+    python -m experiments data_movement            -> results/data_movement.json
 
-The published program left the question open.  ByteDMD: all values lie on one stack, the last touched on top; to read a
-byte at depth d costs ceil(sqrt(d)); writing and arithmetic are free.  The inputs of an instruction are priced together,
-on the stack as it was before; then they move to the top in the order of reading, and the output is pushed.  A value
-is removed after its last use.  At the start the first argument lies on top, within an argument its last element.
+The published program left the question open.  ByteDMD: all values lie on one stack, the last
+touched on top; to read a byte at depth d costs ceil(sqrt(d)); writing and arithmetic are free.
+The inputs of an instruction are priced together, on the stack as it was before; then they move to
+the top in the order of reading, and the output is pushed.  A value is removed after its last use.
+At the start the first argument lies on top, within an argument its last element.
 
-Traced is a step of `depth` blocks, weights as arguments before the inputs: forward as the equations are written, one
-output at a time; dL/dy = y - target; backward as eq. 9; gradient descent.  Numbers of four bytes.
+Traced is a step of `depth` blocks, weights as arguments before the inputs: forward as the
+equations are written, one output at a time; dL/dy = y - target; backward as eq. 9; gradient
+descent.  Numbers of four bytes.
 
-And a net that is trained: what would be saved if a block whose gates are shut for this input were skipped, at what
-accuracy?  "known": its gates need not be computed, the bound for blocks; "computed": T is computed, and H only where a
-gate of the block is not shut; "unit": H of those units only whose own gate is not shut.  To compare T with a threshold
-is free.  Weights that an image does not need stay on the stack: the next one may.  A threshold is chosen on one half
-of the test images, and judged on the other.
+And a net that is trained: what would be saved if a block whose gates are shut for this input were
+skipped, at what accuracy?  "known": its gates need not be computed, the bound for blocks.
+"computed": T is computed, and H only where a gate of the block is not shut.  "unit": H of those
+units only whose gate is not shut.  To compare T with a threshold is free.  Weights that an image
+does not need stay on the stack: the next one may.  A threshold is chosen on one half of the test
+images, and judged on the other.
 """
 
 from __future__ import annotations
 
 import functools
-import sys
-from pathlib import Path
 
-if not __package__:  # run as a file, from any folder
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
-from fully_connected.byte_dmd import Tape, price
-from fully_connected.trials import Experiment, run_and_exit
 
-from claims.rules import Claim, above, below, mean_sd_n, of, print_claims, shown, shown_in
-from experiments import fifty_layers
-from training import fully_connected, layer_by_layer
+import highway_networks as hn
+from claims.claim import Claim, of
+from claims.rules import above, below
+from experiments import Question
+from plumbing.records import select
+from plumbing.statistics import mean_sd_n
+from training import fully_connected, kept_nets, layer_by_layer
+from training.byte_dmd import Tape, price
+from training.trials import Runner
 
-BYTES = 4  # of a number
 BASE = {"depth": 10, "width": 16, "batch": 8}
+# sizes of a step, varied one at a time from the base; thresholds below which a gate is shut; images priced
 BUDGETS = {
-    "quick": {"sweeps": {"depth": [1, 3], "width": [4], "batch": [1, 2]}, "base": {"depth": 2, "width": 6, "batch": 2},
-              "thresholds": [0.3], "images": 1},
-    "default": {"sweeps": {"depth": [1, 2, 5, 20, 50], "width": [4, 8, 32], "batch": [1, 2, 4, 32]}, "base": BASE,
-                "thresholds": [0.1, 0.2, 0.3, 0.5], "images": 12},
-    "full": {"sweeps": {"depth": [1, 2, 5, 20, 50, 100], "width": [4, 8, 32, 50], "batch": [1, 2, 4, 32, 128]},
-             "base": BASE, "thresholds": [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7], "images": 100},
-}  # fmt: skip
-KINDS = {"plain": 1, "residual": 1, "highway": 2}  # matrices of a block
-POLICIES = ("known", "computed", "unit")
+    "quick": {
+        "sweeps": {"depth": [1, 3], "width": [4], "batch": [1, 2]},
+        "base": {"depth": 2, "width": 6, "batch": 2},
+        "thresholds": [0.3],
+        "images": 1,
+    },
+    "default": {
+        "sweeps": {"depth": [1, 2, 5, 20, 50], "width": [4, 8, 32], "batch": [1, 2, 4, 32]},
+        "base": BASE,
+        "thresholds": [0.1, 0.2, 0.3, 0.5],
+        "images": 12,
+    },
+    "full": {
+        "sweeps": {"depth": [1, 2, 5, 20, 50, 100], "width": [4, 8, 32, 50], "batch": [1, 2, 4, 32, 128]},
+        "base": BASE,
+        "thresholds": [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7],
+        "images": 100,
+    },
+}
+BYTES = 4  # of a number
+MATRICES = {"plain": 1, "residual": 1, "highway": 2}  # of a block
 PHASES = ("forward", "backward", "update")
-
-
-def wide(width: int) -> int:
-    """The width at which a block of one matrix has as many parameters as a highway block."""
-    return min(range(width, 2 * width), key=lambda w: abs(w * (w + 1) - 2 * width * (width + 1)))
-
+POLICIES = ("known", "computed", "unit")
+MARGIN = 0.05  # costs closer than this are called equal
+POINT = 0.01  # of accuracy that may be lost
+TENTH = 0.001  # a tenth of it
+GROUPS = {  # of the kinds of values that a step reads
+    "weights": ("W", "b", "dW", "db"),
+    "states": ("x", "state"),
+    "partial sums": ("product", "partial sum"),
+    "what comes back": ("dy", "dz"),
+    "the gate": ("T", "H - x", "T (H - x)", "dH", "dT", "carried"),
+    "the rest": ("z", "H", "slope", "target"),
+}
 
 # ---- A training step -------------------------------------------------------------------------------------------------
 
 
-def step(block: str, depth: int, width: int, batch: int) -> tuple[Tape, list[int]]:
+def trial(setting: dict) -> dict:
+    block = setting["block"]
+    depth = setting["depth"]
+    width = setting["width"]
+    tape, ends = trace_step(block, depth, width, setting["batch"])
+    depths, kinds, when = tape.depths()
+    cost = price(depths, BYTES)
+    phase = np.searchsorted(ends, when, side="right")
+    result = {
+        "n_parameters": depth * MATRICES[block] * width * (width + 1),
+        "cost": int(cost.sum()),
+        "reads": len(cost),
+        "mean_depth": float(depths.mean()),
+    }
+    by_kind = {}
+    for i, name in enumerate(PHASES):
+        of_phase = phase == i
+        result[name] = int(cost[of_phase].sum())
+        by_kind[name] = {}
+        for k, kind in enumerate(tape.kinds):
+            cost_of_kind = int(cost[of_phase & (kinds == k)].sum())
+            if cost_of_kind:
+                by_kind[name][kind] = cost_of_kind
+    result["by_kind"] = by_kind
+    return result
+
+
+def trace_step(block: str, depth: int, width: int, batch: int) -> tuple[Tape, list[int]]:
     """The tape of one training step, and the instructions at which its phases end."""
-    tape, rows = Tape(), width * KINDS[block]
-    shapes = {"W": (depth, rows, width), "b": (depth, rows), "x": (width, batch), "target": (width, batch)}
-    W, b, x, target = tape.arguments(**shapes)
-    states, kept, ends = [x], [], []
+    tape = Tape()
+    rows = width * MATRICES[block]
+    W, b, x, target = tape.arguments(
+        W=(depth, rows, width),
+        b=(depth, rows),
+        x=(width, batch),
+        target=(width, batch),
+    )
+    ends = []
+
+    states = [x]
+    kept = []
     for layer in range(depth):
         z = tape.products("z", W[layer], states[-1], start=b[layer][:, None])
-        y, parts = forward(tape, block, z, states[-1])
+        y, for_the_way_back = forward(tape, block, z, states[-1])
         states.append(y)
-        kept.append(parts)
+        kept.append(for_the_way_back)
     ends.append(len(tape))
-    dy, gradients = tape.do("dy", states[-1], target), []
+
+    dy = tape.do("dy", states[-1], target)
+    gradients = []
     for layer in reversed(range(depth)):
         dz, carried = backward(tape, block, dy, *kept[layer])
-        gradients.append((tape.products("dW", dz, states[layer].T), tape.sums("db", dz)))
+        dW = tape.products("dW", dz, states[layer].T)
+        db = tape.sums("db", dz)
+        gradients.append((layer, dW, db))
         dy = tape.products("dy", W[layer].T, dz, start=carried)
     ends.append(len(tape))
-    for layer, (dW, db) in zip(reversed(range(depth)), gradients, strict=True):
+
+    for layer, dW, db in gradients:
         tape.do("W", W[layer], dW)
         tape.do("b", b[layer], db)
-    return tape, [*ends, len(tape)]
+    ends.append(len(tape))
+    return tape, ends
 
 
-def forward(tape, block, z, x):
-    """y, and what the way back needs: eq. 1, y = H + x, or eq. 3."""
+def forward(tape: Tape, block: str, z, x) -> tuple[np.ndarray, tuple]:
+    """y, and what the way back needs."""
     H = tape.do("H", z[: len(x)])
     if block == "plain":
-        return H, (H,)
+        return H, (H,)  # eq. 1
     if block == "residual":
-        return tape.do("state", x, H), (H,)
-    T, difference = tape.do("T", z[len(x) :]), tape.do("H - x", H, x)
-    return tape.do("state", x, tape.do("T (H - x)", T, difference)), (H, T, difference)
+        return tape.do("state", x, H), (H,)  # y = x + H
+    T = tape.do("T", z[len(x) :])
+    difference = tape.do("H - x", H, x)
+    change = tape.do("T (H - x)", T, difference)
+    return tape.do("state", x, change), (H, T, difference)  # eq. 3
 
 
-def backward(tape, block, dy, H, T=None, difference=None):
-    """dz, and what of dy goes past the products: nothing, dy, or (1 - T) dy, eq. 9."""
+def backward(tape: Tape, block: str, dy, H, T=None, difference=None) -> tuple:
+    """dz, and what of dy is carried past the products: nothing, dy, or (1 - T) dy, eq. 9."""
     slope = tape.do("slope", H)  # 1 - H^2
-    if block != "highway":
-        return tape.do("dz", slope, dy), dy if block == "residual" else None
+    if block == "plain":
+        return tape.do("dz", slope, dy), None
+    if block == "residual":
+        return tape.do("dz", slope, dy), dy
     dH = tape.do("dH", T, dy)
     carried = tape.do("carried", dy, dH)
     dz_H = tape.do("dz", slope, dH)
     slope_of_T = tape.do("slope", T)  # T (1 - T)
-    dz_T = tape.do("dz", slope_of_T, tape.do("dT", difference, dy))
+    dT = tape.do("dT", difference, dy)
+    dz_T = tape.do("dz", slope_of_T, dT)
     return np.concatenate([dz_H, dz_T]), carried
-
-
-def trial(t: dict) -> dict:
-    tape, ends = step(t["block"], t["depth"], t["width"], t["batch"])
-    depths, kinds, when = tape.depths()
-    cost = price(depths, BYTES)
-    phase = np.searchsorted(ends, when, side="right")
-    by_phase = {name: int(cost[phase == i].sum()) for i, name in enumerate(PHASES)}
-    by_kind = {
-        name: {kind: int(cost[(phase == i) & (kinds == k)].sum()) for k, kind in enumerate(tape.kinds)}
-        for i, name in enumerate(PHASES)
-    }
-    n = t["depth"] * KINDS[t["block"]] * t["width"] * (t["width"] + 1)
-    result = {"n_parameters": n, "cost": int(cost.sum()), "reads": len(cost), "mean_depth": float(depths.mean())}
-    return result | by_phase | {"by_kind": {name: {k: v for k, v in of.items() if v} for name, of in by_kind.items()}}
 
 
 # ---- A trained net ---------------------------------------------------------------------------------------------------
 
 
-def trained(t: dict, folder: str) -> dict:
+def trained(setting: dict, folder: str) -> dict:
     """What skipping would save in one trained net, and cost in accuracy."""
-    net = fifty_layers.net_of(t, folder)
-    x, y = fully_connected.images_of(t)[2:]
-    state = layer_by_layer.first(net, x)
-    depth = sum(T.mean(axis=1) for _, T, *_ in layer_by_layer.walk(net, state))  # how often each image is transformed
-    result = {"effective_depth": float(depth.mean()), "effective_depth_sd": float(depth.std(ddof=1)), "policies": []}
-    result |= accuracies(net, through(net, state, 0.0, "block")[0], y)
-    priced = state[len(y) // 2 :][: t["images"]]  # of the half that chooses nothing
-    whole = [inference(net, one, 0.0, "all") for one in priced]
-    result["cost"] = float(np.mean(whole))
-    for threshold in t["thresholds"]:
-        for how in ("block", "unit"):
-            after, used = through(net, state, threshold, how)
-            own = {"threshold": threshold, **accuracies(net, after, y), "used": float(used)}
-            for policy in ("unit",) if how == "unit" else ("known", "computed"):
+    net = kept_nets.net_of(setting, folder)
+    images = fully_connected.images_of(setting)
+    y = images.y_test
+    state = layer_by_layer.first(net, images.x_test)
+    effective_depth = sum(T.mean(axis=1) for _, T, *_ in layer_by_layer.walk(net, state))  # of each image
+    priced = state[len(y) // 2 :][: setting["images"]]  # of the half that chooses no threshold
+    whole_costs = [inference(net, one, 0.0, "all") for one in priced]
+
+    policies = []
+    for threshold in setting["thresholds"]:
+        for unit, names in ((False, ("known", "computed")), (True, ("unit",))):
+            after, used = through(net, state, threshold, unit)
+            measured = {"threshold": threshold, **accuracies(net, after, y), "used": float(used)}
+            for policy in names:
                 costs = [inference(net, one, threshold, policy) for one in priced]
-                ratios = [cost / one for cost, one in zip(costs, whole, strict=True)]
-                result["policies"].append({"policy": policy, **own, "cost_over_whole": float(np.mean(ratios))})
-    return result
+                ratios = [cost / whole for cost, whole in zip(costs, whole_costs, strict=True)]
+                policies.append({"policy": policy, **measured, "cost_over_whole": float(np.mean(ratios))})
+
+    whole, _ = through(net, state, 0.0, unit=False)
+    return {
+        "effective_depth": float(effective_depth.mean()),
+        "effective_depth_sd": float(effective_depth.std(ddof=1)),
+        "policies": policies,
+        **accuracies(net, whole, y),
+        "cost": float(np.mean(whole_costs)),
+    }
 
 
-def accuracies(net, state, y) -> dict:
-    """Of the first half of the test images, which chooses a threshold, and of the other half, which judges it."""
+def accuracies(net: hn.DeepNet, state: np.ndarray, y: np.ndarray) -> dict:
+    """Of the first half of the test images, which chooses a threshold, and of the half that judges it."""
     right = layer_by_layer.logits(net, state).argmax(axis=1) == y
     half = len(y) // 2
-    return {"choice_accuracy": float(right[:half].mean()), "test_accuracy": float(right[half:].mean())}
+    return {
+        "choice_accuracy": float(right[:half].mean()),
+        "test_accuracy": float(right[half:].mean()),
+    }
 
 
-def through(net, state, threshold, how):
-    """All blocks, but where shut: the last state, and the share of blocks or units that were not."""
+def through(net: hn.DeepNet, state: np.ndarray, threshold: float, unit: bool) -> tuple:
+    """The state after all blocks but for those that are shut, or for their shut units; the share not shut."""
     used = []
     for layer in range(net.depth):
         T, y = layer_by_layer.block(net, layer, state)
-        gate = T if how == "unit" else T.max(axis=1, keepdims=True)
+        gate = T if unit else T.max(axis=1, keepdims=True)
         shut = gate < threshold
         used.append(1 - shut.mean())
         state = np.where(shut, state, y)
     return state, np.mean(used)
 
 
-def inference(net, state, threshold: float, policy: str) -> int:
-    """The price of one image's way through the blocks."""
-    width, depth = net.hidden, net.depth
-    tape, state = Tape(), state[None]
-    shapes = {"W_H": (depth, width, width), "W_T": (depth, width, width), "b_H": (depth, width), "b_T": (depth, width)}
-    W_H, W_T, b_H, b_T, x = tape.arguments(**shapes, x=(width, 1))
+def inference(net: hn.DeepNet, state: np.ndarray, threshold: float, policy: str) -> int:
+    """The price of the way of one state (hidden,) through the blocks, by a policy or through "all"."""
+    width = net.hidden
+    depth = net.depth
+    tape = Tape()
+    W_H, W_T, b_H, b_T, x = tape.arguments(
+        W_H=(depth, width, width),
+        W_T=(depth, width, width),
+        b_H=(depth, width),
+        b_T=(depth, width),
+        x=(width, 1),
+    )
+    state = state[None]
     for layer in range(depth):
         T, y = layer_by_layer.block(net, layer, state)
-        on = np.full(width, T.max() >= threshold) if policy in ("known", "computed") else T[0] >= threshold
-        on |= policy == "all"
-        state = np.where(on, y, state)
-        if policy == "known" and not on.any():
+        used = units_used(T[0], threshold, policy)
+        state = np.where(used, y, state)
+        if policy == "known" and not used.any():
             continue
-        T = tape.do("T", tape.products("z", W_T[layer], x, start=b_T[layer][:, None]))
-        if not on.any():
+        z_T = tape.products("z", W_T[layer], x, start=b_T[layer][:, None])
+        T = tape.do("T", z_T)
+        if not used.any():
             continue
-        H = tape.do("H", tape.products("z", W_H[layer][on], x, start=b_H[layer][on][:, None]))
+        z_H = tape.products("z", W_H[layer][used], x, start=b_H[layer][used][:, None])
+        H = tape.do("H", z_H)
+        difference = tape.do("H - x", H, x[used])
+        change = tape.do("T (H - x)", T[used], difference)
         x = x.copy()
-        x[on] = tape.do("state", x[on], tape.do("T (H - x)", T[on], tape.do("H - x", H, x[on])))
+        x[used] = tape.do("state", x[used], change)
     end = len(tape)
     tape.do("end", tape.unread())  # the next image may need them: they stay
     depths, _, when = tape.depths()
     return int(price(depths[when < end], BYTES).sum())
 
 
-# ---- The whole -------------------------------------------------------------------------------------------------------
+def units_used(gates: np.ndarray, threshold: float, policy: str) -> np.ndarray:
+    """Which units of a block with these gates (hidden,) are computed."""
+    if policy == "all":
+        return np.full(len(gates), True)
+    if policy == "unit":
+        return gates >= threshold
+    return np.full(len(gates), gates.max() >= threshold)
 
 
-def settings(s: dict) -> list[dict]:
-    """The base, and each of its sizes varied alone: highway blocks, and blocks of one matrix as wide as to have as many
-    parameters; at the base also as wide as the highway ones."""
-    sizes = [s["base"]] + [s["base"] | {name: value} for name, values in s["sweeps"].items() for value in values]
-    unique = [size for i, size in enumerate(sizes) if size not in sizes[:i]]
-    trials = []
-    for size, block in ((size, block) for size in unique for block in KINDS):
-        width = size["width"] if block == "highway" else wide(size["width"])
-        trials.append({"block": block, **size, "width": width, "size": size, "as_many": True})
-    as_wide = [{"block": b, **s["base"], "size": s["base"], "as_many": False} for b in ("plain", "residual")]
-    return trials + as_wide
+# ---- The trials ------------------------------------------------------------------------------------------------------
 
 
-def main(argv=None) -> None:
-    e = Experiment("data_movement", __doc__, BUDGETS, argv)
-    s = e.settings
-    skipping = [{**t, "thresholds": s["thresholds"], "images": s["images"]} for t in fifty_layers.finals(e)]
-    trials = {"step": e.run(trial, settings(s))}
-    trials["trained"] = fully_connected.run(e, skipping, functools.partial(trained, folder=str(e.folder)))
-    record = e.save("the published program's open question", summarise(trials, s), trials)
-    print_claims(CLAIMS, record)
+def run(runner: Runner) -> dict:
+    settings = runner.settings
+    steps = runner.run(trial, settings_of_steps(settings["base"], settings["sweeps"]))
+    of_skipping = {"thresholds": settings["thresholds"], "images": settings["images"]}
+    nets = [{**net, **of_skipping} for net in kept_nets.finals(runner)]
+    skip = functools.partial(trained, folder=str(runner.folder))
+    return {"step": steps, "trained": fully_connected.run(runner, nets, skip)}
 
 
-MARGIN = 0.05  # costs closer than this are called equal
-LOSSES = {"a_point": 0.01, "a_tenth": 0.001}  # of accuracy that may be lost
+def settings_of_steps(base: dict, sweeps: dict) -> list[dict]:
+    """The base, and its depth, width and batch varied one at a time.
+
+    Of highway blocks, and of the blocks of one matrix: so wide that they have as many parameters, at the
+    base also as wide as the highway ones."""
+    sizes = [base]
+    for name, values in sweeps.items():
+        for value in values:
+            size = {**base, name: value}
+            if size not in sizes:
+                sizes.append(size)
+    settings = []
+    for size in sizes:
+        for block in MATRICES:
+            width = size["width"] if block == "highway" else wide(size["width"])
+            settings.append({"block": block, **size, "width": width, "size": size, "as_many": True})
+    for block in ("plain", "residual"):
+        settings.append({"block": block, **base, "size": base, "as_many": False})
+    return settings
 
 
-def per_parameter(t: dict) -> float:
-    """The cost of a step for one parameter and one example."""
-    return t["cost"] / t["n_parameters"] / t["batch"]
+def wide(width: int) -> int:
+    """The width at which a block of one matrix has as many parameters as a highway block."""
+    wanted = 2 * width * (width + 1)
+    return min(range(width, 2 * width), key=lambda wider: abs(wider * (wider + 1) - wanted))
 
 
-def summarise(trials: dict, s: dict) -> dict:
-    steps, base, summary = trials["step"], s["base"], {}
+# ---- What they say ---------------------------------------------------------------------------------------------------
 
-    def at(block, as_many=True, **size):
-        [one] = [t for t in steps if (t["block"], t["as_many"], t["size"]) == (block, as_many, {**base, **size})]
-        return one
 
-    depths = sorted({t["size"]["depth"] for t in steps})
-    for block in KINDS:
-        t = at(block)
-        summary[f"cost_per_parameter_{block}"] = per_parameter(t)
-        summary[f"cost_per_layer_{block}"] = t["cost"] / t["depth"]
-        summary |= {f"{name}_share_{block}": t[name] / t["cost"] for name in PHASES}
-        first, last = (per_parameter(at(block, depth=n)) for n in (depths[0], depths[-1]))
-        summary[f"cost_per_parameter_deepest_over_shallowest_{block}"] = last / first
-    for other in ("plain", "residual"):
-        ratios = [per_parameter(at("highway", **t["size"])) / per_parameter(t) for t in steps
-                  if t["block"] == other and t["as_many"]]  # fmt: skip
-        summary[f"highway_over_{other}_as_many_parameters"] = ratios[0]
-        summary[f"highway_over_{other}_least"], summary[f"highway_over_{other}_most"] = min(ratios), max(ratios)
-        summary[f"highway_over_{other}_as_wide"] = at("highway")["cost"] / at(other, as_many=False)["cost"]
-    by_kind = at("highway")["by_kind"]
+def rows(record: dict) -> list[dict]:
+    """The cost of blocks; that of highway blocks over others, and what they read; the effective depths of the
+    trained nets; the policies of skipping."""
+    steps = record["trials"]["step"]
+    base = record["settings"]["base"]
+    nets = record["trials"]["trained"]
+    result = [{"row": "cost", "block": block, **cost_of(block, steps, base)} for block in MATRICES]
+    for block in ("plain", "residual"):
+        result.append({"row": "highway over", "block": block, **cost_over(block, steps, base)})
+    highway = step_of(steps, "highway", base)
     for group, kinds in GROUPS.items():
-        read = sum(of.get(kind, 0) for of in by_kind.values() for kind in kinds)
-        summary[f"share_of_{group}_highway"] = read / at("highway")["cost"]
-    for name in ("effective_depth", "effective_depth_sd"):
-        summary[name] = mean_sd_n([t[name] for t in trials["trained"]])
+        cost = 0
+        for cost_of_kind in highway["by_kind"].values():
+            cost += sum(cost_of_kind.get(kind, 0) for kind in kinds)
+        result.append({"block": "highway", "read": group, "share": cost / highway["cost"]})
+    depth = mean_sd_n(of(nets, "effective_depth"))
+    depth_sd = mean_sd_n(of(nets, "effective_depth_sd"))
+    result.append({"effective_depth": depth, "effective_depth_sd": depth_sd})
     for policy in POLICIES:
-        for name, loss in LOSSES.items():
-            chosen = [choice(t, policy, loss) for t in trials["trained"]]
-            summary[f"saved_{policy}_at_{name}"] = mean_sd_n([saved for saved, _ in chosen])
-            summary[f"lost_{policy}_at_{name}"] = mean_sd_n([lost for _, lost in chosen])
-    return summary
+        for loss in (POINT, TENTH):
+            measured = savings(nets, policy, loss)
+            saved = mean_sd_n(measured["saved"])
+            lost = mean_sd_n(measured["lost"])
+            result.append({"policy": policy, "may_lose": loss, "saved": saved, "lost": lost})
+    return result
 
 
-GROUPS = {  # of what is read
-    "weights": ("W", "b", "dW", "db"),
-    "states": ("x", "state"),
-    "partial_sums": ("product", "partial sum"),
-    "what_comes_back": ("dy", "dz"),
-    "the_gate": ("T", "H - x", "T (H - x)", "dH", "dT", "carried"),
-    "the_rest": ("z", "H", "slope", "target"),
-}
+def step_of(steps: list[dict], block: str, size: dict, as_many: bool = True) -> dict:
+    """The step of these blocks: with as many parameters as highway blocks of this size, or as wide."""
+    return select(steps, block=block, size=size, as_many=as_many)
 
 
-def choice(t: dict, policy: str, loss: float) -> tuple[float, float]:
-    """The largest share of the cost that a threshold saves without losing more accuracy than this on the images that
-    choose it, 0 for none; and what it loses on the others."""
-    good = [
-        (1 - p["cost_over_whole"], t["test_accuracy"] - p["test_accuracy"])
-        for p in t["policies"]
-        if p["policy"] == policy and p["choice_accuracy"] >= t["choice_accuracy"] - loss
+def per_parameter(step: dict) -> float:
+    """The cost of a step for one parameter and one example."""
+    return step["cost"] / step["n_parameters"] / step["batch"]
+
+
+def cost_of(block: str, steps: list[dict], base: dict) -> dict:
+    """The cost of a step at the base, the shares of its phases, and the deepest net's over the shallowest's."""
+    at_base = step_of(steps, block, base)
+    row = {
+        "cost_per_parameter": per_parameter(at_base),
+        "cost_per_layer": at_base["cost"] / at_base["depth"],
+    }
+    for phase in PHASES:
+        row[f"{phase}_share"] = at_base[phase] / at_base["cost"]
+    depths = [step["size"]["depth"] for step in steps]
+    deepest = step_of(steps, block, {**base, "depth": max(depths)})
+    shallowest = step_of(steps, block, {**base, "depth": min(depths)})
+    row["deepest_over_shallowest"] = per_parameter(deepest) / per_parameter(shallowest)
+    return row
+
+
+def cost_over(block: str, steps: list[dict], base: dict) -> dict:
+    """The cost of highway blocks over that of these blocks, by parameter and example.
+
+    With as many parameters: at the base, and the least and the most over all sizes.  With as wide blocks: at the
+    base, the whole step."""
+    ratios = [
+        per_parameter(step_of(steps, "highway", other["size"])) / per_parameter(other)
+        for other in steps
+        if other["block"] == block and other["as_many"]
     ]
-    return max([(0.0, 0.0), *good])
+    as_wide = step_of(steps, block, base, as_many=False)
+    return {
+        "at_base": ratios[0],  # the base is the first size
+        "least": min(ratios),
+        "most": max(ratios),
+        "as_wide": step_of(steps, "highway", base)["cost"] / as_wide["cost"],
+    }
 
 
-def savings(r: dict) -> list[tuple]:
-    """(saved, lost), each over nets, of every policy for at most 0.01 of accuracy."""
-    chosen = [[choice(t, policy, LOSSES["a_point"]) for t in r["trials"]["trained"]] for policy in POLICIES]
-    return [tuple(zip(*nets, strict=True)) for nets in chosen]
+def savings(nets: list[dict], policy: str, loss: float) -> dict[str, list[float]]:
+    """What a policy saves, and what it loses, in every net."""
+    chosen = [choice(net, policy, loss) for net in nets]
+    return {"saved": [saved for saved, _ in chosen], "lost": [lost for _, lost in chosen]}
 
 
-CLAIMS = [
+def choice(net: dict, policy: str, loss: float) -> tuple[float, float]:
+    """The largest share of the cost that a threshold saves, and the accuracy that it loses on the images that judge.
+
+    On the images that choose it may lose this much; (0, 0) where all lose more."""
+    best = (0.0, 0.0)
+    for tried in net["policies"]:
+        if tried["policy"] == policy and tried["choice_accuracy"] >= net["choice_accuracy"] - loss:
+            saved = 1 - tried["cost_over_whole"]
+            lost = net["test_accuracy"] - tried["test_accuracy"]
+            best = max(best, (saved, lost))
+    return best
+
+
+def measure_carry_path(record: dict) -> dict:
+    steps = record["trials"]["step"]
+    base = record["settings"]["base"]
+    return {block: cost_over(block, steps, base) for block in ("plain", "residual")}
+
+
+def measure_skipping(record: dict) -> dict:
+    measured = {}
+    for policy in POLICIES:
+        for name, values in savings(record["trials"]["trained"], policy, POINT).items():
+            measured[f"{policy}_{name}"] = values
+    return measured
+
+
+CLAIMS = (
     Claim(
-        "encyclopedia article",
-        "effective depth differs by input (the sum of an image's mean T over layers, by more than 10 %)",
-        values=lambda r: [of(r["trials"]["trained"], name) for name in ("effective_depth", "effective_depth_sd")],
-        ours=shown_in("{} of them, sd over images {}"),
-        holds=lambda depth, sd: [above(np.divide(sd, depth), 0.1)],
+        id="effective-depth-differs",
+        source="encyclopedia article",
+        says="effective depth differs by input (the sum of an image's mean T over layers, by more than 10 %)",
+        about=kept_nets.ON_MNIST,
+        measure=lambda r: {
+            "depth": of(r["trials"]["trained"], "effective_depth"),
+            "sd": of(r["trials"]["trained"], "effective_depth_sd"),
+        },
+        show="{depth} of them, sd over images {sd}",
+        holds=lambda m: [above(np.divide(m["sd"], m["depth"]), 0.1)],
     ),
     Claim(
-        "published program, open",
-        "the carry path saves data movement in training (by 5 % at every size, blocks of as many parameters)",
-        values=lambda r: [
-            r["summary"][f"highway_over_{block}_{name}"]
-            for block in ("plain", "residual")
-            for name in ("as_many_parameters", "least", "most")
+        id="carry-path-saves-movement",
+        kind="open question",
+        source="published program, open",
+        says="the carry path saves data movement in training (by 5 % at every size, blocks of as many parameters)",
+        about={"base": BASE},
+        measure=measure_carry_path,
+        show="cost over that of plain {plain[at_base]:.2f} ({plain[least]:.2f} to {plain[most]:.2f}), "
+        "of residual {residual[at_base]:.2f} ({residual[least]:.2f} to {residual[most]:.2f})",
+        holds=lambda m: [m["plain"]["most"] < 1 - MARGIN, m["residual"]["most"] < 1 - MARGIN],
+    ),
+    Claim(
+        id="skipping-saves-a-tenth",
+        kind="open question",
+        source="published program, open",
+        says="skipping what is shut saves a tenth of the movement for 0.01 of accuracy (below 0.02 on other images)",
+        about=kept_nets.ON_MNIST,
+        measure=measure_skipping,
+        show="known {known_saved:2}, lost {known_lost:1}; "
+        "computed {computed_saved:2}, lost {computed_lost:1}; "
+        "unit {unit_saved:2}, lost {unit_lost:1}",
+        holds=lambda m: [
+            above(m["known_saved"], 0.1),
+            below(m["known_lost"], 0.02),
+            above(m["computed_saved"], 0.1),
+            below(m["computed_lost"], 0.02),
+            above(m["unit_saved"], 0.1),
+            below(m["unit_lost"], 0.02),
         ],
-        ours="cost over that of plain {:.2f} ({:.2f} to {:.2f}), of residual {:.2f} ({:.2f} to {:.2f})".format,
-        holds=lambda *ratios: [most < 1 - MARGIN for most in ratios[2::3]],
     ),
-    Claim(
-        "published program, open",
-        "skipping what is shut saves a tenth of the movement for 0.01 of accuracy (below 0.02 on other images)",
-        values=savings,
-        ours=lambda *by_policy: "; ".join(
-            f"{policy} {shown(saved, digits=2)}, lost {shown(lost, digits=1)}"
-            for policy, (saved, lost) in zip(POLICIES, by_policy, strict=True)
-        ),
-        holds=lambda *by_policy: [part for saved, lost in by_policy for part in (above(saved, 0.1), below(lost, 0.02))],
-    ),
-]
+)
 
-
-if __name__ == "__main__":
-    run_and_exit("data_movement")
+QUESTION = Question(
+    name="data_movement",
+    source="the published program's open question",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+    needs=("fifty_layers",),
+)

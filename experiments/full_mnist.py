@@ -1,140 +1,189 @@
 """The full MNIST: 100 layers under the paper's SGD with momentum, beside Adam; and the blog's twenty plain layers.
 
-    python -m experiments.full_mnist            -> results/full_mnist.json
+    python -m experiments full_mnist            -> results/full_mnist.json
 
 The published program left open what its 100-layer net does on all 60 000 images under SGD with momentum.  The blog
-*Highway Networks with TensorFlow* reports that 20 plain fully connected layers stay under 15 % on MNIST; its settings:
-ReLU, width 71 (50 highway, gate bias -2), weights truncated normal of deviation 0.1, biases 0.1, gradient descent of
-rate 0.01 on the summed loss, batches of 50, 5000 steps.
+*Highway Networks with TensorFlow* reports that 20 plain fully connected layers stay under 15 % on MNIST.  Its settings:
+ReLU; width 71 (highway: 50, gate bias -2); weights truncated normal of deviation 0.1; biases 0.1; gradient descent of
+rate 0.01 on the summed loss; batches of 50; 5000 steps.
 
-The net and SGD's setting are fixed beforehand, from pilot runs; Adam takes the same net, decay and clip, and a rate
-chosen among three by the training loss of a short run.
+The net and SGD's setting were fixed beforehand, from pilot runs.  Adam takes the same net, decay and clip, and one of
+three rates, chosen by the training loss of a short run.
 """
 
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
 
-if not __package__:  # run as a file, from any folder
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
-from fully_connected.trials import Experiment, run_and_exit
 
 import highway_networks as hn
-from claims.rules import Claim, above, below, mean_sd_n, of, print_results, shown_in
-from training import fully_connected
+from claims.claim import Claim, of
+from claims.rules import above, below
+from experiments import Question
+from plumbing.statistics import mean_sd_n
+from training import fully_connected, hundred_layers
+from training.trials import Runner
 
 BUDGETS = {
     "quick": {"layers": 20, "epochs": 1, "short": 1, "seeds": 2, "steps": 25, "n_train": 640, "n_test": 200},
     "default": {"layers": 100, "epochs": 20, "short": 2, "seeds": 3, "steps": 5000, **fully_connected.ALL},
     "full": {"layers": 100, "epochs": 400, "short": 5, "seeds": 5, "steps": 5000, **fully_connected.ALL},
 }
-NET = {"block": "highway", "activation": "relu", "gate_bias": -4.5, "momentum": 0.9, "decay": 0.9, "clip": 1.0}
-SGD_RATE, ADAM_RATES = 2.0, (3e-4, 1e-3, 3e-3)
-BLOG_BATCH, BLOG_RATE = 50, 0.01
+SGD_RATE = 2.0
+ADAM_RATES = (3e-4, 1e-3, 3e-3)
+BLOG_LAYERS = 20
+BLOG_BATCH = 50
+BLOG_RATE = 0.01
+TRUNCATED_AT = 0.2  # two standard deviations of the blog's weights
+
+# ---- A hundred layers ------------------------------------------------------------------------------------------------
 
 
-def settings(s: dict, **own) -> dict:
-    t = {**NET, "layers": s["layers"], "epochs": s["epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
-    return t | own
+def adam(net: hn.DeepNet, setting: dict, steps: int) -> hn.Adam:
+    """Adam, its rate decaying as SGD's does, in epochs of so many steps."""
+    return hn.Adam(net.parameters, setting["rate"], setting["clip"], decay=setting["decay"] ** (1 / steps))
 
 
-def adam(net: hn.DeepNet, t: dict, steps: int) -> hn.Adam:
-    return hn.Adam(net.parameters, t["rate"], t["clip"], decay=t["decay"] ** (1 / steps))
+def trial(setting: dict) -> dict:
+    optimizer_of = adam if setting["optimizer"] == "adam" else fully_connected.sgd
+    _, result = fully_connected.train(setting, optimizer_of)
+    return result
 
 
-def trial(t: dict) -> dict:
-    return fully_connected.train(t, adam if t["optimizer"] == "adam" else fully_connected.sgd)[1]
+# ---- The blog's twenty layers ----------------------------------------------------------------------------------------
 
 
-def truncated_normal(rng, shape):
-    """Normal of deviation 0.1 without what lies beyond two deviations, as TensorFlow draws it."""
+def blog(setting: dict) -> dict:
+    """Trains plain or highway layers with the blog's settings.  Pixels in [0, 1] and a new order in every epoch are
+    our guess.  An entry of the losses is the mean over a twentieth of the steps."""
+    x, y, *_ = fully_connected.images_of(setting)
+    net = fully_connected.make(setting)
+    rng = np.random.default_rng(setting["seed"])
+    start_as_the_blog(net, rng)
+    rate = BLOG_RATE * BLOG_BATCH  # the blog sums the loss over a batch, ours is the mean
+    optimizer = fully_connected.SGD(net.parameters, rate, momentum=0.0)
+
+    images_per_epoch = len(x) // BLOG_BATCH * BLOG_BATCH  # an incomplete batch is left out
+    epochs = math.ceil(setting["steps"] * BLOG_BATCH / images_per_epoch)
+    order = np.concatenate([rng.permutation(len(x))[:images_per_epoch] for _ in range(epochs)])
+    batches = order.reshape(-1, BLOG_BATCH)[: setting["steps"]]
+    twentieths = [part.ravel() for part in np.array_split(batches, 20) if len(part)]
+    rows, diverged = hn.train_epochs(net, optimizer, x, y, twentieths, BLOG_BATCH)
+    measured = fully_connected.measure(net, setting, diverged)
+    return {"losses": fully_connected.losses_of(rows), "diverged": diverged, **measured}
+
+
+def start_as_the_blog(net: hn.DeepNet, rng: np.random.Generator) -> None:
+    weights = [net.W_in, net.W_H, net.W_out]
+    if net.block.gates:
+        weights.append(net.W_T)
+    for W in weights:
+        W[:] = truncated_normal(rng, W.shape)
+    for b in (net.b_in, net.b_H, net.b_out):
+        b[:] = 0.1
+
+
+def truncated_normal(rng: np.random.Generator, shape: tuple) -> np.ndarray:
+    """Normal of deviation 0.1; values beyond two deviations are drawn again, as TensorFlow does."""
     values = rng.normal(0, 0.1, shape)
-    far = np.abs(values) > 0.2
+    far = np.abs(values) > TRUNCATED_AT
     while far.any():
         values[far] = rng.normal(0, 0.1, far.sum())
-        far = np.abs(values) > 0.2
+        far = np.abs(values) > TRUNCATED_AT
     return values
 
 
-def blog(t: dict) -> dict:
-    """20 layers with the blog's settings; `block` differs.  Pixels in [0, 1] and a new order each epoch: our guess.
+# ---- All trials ------------------------------------------------------------------------------------------------------
 
-    What counts as an epoch of the result is a twentieth of the steps.
-    """
-    x, y, *_ = fully_connected.images_of(t)
-    net, rng = fully_connected.make(t), np.random.default_rng(t["seed"])
-    for name in ("W_in", "W_H", "W_out", *(["W_T"] if t["block"] == "highway" else [])):
-        getattr(net, name)[:] = truncated_normal(rng, getattr(net, name).shape)
-    for bias in (net.b_in, net.b_H, net.b_out):
-        bias[:] = 0.1
-    optimizer = fully_connected.SGD(
-        net.parameters, BLOG_RATE * BLOG_BATCH, momentum=0.0
-    )  # the loss is summed over the batch
-    per_epoch = len(x) // BLOG_BATCH * BLOG_BATCH  # what is less than a batch is left out
-    epochs = math.ceil(t["steps"] * BLOG_BATCH / per_epoch)
-    order = np.concatenate([rng.permutation(len(x))[:per_epoch] for _ in range(epochs)])
-    steps = order.reshape(-1, BLOG_BATCH)[: t["steps"]]
-    twentieths = [part.ravel() for part in np.array_split(steps, 20) if len(part)]
-    rows, diverged = hn.train_epochs(net, optimizer, x, y, twentieths, BLOG_BATCH)
+
+def run(runner: Runner) -> dict:
+    budget = runner.settings
+    short = [
+        hundred_layers.settings(budget, optimizer="adam", rate=rate, epochs=budget["short"], seed=0)
+        for rate in ADAM_RATES
+    ]
+    adam_rates = fully_connected.run(runner, short, trial)
+    best = min(adam_rates, key=fully_connected.selection_loss)
+
+    hundred = [
+        hundred_layers.settings(budget, optimizer=optimizer, rate=rate, seed=seed)
+        for optimizer, rate in (("sgd", SGD_RATE), ("adam", best["rate"]))
+        for seed in range(budget["seeds"])
+    ]
+    of_blog = {"layers": BLOG_LAYERS, "activation": "relu", "gate_bias": -2.0}
+    of_budget = {name: budget[name] for name in ("n_train", "n_test", "steps")}
+    twenty = [
+        {"block": block, **of_blog, **of_budget, "seed": seed}
+        for block in ("plain", "highway")
+        for seed in range(budget["seeds"])
+    ]
     return {
-        "losses": fully_connected.losses_of(rows),
-        "diverged": diverged,
-        **fully_connected.measure(net, t, diverged),
+        "adam_rates": adam_rates,
+        "hundred_layers": fully_connected.run(runner, hundred, trial),
+        "blog": fully_connected.run(runner, twenty, blog),
     }
 
 
-def main(argv=None) -> None:
-    e = Experiment("full_mnist", __doc__, BUDGETS, argv)
-    s = e.settings
-    short = [settings(s, optimizer="adam", rate=r, epochs=s["short"], seed=0) for r in ADAM_RATES]
-    trials = {"adam_rates": fully_connected.run(e, short, trial)}
-    rates = {"sgd": SGD_RATE, "adam": min(trials["adam_rates"], key=fully_connected.selection_loss)["rate"]}
-    seeds = range(s["seeds"])
-    hundred = [settings(s, optimizer=o, rate=rate, seed=seed) for o, rate in rates.items() for seed in seeds]
-    sizes = {"n_train": s["n_train"], "n_test": s["n_test"], "steps": s["steps"]}
-    base = {"layers": 20, "activation": "relu", "gate_bias": -2.0} | sizes
-    twenty = [{"block": b, **base, "seed": seed} for b in ("plain", "highway") for seed in seeds]
-    trials |= {"hundred_layers": fully_connected.run(e, hundred, trial), "blog": fully_connected.run(e, twenty, blog)}
-    source = "the published program's open question; Highway Networks with TensorFlow (a blog)"
-    record = e.save(source, summarise(trials), trials)
-    print_results(CLAIMS, record)
+# ---- What they say ---------------------------------------------------------------------------------------------------
 
 
-def summarise(trials: dict) -> dict:
-    summary = {}
-    for o in ("sgd", "adam"):
-        runs = [t for t in trials["hundred_layers"] if t["optimizer"] == o]
-        summary[f"rate_{o}"] = runs[0]["rate"]
-        summary[f"test_accuracy_highway_100_{o}"] = mean_sd_n([t["test_accuracy"] for t in runs])
-        summary[f"final_loss_highway_100_{o}"] = mean_sd_n([t["loss"] for t in runs])
+def rows(record: dict) -> list[dict]:
+    """A row for each optimiser of the 100 layers, and one for each block of the blog's 20."""
+    result = []
+    for optimizer in ("sgd", "adam"):
+        trials = [trial for trial in record["trials"]["hundred_layers"] if trial["optimizer"] == optimizer]
+        result.append({
+            "row": "hundred layers",
+            "optimizer": optimizer,
+            "rate": trials[0]["rate"],
+            "test_accuracy": mean_sd_n(of(trials, "test_accuracy")),
+            "loss": mean_sd_n(of(trials, "loss")),
+        })  # fmt: skip
     for block in ("plain", "highway"):
-        runs = [t for t in trials["blog"] if t["block"] == block]
-        summary[f"test_accuracy_{block}_20_blog"] = mean_sd_n([t["test_accuracy"] for t in runs])
-        summary[f"diverged_{block}_20_blog"] = sum(t["diverged"] is not None for t in runs)
-    return summary
+        trials = [trial for trial in record["trials"]["blog"] if trial["block"] == block]
+        result.append({
+            "row": "blog",
+            "block": block,
+            "test_accuracy": mean_sd_n(of(trials, "test_accuracy")),
+            "diverged": sum(trial["diverged"] is not None for trial in trials),
+        })  # fmt: skip
+    return result
 
 
-CLAIMS = [
+def accuracies_by_optimizer(record: dict) -> dict:
+    trials = record["trials"]["hundred_layers"]
+    return {name: of(trials, "test_accuracy", optimizer=name) for name in ("sgd", "adam")}
+
+
+CLAIMS = (
     Claim(
-        "blog",
-        "20 plain fully connected layers stay under 15 % on MNIST, with its settings",
-        values=lambda r: [of(r["trials"]["blog"], "test_accuracy", block="plain")],
-        holds=lambda accuracy: [below(accuracy, 0.15)],
+        id="blog-plain-20",
+        source="blog",
+        says="20 plain fully connected layers stay under 15 % on MNIST, with its settings",
+        about={"layers": BLOG_LAYERS, "n_train": 60000},
+        measure=lambda r: {"accuracy": of(r["trials"]["blog"], "test_accuracy", block="plain")},
+        show="{accuracy}",
+        holds=lambda m: [below(m["accuracy"], 0.15)],
+        contradicts="plain-10-and-20-train",
     ),
     Claim(
-        "published program, open",
-        "100 layers on all of MNIST under SGD with momentum train (above 0.95)",
-        values=lambda r: [of(r["trials"]["hundred_layers"], "test_accuracy", optimizer=o) for o in ("sgd", "adam")],
-        ours=shown_in("SGD {}, Adam {}", 4),
-        holds=lambda sgd, _: [above(sgd, 0.95)],
+        id="hundred-layers-train-on-all-of-mnist",
+        source="published program, open",
+        kind="open question",
+        says="100 layers on all of MNIST under SGD with momentum train (above 0.95)",
+        about={"layers": 100, "n_train": 60000},
+        measure=accuracies_by_optimizer,
+        show="SGD {sgd:4}, Adam {adam:4}",
+        holds=lambda m: [above(m["sgd"], 0.95)],
     ),
-]
+)
 
-
-if __name__ == "__main__":
-    run_and_exit("full_mnist")
+QUESTION = Question(
+    name="full_mnist",
+    source="the published program's open question; Highway Networks with TensorFlow (a blog)",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+)

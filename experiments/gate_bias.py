@@ -1,6 +1,6 @@
 """Which initial gate bias trains, at which depth?
 
-    python -m experiments.gate_bias            -> results/gate_bias.json
+    python -m experiments gate_bias            -> results/gate_bias.json
 
 The paper (section 2.2) suggests -1, -2 and -3 for convolutional nets of depth about 10, 20 and 30.  The blog: "when in
 doubt start more negative".  A rule of our own: at the start an image passes through about L sigmoid(b) layers' worth of
@@ -8,24 +8,19 @@ transforming; while that is below two or three, training does not fail.
 
 Two ways to fail, defined before any run.  Hard: the running loss of the last epoch is at least 0.9 log 10, or the run
 diverged; the net is where guessing is.  Soft: it trains, but skipping all its blocks costs less than 0.5 % of test
-accuracy; they do nothing, and the net is a shallow one.  All at one rate for each activation, a good one for gates that
-are mostly shut: what fails at it may train at a far lower rate, as plain nets do.
+accuracy; they do nothing, and the net is a shallow one.  All nets of an activation have one rate, a good one for gates
+that are mostly shut.  A net that fails at it may train at a far lower rate, as plain nets do.
 """
 
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
 
-if not __package__:  # run as a file, from any folder
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-from fully_connected.trials import Experiment, run_and_exit
-
-from claims.rules import Claim, above, print_results, shown
+from claims.claim import Claim, of
+from claims.rules import above
+from experiments import Question
 from training import fully_connected
+from training.trials import Runner
 
 BUDGETS = {
     "quick": {"epochs": 1, "layers": (10, 20, 30), "n_train": 256, "n_test": 100},
@@ -34,121 +29,215 @@ BUDGETS = {
 }
 BIASES = (2.0, 0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -7.0, -10.0, -20.0)
 RATES = {"tanh": 3.0, "relu": 1.5}
-HARD, SOFT = 0.9 * math.log(10), 0.005
+HARD = 0.9 * math.log(10)  # a net fails hard from this loss on
+SOFT = 0.005  # a net fails softly where its blocks are worth less accuracy
+RULE = 2.5  # L sigmoid(b) from which on the rule foretells a hard failure
 PILOT = (20, 50)  # depths at which the rule was found
-RULE = 2.5  # L sigmoid(b) from which on a hard failure is foretold
-GUIDELINE = {10: -1.0, 20: -2.0, 30: -3.0}
+GUIDELINE = {10: -1.0, 20: -2.0, 30: -3.0}  # the paper's bias by depth
 
 
-def trial(t: dict) -> dict:
-    return fully_connected.train_and_skip(t)[1]
+def trial(setting: dict) -> dict:
+    _, result = fully_connected.train_and_skip(setting)
+    return result
 
 
-def settings(layers: int, activation: str, bias: float, s: dict) -> dict:
-    t = {"block": "highway", "layers": layers, "activation": activation, "rate": RATES[activation], "momentum": 0.9}
-    t |= {"decay": 0.9, "gate_bias": bias, "clip": 1.0, "seed": 0}
-    return t | {"epochs": s["epochs"], "n_train": s["n_train"], "n_test": s["n_test"]}
-
-
-def fate(t: dict) -> str:
-    """hard, soft or trained."""
-    if fully_connected.selection_loss(t) >= HARD or t["test_accuracy"] is None:
+def fate(trial: dict) -> str:
+    """One of "hard", "soft" and "trained"."""
+    if fully_connected.selection_loss(trial) >= HARD or trial["test_accuracy"] is None:
         return "hard"
-    return "soft" if t["test_accuracy"] - t["skipped_accuracy"] < SOFT else "trained"
+    worth_of_blocks = trial["test_accuracy"] - trial["skipped_accuracy"]
+    return "soft" if worth_of_blocks < SOFT else "trained"
 
 
-def transforms(t: dict) -> float:
+def transforms(setting: dict) -> float:
     """L sigmoid(b): how many layers' worth of transforming an image passes through at the start."""
-    return t["layers"] / (1 + math.exp(-t["gate_bias"]))
+    return setting["layers"] / (1 + math.exp(-setting["gate_bias"]))
 
 
-def main(argv=None) -> None:
-    e = Experiment("gate_bias", __doc__, BUDGETS, argv)
-    s = e.settings
-    todo = [settings(n, a, bias, s) for n in sorted(s["layers"], reverse=True) for a in RATES for bias in BIASES]
-    trials = [t | {"fate": fate(t), "transforms": transforms(t)} for t in fully_connected.run(e, todo, trial)]
-    source = "the paper, section 2.2; Highway Networks with TensorFlow (a blog); a rule of our own"
-    record = e.save(source, summarise(trials), trials)
-    print_results(CLAIMS, record)
+def run(runner: Runner) -> list[dict]:
+    budget = runner.settings
+    wanted = [
+        {
+            "block": "highway",
+            "layers": layers,
+            "activation": activation,
+            "rate": rate,
+            "momentum": 0.9,
+            "decay": 0.9,
+            "gate_bias": bias,
+            "clip": 1.0,
+            "seed": 0,
+            "epochs": budget["epochs"],
+            "n_train": budget["n_train"],
+            "n_test": budget["n_test"],
+        }
+        for layers in sorted(budget["layers"], reverse=True)
+        for activation, rate in RATES.items()
+        for bias in BIASES
+    ]
+    trials = fully_connected.run(runner, wanted, trial)
+    return [{**trial, "fate": fate(trial), "transforms": transforms(trial)} for trial in trials]
 
 
-def summarise(trials: list[dict]) -> dict:
-    foretold = [(t["transforms"] >= RULE) == (t["fate"] == "hard") for t in trials]
-    summary = {"rule_accuracy": sum(foretold) / len(foretold), "rule_threshold": RULE, "settings": len(trials)}
-    for name in ("hard", "soft"):
-        summary[f"share_failed_{name}"] = sum(t["fate"] == name for t in trials) / len(trials)
-    hard = [t["fate"] == "hard" for t in trials]
-    summary["rule_accuracy_of_always_trains"] = 1 - sum(hard) / len(hard)
-    summary["rule_false_alarms"] = sum(t["transforms"] >= RULE and not h for t, h in zip(trials, hard, strict=True))
-    summary["rule_misses"] = sum(t["transforms"] < RULE and h for t, h in zip(trials, hard, strict=True))
-    unseen = [right for t, right in zip(trials, foretold, strict=True) if t["layers"] not in PILOT]
-    summary["rule_accuracy_at_depths_without_pilot"] = sum(unseen) / len(unseen)
-    learned = [t["transforms"] for t in trials if t["fate"] != "hard"]
-    failed = [t["transforms"] for t in trials if t["fate"] == "hard"]
-    summary["most_transforms_that_learned"] = max(learned, default=None)
-    summary["fewest_transforms_that_failed"] = min(failed, default=None)
+# ---- What they say ---------------------------------------------------------------------------------------------------
+
+
+def rows(record: dict) -> list[dict]:
+    """The definitions, the shares that fail, how good the rule is, and a row for each net of the paper's guideline."""
+    trials = record["trials"]
+    return [
+        {"row": "definitions", "rule_threshold": RULE},
+        failures(trials),
+        rule(trials),
+        *guideline(trials),
+    ]
+
+
+def failures(trials: list[dict]) -> dict:
+    learned = [trial["transforms"] for trial in trials if trial["fate"] != "hard"]
+    failed = [trial["transforms"] for trial in trials if trial["fate"] == "hard"]
+    fates = of(trials, "fate")
+    return {
+        "row": "failures",
+        "nets": len(trials),
+        "share_failed_hard": share("hard", fates),
+        "share_failed_soft": share("soft", fates),
+        "most_transforms_that_learned": max(learned, default=None),
+        "fewest_transforms_that_failed": min(failed, default=None),
+    }
+
+
+def share(name: str, fates: list[str]) -> float:
+    return fates.count(name) / len(fates)
+
+
+def rule(trials: list[dict]) -> dict:
+    """How often the rule, that L sigmoid(b) from RULE on fails, is right, beside the rule that every net trains."""
+    at_other_depths = [trial for trial in trials if trial["layers"] not in PILOT]
+    alarms = [trial for trial in trials if trial["transforms"] >= RULE]
+    others = [trial for trial in trials if trial["transforms"] < RULE]
+    return {
+        "row": "rule",
+        "rule_accuracy": accuracy_of_rule(trials),
+        "rule_accuracy_at_depths_without_pilot": accuracy_of_rule(at_other_depths),
+        "rule_accuracy_of_always_trains": 1 - share("hard", of(trials, "fate")),
+        "rule_false_alarms": sum(trial["fate"] != "hard" for trial in alarms),
+        "rule_misses": sum(trial["fate"] == "hard" for trial in others),
+    }
+
+
+def accuracy_of_rule(trials: list[dict]) -> float:
+    right = [(trial["transforms"] >= RULE) == (trial["fate"] == "hard") for trial in trials]
+    return sum(right) / len(right)
+
+
+def guideline(trials: list[dict]) -> list[dict]:
+    """For each net that the paper's guideline is about its fate, and the bias with the lowest loss."""
+    result = []
     for layers, bias in GUIDELINE.items():
         for activation in RATES:
-            row = {t["gate_bias"]: t for t in trials if (t["layers"], t["activation"]) == (layers, activation)}
-            summary[f"guideline_fate_{activation}_{layers}"] = row[bias]["fate"]
-            best = min(row.values(), key=fully_connected.selection_loss)
-            summary[f"best_bias_{activation}_{layers}"] = best["gate_bias"]
-    return summary
+            nets = [trial for trial in trials if (trial["layers"], trial["activation"]) == (layers, activation)]
+            best = min(nets, key=fully_connected.selection_loss)
+            [net_fate] = of(nets, "fate", gate_bias=bias)
+            result.append({
+                "row": "guideline",
+                "activation": activation,
+                "layers": layers,
+                "gate_bias": bias,
+                "fate": net_fate,
+                "best_bias": best["gate_bias"],
+            })  # fmt: skip
+    return result
 
 
-def fates(r: dict, low: float, high: float) -> list[str]:
-    return [t["fate"] for t in r["trials"] if low <= t["gate_bias"] <= high]
+def fates_of_guideline(record: dict) -> dict:
+    """{activation: the fate at each of the guideline's depths}."""
+    fates = {}
+    for activation in RATES:
+        fates[activation] = []
+        for layers, bias in GUIDELINE.items():
+            fates[activation] += of(record["trials"], "fate", activation=activation, layers=layers, gate_bias=bias)
+    return fates
 
 
-def failures(fates: list[str]) -> list[float]:
-    """1 for each setting that failed hard."""
+def fates_of_biases(record: dict, low: float, high: float) -> list[str]:
+    """The fates of all nets whose gate bias is from low to high."""
+    return [trial["fate"] for trial in record["trials"] if low <= trial["gate_bias"] <= high]
+
+
+def failed_hard(fates: list[str]) -> list[float]:
+    """1 for each net that failed hard, 0 for others."""
     return [float(fate == "hard") for fate in fates]
 
 
-def share(name: str, fates: list[str]) -> str:
-    return f"{fates.count(name) / len(fates):.0%}"
+def high_biases(record: dict) -> dict:
+    return {"failed": failed_hard(fates_of_biases(record, 0, math.inf))}
 
 
-CLAIMS = [
+def low_biases(record: dict) -> dict:
+    fates = fates_of_biases(record, -math.inf, -10)
+    return {"failed": failed_hard(fates), "idle": share("soft", fates)}
+
+
+def negative_biases(record: dict) -> dict:
+    return {
+        "failed": share("hard", fates_of_biases(record, -math.inf, -4)),
+        "idle": share("soft", fates_of_biases(record, -math.inf, -10)),
+    }
+
+
+ABOUT = {"block": "highway", "layers": (10, 20, 30, 50, 70, 100), "n_train": 60000}
+CLAIMS = (
     Claim(
-        "paper, 2.2",
-        "gate biases of -1, -2, -3 for 10, 20, 30 layers train (meant for convolutional nets; here fully connected)",
-        values=lambda r: [r["summary"][f"guideline_fate_{a}_{n}"] for a in RATES for n in GUIDELINE],
-        ours="tanh {}, {}, {}; ReLU {}, {}, {}".format,
-        holds=lambda *fates: [fate == "trained" for fate in fates],
+        id="gate-bias-guideline",
+        source="paper, 2.2",
+        says="gate biases of -1, -2, -3 for 10, 20, 30 layers train (meant for convolutional nets; here fully "
+        "connected)",
+        about=ABOUT,
+        measure=fates_of_guideline,
+        show=lambda m: f"tanh {', '.join(m['tanh'])}; ReLU {', '.join(m['relu'])}",
+        holds=lambda m: [fate == "trained" for fate in m["tanh"] + m["relu"]],
         one_run=True,
     ),
     Claim(
-        "blog",
-        "very high gate biases (0 and above) fail to train in a reasonable time, most of them",
-        values=lambda r: [failures(fates(r, 0, math.inf))],
-        ours=lambda failed: f"{shown(failed, digits=2)} of the settings of bias and depth",
-        holds=lambda failed: [above(failed, 0.5)],
+        id="high-gate-biases-fail",
+        source="blog",
+        says="very high gate biases (0 and above) fail to train in a reasonable time, most of them",
+        about=ABOUT,
+        measure=high_biases,
+        show="{failed:2} of the settings of bias and depth",
+        holds=lambda m: [above(m["failed"], 0.5)],
         note="to tell 0.55 from a half takes some 400 settings",
         one_run=True,
     ),
     Claim(
-        "blog",
-        "very low gate biases (-10 and below) fail to train in a reasonable time",
-        values=lambda r: [fates(r, -math.inf, -10)],
-        ours=lambda low: f"{shown(failures(low), digits=2)} of them, but {share('soft', low)} train with idle blocks",
-        holds=lambda low: [above(failures(low), 0.5)],
+        id="low-gate-biases-fail",
+        source="blog",
+        says="very low gate biases (-10 and below) fail to train in a reasonable time",
+        about=ABOUT,
+        measure=low_biases,
+        show="{failed:2} of them, but {idle:.0%} train with idle blocks",
+        holds=lambda m: [above(m["failed"], 0.5)],
         one_run=True,
     ),
     Claim(
-        "blog",
-        "when in doubt, start more negative: nothing fails at -4 and below, and nothing is lost at -10 and below",
-        values=lambda r: [fates(r, -math.inf, -4), fates(r, -math.inf, -10)],
-        ours=lambda low, lowest: (
-            f"at -4 and below {share('hard', low)} fail hard; "
-            f"at -10 and below {share('soft', lowest)} train without their blocks"
-        ),
-        holds=lambda low, lowest: ["hard" not in low, "soft" not in lowest],
+        id="start-more-negative",
+        source="blog",
+        says="when in doubt, start more negative: nothing fails at -4 and below, and nothing is lost at -10 and below",
+        about=ABOUT,
+        measure=negative_biases,
+        show="at -4 and below {failed:.0%} fail hard; at -10 and below {idle:.0%} train without their blocks",
+        holds=lambda m: [m["failed"] == 0, m["idle"] == 0],
         note="nets of 10 to 100 layers",
         one_run=True,
     ),
-]
+)
 
-
-if __name__ == "__main__":
-    run_and_exit("gate_bias")
+QUESTION = Question(
+    name="gate_bias",
+    source="the paper, section 2.2; Highway Networks with TensorFlow (a blog); a rule of our own",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+)

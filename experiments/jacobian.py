@@ -1,6 +1,6 @@
 """What is a way past every layer?  The Jacobian of every block of a net, by complex step and by the formula.
 
-    python -m experiments.jacobian            -> results/jacobian.json
+    python -m experiments jacobian            -> results/jacobian.json
 
 An encyclopedia article: a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x); a plain layer has no I, a residual
 one all of it.  For one image, with outputs as rows and inputs as columns, H' = 1 - H^2:
@@ -10,7 +10,7 @@ one all of it.  For one image, with outputs as rows and inputs as columns, H' = 
     plain       J = diag(H') W_H
 
 The three kinds of net differ in nothing but the block: 50 layers, all of width 50 and tanh, as many epochs, three seeds
-that selected nothing, each with the setting that the search in results/blocks.json found best for tanh (plain: of width
+that selected nothing.  Each has the setting that the search in results/blocks.json found best for tanh (plain: of width
 71, as there).  They are looked at before and after training, on test images, which select nothing here:
 
 - the difference: of a block and an image the largest entry of |J - formula| over the largest of |J|, where J is taken
@@ -18,7 +18,7 @@ that selected nothing, each with the setting that the search in results/blocks.j
 - the size of each of the formula's terms: its Frobenius norm over that of I.
 - the singular values of J, and of the product of the J of block l to the last: by these factors the net stretches
   changes of what block l sees, and gradients on their way back to it.  The largest, the median, the smallest; geometric
-  means over images.  What is below 1e-15 of the largest is lost in rounding and counted as that.
+  means over images.  A value below 1e-15 of the largest is lost in rounding and counted as that.
 - how many directions pass from block l to the end: the product's singular values of 0.01 and more, a mean over images.
 
 Written down before the runs.  The formula holds where the difference is at most 1e-12, to which gradients are tested.
@@ -29,186 +29,228 @@ directions pass a residual and a highway net, and fewer than half of them a plai
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-if not __package__:  # run as a file, from any folder
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
-from fully_connected.search import over_seeds, ranked
-from fully_connected.trials import Experiment, run_and_exit
 
 import highway_networks as hn
-from claims.rules import Claim, above, mean_sd_n, print_results, shown_in
+from claims.claim import Claim
+from claims.rules import above
+from experiments import Question
 from plumbing.files import ROOT, InputError
 from plumbing.records import load_results
-from training import fully_connected, layer_by_layer
+from plumbing.statistics import mean_sd_n
+from training import fully_connected, jacobians, layer_by_layer
+from training.search import over_seeds, ranked
+from training.trials import Runner
 
 BUDGETS = {
     "quick": {"layers": 8, "epochs": 1, "seeds": 2, "looked_at": 3, "n_train": 256, "n_test": 100},
     "default": {"layers": 50, "epochs": 10, "seeds": 3, "looked_at": 20, **fully_connected.ALL},
     "full": {"layers": 50, "epochs": 100, "seeds": 5, "looked_at": 100, **fully_connected.ALL},
 }
-WIDTH, SEARCHED_WIDTH = 50, {"highway": 50, "plain": 71, "residual": 50}
+WIDTH = 50
+SEARCHED_WIDTH = {"highway": 50, "plain": 71, "residual": 50}
 SETTING = ("block", "activation", "rate", "momentum", "decay", "gate_bias", "scale", "clip")
-STEP = 1e-30  # imaginary
-EXACT, PASSES, HALF, LOST = 1e-12, 0.01, 0.5, 1e-15
+EXACT = 1e-12  # the formula holds up to this difference
+PASSES = 0.01  # a direction passes from this singular value on
+HALF = 0.5
+LOST = 1e-15  # singular values below this share of the largest are lost in rounding
 WHEN = ("at_start", "trained")
 STRETCHES = ("largest", "median", "smallest")
+TERMS = ("transform", "carry", "gate")  # in the order in which jacobians.by_formula() gives them
 
 
-def settings(s: dict) -> list[dict]:
-    """One of each kind, as the search of `blocks` found them; raises InputError where its results have none."""
+def settings(budget: dict) -> list[dict]:
+    """The best setting of each kind in the search of `blocks`; raises InputError where its results have none."""
     path = ROOT / "results" / "blocks.json"
+    of_budget = {name: budget[name] for name in ("layers", "epochs", "n_train", "n_test", "looked_at")}
+    found = []
     try:
-        tried, common = load_results(path)["trials"]["search"], {"activation": "tanh", "layers": 50}
-        bests = [ranked(tried, block=block, width=at, **common)[0] for block, at in SEARCHED_WIDTH.items()]
+        searched = load_results(path)["trials"]["search"]
+        for block, width in SEARCHED_WIDTH.items():
+            best = ranked(searched, block=block, width=width, activation="tanh", layers=50)[0]
+            setting = {name: best[name] for name in SETTING if name in best}
+            found.append({**setting, "width": WIDTH, **of_budget})
     except (LookupError, TypeError) as error:
-        raise InputError(f"{path} has no search of tanh nets of 50 layers: python -m experiments.blocks") from error
-    own = {"width": WIDTH, **{name: s[name] for name in ("layers", "epochs", "n_train", "n_test", "looked_at")}}
-    return [{name: t[name] for name in SETTING if name in t} | own for t in bests]
+        how = "python -m experiments blocks makes it"
+        raise InputError(f"{path} has no search of tanh nets of 50 layers: {how}") from error
+    return found
 
 
-def by_complex_step(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
-    """x (N, hidden) -> J (N, hidden, hidden) of one block of a complex128 net: J_ij = Im y_i(x + i STEP e_j) / STEP."""
-    n, h = x.shape
-    moved = (x[:, None] + 1j * STEP * np.eye(h)).reshape(n * h, h)  # of each image h copies, one unit moved in each
-    _, y = layer_by_layer.block(net, layer, moved)
-    return y.imag.reshape(n, h, h).transpose(0, 2, 1) / STEP
-
-
-def by_formula(net: hn.DeepNet, layer: int, x: np.ndarray) -> list[np.ndarray]:
-    """x (N, hidden) -> the terms of J (N, hidden, hidden) of one block, from its parameters alone."""
-    H = x @ net.W_H[layer].T + net.b_H[layer]
-    net.activate(H, H)
-    dH_dz = np.empty_like(H)
-    net.slope(H, dH_dz)
-    dH_dx, eye = dH_dz[:, :, None] * net.W_H[layer], np.eye(net.hidden)
-    if net.block.name == "plain":
-        return [dH_dx]
-    if net.block.name == "residual":
-        return [dH_dx, np.broadcast_to(eye, dH_dx.shape)]
-    T = 1 / (1 + np.exp(-(x @ net.W_T[layer].T + net.b_T[layer])))
-    dT_dx = (T * (1 - T))[:, :, None] * net.W_T[layer]
-    return [T[:, :, None] * dH_dx, (1 - T)[:, :, None] * eye, (H - x)[:, :, None] * dT_dx]
+# ---- Looking at a net ------------------------------------------------------------------------------------------------
 
 
 def look(net: hn.DeepNet, x: np.ndarray) -> dict:
     """What the docstring above defines, of images x (N, 784); lists have an entry a block."""
-    net, twin = layer_by_layer.in_dtype(net, np.float64), layer_by_layer.in_dtype(net, np.complex128)
-    jacobians, differences, sizes = [], [], []
+    net = layer_by_layer.in_dtype(net, np.float64)
+    twin = layer_by_layer.in_dtype(net, np.complex128)
+    jacobians_of_blocks = []
+    differences = []
+    sizes = []
     for layer, _, state, _ in layer_by_layer.walk(net, layer_by_layer.first(net, x)):
-        J, terms = by_complex_step(twin, layer, state), by_formula(net, layer, state)
+        J = jacobians.by_complex_step(twin, layer, state)
+        terms = jacobians.by_formula(net, layer, state).values()
         error = np.abs(J - sum(terms)).max(axis=(1, 2)) / np.abs(J).max(axis=(1, 2))
         differences.append(error.max())
         sizes.append([np.linalg.norm(term, axis=(1, 2)).mean() / net.hidden**0.5 for term in terms])
-        jacobians.append(J)
-    products = [jacobians[-1]]
-    for J in jacobians[-2::-1]:
+        jacobians_of_blocks.append(J)
+
+    products = [jacobians_of_blocks[-1]]  # of block l to the last
+    for J in jacobians_of_blocks[-2::-1]:
         products.insert(0, products[0] @ J)
-    of_blocks, of_products = (np.linalg.svd(np.array(each), compute_uv=False) for each in (jacobians, products))
+    of_blocks = np.linalg.svd(np.array(jacobians_of_blocks), compute_uv=False)
+    of_products = np.linalg.svd(np.array(products), compute_uv=False)
+    passing = (of_products >= PASSES).sum(axis=2)  # (blocks, N)
     return {
         "difference": float(max(differences)),
-        "sizes_of_terms": digits(sizes),
-        "block": digits(stretches(of_blocks)),
-        "to_the_end": digits(stretches(of_products)),
-        "directions_that_pass": digits((of_products >= PASSES).sum(axis=2).mean(axis=1)),
+        "sizes_of_terms": four_digits(sizes),
+        "block": four_digits(stretches(of_blocks)),
+        "to_the_end": four_digits(stretches(of_products)),
+        "directions_that_pass": four_digits(passing.mean(axis=1)),
     }
 
 
 def stretches(values: np.ndarray) -> np.ndarray:
-    """Singular values (blocks, N, hidden), the largest first -> their STRETCHES (blocks, 3)."""
-    logs = np.log(np.maximum(values, LOST * values[..., :1]))
-    return np.exp(np.stack([logs[..., 0], np.median(logs, axis=2), logs[..., -1]], axis=2).mean(axis=1))
+    """Singular values (blocks, N, hidden), the largest first -> their STRETCHES (blocks, 3), geometric means over the
+    images."""
+    largest = values[..., :1]
+    logs = np.log(np.maximum(values, LOST * largest))
+    three = np.stack([logs[..., 0], np.median(logs, axis=2), logs[..., -1]], axis=2)  # (blocks, N, 3)
+    return np.exp(three.mean(axis=1))
 
 
-def digits(array) -> list:
-    """Four of each number."""
-    return [digits(each) if np.ndim(each) else float(f"{each:.4g}") for each in array]
+def four_digits(array) -> list:
+    return [four_digits(part) if np.ndim(part) else float(f"{part:.4g}") for part in array]
 
 
-def trial(t: dict) -> dict:
-    x = fully_connected.images_of(t)[2][: t["looked_at"]]
-    net, result = fully_connected.train(t)
-    return result | {
-        "at_start": look(fully_connected.make(t), x),
-        "trained": None if result["diverged"] else look(net, x),
-    }
+def trial(setting: dict) -> dict:
+    images = fully_connected.images_of(setting)
+    x = images.x_test[: setting["looked_at"]]
+    net, result = fully_connected.train(setting)
+    at_start = look(fully_connected.make(setting), x)
+    trained = None if result["diverged"] else look(net, x)
+    return {**result, "at_start": at_start, "trained": trained}
 
 
-def main(argv=None) -> None:
-    e = Experiment("jacobian", __doc__, BUDGETS, argv)
-    trials = fully_connected.run(e, over_seeds(settings(e.settings), e.settings), trial)
-    record = e.save("an encyclopedia article on highway networks; the paper, abstract", summarise(trials), trials)
-    print_results(CLAIMS, record)
+def run(runner: Runner) -> list[dict]:
+    return fully_connected.run(runner, over_seeds(settings(runner.settings), runner.settings["seeds"]), trial)
 
 
-def seen(trials: list[dict], block: str, when: str, number) -> list:
-    """number(look) of each net of this kind; None of one that diverged."""
-    return [t[when] and number(t[when]) for t in trials if t["block"] == block]
+# ---- What they say ---------------------------------------------------------------------------------------------------
 
 
-def from_the_first(name: str):
-    """Of a look: this stretch of the whole product."""
-    return lambda look: look["to_the_end"][0][STRETCHES.index(name)]
-
-
-def summarise(trials: list[dict]) -> dict:
-    summary = {}
+def rows(record: dict) -> list[dict]:
+    """The definitions; rows for each block, for its looks before and after training, and for each of their terms."""
+    result = [{"row": "definitions", "passes": PASSES}]
     for block in SEARCHED_WIDTH:
-        own = [t for t in trials if t["block"] == block]
-        for name in ("test_accuracy", "loss"):
-            summary[f"{name}_{block}"] = mean_sd_n([t[name] for t in own])
-        names = [name for name in ("rate", "gate_bias", "scale") if name in own[0]]
-        summary[f"setting_{block}"] = ", ".join(f"{name} {own[0][name]}" for name in names)
+        trials = [trial for trial in record["trials"] if trial["block"] == block]
+        chosen = [f"{name} {trials[0][name]}" for name in ("rate", "gate_bias", "scale") if name in trials[0]]
+        result.append({
+            "row": "net",
+            "block": block,
+            "setting": ", ".join(chosen),
+            "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in trials]),
+            "loss": mean_sd_n([trial["loss"] for trial in trials]),
+        })  # fmt: skip
         for when in WHEN:
-            worst = [each for each in seen(trials, block, when, lambda look: look["difference"]) if each is not None]
-            summary[f"difference_{block}_{when}"] = max(worst, default=None)
-            passing = seen(trials, block, when, lambda look: look["directions_that_pass"][0])
-            summary[f"directions_that_pass_{block}_{when}"] = mean_sd_n(passing)
-            for name in STRETCHES:
-                values = seen(trials, block, when, from_the_first(name))
-                summary[f"{name}_to_the_end_{block}_{when}"] = mean_sd_n(values)
-            for k in range(len(own[0][when]["sizes_of_terms"][0]) if own[0][when] else 0):
-                values = seen(trials, block, when, lambda look, k=k: np.mean(look["sizes_of_terms"], axis=0)[k])
-                summary[f"size_of_term_{k + 1}_{block}_{when}"] = mean_sd_n(values)
-    return summary
+            result.append({"row": "look", "block": block, "when": when, **summed_up(looks(trials, block, when))})
+            result += rows_of_terms(block, when, looks(trials, block, when))
+    return result
 
 
-def differences(r: dict) -> list[list]:
-    """Of highway, plain, residual: over seeds, before and after training."""
-    return [
-        [each for when in WHEN for each in seen(r["trials"], block, when, lambda look: look["difference"])]
-        for block in SEARCHED_WIDTH
-    ]
+def looks(trials: list[dict], block: str, when: str) -> list[dict | None]:
+    """What was seen in each net of this kind; None of one that diverged."""
+    return [trial[when] for trial in trials if trial["block"] == block]
 
 
-CLAIMS = [
+def seen(looks: list[dict | None], number) -> list:
+    """number(look) of every net; None of one that diverged."""
+    return [None if look is None else number(look) for look in looks]
+
+
+def summed_up(looks: list[dict | None]) -> dict:
+    """The worst difference, the directions that pass all blocks, and by how much all blocks together stretch."""
+    differences = [look["difference"] for look in looks if look is not None]
+    directions = seen(looks, lambda look: look["directions_that_pass"][0])
+    result = {"difference": max(differences, default=None), "directions_that_pass": mean_sd_n(directions)}
+    for name in STRETCHES:
+        result[f"{name}_to_the_end"] = mean_sd_n(through_all_blocks(looks, name))
+    return result
+
+
+def through_all_blocks(looks: list[dict | None], stretch: str) -> list[float | None]:
+    """This stretch of the product of all Jacobians of each net."""
+    place = STRETCHES.index(stretch)
+    return seen(looks, lambda look: look["to_the_end"][0][place])
+
+
+def rows_of_terms(block: str, when: str, looks: list[dict | None]) -> list[dict]:
+    """The size of each of the formula's terms, a mean over the blocks of a net."""
+    sizes_of_nets = seen(looks, lambda look: np.mean(look["sizes_of_terms"], axis=0))  # None, or a size for each term
+    if sizes_of_nets[0] is None:
+        return []
+    result = []
+    for place, term in enumerate(TERMS[: len(sizes_of_nets[0])]):
+        sizes = [None if sizes is None else sizes[place] for sizes in sizes_of_nets]
+        result.append({"row": "term", "block": block, "when": when, "term": term, "size": mean_sd_n(sizes)})
+    return result
+
+
+def differences_by_block(record: dict) -> dict:
+    """{block: the difference of each net before and after training}."""
+    result = {}
+    for block in SEARCHED_WIDTH:
+        result[block] = []
+        for when in WHEN:
+            result[block] += seen(looks(record["trials"], block, when), lambda look: look["difference"])
+    return result
+
+
+def largest_differences(measured: dict) -> str:
+    largest = []
+    for block, differences in measured.items():
+        there = [difference for difference in differences if difference is not None]
+        largest.append(f"{block} {max(there, default=0):.0e}")
+    return f"largest relative difference to the complex step: {', '.join(largest)}"
+
+
+def formula_holds(differences: list[float | None]) -> bool | None:
+    return None if None in differences else max(differences) <= EXACT
+
+
+def medians_through_all_blocks(record: dict) -> dict:
+    return {when: through_all_blocks(looks(record["trials"], "highway", when), "median") for when in WHEN}
+
+
+ABOUT = {"layers": 50, "width": WIDTH, "activation": "tanh", "n_train": 60000}
+CLAIMS = (
     Claim(
-        "encyclopedia article",
-        "a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x): plain has no I, residual all of it (within 1e-12)",
-        values=differences,
-        ours=lambda *kinds: (
-            "largest relative difference to the complex step: "
-            + ", ".join(
-                f"{block} {max(filter(None, values), default=0):.0e}"
-                for block, values in zip(SEARCHED_WIDTH, kinds, strict=True)
-            )
-        ),
-        holds=lambda *kinds: [None if None in values else max(values) <= EXACT for values in kinds],
+        id="jacobian-of-a-layer",
+        source="encyclopedia article",
+        kind="count",
+        says="a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x): plain has no I, residual all of it "
+        "(within 1e-12)",
+        about=ABOUT,
+        measure=differences_by_block,
+        show=largest_differences,
+        holds=lambda m: [formula_holds(differences) for differences in m.values()],
     ),
     Claim(
-        "paper, abstract",
-        "information flows unimpeded across many layers (half of the directions keep half of their length through "
+        id="information-flows-unimpeded",
+        source="paper, abstract",
+        says="information flows unimpeded across many layers (half of the directions keep half of their length through "
         "49 blocks, before and after training)",
-        values=lambda r: [seen(r["trials"], "highway", when, from_the_first("median")) for when in WHEN],
-        ours=shown_in("median singular value of the product of all Jacobians {} before training, {} after"),
-        holds=lambda *medians: [above(each, HALF) for each in medians],
+        about=ABOUT,
+        measure=medians_through_all_blocks,
+        show="median singular value of the product of all Jacobians {at_start} before training, {trained} after",
+        holds=lambda m: [above(m["at_start"], HALF), above(m["trained"], HALF)],
     ),
-]
+)
 
-
-if __name__ == "__main__":
-    run_and_exit("jacobian")
+QUESTION = Question(
+    name="jacobian",
+    source="an encyclopedia article on highway networks; the paper, abstract",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+)

@@ -215,14 +215,12 @@ def idle_shares_by_set(record: dict) -> dict:
     }
 
 
-MNIST = {"data": "MNIST", "layers": 50, "n_train": 60000}
-CIFAR_100 = {"data": fully_connected.CIFAR, "layers": 50, "n_train": 50000}
 CLAIMS = (
     Claim(
         id="early-layers-matter",
         source="paper, Figure 4",
         says="closing an early layer raises the error (most of the first five), closing one of 15 to 45 does not",
-        about=MNIST,
+        about=kept_nets.ON_MNIST,
         measure=measure_early_and_middle,
         show="of the first five {early:2} matter; of 15 to 45 idle: {middle:2}; "
         "all idle ones closed together: error {all_idle:2}",
@@ -232,7 +230,7 @@ CLAIMS = (
         id="idle-share",
         source="paper, Figure 4",
         says="about 60 % of the layers contribute nothing (one at a time: 45 to 75 %)",
-        about=MNIST,
+        about=kept_nets.ON_MNIST,
         measure=lambda r: {"share": of(r["trials"], "idle_share"), "together": of(r["trials"], "closed_together")},
         show="share idle, each alone: {share}; closed together: {together} of 49",
         holds=lambda m: [within(m["share"], 0.45, 0.75)],
@@ -241,7 +239,7 @@ CLAIMS = (
         id="more-layers-matter-on-cifar",
         source="paper, Figure 4",
         says="on the harder task, CIFAR-100, more layers matter",
-        about={"layers": 50},
+        about=kept_nets.ON_ALL_SETS,
         measure=idle_shares_by_set,
         show="idle: CIFAR-100 {cifar:2}, MNIST {mnist:2}",
         holds=lambda m: [below(m["cifar"], 0, less=m["mnist"])],
@@ -250,7 +248,7 @@ CLAIMS = (
         id="first-40-matter-on-cifar",
         source="paper, Figure 4",
         says="on CIFAR-100 closing any of the first 40 layers or so raises the error",
-        about=CIFAR_100,
+        about=kept_nets.ON_CIFAR_100,
         measure=lambda r: {"idle": [idle_share_among(FIRST, trial) for trial in r["trials"]]},
         show="a share of {idle:2} of them is idle",
         holds=lambda m: [below(m["idle"], 0.1)],

@@ -1,87 +1,84 @@
 """Ten seeds where three left a claim open.
 
-    python -m experiments.more_seeds            -> results/more_seeds.json
+    python -m experiments more_seeds            -> results/more_seeds.json
 
-Three seeds of `optimization` and `blocks` left four rows of the ledger "not clear".  Seven more of every kind of net
-that such a row compares, each with the setting that its search chose, make ten; that was fixed before these runs, and
-the row is judged by all ten, whatever they say.  The results of both experiments must be there.
+Three seeds of `optimization` and `blocks` left four claims of the ledger "not clear".  Seven more
+seeds of every net that such a claim compares, each with the setting that its search chose, make
+ten.  That was fixed before these runs, and the claims are judged by all ten, whatever they say.
+Both questions must have been answered before.
 """
 
 from __future__ import annotations
 
-import shlex
-import sys
-from pathlib import Path
-
-if not __package__:  # run as a file, from any folder
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-from fully_connected.trials import Experiment, run_and_exit
-
-from claims.rules import mean_sd_n, print_summary, with_more_seeds
-from experiments import blocks, optimization
-from plumbing.files import InputError
-from plumbing.records import load_results
+from experiments import Question
+from plumbing.statistics import mean_sd_n
 from training import fully_connected
+from training.matched_blocks import final_trial
+from training.trials import Runner
 
-BUDGETS = {"quick": {"seeds": 3}, "default": {"seeds": 10}, "full": {"seeds": 20}}  # in all
-OPEN = {  # what the open rows compare: (block, width), None where the experiment knows one width alone
+# seeds, with those that were there
+BUDGETS = {"quick": {"seeds": 3}, "default": {"seeds": 10}, "full": {"seeds": 20}}
+# the nets that the open claims compare: (block, width); None where the question has one width alone
+OPEN = {
     "optimization": [("highway", None)],
     "blocks": [("highway", 50), ("highway-carry", 50), ("residual", 50)],
 }
-NAMES = ("block", "width", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "scale")
-NAMES += ("clip", "seed", "epochs", "n_train", "n_test")
+SETTING = (
+    "block", "width", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "scale",
+    "clip", "seed", "epochs", "n_train", "n_test",
+)  # fmt: skip
 
 
-def finals(e: Experiment, experiment) -> dict:
-    """The results of another experiment under the same budget; the quick one is run if it was not."""
-    name = experiment.__name__.removeprefix("experiments.")
-    path = e.folder / f"{name}.json"
-    if e.budget == "quick" and not path.exists():
-        experiment.main([*shlex.split(e.flags), *e.processes])
-    record = load_results(path)
-    if record["settings"]["budget"] != e.budget:
-        raise InputError(f"{path} is of the budget {record['settings']['budget']}, not {e.budget}")
-    return record
+def setting_of(trial: dict) -> dict:
+    return {name: trial[name] for name in SETTING if name in trial}
 
 
-def settings(record: dict, nets: list[tuple], seeds: int) -> list[dict]:
-    """The chosen settings of these nets at every depth, with the seeds that are wanting."""
-    final = [t for t in record["trials"]["final"] if (t["block"], t.get("width")) in nets]
-    had = {t["seed"] for t in final}
-    chosen = [setting_of(t) for t in final if t["seed"] == min(had)]
-    return [t | {"seed": seed} for t in chosen for seed in range(1, seeds + 1) if seed not in had]
+def net_of(trial: dict) -> tuple[str, int | None]:
+    return trial["block"], trial.get("width")
 
 
-def setting_of(t: dict) -> dict:
-    return {name: t[name] for name in NAMES if name in t}
+def missing(record: dict, nets: list[tuple], seeds: int) -> list[dict]:
+    """The chosen settings of these nets at every depth, with the seeds that the record lacks."""
+    final = [trial for trial in record["trials"]["final"] if net_of(trial) in nets]
+    seeds_there = {trial["seed"] for trial in final}
+    more_seeds = [seed for seed in range(1, seeds + 1) if seed not in seeds_there]
+    chosen = [setting_of(trial) for trial in final if trial["seed"] == min(seeds_there)]
+    return [{**setting, "seed": seed} for setting in chosen for seed in more_seeds]
 
 
-def main(argv=None) -> None:
-    e = Experiment("more_seeds", __doc__, BUDGETS, argv)
-    records = {"optimization": finals(e, optimization), "blocks": finals(e, blocks)}
-    todo = {name: settings(record, OPEN[name], e.settings["seeds"]) for name, record in records.items()}
-    trials = {"optimization": fully_connected.run(e, todo["optimization"])}
-    trials["blocks"] = fully_connected.run(e, todo["blocks"], blocks.final_trial)
-    summary = summarise(records, trials)
-    e.save("the paper, sections 2 and 3.1; an encyclopedia article", summary, trials)
-    print_summary(summary)
+def run(runner: Runner) -> dict:
+    seeds = runner.settings["seeds"]
+    of_optimization = missing(runner.needed["optimization"], OPEN["optimization"], seeds)
+    of_blocks = missing(runner.needed["blocks"], OPEN["blocks"], seeds)
+    return {
+        "optimization": fully_connected.run(runner, of_optimization),
+        "blocks": fully_connected.run(runner, of_blocks, final_trial),
+    }
 
 
-def summarise(records: dict, trials: dict) -> dict:
-    """Over all seeds: those of the experiment, and these."""
-    summary = {}
-    for name, record in records.items():
-        whole = with_more_seeds(record, {"trials": trials})["trials"]["final"]
-        for net in OPEN[name]:
-            own = [t for t in whole if (t["block"], t.get("width")) == net]
-            for layers in sorted({t["layers"] for t in own}):
-                for what in ("loss", "test_accuracy"):
-                    values = [t[what] for t in own if t["layers"] == layers]
-                    summary[f"{what}_{name}_{net[0]}_{layers}"] = mean_sd_n(values)
-    return summary
+def rows(record: dict) -> list[dict]:
+    """A row for each net, over the seeds that were added."""
+    result = []
+    for question, trials in record["trials"].items():
+        for net in OPEN[question]:
+            of_net = [trial for trial in trials if net_of(trial) == net]
+            for layers in sorted({trial["layers"] for trial in of_net}):
+                of_depth = [trial for trial in of_net if trial["layers"] == layers]
+                result.append({
+                    "question": question,
+                    "block": net[0],
+                    "layers": layers,
+                    "loss": mean_sd_n([trial["loss"] for trial in of_depth]),
+                    "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in of_depth]),
+                })  # fmt: skip
+    return result
 
 
-if __name__ == "__main__":
-    run_and_exit("more_seeds")
+QUESTION = Question(
+    name="more_seeds",
+    source="the paper, sections 2 and 3.1; an encyclopedia article",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    needs=("optimization", "blocks"),
+)

@@ -1,116 +1,143 @@
 """A thousand layers: does a highway net of that depth train, and is it one?
 
-    python -m experiments.thousand_layers            -> results/thousand_layers.json
+    python -m experiments thousand_layers            -> results/thousand_layers.json
 
-The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more than 1000 layers".  The blog
-*Highway Networks with TensorFlow*: 1000 layers reach about 95 % with a gate bias around -20.  An encyclopedia article:
-highway nets struggle beyond about 100 layers.
+The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more than 1000
+layers".  The blog *Highway Networks with TensorFlow*: 1000 layers reach about 95 % with a gate
+bias around -20.  An encyclopedia article: highway nets struggle beyond about 100 layers.
 
-Gates that are shut make any depth the identity, so accuracy alone says little.  For every bias: loss and accuracy; the
-accuracy of the same trained net with all its blocks skipped; the sum over layers of mean T, how many layers' worth of
-transforming an image passes through; the share of the blocks' weights and biases that training changed at all.  Then
-one bias with its gates in use, -20, and a net of one hidden layer, longer, with the same settings and over the same
-seeds.  The settings are fixed beforehand, from pilot runs.
+Gates that are shut make any depth the identity, so accuracy alone says little.  For every bias:
+loss and accuracy; the accuracy of the same trained net with all its blocks skipped; the sum over
+layers of mean T, how many layers' worth of transforming an image passes through; the share of the
+blocks' weights and biases that training changed at all.  Then three nets for longer, over the
+same seeds and with the same settings: one bias with its gates in use, the bias -20, and a net of
+one hidden layer.  The settings are fixed beforehand, from pilot runs.
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
-if not __package__:  # run as a file, from any folder
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
-import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
-from fully_connected.trials import Experiment, run_and_exit
 
-import highway_networks as hn
-from claims.rules import Claim, above, mean_sd_n, of, print_results, shown_in
+from claims.claim import Claim, of
+from claims.rules import above
+from experiments import Question
+from plumbing.statistics import mean_sd_n
 from training import fully_connected
+from training.matched_blocks import mean_T
+from training.thousand import BEST, setting_of
+from training.trials import Runner
 
 BUDGETS = {
     "quick": {"layers": 50, "epochs": 1, "longer": 1, "seeds": 2, "n_train": 256, "n_test": 100},
     "default": {"layers": 1000, "epochs": 1, "longer": 4, "seeds": 3, **fully_connected.ALL},
     "full": {"layers": 1000, "epochs": 20, "longer": 40, "seeds": 5, **fully_connected.ALL},
 }
-BIASES = (-20.0, -10.0, -8.0, -7.0, -6.0, -5.0, -4.0)
-BEST = {"gate_bias": -7.0, "rate": 4.0}
+SHUT = -20.0  # the blog's gate bias
+BIASES = (SHUT, -10.0, -8.0, -7.0, -6.0, -5.0, -4.0)
+MEASURED = ("loss", "test_accuracy", "skipped_accuracy", "sum_of_mean_T", "share_of_weights_changed")
 
 
-def trial(t: dict) -> dict:
-    before = fully_connected.make(t)
-    net, result = fully_connected.train_and_skip(t)
+def trial(setting: dict) -> dict:
+    before = fully_connected.make(setting)
+    net, result = fully_connected.train_and_skip(setting)
     if net.depth:
-        result["sum_of_mean_T"] = sum(hn.mean_gates(net, fully_connected.images_of(t)[2][:256]))
-        moved = np.abs(net._blocks - before._blocks)
-        result["share_of_weights_changed"], result["largest_change"] = float((moved > 0).mean()), float(moved.max())
+        change = np.abs(net._blocks - before._blocks)
+        result["sum_of_mean_T"] = sum(mean_T(net, setting))
+        result["share_of_weights_changed"] = float((change > 0).mean())
+        result["largest_change"] = float(change.max())
     return result
 
 
-def settings(s: dict, **own) -> dict:
-    t = {"block": "highway", "layers": s["layers"], "activation": "tanh", "rate": 3.0, "momentum": 0.9, "decay": 0.9}
-    return t | {"clip": 1.0, "seed": 0, "epochs": s["epochs"], "n_train": s["n_train"], "n_test": s["n_test"]} | own
-
-
-def main(argv=None) -> None:
-    e = Experiment("thousand_layers", __doc__, BUDGETS, argv)
-    s = e.settings
-    long, seeds = {"rate": BEST["rate"], "epochs": s["longer"]}, range(s["seeds"])
+def run(runner: Runner) -> dict:
+    settings = runner.settings
+    seeds = range(settings["seeds"])
+    longer = {"rate": BEST["rate"], "epochs": settings["longer"]}
+    in_use = {"gate_bias": BEST["gate_bias"]}
+    no_blocks = {"gate_bias": 0.0, "layers": 1}
     groups = {
-        "best": [settings(s, **long, gate_bias=BEST["gate_bias"], seed=seed) for seed in seeds],
-        "shut": [settings(s, **long, gate_bias=-20.0, seed=seed) for seed in seeds],
-        "by_bias": [settings(s, gate_bias=bias) for bias in BIASES],
-        "one_hidden_layer": [settings(s, gate_bias=0.0, layers=1)],
-        "one_hidden_layer_longer": [settings(s, **long, gate_bias=0.0, layers=1, seed=seed) for seed in seeds],
-    }
-    rows = iter(fully_connected.run(e, [t for group in groups.values() for t in group], trial))
-    trials = {name: [next(rows) for _ in group] for name, group in groups.items()}
-    source = "the paper, section 2.2; Highway Networks with TensorFlow (a blog); an encyclopedia article"
-    record = e.save(source, summarise(trials), trials)
-    print_results(CLAIMS, record)
+        "best": [setting_of(settings, **longer, **in_use, seed=seed) for seed in seeds],
+        "shut": [setting_of(settings, **longer, gate_bias=SHUT, seed=seed) for seed in seeds],
+        "by_bias": [setting_of(settings, gate_bias=bias) for bias in BIASES],
+        "one_hidden_layer": [setting_of(settings, **no_blocks)],
+        "one_hidden_layer_longer": [
+            setting_of(settings, **longer, **no_blocks, seed=seed) for seed in seeds
+        ],
+    }  # fmt: skip
+    all_settings = [setting for group in groups.values() for setting in group]
+    finished = iter(fully_connected.run(runner, all_settings, trial))
+    return {name: [next(finished) for _ in group] for name, group in groups.items()}
 
 
-def summarise(trials: dict) -> dict:
-    at = {t["gate_bias"]: t for t in trials["by_bias"]}
+# ---- Summary ---------------------------------------------------------------------------------------------------------
 
-    def mean_of(group, name):
-        return mean_sd_n([t[name] for t in trials[group]])
 
+def rows(record: dict) -> list[dict]:
+    """A row for each net that was trained over seeds, and one for each single run."""
+    result = []
+    for group in ("best", "shut", "one_hidden_layer_longer"):
+        trials = record["trials"][group]
+        row = row_of(group, trials[0])
+        for name in measured_of(trials[0]):
+            row[name] = mean_sd_n([trial[name] for trial in trials])
+        result.append(row)
+    for group in ("by_bias", "one_hidden_layer"):
+        for trial in record["trials"][group]:
+            row = row_of(group, trial)
+            for name in measured_of(trial):
+                row[name] = trial[name]
+            result.append(row)
+    return result
+
+
+def row_of(group: str, trial: dict) -> dict:
     return {
-        "test_accuracy_best": mean_of("best", "test_accuracy"),
-        "gate_bias_best": trials["best"][0]["gate_bias"],
-        "skipped_accuracy_best": mean_of("best", "skipped_accuracy"),
-        "sum_of_mean_T_best": mean_of("best", "sum_of_mean_T"),
-        "test_accuracy_bias_minus_20": at[-20]["test_accuracy"],
-        "skipped_accuracy_bias_minus_20": at[-20]["skipped_accuracy"],
-        "sum_of_mean_T_bias_minus_20": at[-20]["sum_of_mean_T"],
-        "share_of_weights_changed_bias_minus_20": at[-20]["share_of_weights_changed"],
-        "test_accuracy_one_hidden_layer": trials["one_hidden_layer"][0]["test_accuracy"],
-        "test_accuracy_bias_minus_20_longer": mean_of("shut", "test_accuracy"),
-        "loss_bias_minus_20_longer": mean_of("shut", "loss"),
-        "test_accuracy_one_hidden_layer_longer": mean_of("one_hidden_layer_longer", "test_accuracy"),
-        "loss_one_hidden_layer_longer": mean_of("one_hidden_layer_longer", "loss"),
-        "loss_best": mean_of("best", "loss"),
+        "row": group,
+        "layers": trial["layers"],
+        "gate_bias": trial["gate_bias"],
+        "epochs": trial["epochs"],
     }
 
 
-def reaches(bound: float, group: str, source: str, says: str) -> Claim:
-    """That the nets of a group have at least this test accuracy."""
-    return Claim(
-        source,
-        says,
-        values=lambda r: [of(r["trials"][group], name) for name in ("test_accuracy", "skipped_accuracy")],
-        ours=shown_in("{}; all blocks skipped {}", 4),
-        holds=lambda accuracy, _: [above(accuracy, bound)],
-    )
+def measured_of(trial: dict) -> list[str]:
+    """What was measured: a net without blocks has no gates."""
+    return [name for name in MEASURED if name in trial]
 
 
-CLAIMS = [
-    reaches(0.9, "best", "paper, 2.2", "SGD does not stall at 1000 layers (test accuracy above 0.9)"),
-    reaches(0.94, "shut", "blog", "1000 layers reach about 95 % at a gate bias of -20 (at least 94 %)"),
-]
+# ---- Claims ----------------------------------------------------------------------------------------------------------
 
 
-if __name__ == "__main__":
-    run_and_exit("thousand_layers")
+def accuracies(record: dict, group: str) -> dict:
+    trials = record["trials"][group]
+    return {"accuracy": of(trials, "test_accuracy"), "skipped": of(trials, "skipped_accuracy")}
+
+
+ABOUT = {"layers": 1000, **fully_connected.ALL}
+CLAIMS = (
+    Claim(
+        id="sgd-does-not-stall",
+        source="paper, 2.2",
+        says="SGD does not stall at 1000 layers (test accuracy above 0.9)",
+        about=ABOUT,
+        measure=lambda record: accuracies(record, "best"),
+        show="{accuracy:4}; all blocks skipped {skipped:4}",
+        holds=lambda m: [above(m["accuracy"], 0.9)],
+    ),
+    Claim(
+        id="blog-1000-layers",
+        source="blog",
+        says="1000 layers reach about 95 % at a gate bias of -20 (at least 94 %)",
+        about={**ABOUT, "gate_bias": SHUT},
+        measure=lambda record: accuracies(record, "shut"),
+        show="{accuracy:4}; all blocks skipped {skipped:4}",
+        holds=lambda m: [above(m["accuracy"], 0.94)],
+    ),
+)
+
+QUESTION = Question(
+    name="thousand_layers",
+    source="the paper, section 2.2; Highway Networks with TensorFlow (a blog); an encyclopedia article",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+)

@@ -21,3 +21,8 @@ def format_stat(stat, digits: int = 3) -> str:
     if stat["mean"] is None:
         return f"none, or not all (n = {stat['n']})"
     return f"{stat['mean']:.{digits}g}" + ("" if stat["sd"] is None else f" ± {stat['sd']:.2g} (n = {stat['n']})")
+
+
+def spaced(n: int) -> str:
+    """A count with spaces between thousands: 151 690."""
+    return f"{n:,}".replace(",", " ")

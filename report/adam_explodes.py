@@ -6,63 +6,86 @@ from statistics import mean
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
+from plumbing.records import select
+from plumbing.statistics import spaced
 from report.registry import picture, table
 from report.style import note, of_trials
-from report.tables import markdown_table, spaced
+from report.tables import markdown_table
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
-OUT_OF_RANGE = 2
+OF_BURST = {"stretch": "stretch to the end", "state": "norm of the state", "gate_term": "size of (H - x) dT/dx"}
+
+
+def by_change(record: dict) -> dict[str, list[dict]]:
+    """The trials of every change."""
+    changes = dict.fromkeys(trial["change"] for trial in record["trials"])
+    return {change: of_trials(record, None, change=change) for change in changes}
 
 
 @picture("adam_explodes")
 def adam_explodes(record):
     """Above, the largest losses of batches with each change; below, what leaves its range before an explosion."""
-    changes = list(dict.fromkeys(t["change"] for t in record["trials"]))
+    definitions = select(record["summary"], row="definitions")
+    groups = by_change(record)
     fig = plt.figure(figsize=(10, 8))
     above, below = fig.subfigures(2, 1)
-    axes = above.subplots(1, len(changes), sharex=True, sharey=True)
-    for ax, change in zip(axes, changes, strict=True):
-        for t, color, line in zip(of_trials(record, None, change=change), COLORS, LINES, strict=False):
-            peaks = [math.inf if each is None else each for each in t["peaks"]]
-            epochs = [t["epochs"] * (k + 1) / len(peaks) for k in range(len(peaks))]
-            ax.plot(epochs, peaks, line, color=color, lw=1.4, label=f"seed {t['seed']}")
-        ax.axhline(math.log(10), color="0.35", lw=1.2, ls=":", label="log 10, that of guessing")
-        ax.set(yscale="log", xlabel="epoch")
-        ax.xaxis.set_major_locator(MaxNLocator(3, integer=True))
+    axes = above.subplots(1, len(groups), sharex=True, sharey=True)
+    for ax, (change, trials) in zip(axes, groups.items(), strict=True):
+        draw_peaks(ax, trials, definitions["guessing"])
         ax.set_title(change, fontsize=11)
     axes[0].set_ylabel("largest batch loss of\neach tenth of an epoch")
     above.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=10.5)
-    draw_explosion(*below.subplots(1, 2), next((t for t in record["trials"] if t["explosion"] and t["burst"]), None))
+
+    left, right = below.subplots(1, 2)
+    exploded = [trial for trial in record["trials"] if trial["explosion"] and trial["burst"]]
+    if exploded:
+        draw_explosion(left, exploded[0], definitions["out_of_range"])
+        draw_burst(right, exploded[0])
+    else:
+        note(left, "no net exploded", (0.5, 0.5), (0, 0), "0.35", xycoords="axes fraction")
     return fig
 
 
-def draw_explosion(left, right, t):
-    """Of one seed: left, how far statistics leave their range; right, what is unlike in the image that bursts."""
-    if t is None:
-        note(left, "no net exploded", (0.5, 0.5), (0, 0), "0.35", xycoords="axes fraction")
-        return
-    its, net = t["explosion"], f"{t['change']}, seed {t['seed']}"
-    for (name, ratios), color, line in zip(its["largest"].items(), COLORS, LINES, strict=True):
-        steps = range(-t["last"], len(ratios) - t["last"])
-        ratios = [math.nan if each is None else each for each in ratios]
-        left.plot(steps, ratios, color=color, ls=line, lw=1.8, label=name)
-    left.axhline(OUT_OF_RANGE, color="0.35", lw=1.2, ls=":", label="above it: out of range")
-    left.set(yscale="log", ylabel="times its largest in calm steps")
-    left.set_xlabel("step, counted from the explosion")
-    left.set_title(f"{net}, epoch {its['epoch']}: the layer furthest out of its range", fontsize=11)
-    left.legend(fontsize=10.5)
-    names = {"stretch": "stretch to the end", "state": "norm of the state", "gate_term": "size of (H - x) dT/dx"}
-    for (name, text), color in zip(names.items(), COLORS, strict=False):
-        for which, line in (("worst", "-"), ("median", "--")):
-            values = t["burst"][which][name]
-            label = text if which == "worst" else None
-            right.plot(range(2, len(values) + 2), values, line, color=color, lw=1.8, label=label)
-    right.plot([], [], "--", color="0.35", lw=1.8, label="dashed: the median image")
-    right.set(yscale="log", xlabel="layer")
-    right.set_ylim(top=300 * right.get_ylim()[1])  # room for the legend
-    right.set_title(f"{net}, epoch {t['burst']['epoch']}: the image stretched most", fontsize=11)
-    right.legend(fontsize=10.5)
+def draw_peaks(ax, trials: list[dict], guessing: float) -> None:
+    """The largest losses of batches of a few seeds."""
+    for trial, color, line in zip(trials, COLORS, LINES, strict=False):
+        peaks = [math.inf if peak is None else peak for peak in trial["peaks"]]
+        epochs = [trial["epochs"] * (k + 1) / len(peaks) for k in range(len(peaks))]
+        ax.plot(epochs, peaks, line, color=color, lw=1.4, label=f"seed {trial['seed']}")
+    ax.axhline(guessing, color="0.35", lw=1.2, ls=":", label="log 10, that of guessing")
+    ax.set(yscale="log", xlabel="epoch")
+    ax.xaxis.set_major_locator(MaxNLocator(3, integer=True))
+
+
+def draw_explosion(ax, trial: dict, out_of_range: float) -> None:
+    """How far statistics leave their range, in the layer where it is farthest."""
+    explosion = trial["explosion"]
+    for (name, ratios), color, line in zip(explosion["largest"].items(), COLORS, LINES, strict=True):
+        steps = range(-trial["last"], len(ratios) - trial["last"])
+        ratios = [math.nan if ratio is None else ratio for ratio in ratios]
+        ax.plot(steps, ratios, color=color, ls=line, lw=1.8, label=name)
+    ax.axhline(out_of_range, color="0.35", lw=1.2, ls=":", label="above it: out of range")
+    ax.set(yscale="log", ylabel="times its largest in calm steps")
+    ax.set_xlabel("step, counted from the explosion")
+    title = f"{trial['change']}, seed {trial['seed']}, epoch {explosion['epoch']}: the layer furthest out of its range"
+    ax.set_title(title, fontsize=11)
+    ax.legend(fontsize=10.5)
+
+
+def draw_burst(ax, trial: dict) -> None:
+    """What is unlike in the image that bursts."""
+    burst = trial["burst"]
+    for (name, text), color in zip(OF_BURST.items(), COLORS, strict=False):
+        for image, line, label in (("worst", "-", text), ("median", "--", None)):
+            values = burst[image][name]
+            ax.plot(range(2, len(values) + 2), values, line, color=color, lw=1.8, label=label)
+    ax.plot([], [], "--", color="0.35", lw=1.8, label="dashed: the median image")
+    ax.set(yscale="log", xlabel="layer")
+    ax.set_ylim(top=300 * ax.get_ylim()[1])  # room for the legend
+    title = f"{trial['change']}, seed {trial['seed']}, epoch {burst['epoch']}: the image stretched most"
+    ax.set_title(title, fontsize=11)
+    ax.legend(fontsize=10.5)
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------
@@ -70,27 +93,30 @@ def draw_explosion(left, right, t):
 
 @table("cures")
 def cures(read) -> str:
-    """Adam as it was and with one thing changed, each over the same seeds."""
-    record, rows = read("results/adam_explodes.json"), []
-    for change in dict.fromkeys(t["change"] for t in record["trials"]):
-        own = [t for t in record["trials"] if t["change"] == change]
-        exploded = sum(t["explosion"] is not None for t in own)
-        each = ", ".join("diverged" if t["test_accuracy"] is None else f"{t['test_accuracy']:.4f}" for t in own)
-        above = ", ".join(str(t["batches_above_guessing"]) for t in own)
-        rows.append(f"| {change} | {exploded} of {len(own)} | {above} | {each} |")
-    return markdown_table("| | seeds that explode | batches above log 10 | test accuracy of each seed |", rows)
+    """Adam as it was and with one thing changed, over the same seeds."""
+    lines = []
+    for change, trials in by_change(read("results/adam_explodes.json")).items():
+        exploded = sum(trial["explosion"] is not None for trial in trials)
+        above = ", ".join(str(trial["batches_above_guessing"]) for trial in trials)
+        accuracies = [trial["test_accuracy"] for trial in trials]
+        texts = ["diverged" if accuracy is None else f"{accuracy:.4f}" for accuracy in accuracies]
+        lines.append(f"| {change} | {exploded} of {len(trials)} | {above} | {', '.join(texts)} |")
+    return markdown_table("| | seeds that explode | batches above log 10 | test accuracy of each seed |", lines)
 
 
-def bursting(read) -> list[dict]:
-    """The nets of adam_explodes whose first burst comes from a usual gradient: nothing had exploded before."""
-    trials = read("results/adam_explodes.json")["trials"]
-    return [t for t in trials if t["burst"] and t["burst"]["usual_norm"] < 10]
+def with_burst(read) -> list[dict]:
+    return [trial for trial in read("results/adam_explodes.json")["trials"] if trial["burst"]]
+
+
+def calm_before(read) -> list[dict]:
+    """The nets whose first burst follows usual gradients: nothing had exploded before."""
+    limit = select(read("results/adam_explodes.json")["summary"], row="definitions")["usual_norm_below"]
+    return [trial for trial in with_burst(read) if trial["burst"]["usual_norm"] < limit]
 
 
 @table("burst-left-out")
 def left_out(read) -> str:
-    there = [t for t in read("results/adam_explodes.json")["trials"] if t["burst"]]
-    return f"{len(there) - len(bursting(read))}"
+    return str(len(with_burst(read)) - len(calm_before(read)))
 
 
 @table("burst-state", name="state")
@@ -98,30 +124,36 @@ def left_out(read) -> str:
 def worse(read, name: str) -> str:
     """The share of blocks in which the worst image has more than the median one, least and most over the bursts."""
     shares = []
-    for t in bursting(read):
-        worst, median_one = (t["burst"][which][name] for which in ("worst", "median"))
-        shares.append(100 * mean(a > b for a, b in zip(worst, median_one, strict=True)))
+    for trial in calm_before(read):
+        pairs = zip(trial["burst"]["worst"][name], trial["burst"]["median"][name], strict=True)
+        shares.append(100 * mean(of_worst > of_median for of_worst, of_median in pairs))
     return f"{min(shares):.0f} to {max(shares):.0f} %"
 
 
 @table("bursts")
 def bursts(read) -> str:
-    rows = []
-    for t in bursting(read):
-        burst = t["burst"]
-        stretches = (f"{burst[which]['stretch'][0]:.2g}" for which in ("worst", "median"))
+    lines = []
+    for trial in calm_before(read):
+        burst = trial["burst"]
         ratio = spaced(round(burst["gradient_norm"] / burst["usual_norm"]))
-        rows.append(f"| {t['change']}, {t['seed']} | {burst['epoch']} | {ratio} | {' | '.join(stretches)} |")
-    names = "epoch", "gradient over the usual", "stretch of the worst image", "of the median image"
-    return markdown_table(f"| change, seed | {' | '.join(names)} |", rows)
+        stretches = " | ".join(f"{burst[image]['stretch'][0]:.2g}" for image in ("worst", "median"))
+        lines.append(f"| {trial['change']}, {trial['seed']} | {burst['epoch']} | {ratio} | {stretches} |")
+    names = ("epoch", "gradient over the usual", "stretch of the worst image", "of the median image")
+    return markdown_table(f"| change, seed | {' | '.join(names)} |", lines)
 
 
 @table("onsets")
 def onsets(read) -> str:
-    """Of each explosion when each statistic left its range, and in which layer most."""
-    rows, names = [], ("state", "gradient", "surprise", "step", "parameters")
-    for t in (t for t in bursting(read) if t["explosion"]):
-        found = [t["explosion"]["onsets"].get(name) for name in names]
-        cells = (f"{its['step']}, layer {its['layer']}" if its else "in range" for its in found)
-        rows.append(f"| {t['change']}, {t['seed']} | {t['explosion']['epoch']} | {' | '.join(cells)} |")
-    return markdown_table(f"| change, seed | epoch | {' | '.join(names)} |", rows)
+    """For each explosion: when each statistic left its range, and in which layer most."""
+    exploded = [trial for trial in calm_before(read) if trial["explosion"]]
+    names = [*dict.fromkeys(name for trial in exploded for name in trial["explosion"]["by_layer"])]
+    lines = []
+    for trial in exploded:
+        explosion = trial["explosion"]
+        cells = [onset(explosion["onsets"].get(name)) for name in names]
+        lines.append(f"| {trial['change']}, {trial['seed']} | {explosion['epoch']} | {' | '.join(cells)} |")
+    return markdown_table(f"| change, seed | epoch | {' | '.join(names)} |", lines)
+
+
+def onset(found: dict | None) -> str:
+    return f"{found['step']}, layer {found['layer']}" if found else "in range"

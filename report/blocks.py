@@ -5,6 +5,7 @@ from statistics import median
 
 import matplotlib.pyplot as plt
 
+from plumbing.records import select
 from report.registry import picture, table
 from report.style import KIND_MARKER, KINDS, of_trials
 from report.tables import markdown_table
@@ -14,61 +15,105 @@ from report.tables import markdown_table
 def blocks(record):
     """What a gate buys: loss and test error against depth of four kinds of block."""
     fig, axes = plt.subplots(1, 2, figsize=(10, 5.4))
-    depths, final = record["settings"]["layers"], record["trials"]["final"]
-    for ax, measure in zip(axes, (lambda t: t["loss"], lambda t: 1 - t["test_accuracy"]), strict=True):
-        for block, color in KINDS.items():
-            widths = sorted({t["width"] for t in final if t["block"] == block}, key=lambda width: width == 50)
-            for width, style in zip(widths, ("-", ":"), strict=False):
-                runs = {n: of_trials(record, "final", block=block, layers=n, width=width) for n in depths}
-                values = {n: sorted(math.inf if t["diverged"] else measure(t) for t in runs[n]) for n in depths}
-                for n in depths:
-                    there = [value for value in values[n] if value < math.inf]
-                    ax.plot([n] * len(there), there, ".", ms=5, alpha=0.5, color=color)
-                    lost = len(values[n]) - len(there)
-                    ax.plot([n] * lost, [0.98] * lost, "x", ms=8, color=color, transform=ax.get_xaxis_transform())
-                medians = [(n, values[n][len(values[n]) // 2]) for n in depths]
-                medians = [(n, median) for n, median in medians if median < math.inf]
-                text = f"{block}, {record['summary'][f'parameters_per_layer_{block}']} parameters a layer"
-                marker = {"marker": KIND_MARKER[block], "ms": 6, "lw": 2, "label": text if style == "-" else None}
-                ax.plot(*zip(*medians, strict=True), style, color=color, **marker)
+    loss, error = axes
+    depths = record["settings"]["layers"]
+    matched_width = matched_width_of(record)
+    for ax, measure in ((loss, loss_of), (error, error_of)):
+        for block in KINDS:
+            row = select(record["summary"], row="block", block=block)
+            label = f"{block}, {row['parameters_per_layer']} parameters a layer"
+            draw_net(ax, record, measure, block, row["width"], "-", label)
+            if row["width"] != matched_width:
+                draw_net(ax, record, measure, block, matched_width, ":", None)
         ax.set(xscale="log", yscale="log", xticks=depths, xticklabels=depths)
         ax.minorticks_off()
-    axes[0].set(ylabel="training loss")
-    axes[1].set(ylabel="test error", yticks=(0.02, 0.05, 0.1, 0.2, 0.5, 1), yticklabels=(0.02, 0.05, 0.1, 0.2, 0.5, 1))
-    n_seeds = record["settings"]["seeds"]
+    loss.set(ylabel="training loss")
+    ticks = (0.02, 0.05, 0.1, 0.2, 0.5, 1)
+    error.set(ylabel="test error", yticks=ticks, yticklabels=ticks)
     keys = {
-        f"median of {n_seeds} seeds": {"ls": "-"}, "the same, all of width 50": {"ls": ":"},
-        "a seed": {"marker": ".", "ls": ""}, "a seed that diverged": {"marker": "x", "ls": "", "ms": 8},
-    }  # fmt: skip
+        f"median of {record['settings']['seeds']} seeds": {"ls": "-"},
+        f"the same, all of width {matched_width}": {"ls": ":"},
+        "a seed": {"marker": ".", "ls": ""},
+        "a seed that diverged": {"marker": "x", "ls": "", "ms": 8},
+    }
     for text, style in keys.items():
-        axes[0].plot([], [], color="0.35", lw=2, label=text, **style)
-    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, fontsize=10.5)
+        loss.plot([], [], color="0.35", lw=2, label=text, **style)
+    handles_and_labels = loss.get_legend_handles_labels()
+    fig.legend(*handles_and_labels, loc="outside upper center", ncols=2, fontsize=10.5)
     fig.supxlabel(f"layers ({record['settings']['epochs']} epochs)", fontsize=12)
     return fig
+
+
+def matched_width_of(record: dict) -> int:
+    """The width that nets of all kinds have beside that of as many parameters."""
+    return select(record["summary"], row="definitions")["matched_width"]
+
+
+def loss_of(trial: dict) -> float:
+    return math.inf if trial["diverged"] else trial["loss"]
+
+
+def error_of(trial: dict) -> float:
+    return math.inf if trial["diverged"] else 1 - trial["test_accuracy"]
+
+
+def draw_net(ax, record, measure, block: str, width: int, line: str, label: str | None) -> None:
+    """The median over seeds against depth, each seed as a dot, one that diverged as a cross at the top."""
+    color = KINDS[block]
+    medians = []
+    for layers in record["settings"]["layers"]:
+        trials = of_trials(record, "final", block=block, layers=layers, width=width)
+        values = sorted(measure(trial) for trial in trials)
+        there = [value for value in values if value < math.inf]
+        lost = len(values) - len(there)
+        ax.plot([layers] * len(there), there, ".", ms=5, alpha=0.5, color=color)
+        at_the_top = ax.get_xaxis_transform()
+        ax.plot([layers] * lost, [0.98] * lost, "x", ms=8, color=color, transform=at_the_top)
+        middle = values[len(values) // 2]
+        if middle < math.inf:
+            medians.append((layers, middle))
+    style = {"color": color, "marker": KIND_MARKER[block], "ms": 6, "lw": 2}
+    ax.plot(*zip(*medians, strict=True), line, label=label, **style)
 
 
 @picture("blocks")
 def gradient_flow(record):
     """How the gradient comes back through the layers of each kind of block, before and after training."""
     depths = record["settings"]["layers"]
-    shown = [n for n in depths if n in (20, 100, 200)] or depths
-    fig, axes = plt.subplots(3, len(shown), figsize=(10, 9), sharex="col", sharey="row", squeeze=False)
-    for column, n in zip(axes.T, shown, strict=True):
-        for block, color in KINDS.items():
-            for t in [t for t in of_trials(record, "final", block=block, layers=n) if "trained" in t][:1]:
-                for ax, when in zip(column, ("at_start", "trained"), strict=False):
-                    norms = [math.nan if each is None else each for each in t[when]["gradient"]]
-                    ax.plot(range(1, len(norms) + 1), norms, color=color, lw=1.8, label=block)
-                if "mean_T" in t:
-                    column[2].plot(range(2, len(t["mean_T"]) + 2), t["mean_T"], color=color, lw=1.8)
-        column[0].set_title(f"{n} layers", fontsize=11)
-        column[2].set_xlabel("layer")
-    texts = "|dL/dx| at the start", "|dL/dx| after training", "mean T after training"
+    drawn_depths = [layers for layers in depths if layers in (20, 100, 200)] or depths
+    size = {"figsize": (10, 9), "sharex": "col", "sharey": "row", "squeeze": False}
+    fig, axes = plt.subplots(3, len(drawn_depths), **size)
+    for column, layers in zip(axes.T, drawn_depths, strict=True):
+        draw_depth(column, record, layers)
+    texts = ("|dL/dx| at the start", "|dL/dx| after training", "mean T after training")
     for ax, text in zip(axes[:, 0], texts, strict=True):
         ax.set(yscale="log", ylabel=text)
-    handles = {text: line for ax in axes[0] for line, text in zip(*ax.get_legend_handles_labels(), strict=True)}
-    fig.legend(handles.values(), handles.keys(), loc="outside upper center", ncols=4, title="one seed of each")
+    handles = {}  # a kind that diverged at one depth stands in the legend of another
+    for ax in axes[0]:
+        for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
+            handles[text] = handle
+    place = {"loc": "outside upper center", "ncols": 4}
+    fig.legend(handles.values(), handles.keys(), title="one seed of each", **place)
     return fig
+
+
+def draw_depth(column, record, layers: int) -> None:
+    """A column of the picture: the first seed of each kind that did not diverge."""
+    at_start, after_training, gates = column
+    for block, color in KINDS.items():
+        trials = of_trials(record, "final", block=block, layers=layers)
+        trained = [trial for trial in trials if "trained" in trial]
+        if not trained:
+            continue
+        trial = trained[0]
+        for ax, when in ((at_start, "at_start"), (after_training, "trained")):
+            norms = [math.nan if norm is None else norm for norm in trial[when]["gradient"]]
+            ax.plot(range(1, len(norms) + 1), norms, color=color, lw=1.8, label=block)
+        if "mean_T" in trial:
+            mean_T = trial["mean_T"]
+            gates.plot(range(2, len(mean_T) + 2), mean_T, color=color, lw=1.8)
+    at_start.set_title(f"{layers} layers", fontsize=11)
+    gates.set_xlabel("layer")
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------
@@ -78,39 +123,75 @@ def gradient_flow(record):
 @table("blocks-width-50", matched="width")
 def blocks_table(read, matched: str) -> str:
     """Median loss and accuracy of four kinds of block, at as many parameters or at one width."""
-    record, rows = read("results/blocks.json"), []
-    widths = {"plain": 71, "residual": 71, "highway": 50, "highway-carry": 41}
-    for n in record["settings"]["layers"]:
+    record = read("results/blocks.json")
+    kinds = [row for row in record["summary"] if row["row"] == "block"]
+    rows = []
+    for layers in record["settings"]["layers"]:
         cells = []
-        for block, width in widths.items():
-            wanted = {"block": block, "layers": n, "width": 50 if matched == "width" else width}
-            runs = [t for t in record["trials"]["final"] if wanted.items() <= t.items()]
-            lost = sum(t["test_accuracy"] is None for t in runs)
-            both = None if lost else [median(t[name] for t in runs) for name in ("loss", "test_accuracy")]
-            cells.append("{:.2g}, {:.4f}".format(*both) if both else f"{lost} of {len(runs)} diverged")
-        rows.append(f"| {n} | {' | '.join(cells)} |")
-    return markdown_table(f"| layers | {' | '.join(widths)} |", rows)
+        for kind in kinds:
+            width = matched_width_of(record) if matched == "width" else kind["width"]
+            trials = of_trials(record, "final", block=kind["block"], layers=layers, width=width)
+            cells.append(medians_of(trials))
+        rows.append(f"| {layers} | {' | '.join(cells)} |")
+    names = [kind["block"] for kind in kinds]
+    return markdown_table(f"| layers | {' | '.join(names)} |", rows)
+
+
+def medians_of(trials: list[dict]) -> str:
+    """The median loss and the median accuracy, or how many seeds diverged."""
+    lost = sum(trial["test_accuracy"] is None for trial in trials)
+    if lost:
+        return f"{lost} of {len(trials)} diverged"
+    loss = median(trial["loss"] for trial in trials)
+    accuracy = median(trial["test_accuracy"] for trial in trials)
+    return f"{loss:.2g}, {accuracy:.4f}"
 
 
 @table("compounding")
 def compounding(read) -> str:
-    record, rows = read("results/blocks.json"), []
-    names = "identity_part_at_start_highway", "identity_part_trained_highway"
-    names += tuple(f"gradient_first_over_last_trained_{block}" for block in ("highway", "residual"))
-    names += "mean_T_early_highway", "mean_T_late_highway"
-    for n in record["settings"]["layers"]:
-        cells = " | ".join(f"{record['summary'][f'{name}_{n}']['mean']:.2g}" for name in names)
-        rows.append(f"| {n} | {cells} |")
-    columns = "identity part at the start", "trained", "gradient, first layer over last: highway", "residual"
-    return markdown_table(f"| layers | {' | '.join(columns)} | mean T, first third | last third |", rows)
+    """What becomes of the identity part and of the gradient, and where highway nets' gates open."""
+    record = read("results/blocks.json")
+    rows = []
+    for layers in record["settings"]["layers"]:
+        of_depth = [row for row in record["summary"] if row.get("layers") == layers]
+        gradients = [row for row in of_depth if row["row"] == "gradient"]
+        highway_at_start = select(gradients, block="highway", when="at_start")
+        highway = select(gradients, block="highway", when="trained")
+        residual = select(gradients, block="residual", when="trained")
+        gates = select(of_depth, row="gates", block="highway")
+        stats = (
+            highway_at_start["identity_part"],
+            highway["identity_part"],
+            highway["gradient_first_over_last"],
+            residual["gradient_first_over_last"],
+            gates["mean_T_early"],
+            gates["mean_T_late"],
+        )
+        cells = [f"{stat['mean']:.2g}" for stat in stats]
+        rows.append(f"| {layers} | {' | '.join(cells)} |")
+    columns = (
+        "layers",
+        "identity part at the start",
+        "trained",
+        "gradient, first layer over last: highway",
+        "residual",
+        "mean T, first third",
+        "last third",
+    )
+    return markdown_table(f"| {' | '.join(columns)} |", rows)
 
 
 @table("unscaled")
 def unscaled(read) -> str:
+    """The best loss of residual nets, without the scale of W_H at the start and with it."""
     record = read("results/blocks.json")
-    layers = record["settings"]["layers"]
-    rows = [
-        f"| {what} | " + " | ".join(f"{record['summary'][f'best_loss_residual_{name}_{n}']:.2g}" for n in layers) + " |"
-        for name, what in (("unscaled", "not scaled"), ("scaled", "scaled"))
-    ]
-    return markdown_table(f"| W_H at the start | {' | '.join(f'{n} layers' for n in layers)} |", rows)
+    depths = record["settings"]["layers"]
+    rows = []
+    for start, text in (("unscaled", "not scaled"), ("scaled", "scaled")):
+        cells = [text]
+        for layers in depths:
+            row = select(record["summary"], row="residual start", layers=layers, start=start)
+            cells.append(f"{row['best_loss']:.2g}")
+        rows.append(f"| {' | '.join(cells)} |")
+    columns = [f"{layers} layers" for layers in depths]
+    return markdown_table(f"| W_H at the start | {' | '.join(columns)} |", rows)

@@ -5,13 +5,11 @@ import matplotlib.pyplot as plt
 from report.registry import picture
 from report.style import KIND_MARKER, KINDS, note, of_trials
 
-
-def of_sweep(record, block, name):
-    """The steps of blocks of one kind, with as many parameters as the highway ones, along one of the sizes."""
-    base = record["settings"]["base"]
-    fixed = {key: value for key, value in base.items() if key != name}
-    own = [t for t in of_trials(record, "step", block=block, as_many=True) if fixed.items() <= t["size"].items()]
-    return sorted(own, key=lambda t: t["size"][name])
+POLICIES = {  # their colours, markers and texts
+    "known": ("#0072B2", "o", "blocks, if known beforehand"),
+    "computed": ("#009E73", "^", "blocks, T computed"),
+    "unit": ("#D55E00", "s", "units, T computed"),
+}
 
 
 @picture("data_movement")
@@ -26,14 +24,14 @@ def data_movement(record):
     return fig
 
 
-def draw_sizes(fig, record):
+def draw_sizes(fig, record: dict) -> None:
     base = record["settings"]["base"]
     axes = fig.subplots(1, 3, sharey=True)
     for ax, name in zip(axes, ("depth", "width", "batch"), strict=True):
         for block in ("highway", "residual", "plain"):
-            trials = of_sweep(record, block, name)
-            costs = [t["cost"] / t["n_parameters"] / t["batch"] for t in trials]
-            sizes = [t["size"][name] for t in trials]
+            steps = of_sweep(record, block, name)
+            costs = [step["cost"] / step["n_parameters"] / step["batch"] for step in steps]
+            sizes = [step["size"][name] for step in steps]
             ax.plot(sizes, costs, marker=KIND_MARKER[block], color=KINDS[block], lw=1.8, ms=5, label=block)
         others = ", ".join(f"{other} {value}" for other, value in base.items() if other != name)
         ax.set_title(others, fontsize=11)
@@ -45,31 +43,38 @@ def draw_sizes(fig, record):
     fig.suptitle(text, fontsize=12)
 
 
-def draw_shares(ax, summary):
-    names = [name for name in summary if name.startswith("share_of_")][::-1]
-    for i, name in enumerate(names):
-        ax.barh(i, summary[name], color=KINDS["highway"])
-        note(ax, f"{summary[name]:.0%}", (summary[name], i), (4, -4), KINDS["highway"], ha="left")
-    texts = [name.removeprefix("share_of_").removesuffix("_highway").replace("_", " ") for name in names]
-    ax.set(yticks=range(len(names)), yticklabels=texts, xlim=(0, 1.2 * max(summary[name] for name in names)))
+def of_sweep(record: dict, block: str, name: str) -> list[dict]:
+    """The steps of blocks of one kind, with as many parameters as the highway ones, along one of the sizes."""
+    base = record["settings"]["base"]
+    fixed = {size: value for size, value in base.items() if size != name}
+    steps = of_trials(record, "step", block=block, as_many=True)
+    swept = [step for step in steps if fixed.items() <= step["size"].items()]
+    return sorted(swept, key=lambda step: step["size"][name])
+
+
+def draw_shares(ax, rows: list[dict]) -> None:
+    reads = [row for row in rows if "read" in row]
+    reads.reverse()  # bars are drawn from the bottom up
+    shares = [row["share"] for row in reads]
+    for i, share in enumerate(shares):
+        ax.barh(i, share, color=KINDS["highway"])
+        note(ax, f"{share:.0%}", (share, i), (4, -4), KINDS["highway"], ha="left")
+    names = [row["read"] for row in reads]
+    ax.set(yticks=range(len(names)), yticklabels=names, xlim=(0, 1.2 * max(shares)))
     ax.set_xlabel("share of a training step's cost")
     ax.set_title("what a highway net reads", fontsize=11)
     ax.grid(axis="y", visible=False)
 
 
-def draw_policies(ax, trials):
-    policies = {
-        "known": ("#0072B2", "o", "blocks, if known beforehand"),
-        "computed": ("#009E73", "^", "blocks, T computed"),
-        "unit": ("#D55E00", "s", "units, T computed"),
-    }
-    for policy, (color, marker, text) in policies.items():
-        for i, t in enumerate(trials):
-            own = [p for p in t["policies"] if p["policy"] == policy]
-            points = [(0, t["test_accuracy"]), *((1 - p["cost_over_whole"], p["test_accuracy"]) for p in own)]
-            style = {"color": color, "marker": marker, "lw": 1.2, "ms": 4, "label": None if i else text}
-            ax.plot(*zip(*points, strict=True), **style)
+def draw_policies(ax, nets: list[dict]) -> None:
+    for policy, (color, marker, text) in POLICIES.items():
+        for i, net in enumerate(nets):
+            tried = [way for way in net["policies"] if way["policy"] == policy]
+            saved = [0, *(1 - way["cost_over_whole"] for way in tried)]
+            accuracies = [net["test_accuracy"], *(way["test_accuracy"] for way in tried)]
+            label = None if i else text
+            ax.plot(saved, accuracies, color=color, marker=marker, lw=1.2, ms=4, label=label)
     ax.set(xlabel="share of an inference's cost that is saved", ylabel="test accuracy")
-    thresholds = ", ".join(f"{threshold:g}" for threshold in trials[0]["thresholds"])
+    thresholds = ", ".join(f"{threshold:g}" for threshold in nets[0]["thresholds"])
     ax.set_title(f"skipping what has T below {thresholds}", fontsize=11)
     ax.legend(fontsize=10, loc="lower right")

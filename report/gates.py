@@ -5,41 +5,24 @@ import numpy as np
 from matplotlib.colors import SymLogNorm
 from matplotlib.ticker import MaxNLocator
 
+from plumbing.records import select
 from report.registry import picture
-from report.style import by_data, heat_map, mean_sd
+from report.style import by_data, heat_map
 
-FIRST = 15  # blocks, of which the paper speaks
 SHOWN = {"MNIST": (0, 7), "CIFAR-100": (0, 1)}  # classes in the paper's Figure 3
+MOVED_LINEARLY = 0.2  # the colours of moves of a bias are linear to here, logarithmic beyond
 
 
 @picture("gates")
 def gates_figure_2(record):
     """Figure 2: the gates and the states of a trained net, unit by unit; then, block by block, of every seed."""
-    nets = [t for t in record["trials"] if "maps" in t]
-    fig = plt.figure(figsize=(10, 2.7 * len(nets) + 3.5))
-    top, below = fig.subfigures(2, 1, height_ratios=(2.7 * len(nets) + 0.5, 3))
-    axes = top.subplots(len(nets), 4, sharex=True, sharey=True, squeeze=False)
-    most = max(abs(value) for t in nets for row in moved(t) for value in row) / 2  # or most are white
-    high = max(T for t in nets for row in t["maps"]["mean_T"] for T in row) / 2
-    columns = (
-        ("gate bias less its start", moved, "PuOr_r", (-most, most), "both"),
-        ("mean T, all training images", lambda t: t["maps"]["mean_T"], "viridis", (0, high), "max"),
-        ("T of one image", lambda t: t["maps"]["one"]["T"], "viridis", (0, 1), "neither"),
-        ("that image's block outputs", lambda t: t["maps"]["one"]["outputs"], "RdBu_r", (-1, 1), "neither"),
-    )
-    for column, (text, part, colors, limits, extend) in zip(axes.T, columns, strict=True):
-        for ax, t in zip(column, nets, strict=True):
-            image = heat_map(ax, part(t), colors, limits)
-            if part is moved:  # CIFAR-100's move ten times as far
-                image.set_norm(SymLogNorm(0.2, vmin=-most, vmax=most))
-        column[0].set_title(text, fontsize=11)
-        column[-1].set_xlabel("unit")
-        place = {"ax": column, "location": "bottom", "aspect": 16, "pad": 0.02, "format": "{x:g}"}
-        top.colorbar(image, **place, extend=extend, ticks=MaxNLocator(4, steps=[1, 2, 5, 10]))
-    for ax, t in zip(axes[:, 0], nets, strict=True):
-        ax.set_ylabel(f"{t['data']} (start {t['gate_bias']:g})\nblock, from the image on")
+    nets = nets_with_maps(record)
+    height_of_maps = 2.7 * len(nets)
+    fig = plt.figure(figsize=(10, height_of_maps + 3.5))
+    top, below = fig.subfigures(2, 1, height_ratios=(height_of_maps + 0.5, 3))
+    draw_units(top, nets)
     left, right = below.subplots(1, 2)
-    by_block(left, record, "change", "of it")
+    by_block(left, record, "change", share="change_share_first_15", of="of it")
     left.set_ylabel("change |y - x| of the state")
     left.set_title("norm over the units, mean over the images", fontsize=11)
     by_block(right, record, "mean_T_of_layer")
@@ -48,45 +31,90 @@ def gates_figure_2(record):
     return fig
 
 
-def moved(t):
-    """How far each gate bias was moved in training."""
-    return [[bias - t["gate_bias"] for bias in row] for row in t["maps"]["bias"]]
+def draw_units(fig, nets: list[dict]) -> None:
+    """A row for each net: its biases, its mean gates, and T and outputs of one image."""
+    axes = fig.subplots(len(nets), 4, sharex=True, sharey=True, squeeze=False)
+    moves = [moved(net) for net in nets]
+    means = [net["maps"]["mean_T"] for net in nets]
+    gates = [net["maps"]["one"]["T"] for net in nets]
+    outputs = [net["maps"]["one"]["outputs"] for net in nets]
+    most_moved = largest(moves) / 2  # half of it, or most of the map is white
+    highest_mean = largest(means) / 2
+    of_moves = SymLogNorm(MOVED_LINEARLY, vmin=-most_moved, vmax=most_moved)  # CIFAR-100's move ten times as far
+    columns = (
+        ("gate bias less its start", moves, "PuOr_r", (-most_moved, most_moved), of_moves, "both"),
+        ("mean T, all training images", means, "viridis", (0, highest_mean), None, "max"),
+        ("T of one image", gates, "viridis", (0, 1), None, "neither"),
+        ("that image's block outputs", outputs, "RdBu_r", (-1, 1), None, "neither"),
+    )
+    for column, (title, maps, colors, limits, norm, extend) in zip(axes.T, columns, strict=True):
+        for ax, rows in zip(column, maps, strict=True):
+            image = heat_map(ax, rows, colors, limits)
+            if norm:
+                image.set_norm(norm)
+        column[0].set_title(title, fontsize=11)
+        column[-1].set_xlabel("unit")
+        ticks = MaxNLocator(4, steps=[1, 2, 5, 10])
+        place = {"ax": column, "location": "bottom", "aspect": 16, "pad": 0.02}
+        fig.colorbar(image, **place, format="{x:g}", extend=extend, ticks=ticks)
+    for ax, net in zip(axes[:, 0], nets, strict=True):
+        ax.set_ylabel(f"{net['data']} (start {net['gate_bias']:g})\nblock, from the image on")
 
 
 @picture("gates")
 def gates_figure_3(record):
     """Figure 3: where the mean gates of a class differ from the mean over all images."""
-    nets = [t for t in record["trials"] if "maps" in t]
+    nets = nets_with_maps(record)
     fig = plt.figure(figsize=(10, 7.6))
     top, below = fig.subfigures(2, 1, height_ratios=(4.6, 3))
-    for part, t in zip(np.ravel(top.subfigures(1, len(nets))), nets, strict=True):
-        classes = {c: t["maps"]["class_minus_mean"][c] for c in SHOWN[t["data"]]}
-        limit = max(abs(value) for each in classes.values() for row in each for value in row) / 2  # or most are white
-        axes = part.subplots(1, len(classes), sharey=True)
-        for ax, (c, rows) in zip(axes, classes.items(), strict=True):
-            image = heat_map(ax, rows, "RdBu_r", (-limit, limit))
-            ax.set_title(f"class {c}", fontsize=11)
-            ax.set_xlabel("unit")
-        axes[0].set_ylabel("block, from the image on")
-        part.suptitle(t["data"], fontsize=12)
-        text = "mean T of the class less mean T of all"
-        bar = part.colorbar(image, ax=axes, location="bottom", extend="both", aspect=30, ticks=MaxNLocator(4))
-        bar.set_label(text, fontsize=10)
+    for part, net in zip(np.ravel(top.subfigures(1, len(nets))), nets, strict=True):
+        draw_classes(part, net)
     ax = below.subplots()
-    by_block(ax, record, "class_difference", "of the squares")
+    by_block(ax, record, "class_difference", share="class_difference_share_first_15", of="of the squares")
     ax.set_ylabel("mean T of a class\nless that of all (RMS)")
     return fig
 
 
-def by_block(ax, record, name, share_of=None):
-    """A line for each seed and data set; what share of it lies in the first blocks."""
+def draw_classes(fig, net: dict) -> None:
+    """Two classes of a data set, unit by unit."""
+    shown = SHOWN[net["data"]]
+    maps = [net["maps"]["class_minus_mean"][label] for label in shown]
+    limit = largest(maps) / 2  # half of it, or most of the map is white
+    axes = fig.subplots(1, len(shown), sharey=True)
+    for ax, label, rows in zip(axes, shown, maps, strict=True):
+        image = heat_map(ax, rows, "RdBu_r", (-limit, limit))
+        ax.set_title(f"class {label}", fontsize=11)
+        ax.set_xlabel("unit")
+    axes[0].set_ylabel("block, from the image on")
+    fig.suptitle(net["data"], fontsize=12)
+    bar = fig.colorbar(image, ax=axes, location="bottom", extend="both", aspect=30, ticks=MaxNLocator(4))
+    bar.set_label("mean T of the class less mean T of all", fontsize=10)
+
+
+def nets_with_maps(record: dict) -> list[dict]:
+    return [trial for trial in record["trials"] if "maps" in trial]
+
+
+def moved(net: dict) -> list[list[float]]:
+    """How far each gate bias was moved in training."""
+    return [[bias - net["gate_bias"] for bias in row] for row in net["maps"]["bias"]]
+
+
+def largest(maps: list) -> float:
+    return max(abs(value) for rows in maps for row in rows for value in row)
+
+
+def by_block(ax, record, name: str, share: str = "", of: str = "") -> None:
+    """A line for each seed and data set; the legend says what share of it lies in the first blocks."""
+    first = select(record["summary"], row="definitions")["first_blocks"]
     for data, style, trials in by_data(record):
         text = data
-        if share_of:
-            share = mean_sd([t[f"{name}_share_first_{FIRST}"] for t in trials])[0]
-            text = f"{data}: {share:.0%} {share_of} in blocks 1 to {FIRST}"
-        for i, t in enumerate(trials):
-            ax.plot(range(1, len(t[name]) + 1), t[name], **style, label=None if i else text)
-    ax.axvspan(0.5, FIRST + 0.5, color="0.93", lw=0)
+        if share:
+            mean = select(record["summary"], data=data)[share]["mean"]
+            text += f": {mean:.0%} {of} in blocks 1 to {first}"
+        for i, trial in enumerate(trials):
+            values = trial[name]
+            ax.plot(range(1, len(values) + 1), values, **style, label=None if i else text)
+    ax.axvspan(0.5, first + 0.5, color="0.93", lw=0)
     ax.set(xlabel="block (a line for each seed)", ylim=(0, None))
     ax.legend(fontsize=11)

@@ -28,29 +28,30 @@ from report.style import (
 )
 from report.tables import markdown_table, mean_and_sd
 
-
-def gates_by_epoch(record: dict) -> list[list]:
-    """[[epoch, mean T of each layer]] of the first pair's highway net."""
-    return record["runs"][0]["highway"].get("layer_T_history") or []
+# ---- One pair of nets ------------------------------------------------------------------------------------------------
 
 
-def curve(ax, pair, name, block, decimals):
-    """One history with the number that it ends at."""
-    x, y = pair[block]["history"]["epoch"], pair[block]["history"][name]
-    ax.plot(x, y, color=COLOR[block], marker=MARKER[block], ms=5, lw=2.2, label=label(pair[block], block))
-    if y:
-        note(ax, f"{y[-1]:.{decimals}f}", (x[-1], y[-1]), (0, 8), COLOR[block], weight="bold", fontsize=12)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.set_xlabel("epoch")
-
-
-def two_histories(record, left_name, right_name, right_decimals):
-    """Two histories of the first pair, side by side."""
+def two_histories(record: dict, left_name: str, right_name: str, right_decimals: int):
+    """Two histories of the first pair, side by side: figure and axes."""
+    pair = record["runs"][0]
     fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3))
     for block in COLOR:
-        curve(left, record["runs"][0], left_name, block, 3)
-        curve(right, record["runs"][0], right_name, block, right_decimals)
+        draw_history(left, pair[block], left_name, block, 3)
+        draw_history(right, pair[block], right_name, block, right_decimals)
     return fig, left, right
+
+
+def draw_history(ax, run: dict, name: str, block: str, decimals: int) -> None:
+    """A curve over epochs, with the number at its end."""
+    epochs = run["history"]["epoch"]
+    values = run["history"][name]
+    color = COLOR[block]
+    ax.plot(epochs, values, color=color, marker=MARKER[block], ms=5, lw=2.2, label=label(run, block))
+    if values:
+        text = f"{values[-1]:.{decimals}f}"
+        note(ax, text, (epochs[-1], values[-1]), (0, 8), color, weight="bold", fontsize=12)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel("epoch")
 
 
 @picture("run")
@@ -77,53 +78,62 @@ def plain_loss_collapse(record):
     return fig
 
 
-def by_depth(record, block, name):
-    """[(depth, mean, standard deviation or 0)] over the pairs of a depth that did not diverge."""
-    values = {}
-    for pair in record["runs"]:
-        if pair[block][name] is not None:
-            values.setdefault(pair["depth"], []).append(pair[block][name])
-    return [(depth, *mean_sd(values[depth])) for depth in sorted(values)]
+# ---- Over depths -----------------------------------------------------------------------------------------------------
 
 
 @picture("run_sweep")
 def depth_sweep(record):
     """Highway is flat in depth, plain crashes."""
-    fig, axes = plt.subplots(1, 2, figsize=(10, 4.3))
-    numbers_at = {
-        "final_test_acc": ((0, 9), (-7, -13)),
-        "final_train_loss": ((0, -19), (-7, 6)),
-    }  # of highway, of plain
-    for ax, (name, offsets) in zip(axes, numbers_at.items(), strict=True):
-        for block, offset in zip(COLOR, offsets, strict=True):
-            points = by_depth(record, block, name)
-            style = {"color": COLOR[block], "marker": MARKER[block], "ms": 7, "lw": 2.2, "capsize": 3}
-            depths, means, sds = zip(*points, strict=True) if points else ([], [], [])
-            ax.errorbar(depths, means, sds if any(sds) else None, **style, label=block)
-            for depth, accuracy, _ in points:
-                note(
-                    ax,
-                    f"{accuracy:.2f}",
-                    (depth, accuracy),
-                    offset,
-                    COLOR[block],
-                    ha="right" if offset[0] else "center",
-                )
-        depths = sorted({pair["depth"] for pair in record["runs"]})
-        ax.set(xlabel="depth (hidden blocks)", xticks=depths, xlim=(depths[0] - 6, depths[-1] + 3))
-    chance_line(axes[0], record)
-    axes[0].set(ylabel="final test accuracy", ylim=(-0.06, 1.08))
-    axes[0].legend(loc="center right")
-    uniform_loss_line(axes[1], record)
-    axes[1].set(ylabel="final training loss", ylim=(-0.15, math.log(n_classes(record)) * 1.2))
-    several = record.get("seeds") or [record.get("seed")]
-    which = f"width {record['hidden']:d}, seed {', '.join(f'{seed:d}' for seed in several)}"
-    fig.suptitle(f"Highway is flat in depth, plain crashes: {data_set(record)}, {which}")
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3))
+    draw_over_depths(left, record, "final_test_acc", {"highway": (0, 9), "plain": (-7, -13)})
+    draw_over_depths(right, record, "final_train_loss", {"highway": (0, -19), "plain": (-7, 6)})
+    chance_line(left, record)
+    left.set(ylabel="final test accuracy", ylim=(-0.06, 1.08))
+    left.legend(loc="center right")
+    uniform_loss_line(right, record)
+    right.set(ylabel="final training loss", ylim=(-0.15, math.log(n_classes(record)) * 1.2))
+    seeds_of_record = record.get("seeds") or [record.get("seed")]
+    seeds_as_text = ", ".join(f"{seed:d}" for seed in seeds_of_record)
+    which = f"{data_set(record)}, width {record['hidden']:d}, seed {seeds_as_text}"
+    fig.suptitle(f"Highway is flat in depth, plain crashes: {which}")
     return fig
 
 
+def draw_over_depths(ax, record: dict, name: str, offsets: dict[str, tuple]) -> None:
+    """A final number of both nets at every depth; `offsets` says where the texts stand, from the points."""
+    for block, offset in offsets.items():
+        color = COLOR[block]
+        depths, means, deviations = by_depth(record, block, name)
+        bars = deviations if any(deviations) else None
+        ax.errorbar(depths, means, bars, color=color, marker=MARKER[block], ms=7, lw=2.2, capsize=3, label=block)
+        side = "right" if offset[0] else "center"
+        for depth, mean_of_depth in zip(depths, means, strict=True):
+            note(ax, f"{mean_of_depth:.2f}", (depth, mean_of_depth), offset, color, ha=side)
+    depths = sorted({pair["depth"] for pair in record["runs"]})
+    ax.set(xlabel="depth (hidden blocks)", xticks=depths, xlim=(depths[0] - 6, depths[-1] + 3))
+
+
+def by_depth(record: dict, block: str, name: str) -> tuple[list, list, list]:
+    """Depths, means and standard deviations (0 for one run) over the runs of a depth that did not diverge."""
+    values = {}
+    for pair in record["runs"]:
+        if pair[block][name] is not None:
+            values.setdefault(pair["depth"], []).append(pair[block][name])
+    depths = sorted(values)
+    stats = [mean_sd(values[depth]) for depth in depths]
+    return depths, [mean_of_depth for mean_of_depth, _ in stats], [deviation for _, deviation in stats]
+
+
+# ---- Gates -----------------------------------------------------------------------------------------------------------
+
+
+def gates_by_epoch(record: dict) -> list[list]:
+    """[[epoch, mean T of each layer]] of the first pair's highway net."""
+    return record["runs"][0]["highway"].get("layer_T_history") or []
+
+
 def gate_axes(ax, record, n_layers):
-    """The axes of a picture of mean T by layer, with the line that training started from where the record knows it."""
+    """The axes of a picture of mean T by layer; a line shows the value at the start, where the record says it."""
     start = initial_gate(record)
     if start is not None:
         text = f"at the start: sigmoid({record['gate_bias']:g}) = {start:.3f}"
@@ -138,21 +148,22 @@ def gate_axes(ax, record, n_layers):
 def T_gate_evolution(record):
     """How far each layer's gates stand open, epoch by epoch."""
     fig, ax = plt.subplots(figsize=(10, 4.5))
-    rows = gates_by_epoch(record)
+    history = gates_by_epoch(record)
     colors = plt.get_cmap("viridis")
-    epochs = [epoch for epoch, _ in rows]
-    norm = matplotlib.colors.Normalize(min(epochs), max(epochs))
-    for epoch, gates in rows:
-        ax.plot(range(1, len(gates) + 1), gates, color=colors(norm(epoch)), lw=1.8, marker=".", ms=6)
-    fig.colorbar(matplotlib.cm.ScalarMappable(norm, colors), ax=ax, label="epoch", ticks=MaxNLocator(integer=True))
-    gate_axes(ax, record, len(rows[0][1]))
+    epochs = [epoch for epoch, _ in history]
+    scale = matplotlib.colors.Normalize(min(epochs), max(epochs))
+    for epoch, gates in history:
+        ax.plot(range(1, len(gates) + 1), gates, color=colors(scale(epoch)), lw=1.8, marker=".", ms=6)
+    bar = matplotlib.cm.ScalarMappable(scale, colors)
+    fig.colorbar(bar, ax=ax, label="epoch", ticks=MaxNLocator(integer=True))
+    gate_axes(ax, record, len(gates))
     ax.set_title(f"Mean T by layer, epoch by epoch: {titled(record)}")
     return fig
 
 
 @picture("run", needs="final_T_per_layer")
 def T_gate_final(record):
-    """The trained net's mean gate of each layer, against what it started from."""
+    """The trained net's mean gate of each layer, against its value at the start."""
     fig, ax = plt.subplots(figsize=(10, 4.5))
     gates = record["runs"][0]["highway"]["final_T_per_layer"]
     ax.bar(range(1, len(gates) + 1), gates, color=COLOR["highway"], width=0.8)
@@ -164,35 +175,48 @@ def T_gate_final(record):
     return fig
 
 
+# ---- Over seeds ------------------------------------------------------------------------------------------------------
+
+
 @picture("run_seeds")
 def seeds(record):
     """Every seed: highway learns, plain does not; the means with their standard deviations."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3), sharey=True, width_ratios=(1.4, 1))
-    runs = record["runs"]
-    depths = sorted({pair["depth"] for pair in runs})
+    pairs = record["runs"]
+    depths = sorted({pair["depth"] for pair in pairs})
     if len(depths) > 1:
         raise ValueError(f"its runs must have one depth, not {', '.join(map(str, depths))}")
-    if len({seed_of(pair, record) for pair in runs}) < len(runs):
-        raise ValueError("a seed stands there twice")
+    if len({seed_of(pair, record) for pair in pairs}) < len(pairs):
+        raise ValueError("it has a seed twice")
+    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3), sharey=True, width_ratios=(1.4, 1))
     for block, offset in (("highway", -0.11), ("plain", 0.06)):
-        for pair in runs:
-            history = pair[block]["history"]
-            left.plot(history["epoch"], history["test_acc"], color=COLOR[block], lw=1.2, alpha=0.55)
-        final = {f"{seed_of(pair, record):d}": pair[block]["final_test_acc"] for pair in runs}
-        final = {seed: value for seed, value in final.items() if value is not None}
-        left.plot([], [], color=COLOR[block], lw=2.2, label=f"{block}, {len(final)} of {len(runs)} seeds")
-        right.scatter(list(final), list(final.values()), color=COLOR[block], marker=MARKER[block], s=45)
-        if final:
-            mean, sd = mean_sd(list(final.values()))
-            style = {"color": COLOR[block], "weight": "bold", "ha": "center", "transform": right.get_yaxis_transform()}
-            right.text(0.5, mean + offset, f"{block} {mean:.3f} ± {sd:.3f}", **style)
+        accuracies = {}
+        for pair in pairs:
+            run = pair[block]
+            left.plot(run["history"]["epoch"], run["history"]["test_acc"], color=COLOR[block], lw=1.2, alpha=0.55)
+            if run["final_test_acc"] is not None:
+                accuracies[f"{seed_of(pair, record):d}"] = run["final_test_acc"]
+        text = f"{block}, {len(accuracies)} of {len(pairs)} seeds"
+        left.plot([], [], color=COLOR[block], lw=2.2, label=text)
+        draw_seeds(right, accuracies, block, offset)
     chance_line(left, record)
     left.set(xlabel="epoch", ylabel="test accuracy", ylim=(0, 1))
     left.xaxis.set_major_locator(MaxNLocator(integer=True))
     left.legend(loc="center right")
     right.set(xlabel="seed", title="after the last epoch")
-    fig.suptitle(f"No seed is lucky: {data_set(record)}, depth {depths[0]:d}, width {record['hidden']:d}")
+    which = f"{data_set(record)}, depth {depths[0]:d}, width {record['hidden']:d}"
+    fig.suptitle(f"No seed is lucky: {which}")
     return fig
+
+
+def draw_seeds(ax, accuracies: dict[str, float], block: str, offset: float) -> None:
+    """The accuracy of each seed; the mean as text, `offset` above it."""
+    color = COLOR[block]
+    ax.scatter(list(accuracies), list(accuracies.values()), color=color, marker=MARKER[block], s=45)
+    if accuracies:
+        mean_of_seeds, sd = mean_sd(list(accuracies.values()))
+        text = f"{block} {mean_of_seeds:.3f} ± {sd:.3f}"
+        place = ax.get_yaxis_transform()  # x in shares of the axes
+        ax.text(0.5, mean_of_seeds + offset, text, color=color, weight="bold", ha="center", transform=place)
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------
@@ -206,53 +230,73 @@ def output(read) -> str:
 @table("headline")
 def headline_table(read) -> str:
     """Seed 0, and the means of several seeds."""
-    program, pair, rows = read("data/published.json")["program"], read("run.json")["runs"][0], []
+    published = read("data/published.json")["program"]
+    pair = read("run.json")["runs"][0]
+    lines = []
     for block in PAIR:
-        theirs, run = program["headline"][block], pair[block]
-        means = (mean_and_sd(values) for values in (program["seeds"][block], of_seeds(read, block)))
-        cells = f"{theirs['test_acc']:.3f}", f"{run['final_test_acc']:.3f}", *means
-        rows.append(f"| {block} | {' | '.join(cells)} | {theirs['train_loss']:.3f} | {run['final_train_loss']:.3f} |")
-    counts = len(program["seeds"]["highway"]), len(of_seeds(read, "highway"))
+        theirs = published["headline"][block]
+        ours = pair[block]
+        cells = (
+            f"{theirs['test_acc']:.3f}",
+            f"{ours['final_test_acc']:.3f}",
+            mean_and_sd(published["seeds"][block]),
+            mean_and_sd(of_seeds(read, block)),
+            f"{theirs['train_loss']:.3f}",
+            f"{ours['final_train_loss']:.3f}",
+        )
+        lines.append(f"| {block} | {' | '.join(cells)} |")
+    their_seeds = len(published["seeds"]["highway"])
+    our_seeds = len(of_seeds(read, "highway"))
     seed_0 = "seed 0, published | seed 0, here"
-    means = "mean ± sd, published ({} seeds) | mean ± sd, here ({} seeds)".format(*counts)
-    return markdown_table(f"| net | test accuracy: {seed_0} | {means} | training loss: {seed_0} |", rows)
+    means = f"mean ± sd, published ({their_seeds} seeds) | mean ± sd, here ({our_seeds} seeds)"
+    return markdown_table(f"| net | test accuracy: {seed_0} | {means} | training loss: {seed_0} |", lines)
 
 
 def of_seeds(read, block: str) -> list[float]:
+    """The test accuracy of every seed."""
     return [pair[block]["final_test_acc"] for pair in read("run_seeds.json")["runs"]]
 
 
 @table("seeds")
 def seeds_table(read) -> str:
-    published, rows = read("data/published.json")["program"]["seeds"], []
+    published = read("data/published.json")["program"]["seeds"]
+    lines = []
     for block in PAIR:
         ours = of_seeds(read, block)
-        cells = mean_and_sd(published[block]), mean_and_sd(ours), f"{len(ours)} | {min(ours):.3f} | {max(ours):.3f}"
-        rows.append(f"| {block} | {' | '.join(cells)} |")
-    return markdown_table("| net | published (3 seeds) | here | seeds | lowest | highest |", rows)
+        means = f"{mean_and_sd(published[block])} | {mean_and_sd(ours)}"
+        lines.append(f"| {block} | {means} | {len(ours)} | {min(ours):.3f} | {max(ours):.3f} |")
+    return markdown_table("| net | published (3 seeds) | here | seeds | lowest | highest |", lines)
 
 
 @table("fashion")
 def fashion(read) -> str:
-    rows, pairs = [], read("run_fashion.json")["runs"]
+    pairs = read("run_fashion.json")["runs"]
+    lines = []
     for block in PAIR:
-        each = [pair[block]["final_test_acc"] for pair in pairs]
-        rows.append(f"| {block} | {mean_and_sd(each)} | {' | '.join(f'{accuracy:.3f}' for accuracy in each)} |")
-    seeds = " | ".join(f"seed {pair['seed']}" for pair in pairs)
-    return markdown_table(f"| test accuracy on Fashion-MNIST, depth {pairs[0]['depth']} | mean ± sd | {seeds} |", rows)
+        accuracies = [pair[block]["final_test_acc"] for pair in pairs]
+        of_each_seed = " | ".join(f"{accuracy:.3f}" for accuracy in accuracies)
+        lines.append(f"| {block} | {mean_and_sd(accuracies)} | {of_each_seed} |")
+    columns = " | ".join(f"seed {pair['seed']}" for pair in pairs)
+    header = f"| test accuracy on Fashion-MNIST, depth {pairs[0]['depth']} | mean ± sd | {columns} |"
+    return markdown_table(header, lines)
 
 
 @table("depth-accuracy", columns={"test_acc": ""})
 @table("sweep", columns={"test_acc": "test accuracy", "train_loss": "training loss"})
 def sweep(read, columns: dict) -> str:
-    """The pair at each depth: of each column the published number beside ours."""
-    published, rows = read("data/published.json")["program"]["depths"], []
+    """The pair at each depth: in each column the published number beside ours."""
+    published = read("data/published.json")["program"]["depths"]
+    header = ["depth"]
+    for text in columns.values():
+        header += [f"{block} {text}".strip() + ", published | here" for block in PAIR]
+    lines = []
     for pair in read("run_sweep.json")["runs"]:
         theirs = published[str(pair["depth"])]
-        cells = [f"{theirs[b][name]:.3f} | {pair[b][f'final_{name}']:.3f}" for name in columns for b in PAIR]
-        rows.append(f"| {pair['depth']} | {' | '.join(cells)} |")
-    header = [f"{block} {what}".strip() + ", published | here" for what in columns.values() for block in PAIR]
-    return markdown_table(f"| depth | {' | '.join(header)} |", rows)
+        cells = [str(pair["depth"])]
+        for name in columns:
+            cells += [f"{theirs[block][name]:.3f} | {pair[block][f'final_{name}']:.3f}" for block in PAIR]
+        lines.append(f"| {' | '.join(cells)} |")
+    return markdown_table(f"| {' | '.join(header)} |", lines)
 
 
 @table("thirds")
@@ -260,8 +304,8 @@ def thirds(read) -> str:
     """Mean T of the lower and the upper third of the blocks, in the headline nets of all seeds."""
     gates = [pair["highway"]["final_T_per_layer"] for pair in read("run_seeds.json")["runs"]]
     n = len(gates[0]) // 3
-    low, high = [mean(T[:n]) for T in gates], [mean(T[-n:]) for T in gates]
-    higher = sum(b > a for a, b in zip(low, high, strict=True))
-    cells = mean_and_sd(low), mean_and_sd(high), f"{higher} of {len(gates)}"
+    lower = [mean(mean_T[:n]) for mean_T in gates]
+    upper = [mean(mean_T[-n:]) for mean_T in gates]
+    higher = sum(above > below for below, above in zip(lower, upper, strict=True))
     header = f"| mean T of blocks 1 to {n} | of the last {n} | seeds in which the last are higher |"
-    return markdown_table(header, [f"| {' | '.join(cells)} |"])
+    return markdown_table(header, [f"| {mean_and_sd(lower)} | {mean_and_sd(upper)} | {higher} of {len(gates)} |"])

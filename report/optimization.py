@@ -5,50 +5,70 @@ from statistics import mean
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
-from plumbing.records import PAIR
+from plumbing.records import select
 from report.registry import picture, table
 from report.style import COLOR, MARKER, mean_sd, note, of_trials
 from report.tables import markdown_table
+
+
+def depths_of(record: dict) -> list[int]:
+    return [row["layers"] for row in record["summary"] if row["row"] == "depth"]
 
 
 @picture("optimization")
 def optimization(record):
     """Figure 1: the loss curves of the best setting of each depth; right, the best trials of the searches."""
     fig, axes = plt.subplots(1, 3, figsize=(10, 4.8), width_ratios=(1.1, 1.1, 1))
-    axes[1].sharey(axes[0])
-    depths = sorted({t["layers"] for t in record["trials"]["final"]})
-    for ax, block in zip(axes, COLOR, strict=False):
-        draw_curves(ax, record, block, depths)
-    axes[0].set_ylabel("training loss, mean over the epoch")
-    axes[1].tick_params(labelleft=False)
-    axes[0].set_title("highway", fontsize=11)
-    ratio = record["summary"]["plain_over_highway_loss_at_100"]
-    axes[1].set_title("plain" if ratio is None else f"plain; at 100 layers {ratio:.0f} times highway", fontsize=11)
-    draw_search(axes[2], record, depths)
+    highway, plain, search = axes
+    plain.sharey(highway)
+    depths = depths_of(record)
+    draw_curves(highway, record, "highway", depths)
+    draw_curves(plain, record, "plain", depths)
+    highway.set_ylabel("training loss, mean over the epoch")
+    plain.tick_params(labelleft=False)
+    highway.set_title("highway", fontsize=11)
+    plain.set_title(title_of_plain(record, depths[-1]), fontsize=11)
+    draw_search(search, record, depths)
     return fig
 
 
-def draw_curves(ax, record, block, depths):
+def title_of_plain(record: dict, depth: int) -> str:
+    ratio = select(record["summary"], row="depth", layers=depth)["plain_over_highway_loss"]
+    if ratio is None:
+        return "plain"
+    return f"plain; at {depth} layers {ratio:.0f} times highway"
+
+
+def draw_curves(ax, record, block: str, depths: list[int]) -> None:
+    """The loss curves of one kind: a color for each depth, a line for each seed."""
     for i, depth in enumerate(depths):
         color = plt.get_cmap("viridis")(0.88 * i / max(len(depths) - 1, 1))
-        own = of_trials(record, "final", block=block, layers=depth)
-        ends = [t["loss"] for t in own if not t["diverged"]]
-        for k, t in enumerate(own):
-            text = None if k else f"{depth}: {mean_sd(ends)[0]:.2g}" if ends else f"{depth}: diverged"
-            ax.plot(range(1, len(t["losses"]) + 1), t["losses"], color=color, lw=1.6, label=text)
+        trials = of_trials(record, "final", block=block, layers=depth)
+        last_losses = [trial["loss"] for trial in trials if not trial["diverged"]]
+        end = f"{mean_sd(last_losses)[0]:.2g}" if last_losses else "diverged"
+        for k, trial in enumerate(trials):
+            epochs = range(1, len(trial["losses"]) + 1)
+            label = None if k else f"{depth}: {end}"
+            ax.plot(epochs, trial["losses"], color=color, lw=1.6, label=label)
     ax.set(yscale="log", xlabel="epoch")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.legend(title="layers: loss at the end", title_fontsize=10, fontsize=10, loc="lower left")
 
 
-def draw_search(ax, record, depths):
+def draw_search(ax, record, depths: list[int]) -> None:
+    """The mean loss of the best trials of each search, against depth."""
     settings = record["settings"]
-    for block, above in (("highway", False), ("plain", True)):
-        rows = [(depth, record["summary"][f"top_search_loss_{block}_{depth}"]["mean"]) for depth in depths]
-        rows = [(depth, loss) for depth, loss in rows if loss is not None]
-        ax.plot(*zip(*rows, strict=True), color=COLOR[block], marker=MARKER[block], ms=8, lw=2, label=block)
-        for at in rows:
-            note(ax, f"{at[1]:.2g}", at, (0, 9 if above else -17), COLOR[block])
+    for block, text_offset in (("highway", -17), ("plain", 9)):
+        points = []
+        for depth in depths:
+            row = select(record["summary"], row="net", block=block, layers=depth)
+            loss = row["top_search_loss"]["mean"]
+            if loss is not None:
+                points.append((depth, loss))
+        style = {"color": COLOR[block], "marker": MARKER[block], "ms": 8, "lw": 2}
+        ax.plot(*zip(*points, strict=True), label=block, **style)
+        for depth, loss in points:
+            note(ax, f"{loss:.2g}", (depth, loss), (0, text_offset), COLOR[block])
     text = f"search: best {settings['top']} of {settings['trials']}, {settings['search_epochs']} epochs"
     ax.set_title(text, fontsize=11)
     ax.set(yscale="log", xscale="log", xlabel="layers", xticks=depths, xticklabels=depths)
@@ -63,34 +83,51 @@ def draw_search(ax, record, depths):
 
 @table("depths")
 def depths(read) -> str:
-    summary, rows = read("results/optimization.json")["summary"], []
-    for n in (10, 20, 50, 100):
-        loss, accuracy = (
-            [summary[f"{name}_{block}_{n}"]["mean"] for block in PAIR] for name in ("final_loss", "test_accuracy")
-        )
-        ratio = f"{summary[f'plain_over_highway_loss_at_{n}']:.3g}"
-        cells = f"{loss[0]:.2g} | {loss[1]:.2g} | {ratio} | {accuracy[0]:.4f} | {accuracy[1]:.4f}"
-        rows.append(f"| {n} | {cells} |")
-    header = "| layers | highway: loss | plain: loss | plain over highway | highway: accuracy | plain: accuracy |"
-    return markdown_table(header, rows)
+    """Loss and accuracy of both kinds at each depth."""
+    record = read("results/optimization.json")
+    rows = []
+    for layers in depths_of(record):
+        highway = select(record["summary"], row="net", block="highway", layers=layers)
+        plain = select(record["summary"], row="net", block="plain", layers=layers)
+        ratio = select(record["summary"], row="depth", layers=layers)["plain_over_highway_loss"]
+        cells = [
+            f"{layers}",
+            f"{highway['loss']['mean']:.2g}",
+            f"{plain['loss']['mean']:.2g}",
+            f"{ratio:.3g}",
+            f"{highway['test_accuracy']['mean']:.4f}",
+            f"{plain['test_accuracy']['mean']:.4f}",
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+    losses = "highway: loss | plain: loss | plain over highway"
+    return markdown_table(f"| layers | {losses} | highway: accuracy | plain: accuracy |", rows)
 
 
 @table("cost")
 def cost(read) -> str:
-    """Of optimization --full: its search, then its final runs, each as long as its share or its longest trial."""
-    seconds = {}
-    for t in read("results/optimization.json")["trials"]["final"]:  # second chances are as long
-        if not t["diverged"]:
-            seconds.setdefault((t["block"], t["layers"]), []).append(t["seconds"] / t["epochs"])
-    trial = [400 * mean(values) for values in seconds.values()]
+    """Of optimization --full: its search, then its final runs.  Each half takes as long as its share of the cores, or
+    as its longest trial."""
+    record = read("results/optimization.json")
+    full = select(record["summary"], row="full budget")
+    halves = (full["trials"], full["seeds"])  # trials of every net
+    seconds_per_epoch = {}
+    for trial in record["trials"]["final"]:
+        if not trial["diverged"]:
+            net = (trial["block"], trial["layers"])
+            seconds_per_epoch.setdefault(net, []).append(trial["seconds"] / trial["epochs"])
+    seconds = [full["epochs"] * mean(values) for values in seconds_per_epoch.values()]  # of a trial of each net
+    longest = max(seconds)
 
     def hours(cores):
-        return sum(max(max(trial), n * sum(trial) / cores) for n in (100, 3)) / 3600
+        return sum(max(longest, n * sum(seconds) / cores) for n in halves) / 3600
 
-    useful = round(100 * sum(trial) / max(trial))
-    rows = [f"| {n} | {hours(n) / 24:.1f} days |" if hours(n) > 48 else f"| {n} | {hours(n):.1f} h |" for n in (2, 64)]
-    rows.append(
-        f"| {useful} and more | {hours(useful):.1f} h: the longest trial of each half, {max(trial) / 3600:.1f} h |"
-    )
-    rows.append(f"| all trials together | {103 * sum(trial) / 3600:.0f} core-hours |")
+    rows = []
+    for cores in (2, 64):
+        time = hours(cores)
+        text = f"{time / 24:.1f} days" if time > 48 else f"{time:.1f} h"
+        rows.append(f"| {cores} | {text} |")
+    useful = round(full["trials"] * sum(seconds) / longest)
+    text = f"{hours(useful):.1f} h: the longest trial of each half, {longest / 3600:.1f} h"
+    rows.append(f"| {useful} and more | {text} |")
+    rows.append(f"| all trials together | {sum(halves) * sum(seconds) / 3600:.0f} core-hours |")
     return markdown_table("| cores | time |", rows)

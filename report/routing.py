@@ -4,68 +4,109 @@ import math
 
 import matplotlib.pyplot as plt
 
+from plumbing.records import select
 from report.registry import picture
 from report.style import COLOR
+
+SOURCES = (  # of the class: as rows and trials name them, and as the legend does
+    ("gates", "accuracy_gates", "T", COLOR["highway"], "-"),
+    ("random gates", "accuracy_random_gates", "random gates", "#009E73", ":"),
+    ("outputs", "accuracy_outputs", "the outputs", COLOR["plain"], "--"),
+)
+PARTS = (  # of T's variance
+    ("static_by_block", "between units: static", "0.75"),
+    ("between_class_by_block", "between classes", "#0072B2"),
+    ("within_class_by_block", "within classes", "#E69F00"),
+)
+TOO_FEW = 0.005  # a share of a cluster that is not named
 
 
 @picture("routing")
 def routing(record):
     """What the gates know of the class, block by block, and how much of T's variance depends on the image."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.5))
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.5))
+    left, right = axes
     blocks = range(1, record["trials"][0]["layers"])
-    for i, t in enumerate(record["trials"]):
-        for name, source, color, style in (
-            ("gates", "T", COLOR["highway"], "-"),
-            ("random_gates", "random gates", "#009E73", ":"),
-            ("outputs", "the outputs", COLOR["plain"], "--"),
-        ):
-            values, summary = t[f"accuracy_{name}"], record["summary"][f"class_accuracy_from_{name}"]["mean"]
-            text = f"from {source}; of all blocks {summary:.3f}" if i == 0 else None
-            left.plot(blocks, values[:-1], style, color=color, lw=1.6, label=text)
-    pixels = record["summary"]["class_accuracy_from_pixels"]["mean"]
-    left.axhline(pixels, color="0.35", ls=":", label=f"from the pixels {pixels:.3f}")
-    left.set(xlabel="block", ylabel="accuracy of the nearest centroid", ylim=(None, 1.01))
-    left.legend(loc="center right", fontsize=10)
-    left.set_title("how well T tells the class", fontsize=11)
-    names = {"static": "between units: static", "between_class": "between classes", "within_class": "within classes"}
-    shares = [
-        [sum(each) / len(each) for each in zip(*(t[f"{name}_by_block"] for t in record["trials"]), strict=True)]
-        for name in names
-    ]
-    right.stackplot(blocks, shares, labels=names.values(), colors=("0.75", "#0072B2", "#E69F00"))
-    right.set(xlabel="block", ylabel="share of T's variance", ylim=(0, 1), xlim=(1, blocks[-1]))
-    right.legend(loc="center right", fontsize=10, frameon=True)
-    right.set_title("on what T depends", fontsize=11)
+    draw_accuracies(left, record, blocks)
+    draw_variance(right, record["trials"], blocks)
     return fig
+
+
+def draw_accuracies(ax, record: dict, blocks: range) -> None:
+    for i, trial in enumerate(record["trials"]):
+        for source, by_block, name, color, style in SOURCES:
+            of_all = mean_accuracy(record, source)
+            label = None if i else f"from {name}; of all blocks {of_all:.3f}"
+            *accuracies, _ = trial[by_block]
+            ax.plot(blocks, accuracies, style, color=color, lw=1.6, label=label)
+    of_pixels = mean_accuracy(record, "pixels")
+    ax.axhline(of_pixels, color="0.35", ls=":", label=f"from the pixels {of_pixels:.3f}")
+    ax.set(xlabel="block", ylabel="accuracy of the nearest centroid", ylim=(None, 1.01))
+    ax.legend(loc="center right", fontsize=10)
+    ax.set_title("how well T tells the class", fontsize=11)
+
+
+def mean_accuracy(record: dict, source: str) -> float:
+    return select(record["summary"], source=source)["class_accuracy"]["mean"]
+
+
+def draw_variance(ax, trials: list[dict], blocks: range) -> None:
+    shares = []
+    for part, _, _ in PARTS:
+        by_block = zip(*(trial[part] for trial in trials), strict=True)
+        shares.append([sum(of_seeds) / len(of_seeds) for of_seeds in by_block])
+    labels = [label for _, label, _ in PARTS]
+    colors = [color for _, _, color in PARTS]
+    ax.stackplot(blocks, shares, labels=labels, colors=colors)
+    ax.set(xlabel="block", ylabel="share of T's variance", ylim=(0, 1), xlim=(1, blocks[-1]))
+    ax.legend(loc="center right", fontsize=10, frameon=True)
+    ax.set_title("on what T depends", fontsize=11)
 
 
 @picture("routing")
 def routes(record):
     """The clusters of routes: their mean T by block, and their most typical images."""
-    [clusters] = [t["clusters"] for t in record["trials"] if "clusters" in t]  # of one seed
-    clusters = sorted(clusters, key=lambda c: c["classes"].index(max(c["classes"])))
-    n, together = len(clusters), {"sharex": "col", "sharey": "col"}
-    fig, axes = plt.subplots(n, 2, figsize=(10, 0.95 * n + 0.8), width_ratios=(1.5, 2), **together)
-    for (left, right), cluster in zip(axes, clusters, strict=True):
-        values = cluster["mean_T_less_that_of_all"]
-        left.bar(range(1, len(values) + 1), values, color=COLOR["highway"], width=1)
-        left.axhline(0, color="0.3", lw=0.8)
-        left.tick_params(labelsize=8)
-        images = [[int(grey, 16) for grey in image] for image in cluster["examples"]]
-        side = math.isqrt(len(images[0]))
-        rows = [[grey for image in images for grey in image[i * side : (i + 1) * side]] for i in range(side)]
-        right.imshow(rows, cmap="gray_r", aspect="equal", origin="upper")
-        right.set_axis_off()
-        most = sorted(range(len(cluster["classes"])), key=lambda c: -cluster["classes"][c])[:2]
-        shares = {c: cluster["classes"][c] / max(cluster["size"], 1) for c in most}
-        text = ", ".join(f"{share:.0%} are {c}" for c, share in shares.items() if share >= 0.005)
-        right.set_title(f"{cluster['size']} images: {text}", fontsize=9, pad=2)
+    [clusters] = [trial["clusters"] for trial in record["trials"] if "clusters" in trial]  # of one seed
+    clusters = sorted(clusters, key=commonest_class)
+    n = len(clusters)
+    size = (10, 0.95 * n + 0.8)
+    fig, axes = plt.subplots(n, 2, figsize=size, width_ratios=(1.5, 2), sharex="col", sharey="col")
+    for row, cluster in zip(axes, clusters, strict=True):
+        left, right = row
+        draw_mean_gates(left, cluster["mean_T_less_that_of_all"])
+        draw_examples(right, cluster)
     axes[-1, 0].set_xlabel("block")
-    purity = sum(max(c["classes"]) for c in clusters) / sum(c["size"] for c in clusters)
-    pixels = record["summary"]["cluster_purity_pixels"]["mean"]
+    purity = sum(max(cluster["classes"]) for cluster in clusters) / sum(cluster["size"] for cluster in clusters)
+    of_pixels = select(record["summary"], source="pixels")["cluster_purity"]["mean"]
     fig.suptitle(
         f"Clusters of routes of one net: mean T less that of all images, and typical images\n"
-        f"{purity:.0%} of the images are of their cluster's commonest digit (clusters of pixels: {pixels:.0%})",
+        f"{purity:.0%} of the images are of their cluster's commonest digit (clusters of pixels: {of_pixels:.0%})",
         fontsize=12,
     )
     return fig
+
+
+def commonest_class(cluster: dict) -> int:
+    return cluster["classes"].index(max(cluster["classes"]))
+
+
+def draw_mean_gates(ax, values: list[float]) -> None:
+    ax.bar(range(1, len(values) + 1), values, color=COLOR["highway"], width=1)
+    ax.axhline(0, color="0.3", lw=0.8)
+    ax.tick_params(labelsize=8)
+
+
+def draw_examples(ax, cluster: dict) -> None:
+    """The most typical images of a cluster, side by side, and its two commonest classes."""
+    images = [[int(grey, 16) for grey in image] for image in cluster["examples"]]
+    side = math.isqrt(len(images[0]))
+    starts = [row * side for row in range(side)]
+    rows = [[grey for image in images for grey in image[start : start + side]] for start in starts]
+    ax.imshow(rows, cmap="gray_r", aspect="equal", origin="upper")
+    ax.set_axis_off()
+    classes = cluster["classes"]
+    size = cluster["size"]
+    two_commonest = sorted(range(len(classes)), key=lambda label: -classes[label])[:2]
+    shares = {label: classes[label] / max(size, 1) for label in two_commonest}
+    text = ", ".join(f"{share:.0%} are {label}" for label, share in shares.items() if share >= TOO_FEW)
+    ax.set_title(f"{size} images: {text}", fontsize=9, pad=2)

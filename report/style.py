@@ -66,6 +66,10 @@ def seed_of(pair: dict, record: dict) -> int:
     return pair.get("seed", record.get("seed"))  # in a pair of the published program there is none
 
 
+def epochs_as_text(epochs: int) -> str:
+    return f"{epochs} epochs" if epochs > 1 else f"{epochs} epoch"
+
+
 def note(ax, text, at, offset, color, **style):
     """Text beside the point `at`, `offset` points away."""
     style = {"ha": "center", "fontsize": 10} | style

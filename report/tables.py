@@ -26,10 +26,6 @@ def mean_and_sd(values: list[float]) -> str:
     return f"{stat['mean']:.3f} ± {stat['sd']:.3f}"
 
 
-def spaced(n: int) -> str:
-    return f"{n:,}".replace(",", " ")
-
-
 def cell(text: str) -> str:
     """Text from a JSON as it stands in a table: it ends no cell and no row, and is no link."""
     return re.sub(r"([|\[\]`\\])", r"\\\1", " ".join(text.split()))

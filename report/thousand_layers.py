@@ -1,79 +1,102 @@
 """Which net of a thousand layers is one: results/thousand_layers.json."""
 
 import math
-from statistics import mean, stdev
 
 import matplotlib.pyplot as plt
 
-from report.registry import picture, table
-from report.style import COLOR, mean_sd, note
-from report.tables import of_summary
+from report.registry import picture
+from report.style import COLOR, epochs_as_text, mean_sd, note
 
-LINES = (
-    ("test_accuracy", COLOR["highway"], "o-", "*", "with its blocks"),
-    ("skipped_accuracy", COLOR["plain"], "s--", "P", "all skipped"),
-)
+# what is drawn: its color, its line of single runs, its marker of means over seeds, its name in the legend
+ACCURACIES = {
+    "test_accuracy": (COLOR["highway"], "o-", "*", "with its blocks"),
+    "skipped_accuracy": (COLOR["plain"], "s--", "P", "all skipped"),
+}
 
 
 @picture("thousand_layers")
 def thousand_layers(record):
     """Which net of a thousand layers is one: accuracy with and without its blocks, and how far its gates stand open."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1.3, 1))
-    trials, settings = record["trials"], record["settings"]
-    draw_accuracies(left, trials, settings)
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1.3, 1))
+    left, right = axes
+    settings = record["settings"]
+    by_bias = sorted(record["trials"]["by_bias"], key=lambda trial: -trial["gate_bias"])
+    biases = [trial["gate_bias"] for trial in by_bias]
+    draw_accuracies(left, record["trials"], by_bias, settings)
     left.set_title(f"a net of {settings['layers']} layers, with its blocks and without", fontsize=11)
-    known = [t for t in trials["by_bias"] if t["sum_of_mean_T"] is not None]
-    biases = sorted((t["gate_bias"] for t in trials["by_bias"]), reverse=True)
-    x, y = [t["gate_bias"] for t in known], [t["sum_of_mean_T"] for t in known]
-    right.plot(x, y, "o-", color=COLOR["highway"], lw=2)
-    for at in zip(x, y, strict=True):
-        note(right, f"{at[1]:.2g}", at, (3, 6), COLOR["highway"], ha="left")
-    right.axhline(1, color="0.35", ls=":", lw=1.5)
-    right.set(yscale="log", ylabel="sum over the layers of mean T")
-    right.set_title("layers' worth of transforming", fontsize=11)
-    right.margins(y=0.12)
+    draw_sums(right, record["trials"]["by_bias"])
     for ax in (left, right):
         ax.tick_params(axis="x", labelsize=10)
-        ax.set(xlabel="initial gate bias", xticks=biases, xticklabels=[f"{b:g}" for b in biases])
+        ax.set(xlabel="initial gate bias", xticks=biases, xticklabels=[f"{bias:g}" for bias in biases])
         ax.set_xlim(biases[0] + 0.8, biases[-1] - 0.8)  # the more negative, the further to the right
     return fig
 
 
-def draw_accuracies(ax, trials, settings):
-    by_bias = sorted(trials["by_bias"], key=lambda t: -t["gate_bias"])
-    seen = [t[name] for group in trials.values() for t in group for name, *_ in LINES if (t[name] or 0) > 0.7]
-    epochs = [f"{n} epoch{'s' if n > 1 else ''}" for n in (settings["epochs"], settings["longer"])]
-    low, high = min(seen, default=0) - 0.02, max(seen, default=1) + 0.01
-    for name, color, line, marker, text in LINES:
-        x = [t["gate_bias"] for t in by_bias]
-        y = [math.nan if t[name] is None else t[name] for t in by_bias]
-        ax.plot(x, y, line, color=color, lw=2, label=f"{text}, {epochs[0]}")
-        ax.plot([], [], marker, ms=11, color=color, label=f"{text}, {epochs[1]}, mean of {settings['seeds']}")
-        for group in (trials["best"], trials["shut"]):
-            if longer := [t[name] for t in group if t[name] is not None]:
-                at = group[0]["gate_bias"], mean_sd(longer)[0]
-                ax.plot(*at, marker, ms=11, color=color)
-                note(ax, f"{at[1]:.3f}", at, (-8, 3), color, ha="right", weight="bold")
-    for t in by_bias:
-        if (t["test_accuracy"] or 0) < low:
-            text = f"fails: {t['test_accuracy'] or 0:.2f}"
-            note(ax, text, (t["gate_bias"], low), (0, 4), COLOR["highway"], rotation=90)
-    for group, style, after in zip(("one_hidden_layer", "one_hidden_layer_longer"), (":", "--"), epochs, strict=True):
-        values = [t["test_accuracy"] for t in trials[group] if t["test_accuracy"] is not None]
-        if values:
-            ax.axhline(mean_sd(values)[0], color="0.35", ls=style, lw=1.5)
-            text = f"one hidden layer, {after}: {mean_sd(values)[0]:.3f}"
-            note(ax, text, (0.72, mean_sd(values)[0]), (0, -13), "0.35", xycoords=("axes fraction", "data"))
+def draw_sums(ax, trials: list[dict]) -> None:
+    """The sum of mean T against the gate bias."""
+    known = [trial for trial in trials if trial["sum_of_mean_T"] is not None]
+    biases = [trial["gate_bias"] for trial in known]
+    sums = [trial["sum_of_mean_T"] for trial in known]
+    ax.plot(biases, sums, "o-", color=COLOR["highway"], lw=2)
+    for place in zip(biases, sums, strict=True):
+        note(ax, f"{place[1]:.2g}", place, (3, 6), COLOR["highway"], ha="left")
+    ax.axhline(1, color="0.35", ls=":", lw=1.5)
+    ax.set(yscale="log", ylabel="sum over the layers of mean T")
+    ax.set_title("layers' worth of transforming", fontsize=11)
+    ax.margins(y=0.12)
+
+
+def draw_accuracies(ax, trials: dict, by_bias: list[dict], settings: dict) -> None:
+    """Accuracy with blocks and without, against the gate bias; those of one hidden layer as lines across."""
+    low, high = limits(trials)
+    short = epochs_as_text(settings["epochs"])
+    longer = epochs_as_text(settings["longer"])
+    biases = [trial["gate_bias"] for trial in by_bias]
+    for name, (color, line, marker, text) in ACCURACIES.items():
+        accuracies = [math.nan if trial[name] is None else trial[name] for trial in by_bias]
+        ax.plot(biases, accuracies, line, color=color, lw=2, label=f"{text}, {short}")
+        label = f"{text}, {longer}, mean of {settings['seeds']}"
+        ax.plot([], [], marker, ms=11, color=color, label=label)
+        draw_mean(ax, trials["best"], name, color, marker)
+        draw_mean(ax, trials["shut"], name, color, marker)
+    for trial in by_bias:
+        accuracy = trial["test_accuracy"] or 0
+        if accuracy < low:
+            place = (trial["gate_bias"], low)
+            note(ax, f"fails: {accuracy:.2f}", place, (0, 4), COLOR["highway"], rotation=90)
+    draw_one_hidden_layer(ax, trials["one_hidden_layer"], short, ":")
+    draw_one_hidden_layer(ax, trials["one_hidden_layer_longer"], longer, "--")
     ax.set(ylabel="test accuracy", ylim=(low, high))
     ax.legend(fontsize=10, loc="lower right")
 
 
-# ---- Tables ----------------------------------------------------------------------------------------------------------
+def limits(trials: dict) -> tuple[float, float]:
+    """The interval of accuracies that is drawn: that of the nets that learn."""
+    accuracies = []
+    for group in trials.values():
+        for name in ACCURACIES:
+            accuracies += [trial[name] for trial in group if trial[name] is not None]
+    learned = [accuracy for accuracy in accuracies if accuracy > 0.7]
+    return min(learned, default=0) - 0.02, max(learned, default=1) + 0.01
 
 
-@table("shut-skipped", name="skipped_accuracy")
-@table("shut-sum", name="sum_of_mean_T")
-def shut(read, name: str) -> str:
-    """Of the nets of 1000 layers whose gates start at -20."""
-    values = [t[name] for t in read("results/thousand_layers.json")["trials"]["shut"]]
-    return of_summary({"mean": mean(values), "sd": stdev(values), "n": len(values)}, name, 0)
+def draw_mean(ax, trials: list[dict], name: str, color: str, marker: str) -> None:
+    """The mean over seeds of nets of one gate bias, as a marker and as text."""
+    accuracies = [trial[name] for trial in trials if trial[name] is not None]
+    if not accuracies:
+        return
+    mean, _ = mean_sd(accuracies)
+    place = (trials[0]["gate_bias"], mean)
+    ax.plot(*place, marker, ms=11, color=color)
+    note(ax, f"{mean:.3f}", place, (-8, 3), color, ha="right", weight="bold")
+
+
+def draw_one_hidden_layer(ax, trials: list[dict], epochs: str, line: str) -> None:
+    """The mean accuracy of nets of one hidden layer, as a line across."""
+    accuracies = [trial["test_accuracy"] for trial in trials if trial["test_accuracy"] is not None]
+    if not accuracies:
+        return
+    mean, _ = mean_sd(accuracies)
+    ax.axhline(mean, color="0.35", ls=line, lw=1.5)
+    text = f"one hidden layer, {epochs}: {mean:.3f}"
+    note(ax, text, (0.72, mean), (0, -13), "0.35", xycoords=("axes fraction", "data"))

@@ -206,3 +206,19 @@ def setting(**changes):
         "n_test": 300,
     }
     return {**common, **changes}
+
+
+def claim_of(question: str, claim_id: str):
+    """The claim of this id that a question declares."""
+    import experiments  # imported here: most tests are about no question
+
+    [claim] = [claim for claim in experiments.find(question).claims if claim.id == claim_id]
+    return claim
+
+
+def verdict_on(question: str, claim_id: str, *records: dict) -> str:
+    """The verdict of these results on a claim."""
+    from claims.claim import judge
+
+    _, verdict = judge(claim_of(question, claim_id), *records)
+    return verdict

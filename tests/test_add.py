@@ -13,9 +13,11 @@ from conv.layers import ConvNet
 from conv.nets import find_net
 from experiments import cifar, table1
 from plumbing.files import InputError, read_json
+from plumbing.records import select
 from training import finished
 
-COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in finished.QUESTIONS}
+QUESTIONS = {"cifar": cifar.QUESTION, "table1": table1.QUESTION}
+COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in QUESTIONS}
 
 
 def training(name: str, protocol: str = "short", **more) -> dict:
@@ -37,12 +39,10 @@ def training(name: str, protocol: str = "short", **more) -> dict:
 
 
 def added(tmp_path, name: str, record: dict) -> dict:
-    path = tmp_path / "run.json"
-    path.write_text(json.dumps(record))
-    return finished.add_runs(finished.QUESTIONS[name], COMMITTED[name], path)
+    return finished.with_runs(QUESTIONS[name], COMMITTED[name], tmp_path / "run.json", record)
 
 
-@pytest.mark.parametrize("name", finished.QUESTIONS)
+@pytest.mark.parametrize("name", QUESTIONS)
 def test_a_run_is_added_to_the_trials_that_are_there(tmp_path, name):
     before = copy.deepcopy(COMMITTED[name])
     results = added(tmp_path, name, training(name, seed=7))
@@ -61,13 +61,14 @@ def test_a_run_is_added_to_the_trials_that_are_there(tmp_path, name):
     assert results["settings"].items() > before["settings"].items()
 
 
-def test_the_added_run_enters_the_summary(tmp_path):
+def test_the_added_run_enters_its_row(tmp_path):
     results = added(tmp_path, "table1", training("table1", seed=7, final_test_acc=0.5))
     assert results["env"]["data_sets"] == COMMITTED["table1"]["env"]["data_sets"]
     assert results["settings"]["added"][0]["data_sha256_as_read"] == "ab"  # the other trials' order stays theirs
     trial = results["trials"]["final"][-1]
-    name = f"test_accuracy_{table1.name_of(trial)}_{trial['protocol']}"
-    assert table1.summarise(results["trials"])[name]["n"] == COMMITTED["table1"]["summary"][name]["n"] + 1
+    kind = {name: trial[name] for name in ("width", "block", "protocol")}
+    before, after = (select(table1.rows(record), **kind) for record in (COMMITTED["table1"], results))
+    assert after["test_accuracy"]["n"] == before["test_accuracy"]["n"] + 1
 
 
 @pytest.mark.parametrize("part", [{"stopped_after": 5}, {"parent": {"epoch": 3, "lr": 0.1, "sha256": "cd"}}])
@@ -75,7 +76,7 @@ def test_a_stopped_run_and_a_branch_are_kept_apart(tmp_path, part):
     results = added(tmp_path, "cifar", training("cifar", seed=7, **part))
     assert results["trials"]["final"] == COMMITTED["cifar"]["trials"]["final"]
     assert results["trials"]["partial"][0].items() >= part.items()
-    assert cifar.summarise(results["trials"]) == COMMITTED["cifar"]["summary"]
+    assert cifar.rows(results) == cifar.rows(COMMITTED["cifar"])
     with pytest.raises(InputError, match="Table 1 is about whole runs"):
         added(tmp_path, "table1", training("table1", seed=7, **part))
 

@@ -9,21 +9,22 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from conftest import one_line_error, run
-from ledger.rules import judge
 from test_cifar import OFFICIAL, made_up, write
 
 import conv_highway_networks as cn
 import highway_networks as hn
 from claims import ledger
+from claims.claim import PUBLISHED as PUBLISHED_NUMBERS
 from conv import cifar as images_of_cifar
 from conv.layers import Dense, Dropout
 from conv.nets import PUBLISHED, find_net, mnist_net
 from experiments import cifar
 from plumbing.files import InputError
+from plumbing.records import select
 from report.cifar import cifar_curves
 from training import conv_trials, convolutional, protocols
 from training import images as conv_images
-from training.trials import Experiment
+from training.trials import Runner
 
 A = protocols.Settings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
 CIFAR_10 = protocols.PROTOCOLS["cifar-10"]
@@ -222,15 +223,16 @@ def test_other_images_of_the_same_layout_are_refused(folder):
 
 
 def test_images_in_another_order_are_other_images(tmp_path):
-    t = cifar.setting(cifar.PLAIN_A, "cifar-10", "short", 1, 0, cifar.BUDGETS["quick"], {})
+    images = cifar.all_images(cifar.BUDGETS["quick"])
+    t = cifar.setting(cifar.PLAIN_A, "cifar-10", "short", 1, 0, images, {})
     data = cifar.made_up("cifar-10")
     turned = data._replace(x_train=data.x_train[::-1], y_train=data.y_train[::-1])
 
     def run_on(images):
-        e = Experiment("cifar", "A test.", {"default": {}}, ["--results", str(tmp_path), "--jobs", "1"])
         trial = functools.partial(cifar.trial, folder=str(tmp_path), load=lambda name: images)
-        [row] = conv_trials.run(e, trial, [t], functools.partial(cifar.as_read, load=lambda name: images))
-        assert e.data_sets == {f"{data.name}, as read": images_of_cifar.sha256_as_read(images)}
+        with Runner("cifar", "default", {}, folder=tmp_path, jobs=1) as runner:
+            [row] = conv_trials.run(runner, trial, [t], functools.partial(cifar.as_read, load=lambda name: images))
+        assert runner.data_sets == {f"{data.name}, as read": images_of_cifar.sha256_as_read(images)}
         return row["history"]
 
     official = run_on(data)
@@ -247,24 +249,30 @@ def test_images_in_another_order_are_other_images(tmp_path):
 
 
 def test_trials_of_the_search_are_on_validation_images():
-    s = cifar.BUDGETS["default"]
-    t = cifar.setting(cifar.A, "cifar-10", "short", 5, 0, s, {"lr": 0.1, "dropout": [0.1] * 4}, validation=True)
+    budget = cifar.BUDGETS["default"]
+    changes = {"lr": 0.1, "dropout": [0.1] * 4}
+    t = cifar.setting(cifar.HIGHWAY_A, "cifar-10", "short", 5, 0, cifar.held_out(budget), changes)
     assert (t["validation"], t["n_train"], t["n_test"], t["lr"], t["dropout"]) == (True, 45000, 5000, 0.1, [0.1] * 4)
-    t = cifar.setting(cifar.C, "cifar-10", "short", 30, 0, s, {"lr": 0.1})
+    t = cifar.setting(cifar.HIGHWAY_C, "cifar-10", "short", 30, 0, cifar.all_images(budget), {"lr": 0.1})
     assert (t["validation"], t["n_train"], t["n_test"], t["gate_bias"]) == (False, 50000, 10000, -3.0)
     assert json.loads(json.dumps(t)) == t
 
 
 def test_the_best_of_a_search():
-    accuracies = {cifar.A: (0.5, 0.6, None, 0.55), cifar.NINETEEN: (0.4, 0.3), cifar.PLAIN_A: (None, None, None)}
+    accuracies = {
+        cifar.HIGHWAY_A: (0.5, 0.6, None, 0.55),
+        cifar.NINETEEN: (0.4, 0.3),
+        cifar.PLAIN_A: (None, None, None),
+    }
     searched = [
         {"net": net, "block": block, "final_test_acc": accuracy}
         for (net, block), values in accuracies.items()
         for accuracy in values
     ]
-    assert cifar.best(searched, cifar.A, "short") == {"lr": 0.05}
-    assert cifar.best(searched, cifar.A, "paper") == {}  # the authors' rate stays
-    assert cifar.best(searched, cifar.NINETEEN, "short") == cifar.best(searched, cifar.C, "short") == {"lr": 0.05}
+    assert cifar.best(searched, cifar.HIGHWAY_A, "short") == {"lr": 0.05}
+    assert cifar.best(searched, cifar.HIGHWAY_A, "paper") == {}  # the authors' rate stays
+    assert cifar.best(searched, cifar.NINETEEN, "short") == {"lr": 0.05}
+    assert cifar.best(searched, cifar.HIGHWAY_C, "short") == {"lr": 0.05}
     assert cifar.best(searched, cifar.PLAIN_A, "short") == {"lr": 0.1}
     assert cifar.best(searched, cifar.PLAIN_B, "short") == {}
     budget = cifar.BUDGETS["default"]
@@ -272,97 +280,115 @@ def test_the_best_of_a_search():
     assert {cifar.AS_SEARCHED.get(kind, kind) for kind in runs} == {tuple(kind) for *kind, _ in budget["search"]}
 
 
+KINDS = {  # by the name that finals() knows them by
+    "highway_a": (*cifar.HIGHWAY_A, "cifar-10"),
+    "highway_b": (*cifar.HIGHWAY_B, "cifar-10"),
+    "highway_c": (*cifar.HIGHWAY_C, "cifar-10"),
+    "nineteen_layers": (*cifar.NINETEEN, "cifar-10"),
+    "nineteen_layers_cifar_100": (*cifar.NINETEEN, "cifar-100"),
+    "plain_a": (*cifar.PLAIN_A, "cifar-10"),
+    "plain_b": (*cifar.PLAIN_B, "cifar-10"),
+    "evening": (*cifar.EVENING, "cifar-10"),
+}
+
+
 def finals(protocol="short", epochs=60, **accuracies) -> dict:
     """A record of what the claims read: accuracies by name, of plain nets chance."""
-    kinds = [(*cifar.A, "cifar-10"), (*cifar.B, "cifar-10"), (*cifar.C, "cifar-10"), (*cifar.NINETEEN, "cifar-10")]
-    kinds += [(*cifar.NINETEEN, "cifar-100"), (*cifar.PLAIN_A, "cifar-10"), (*cifar.PLAIN_B, "cifar-10")]
-    kinds += [(*cifar.EVENING, "cifar-10")]
     trials = []
-    for net, block, data in kinds:
+    for name, (net, block, data) in KINDS.items():
         t = {"net": net, "block": block, "data": data, "epochs": epochs, "n_parameters": 2_256_838, "lr": 0.1}
         t |= {"gate_bias": -1.0, "diverged": False, "wallclock_sec": 10, "protocol": protocol, "n_test": 10000}
         t["history"] = {"epoch": []}
         default = 0.1 if block == "plain" else 0.8
-        values = accuracies.get(cifar.name_of(t).removesuffix("_paper"), [default])
-        trials += [t | {"final_test_acc": value} for value in values]
+        for value in accuracies.get(name, [default]):
+            trials.append(t | {"final_test_acc": value})
     return recorded(final=trials)
 
 
 def recorded(**trials) -> dict:
-    return {"settings": {}, "summary": cifar.summarise({"final": [], **trials}), "trials": {"final": [], **trials}}
+    record = {"settings": {}, "trials": {"final": [], **trials}}
+    return record | {"summary": cifar.rows(record)}
 
 
 def both(paper: dict, short: dict) -> dict:
     return recorded(final=[*paper["trials"]["final"], *short["trials"]["final"]])
 
 
+CLAIMS = {claim.id: claim for claim in cifar.QUESTION.judged_by()}
+
+
+def judged(claim_id: str, record: dict) -> tuple[str, str]:
+    """What the ledger has: our numbers, and the verdict."""
+    [row] = ledger.judge_all([CLAIMS[claim_id]], {"cifar": record}, {}, {"cifar": "a command"})
+    return row["ours"], row["verdict"]
+
+
 @pytest.mark.parametrize(
-    ("record", "start", "verdict"),
+    ("record", "claim_id", "verdict"),
     [
-        (finals(highway_a=[0.8918]), "Highway A of", "not tested in 400 epochs; 89.18 in 60 epochs of another recipe"),
-        (finals(), "Highway C of", "not tested in 400 epochs; 80 in 60 epochs of another recipe"),
-        (both(finals("paper", 300, highway_a=[0.8918]), finals()), "Highway A of",  # too short to be the paper's
+        (finals(highway_a=[0.8918]), "highway-a-reaches",
+         "not tested in 400 epochs; 89.18 in 60 epochs of another recipe"),
+        (finals(), "highway-c-reaches", "not tested in 400 epochs; 80 in 60 epochs of another recipe"),
+        (both(finals("paper", 300, highway_a=[0.8918]), finals()), "highway-a-reaches",  # too short to be the paper's
          "not tested in 400 epochs; 80 in 60 epochs of another recipe"),
-        (both(finals("paper", 400, highway_a=[0.8918]), finals()), "Highway A of", "reproduced, one run"),
-        (finals("paper", 400, highway_a=[0.8860]), "Highway A of", "reproduced, one run"),  # within 1.96 x 0.0032
-        (finals("paper", 400, highway_a=[0.8850]), "Highway A of", "not reproduced, one run"),
-        (finals("paper", 400, highway_a=[0.8918, None]), "Highway A of", "not reproduced"),
-        (finals("paper", 400, nineteen_layers=[0.9196]), "CIFAR-10: the net of 19 layers", "reproduced, one run"),
-        (finals("paper", 400, nineteen_layers=[0.9194]), "CIFAR-10: the net of 19 layers", "not reproduced, one run"),
-        (finals("paper", 400, nineteen_layers=[0.9268]), "CIFAR-10: the net of 19 layers", "not reproduced, one run"),
-        (finals("paper", 400, nineteen_layers=[0.9196] * 2), "CIFAR-10: the net of 19 layers", "not reproduced"),
-        (finals("paper", 400, nineteen_layers_cifar_100=[0.6809]), "CIFAR-100: the net", "not reproduced, one run"),
-        (finals(highway_a=[0.9]), "Highway A is at least", "reproduced in another recipe, one run"),
-        (finals(highway_a=[0.8955]), "Highway A is at least",  # above by less than two standard errors
+        (both(finals("paper", 400, highway_a=[0.8918]), finals()), "highway-a-reaches", "reproduced, one run"),
+        (finals("paper", 400, highway_a=[0.8860]), "highway-a-reaches", "reproduced, one run"),  # within 1.96 x 0.0032
+        (finals("paper", 400, highway_a=[0.8850]), "highway-a-reaches", "not reproduced, one run"),
+        (finals("paper", 400, highway_a=[0.8918, None]), "highway-a-reaches", "not reproduced"),
+        (finals("paper", 400, nineteen_layers=[0.9196]), "19-layers-reach-on-cifar-10", "reproduced, one run"),
+        (finals("paper", 400, nineteen_layers=[0.9194]), "19-layers-reach-on-cifar-10", "not reproduced, one run"),
+        (finals("paper", 400, nineteen_layers=[0.9268]), "19-layers-reach-on-cifar-10", "not reproduced, one run"),
+        (finals("paper", 400, nineteen_layers=[0.9196] * 2), "19-layers-reach-on-cifar-10", "not reproduced"),
+        (finals("paper", 400, nineteen_layers_cifar_100=[0.6809]), "19-layers-reach-on-cifar-100",
+         "not reproduced, one run"),
+        (finals(highway_a=[0.9]), "as-good-as-fitnet-a", "reproduced in another recipe, one run"),
+        (finals(highway_a=[0.8955]), "as-good-as-fitnet-a",  # above by less than two standard errors
          "not tested in 400 epochs; 89.55 in 60 epochs of another recipe"),
-        (finals(highway_a=[0.5]), "Highway A is at least",
+        (finals(highway_a=[0.5]), "as-good-as-fitnet-a",
          "not tested in 400 epochs; 50 in 60 epochs of another recipe"),
-        (finals(highway_a=[0.9, None]), "Highway A is at least",
+        (finals(highway_a=[0.9, None]), "as-good-as-fitnet-a",
          "not tested in 400 epochs; 90, 1 of 2 lost in 60 epochs of another recipe"),
-        (both(finals("paper", 400, highway_a=[0.8918]), finals(highway_a=[0.99])), "Highway A is at least",
+        (both(finals("paper", 400, highway_a=[0.8918]), finals(highway_a=[0.99])), "as-good-as-fitnet-a",
          "not clear, one run"),
-        (finals("paper", 400, highway_a=[0.8972, 0.8970]), "Highway A is at least", "reproduced"),
-        (finals("paper", 400, highway_a=[0.8830]), "Highway A is at least", "not reproduced, one run"),
-        (finals(nineteen_layers_cifar_100=[0.6739]), "on CIFAR-100 the 19 layers are more accurate",
+        (finals("paper", 400, highway_a=[0.8972, 0.8970]), "as-good-as-fitnet-a", "reproduced"),
+        (finals("paper", 400, highway_a=[0.8830]), "as-good-as-fitnet-a", "not reproduced, one run"),
+        (finals(nineteen_layers_cifar_100=[0.6739]), "better-than-all-cnn",
          "reproduced in another recipe, one run"),
-        (finals(), "2.3 M parameters", "reproduced"),
-        (finals(), "a convolutional highway net of 11", "reproduced, one run"),
-        (finals(plain_a=[0.7]), "a convolutional highway net of 11", "in part, one run"),
-        (finals(plain_a=[0.7]), "a convolutional highway net of 19", "reproduced, one run"),
+        (finals(), "19-layers-parameters", "reproduced"),
+        (finals(), "conv-11-layers-train", "reproduced, one run"),
+        (finals(plain_a=[0.7]), "conv-11-layers-train", "in part, one run"),
+        (finals(plain_a=[0.7]), "conv-19-layers-train", "reproduced, one run"),
     ],
 )  # fmt: skip
-def test_verdicts_on_tables_2_and_3(record, start, verdict):
-    [claim] = [claim for claim in cifar.CLAIMS if claim.says.startswith(start)]
-    assert judge(claim, record)[1] == verdict
-    assert ledger.judge_by({"cifar": record}, ledger.find(start))[1] == verdict
+def test_verdicts_on_tables_2_and_3(record, claim_id, verdict):
+    assert judged(claim_id, record)[1] == verdict
 
 
 @pytest.mark.parametrize(("epochs", "shown"), [(1, "80 in 1 epoch"), (2, "80 in 2 epochs")])
 def test_a_claim_says_in_how_many_epochs(epochs, shown):
-    [claim] = [claim for claim in cifar.CLAIMS if claim.says.startswith("Highway A of")]
-    assert judge(claim, finals(epochs=epochs))[0] == f"another recipe: {shown}"
+    assert judged("highway-a-reaches", finals(epochs=epochs))[0] == f"another recipe: {shown}"
 
 
 def test_a_run_of_the_paper_is_shown_with_what_is_expected_of_it():
     """The prediction interval, or the standard error of the test images where the paper has no deviation."""
     record = both(finals("paper", 400, highway_a=[0.89], highway_b=[0.92]), finals())
-    shown = {claim.says: judge(claim, record)[0] for claim in cifar.CLAIMS if claim.says.startswith("Highway")}
-    assert [ours for says, ours in shown.items() if says.startswith("Highway A of")] == [
+    assert judged("highway-a-reaches", record)[0] == (
         "89 in 400 epochs (± 0.31, standard error on 10000 images); another recipe: 80 in 60 epochs"
-    ]
-    assert [ours for says, ours in shown.items() if says.startswith("Highway B of")] == [
+    )
+    assert judged("highway-b-reaches", record)[0] == (
         "92 in 400 epochs (95 % prediction interval 91.79 to 92.77); another recipe: 80 in 60 epochs"
-    ]
+    )
 
 
 def test_the_protocols_are_told_apart():
     """A run of the paper's protocol joins no mean of ours, and enters no claim about it."""
     record = both(finals("paper", 400, highway_a=[0.9]), finals(highway_a=[0.8, 0.82]))
-    assert record["summary"]["test_accuracy_highway_a"]["mean"] == pytest.approx(0.81)
-    assert record["summary"]["test_accuracy_highway_a_paper"] == {"mean": 0.9, "sd": None, "n": 1}
-    assert record["summary"]["epochs_highway_a_paper"] == 400
-    [trains] = [claim for claim in cifar.CLAIMS if claim.says.startswith("a convolutional highway net of 11")]
-    assert judge(trains, record)[0] == "highway 81 ± 1.4 (n = 2), plain 10"
+    short = select(record["summary"], net="highway-a", block="highway", protocol="short")
+    paper = select(record["summary"], net="highway-a", block="highway", protocol="paper")
+    assert short["test_accuracy"]["mean"] == pytest.approx(0.81)
+    assert paper["test_accuracy"] == {"mean": 0.9, "sd": None, "n": 1}
+    assert paper["epochs"] == 400
+    assert judged("conv-11-layers-train", record)[0] == "highway 81 ± 1.4 (n = 2), plain 10"
 
 
 # ---- The authors' log
@@ -370,7 +396,7 @@ def test_the_protocols_are_told_apart():
 
 def stopped(difference=0.0, noise=0.0, loss_difference=0.0, epochs=103, **more) -> dict:
     """A run of 19 layers that lies `difference` above the authors' log, and from epoch to epoch `noise` about that."""
-    points = cifar.PUBLISHED["authors_log_cifar"]["cifar-10"]["points"]
+    points = PUBLISHED_NUMBERS["authors_log_cifar"]["cifar-10"]["points"]
     at = [epoch for epoch, *_ in points]
     every = np.arange(1, epochs + 1)
     zigzag = noise * (-1.0) ** every
@@ -384,7 +410,7 @@ def stopped(difference=0.0, noise=0.0, loss_difference=0.0, epochs=103, **more) 
     return t | {"stopped_after": epochs, "history": history, **more}
 
 
-LOG_CLAIM = next(claim for claim in cifar.CLAIMS if claim.source == "the authors' log")
+LOG_CLAIM = "authors-log-of-19-layers"
 
 
 @pytest.mark.parametrize(
@@ -397,8 +423,8 @@ LOG_CLAIM = next(claim for claim in cifar.CLAIMS if claim.source == "the authors
     ],
 )
 def test_the_verdict_on_the_authors_log(run, verdict):
-    ours, its_verdict = judge(LOG_CLAIM, recorded(partial=[run]))
-    assert its_verdict == verdict
+    ours, verdict_on_it = judged(LOG_CLAIM, recorded(partial=[run]))
+    assert verdict_on_it == verdict
     rows = cifar.beside_the_log(run)
     assert [(row["epoch"], row["name"]) for row in rows[:2]] == [(10, "test_acc"), (10, "test_loss")]
     assert [row["epoch"] for row in rows[::2]] == [10, 25, 50, 100]
@@ -417,52 +443,62 @@ def test_what_s_is_about_a_straight_line():
 
 @pytest.mark.parametrize("partial", [[], [stopped(epochs=102)], [stopped(parent={"epoch": 100})]])
 def test_a_log_needs_a_run_of_the_same_protocol(partial):
-    verdict = ledger.judge_by({"cifar": recorded(partial=partial)}, ledger.find("CIFAR-10: the 19 layers by the same"))
-    assert verdict == ("-", "not tested: the 19 layers are not trained by the paper's protocol for 103 epochs yet")
+    assert judged(LOG_CLAIM, recorded(partial=partial)) == (
+        "-",
+        "not tested: the 19 layers are not trained by the paper's protocol for 103 epochs yet",
+    )
 
 
 def test_stopped_runs_and_branches_enter_no_row_about_whole_runs():
     record = finals(nineteen_layers=[0.9])
     with_partial = recorded(final=record["trials"]["final"], partial=[stopped(), stopped(parent={"epoch": 100})])
-    assert with_partial["summary"] | {"beside_the_log": []} == record["summary"]
-    whole = [claim for claim in cifar.CLAIMS if claim is not LOG_CLAIM]
-    assert [judge(claim, with_partial) for claim in whole] == [judge(claim, record) for claim in whole]
+    without_log = [row for row in with_partial["summary"] if row.get("row") != "beside the log"]
+    assert len(without_log) == len(with_partial["summary"]) - 8
+    assert without_log == record["summary"]
+    for claim_id in CLAIMS.keys() - {LOG_CLAIM}:
+        assert judged(claim_id, with_partial) == judged(claim_id, record)
 
 
 def test_nets_that_are_not_trained_yet_are_not_tested():
-    record = finals(highway_a=[0.8])
-    record["trials"]["final"] = [t for t in record["trials"]["final"] if t["net"] == "highway-a"]
-    record["summary"] = cifar.summarise(record["trials"])
-    verdicts = {claim.says: ledger.judge_by({"cifar": record}, ledger.find(claim.says)) for claim in cifar.CLAIMS}
-    tested = [says for says, (_, verdict) in verdicts.items() if "not trained" not in verdict]
-    expected = [
-        "Highway A of 11 layers",
-        "Highway A is at least a",
-        "2.3 M parameters for th",
-        "a convolutional highway",
-    ]
-    assert [says[:23].strip() for says in tested] == expected  # parameters are counted without training
-    assert record["summary"]["parameters_nineteen_layers"] == 2_256_838
-    assert all(verdicts[says][0] == "-" for says in verdicts.keys() - set(tested))
-    [b] = [verdict for says, (_, verdict) in verdicts.items() if says.startswith("Highway B of")]
-    assert b == "not tested: highway-b, highway, is not trained on CIFAR-10 yet"
+    whole = finals(highway_a=[0.8])
+    record = recorded(final=[t for t in whole["trials"]["final"] if t["net"] == "highway-a"])
+    judgements = {claim_id: judged(claim_id, record) for claim_id in CLAIMS}
+    tested = {claim_id for claim_id, (_, verdict) in judgements.items() if "not trained" not in verdict}
+    assert tested == {"highway-a-reaches", "as-good-as-fitnet-a", "19-layers-parameters", "conv-11-layers-train"}
+    assert judgements["19-layers-parameters"][0] == "2 256 838"  # counted without training
+    assert all(judgements[claim_id][0] == "-" for claim_id in CLAIMS.keys() - tested)
+    verdict = "not tested: highway-b, highway, is not trained on CIFAR-10 yet"
+    assert judgements["highway-b-reaches"] == ("-", verdict)
+    verdict = "not tested: nineteen-layers, highway, is not trained on CIFAR-100 yet"
+    assert judgements["better-than-all-cnn"] == ("-", verdict)
 
 
-def test_the_summary_names_every_net():
-    summary = finals(highway_a=[0.8, 0.9])["summary"]
-    nets = "highway_a", "highway_b", "highway_c", "nineteen_layers", "nineteen_layers_cifar_100", "plain_a", "plain_b"
-    nets += ("best_evening",)
-    assert summary["best_evening"] == "eight-layers highway-bn"
-    assert summary["gate_bias_highway_a"] == -1.0
-    assert "gate_bias_plain_a" not in summary
-    assert all({f"test_accuracy_{name}", f"epochs_{name}", f"parameters_{name}"} <= summary.keys() for name in nets)
-    assert summary["test_accuracy_highway_a"] == pytest.approx({"mean": 0.85, "sd": 0.05 * 2**0.5, "n": 2})
+def test_every_kind_of_run_has_a_row():
+    rows = finals(highway_a=[0.8, 0.9])["summary"]
+    for net, block, data in KINDS.values():
+        row = select(rows, net=net, block=block, data=data, protocol="short")
+        assert {"parameters", "epochs", "lr", "test_accuracy", "seconds_per_epoch"} <= row.keys()
+        assert row.get("gate_bias") == (None if block == "plain" else -1.0)
+    highway_a = select(rows, net="highway-a", block="highway")
+    assert highway_a["test_accuracy"] == pytest.approx({"mean": 0.85, "sd": 0.05 * 2**0.5, "n": 2})
+
+
+def test_results_on_other_images_are_refused():
+    record = finals()
+    for t in record["trials"]["final"]:
+        t["n_train"] = 1000
+    with pytest.raises(InputError, match="no trial with n_train 50000: the claim highway-a-reaches is not about them"):
+        judged("highway-a-reaches", record)
 
 
 def test_only_nets_with_pictures_keep_what_pictures_need(tmp_path):
-    s = cifar.BUDGETS["quick"]
-    kept = cifar.trial(cifar.setting(cifar.A, "cifar-10", "short", 1, 0, s, {}), str(tmp_path), cifar.made_up)
-    other = cifar.trial(cifar.setting(cifar.A, "cifar-10", "short", 1, 1, s, {}), str(tmp_path), cifar.made_up)
+    images = cifar.all_images(cifar.BUDGETS["quick"])
+    kept, other = (
+        cifar.trial(
+            cifar.setting(cifar.HIGHWAY_A, "cifar-10", "short", 1, seed, images, {}), str(tmp_path), cifar.made_up
+        )
+        for seed in (0, 1)
+    )
     assert len(kept["wrong"]) == cifar.MOST_WRONG
     assert {"filters", "final_T_per_position"} <= kept.keys()
     assert not {"filters", "final_T_per_position", "wrong"} & other.keys()
@@ -485,7 +521,7 @@ def test_a_stopped_run_and_its_branch_are_drawn_over_the_authors_log():
     partial = [stopped(lr=0.025, diverged=False)]
     partial.append(stopped(lr=0.0025, diverged=False, epochs=120, parent={"epoch": 100, "lr": 0.025}))
     whole = stopped(epochs=400, lr=0.1, diverged=False, final_test_acc=0.9)
-    fig = cifar_curves({"trials": {"final": [whole], "partial": partial}}, cifar.PUBLISHED)
+    fig = cifar_curves({"trials": {"final": [whole], "partial": partial}}, PUBLISHED_NUMBERS)
     lines = {line.get_label(): line.get_xdata() for line in fig.axes[0].get_lines()}
     assert [*lines["19 layers as the authors train, stopped after 103 of 400 epochs"]] == [*range(1, 104)]
     assert [*lines["... and its rate times 0.1 after epoch 100"]] == [*range(100, 121)]

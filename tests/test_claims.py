@@ -257,7 +257,7 @@ def test_how_long_two_cores_take():
 def test_results_that_lack_a_number_are_refused_in_one_line(records):
     lacking = copy.deepcopy(records["run_seeds"])
     lacking["runs"][0]["highway"] = {}
-    with pytest.raises(InputError, match="lack what the claim .* is judged by"):
+    with pytest.raises(InputError, match=r"lack what the claim .* is judged by"):
         command_line.judged_record(records | {"run_seeds": lacking})
 
 

@@ -299,7 +299,7 @@ def test_a_frame_shows_the_accuracies_of_its_own_epoch(monkeypatch):
 
 @pytest.mark.parametrize(
     ("pairs", "message"),
-    [(((0, 4), (1, 8)), "one depth, not 4, 8"), (((0, 4), (1, 4), (0, 4)), "a seed stands there twice")],
+    [(((0, 4), (1, 8)), "one depth, not 4, 8"), (((0, 4), (1, 4), (0, 4)), "it has a seed twice")],
 )
 def test_seeds_are_of_one_depth_and_each_is_there_once(draw, pairs, message):
     process, drawn = draw("--only", "seeds", seeds=ours(pairs))

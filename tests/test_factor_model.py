@@ -5,6 +5,7 @@ import pytest
 
 import highway_networks as hn
 from experiments import factor_model as fm
+from training import measures
 
 
 def days(world, n=40000):
@@ -30,7 +31,8 @@ def test_regimes_last_and_differ_only_as_the_world_says(world):
 
 def test_the_squared_error_s_gradient():
     rng = np.random.default_rng(0)
-    out, y = rng.normal(size=(5, 1)), rng.normal(size=5)
+    out = rng.normal(size=(5, 1))
+    y = rng.normal(size=5)
     loss, gradient = fm.squared_error(out, y)
     assert loss == pytest.approx(np.mean((out[:, 0] - y) ** 2))
     for i in range(5):
@@ -54,9 +56,11 @@ def test_a_net_learns_what_is_not_linear():
 
 
 def test_a_loss_on_real_numbers_has_no_accuracy():
-    net, rng = fm.make("highway", {"seed": 0}), np.random.default_rng(0)
-    x, y = rng.normal(size=(64, fm.FACTORS)).astype(np.float32), rng.normal(size=64)
-    before = fm.squared_error(net.predict(x), y)[0]
+    net = fm.make("highway", {"seed": 0})
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(64, fm.FACTORS)).astype(np.float32)
+    y = rng.normal(size=64)
+    before, _ = fm.squared_error(net.predict(x), y)
     row = hn.train_epoch(net, hn.Adam(net.parameters), x, y, np.arange(64), 64, loss=fm.squared_error)
     assert row["train_loss"] == pytest.approx(before, rel=1e-5)
     assert row["train_acc"] is None
@@ -71,38 +75,50 @@ def test_a_net_that_diverges_ends_the_trial(monkeypatch):
 def test_openness_is_the_mean_gate_of_each_input():
     net = hn.DeepNet(3, 1, 4, 2, "highway", np.random.default_rng(0), gate_bias=-1)
     net.W_T[:] = 0
-    net.b_T[0], net.b_T[1] = 0, np.log(3)
+    net.b_T[0] = 0
+    net.b_T[1] = np.log(3)
     np.testing.assert_allclose(fm.openness(net, np.ones((5, 3), np.float32)), (0.5 + 0.75) / 2, rtol=1e-6)
 
 
 def test_auc_by_counting_pairs():
     rng = np.random.default_rng(0)
-    score, positive = rng.integers(0, 9, 60), rng.random(60) < 0.4
+    score = rng.integers(0, 9, 60)
+    positive = rng.random(60) < 0.4
     pairs = [(a > b) + (a == b) / 2 for a in score[positive] for b in score[~positive]]
-    assert fm.auc(score, positive) == pytest.approx(np.mean(pairs))
-    assert fm.auc(positive, positive) == 1
-    assert fm.auc(-score, positive) == pytest.approx(1 - fm.auc(score, positive))
+    assert measures.auc(score, positive) == pytest.approx(np.mean(pairs))
+    assert measures.auc(positive, positive) == 1
+    assert measures.auc(-score, positive) == pytest.approx(1 - measures.auc(score, positive))
 
 
 def test_two_worlds_differ_in_the_non_linearity_alone():
-    (f, y, turbulent), (g, z, regimes) = days("both", 3000), days("volatile", 3000)
-    assert (f == g).all()
-    assert (turbulent == regimes).all()
-    assert (y[~turbulent] == z[~turbulent]).all()
-    assert (y != z)[turbulent].mean() > 0.99
+    f, y, turbulent = days("both", 3000)
+    f_volatile, y_volatile, turbulent_volatile = days("volatile", 3000)
+    assert (f == f_volatile).all()
+    assert (turbulent == turbulent_volatile).all()
+    assert (y == y_volatile)[~turbulent].all()
+    assert (y != y_volatile)[turbulent].mean() > 0.99
 
 
 def test_differences_are_paired_by_seed():
-    trials = [
-        {"seed": seed, "world": world, "auc_gate": gate + seed, "auc_gate_before_training": 0.5, "auc_norm": seed}
-        for world, gate in (("both", 0.75), ("volatile", 0.5), ("non-linear", 0))
-        for seed in ((1, 0) if world == "both" else (0, 1))
-    ]
+    def trial(world, seed, auc_gate):
+        others = {"auc_gate_before_training": 0.5, "auc_norm": seed}
+        return {"world": world, "seed": seed, "auc_gate": auc_gate, **others}
+
+    trials = [trial("both", 1, 1.75), trial("both", 0, 0.75)]
+    trials += [trial("volatile", 0, 0.5), trial("volatile", 1, 1.5)]
+    trials += [trial("non-linear", 0, 0), trial("non-linear", 1, 1)]
     assert fm.differences(trials) == {
-        "less_that_of_volatile": [0.25, 0.25],
-        "less_that_before_training": [0.25, 1.25],
-        "less_that_of_the_norm": [0.75, 0.75],
+        "where volatile only": [0.25, 0.25],
+        "before training": [0.25, 1.25],
+        "norm": [0.75, 0.75],
     }
+
+
+def test_the_mahalanobis_norm_of_what_it_is_fitted_to():
+    f, *_ = days("both", 3000)
+    norm = fm.mahalanobis_norm(f, fitted_to=f)
+    inverse = np.linalg.inv(np.cov(f.T))
+    np.testing.assert_allclose(norm[:50] ** 2, [row @ inverse @ row for row in f[:50]])
 
 
 def test_volatility_of_the_last_days():

@@ -26,7 +26,6 @@ from experiments import (
 )  # fmt: skip
 from experiments import (
     adam_explodes,
-    blocks,
     cifar,
     factor_model,
     full_mnist,
@@ -656,11 +655,9 @@ def test_very_deep_nets_start_with_as_many_layers_worth_of_transforming(layers):
     assert (min(at_start), max(at_start)) == pytest.approx((low, high), rel=0.05)
 
 
-def test_thirds_of_the_blocks_and_the_fading_of_the_gradient():
+def test_thirds_of_the_blocks():
     assert matched_blocks.early_and_late([0.1, 0.2, 0.5, 0.5, 0.5, 0.3, 0.4]) == pytest.approx((0.15, 0.35))
     assert matched_blocks.early_and_late([0.1, 0.4]) == (0.1, 0.4)
-    assert blocks.ratio([3.0, 9.0, 2.0]) == 1.5
-    assert blocks.ratio([3.0, 0.0]) is blocks.ratio([None, 1.0]) is None
 
 
 def test_the_numbers_of_a_lesion():

@@ -1,5 +1,4 @@
-"""The convolutional nets of Tables 1 to 3: a trial, which goes on from its last epoch when it was stopped; and what its
-runs reach."""
+"""Trials of convolutional nets, those of Tables 1 to 3; a stopped one goes on from its last epoch."""
 
 from __future__ import annotations
 
@@ -9,135 +8,121 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 import highway_networks as hn
-from claims.rules import judged, mean, prediction_interval, shown
-from conv.layers import ConvNet
-from conv.nets import find_net
 from plumbing.files import InputError
+from plumbing.statistics import mean_sd_n
 from training import convolutional, protocols
 from training import images as conv_images
+from training.trials import Runner
+
+OF_PROTOCOL = protocols.Protocol._fields
+OF_SETTINGS = tuple(field.name for field in fields(protocols.Settings))
+SETTING = tuple(dict.fromkeys([*OF_PROTOCOL, *OF_SETTINGS]))  # what setting() gives a trial
+FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that pictures alone need
 
 
-def setting(settings: protocols.Settings, recipe: protocols.Protocol) -> dict:
-    """A trial: all of Settings, and all of the recipe but its own number of epochs."""
-    return recipe._asdict() | {"dropout": [*recipe.dropout]} | asdict(settings)
+# ---- What a trial is -------------------------------------------------------------------------------------------------
 
 
-# The names in a trial that setting() gives it.
-SETTING = tuple(dict.fromkeys([*protocols.Protocol._fields, *(field.name for field in fields(protocols.Settings))]))
+def setting(settings: protocols.Settings, protocol: protocols.Protocol) -> dict:
+    """The trial of these settings by this protocol; the number of epochs is that of the settings."""
+    recipe = protocol._asdict()
+    recipe["dropout"] = list(protocol.dropout)
+    return {**recipe, **asdict(settings)}
 
 
-def checkpoint_of(t: dict, folder: str, experiment: str) -> Path:
-    """Where a trial keeps its last epoch.  The name holds what the trial is; what program wrote it, the file says."""
-    of_all = zlib.crc32(json.dumps(t, sort_keys=True).encode())
-    words = [experiment, *(t[name] for name in ("net", "data", "block", "protocol", "seed")), f"{of_all:08x}"]
-    return Path(folder) / f"{'_'.join(map(str, words))}.npz"
+def settings_in(trial: dict) -> protocols.Settings:
+    return protocols.Settings(**{name: trial[name] for name in OF_SETTINGS})
 
 
-def train(t: dict, data: hn.Dataset, folder: str, experiment: str) -> dict:
-    """One run of a trial: from its seed, or from its checkpoint in the folder, which is left there: see run()."""
-    settings = protocols.Settings(**{field.name: t[field.name] for field in fields(protocols.Settings)})
-    protocol = protocols.Protocol(**{name: t[name] for name in protocols.Protocol._fields})
-    path = checkpoint_of(t, folder, experiment)
+def protocol_in(trial: dict) -> protocols.Protocol:
+    return protocols.Protocol(**{name: trial[name] for name in OF_PROTOCOL})
+
+
+def kind_of(trial: dict) -> str:
+    """What the trial shares with other seeds: "mnist-16, mnist, highway, short"."""
+    return ", ".join(trial[name] for name in ("net", "data", "block", "protocol"))
+
+
+# ---- Running it ------------------------------------------------------------------------------------------------------
+
+
+def checkpoint_of(setting: dict, folder: str, question: str) -> Path:
+    """Where a trial keeps its last epoch.  The name tells the trial; the file, which program wrote it."""
+    checksum = zlib.crc32(json.dumps(setting, sort_keys=True).encode())
+    words = [str(setting[name]) for name in ("net", "data", "block", "protocol", "seed")]
+    return Path(folder) / f"{question}_{'_'.join(words)}_{checksum:08x}.npz"
+
+
+def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
+    """Trains from the seed, or from the checkpoint in the folder; leaves one there, which run() removes."""
+    settings = settings_in(setting)
+    path = checkpoint_of(setting, folder, question)
     checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
-    return convolutional.train_one(settings, protocol, conv_images.select_images(data, settings), checkpoint)
+    images = conv_images.select_images(data, settings)
+    return convolutional.train_one(settings, protocol_in(setting), images, checkpoint)
 
 
-def run(e, function, trials: list[dict], data_of) -> list[dict]:
-    """Experiment.run(); a checkpoint is removed when the log has the result on disk, and no sooner.
+def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
+    """runner.run(); removes the checkpoint of a trial once the log has its result on disk, and no sooner.
 
-    Says which checkpoints another program wrote; the results name it, too, in their `commits`.
+    Names the checkpoints that another program wrote; `commits` in the results names that program, too.
     Raises InputError for a checkpoint of other images, lest train() begins anew in its place."""
-    for t in trials:
-        if (path := checkpoint_of(t, str(e.folder), e.name)).exists():
-            saved = convolutional.Training.load(path)
-            if saved.images != conv_images.fingerprint(conv_images.select_images(data_of(t), saved.settings)):
-                way_out = "give those, or another --results, or remove it"
-                raise InputError(f"{path} is of other images, or of another order of them: {way_out}")
-            run = convolutional.Training(saved.settings, saved.protocol, saved.images)
-            if "commits" in convolutional.differences(saved, run):
-                convolutional.say_of_other_program(path, saved)
+    folder = str(runner.folder)
+    for setting in settings:
+        path = checkpoint_of(setting, folder, runner.name)
+        if path.exists():
+            check_checkpoint(path, data_of(setting))
 
-    def logged(t):
-        checkpoint_of(t, str(e.folder), e.name).unlink(missing_ok=True)
+    def logged(setting):
+        checkpoint_of(setting, folder, runner.name).unlink(missing_ok=True)
 
-    return e.run(function, trials, data_of, logged)
+    return runner.run(function, settings, data_of, logged)
 
 
-def finished_trial(record: dict, run: dict) -> dict:
-    """The trial that one of the runs in a JSON of conv_highway_networks.py is: its settings and what came out.
-
-    Raises ValueError for a run of the paper's protocol with other settings than that has; a branch may have its rate.
-    """
-    settings = protocols.Settings(**{field.name: run[field.name] for field in fields(protocols.Settings)})
-    protocol = protocols.Protocol(**{name: record[name] for name in protocols.Protocol._fields})
-    trial = setting(settings, protocol) | run
-    check_finished(trial)
-    if settings.protocol == "paper":
-        published = protocols.protocol_of(settings)
-        expected = setting(settings, published)
-        expected |= {"epochs": published.epochs, "gate_bias": find_net(settings.net).gate_bias}
-        if "parent" in run:
-            expected["lr"] = trial["lr"]
-        other = [name for name in expected if trial[name] != expected[name]]
-        if other:
-            name = other[0]
-            raise ValueError(f"the paper's protocol has {name} {expected[name]}, not {trial[name]}")
-    return trial
+def check_checkpoint(path: Path, data: hn.Dataset) -> None:
+    """Says whether another program wrote the checkpoint; raises InputError where it is of other images."""
+    saved = convolutional.Training.load(path)
+    images = conv_images.fingerprint(conv_images.select_images(data, saved.settings))
+    if saved.images != images:
+        advice = "give those, or another --results, or remove it"
+        raise InputError(f"{path} is of other images, or of another order of them: {advice}")
+    begun_here = convolutional.Training(saved.settings, saved.protocol, saved.images)
+    if "commits" in convolutional.differences(saved, begun_here):
+        convolutional.say_of_other_program(path, saved)
 
 
-def check_finished(trial: dict) -> None:
-    """Raises ValueError for a run whose parts contradict each other, and for numbers that none can have."""
-    if type(trial["seed"]) is not int or type(trial["diverged"]) is not bool:
-        raise ValueError("its seed is not a whole number, or diverged is not true or false")
-    history = trial["history"]
-    accuracies = history["test_acc"]
-    epochs = trial.get("stopped_after", trial["epochs"])
-    if trial["diverged"]:
-        epochs = len(accuracies)
-    if len(accuracies) != epochs or history["epoch"] != [*range(1, epochs + 1)]:
-        raise ValueError(f"its history is not one of {epochs} epochs")
-    if not all(0 <= accuracy <= 1 for accuracy in accuracies):
-        raise ValueError("an accuracy in its history is not from 0 to 1")
-    if "stopped_after" not in trial and not trial["diverged"] and trial["final_test_acc"] != accuracies[-1]:
-        raise ValueError(f"it ends at {trial['final_test_acc']}, its history at {accuracies[-1]}")
-    net = find_net(trial["net"])
-    classes = 100 if trial["data"] == "cifar-100" else 10
-    layers = net.layers_of(block=trial["block"], dropout=trial["dropout"], classes=classes)
-    if trial["n_parameters"] != ConvNet.sizes_of(net.shape, layers)["parameters"]:
-        raise ValueError(f"{trial['n_parameters']} parameters are not those of {trial['net']}")
+def without_pictures(result: dict) -> dict:
+    """The result less what pictures alone need."""
+    return {name: value for name, value in result.items() if name not in FOR_PICTURES}
 
 
-def percents(runs: list[dict]) -> list[float | None]:
-    """Test accuracy of each; None where it diverged.  Raises LookupError where there are no runs."""
-    if not runs:
-        raise LookupError("there are no such runs")
-    accuracies = [t["final_test_acc"] for t in runs]
-    return [None if accuracy is None else 100 * accuracy for accuracy in accuracies]
+# ---- What its runs reach ---------------------------------------------------------------------------------------------
 
 
-def in_epochs(runs: list[dict]) -> str:
-    epochs = runs[0]["epochs"]
-    unit = "epoch" if epochs == 1 else "epochs"
-    return f"{shown(percents(runs), digits=4)} in {epochs} {unit}"
+def by_kind(trials: list[dict]) -> list[list[dict]]:
+    """The runs of each kind, which differ in their seed alone, in the order of the first."""
+    groups = {}
+    for trial in trials:
+        groups.setdefault(kind_of(trial), []).append(trial)
+    return [*groups.values()]
 
 
-def judged_by_prediction(published: dict, runs: list[dict]) -> str:
-    """The verdict on a published mean ± sd, by whole runs of the published protocol: reproduced where their mean lies
-    in the prediction interval.  A run that diverged lies in none."""
-    accuracies = [t["final_test_acc"] for t in runs]
-    low, high = prediction_interval(published, len(runs))
-    inside = None not in accuracies and low <= mean(accuracies) <= high
-    one_run = ", one run" if len(runs) == 1 else ""
-    return judged([inside]) + one_run
-
-
-def expected(published: dict, runs: list[dict]) -> str:
-    """The prediction interval in words, in percent."""
-    low, high = prediction_interval(published, len(runs))
-    return f"95 % prediction interval {100 * low:.2f} to {100 * high:.2f}"
+def row_of(runs: list[dict]) -> dict:
+    """The row of the runs of one kind."""
+    first = runs[0]
+    return {
+        "net": first["net"],
+        "block": first["block"],
+        "data": first["data"],
+        "protocol": first["protocol"],
+        "parameters": first["n_parameters"],
+        "epochs": first["epochs"],
+        "test_accuracy": mean_sd_n([run["final_test_acc"] for run in runs]),
+        "seconds_per_epoch": seconds_per_epoch(runs),
+    }
 
 
 def seconds_per_epoch(runs: list[dict]) -> float | None:
-    """Of the fastest run, for the machine may have been busy during others; None where all of them diverged."""
-    each = [run["wallclock_sec"] / run["epochs"] for run in runs if not run["diverged"]]
-    return round(min(each), 1) if each else None
+    """Of the fastest run, for the machine may have been busy during others; None where all diverged."""
+    seconds = [run["wallclock_sec"] / run["epochs"] for run in runs if not run["diverged"]]
+    return round(min(seconds), 1) if seconds else None

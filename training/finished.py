@@ -1,29 +1,97 @@
 """Finished trainings as trials: what conv_highway_networks.py wrote, beside the trials that are there.
 
-A training of hours is run by conv_highway_networks.py, anywhere, and travels as the JSON that it wrote.  A run that was
-stopped, and a branch, are kept apart from whole runs.  Refused are runs on other images than the question's, or on a
-part of them; runs of the paper's protocol with other settings than that has; runs whose settings differ from those of
-their kind; and runs that are there already.
+A training of hours is run by conv_highway_networks.py, anywhere, and travels as the JSON that it wrote.
+Runs that were stopped, and branches, are kept apart from whole runs.  Refused are
+
+    runs on other images than the question's, or on a part of them
+    runs of the paper's protocol with other settings than that has
+    runs with other settings than those of their kind
+    runs that are there already
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from conv.layers import ConvNet
+from conv.nets import find_net
 from plumbing.files import InputError
-from training import conv_trials
+from training import conv_trials, protocols
+
+IDENTITY = (*conv_trials.SETTING, "parent")  # what tells a trial from others; a branch has a parent
+
+
+def with_runs(question, results: dict, path: Path, record: dict) -> dict:
+    """The results of a question with the runs of `record`, read from `path`, added to its trials.
+
+    Raises InputError for a record that is not one of conv_highway_networks.py, and for the runs that the
+    module's docstring names."""
+    trials = {group: [*runs] for group, runs in results["trials"].items()}
+    env = dict(results["env"])
+    added = list(results["settings"].get("added", []))
+    try:
+        data_set = record["data_set"]
+        sha256 = record["data_sha256"]
+        if env["data_sets"].get(data_set, sha256) != sha256:
+            raise ValueError(f"its images are not the {data_set} of the other trials")
+        env["data_sets"] = {data_set: sha256, **env["data_sets"]}
+        for run in record["runs"]:
+            group, trial = question.accept(record, run)
+            add_trial(question, trials, group, trial)
+            added.append({
+                "command": command_of(record, run),
+                "data_sha256_as_read": record["data_sha256_as_read"],
+                "env": record["env"],
+            })  # fmt: skip
+            env["git_of_trials"] = sorted({*env["git_of_trials"], *map(str, run["commits"])})
+    except KeyError as error:
+        raise InputError(f"{path} is not what conv_highway_networks.py writes: it has no {error}") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise InputError(f"{path} cannot be added: {error}") from error
+    settings = {**results["settings"], "added": added}
+    return {**results, "settings": settings, "env": env, "trials": trials}
+
+
+def add_trial(question, trials: dict, group: str, trial: dict) -> None:
+    """Adds a trial to its group, in place of one of the same run that was stopped sooner.
+
+    Raises ValueError where it is there already, and where whole runs of its kind have other settings."""
+    identity = identity_of(trial)
+    partial = trials.get("partial", [])
+    earlier = [other for other in partial if identity_of(other) == identity]
+    if group == "partial":
+        epochs = len(trial["history"]["epoch"])
+        if any(len(other["history"]["epoch"]) >= epochs for other in earlier):
+            raise ValueError(f"the run {trial['label']} is there already, as far or farther")
+    if group == "final":
+        check_whole_run(question, trials["final"], trial)
+    if earlier:
+        trials["partial"] = [other for other in partial if other not in earlier]
+    trials.setdefault(group, []).append(trial)
+
+
+def check_whole_run(question, others: list[dict], trial: dict) -> None:
+    """Raises ValueError where it is one of the others, or one of its kind has other settings."""
+    identity = identity_of(trial)
+    for other in map(identity_of, others):
+        if other == identity:
+            raise ValueError(f"the run {trial['label']} is there already")
+        if question.kind_of(other) != question.kind_of(trial):
+            continue
+        for name, value in other.items():
+            if name != "seed" and value != identity[name]:
+                raise ValueError(f"the runs of its kind have {name} {value}, not {identity[name]}")
 
 
 def identity_of(trial: dict) -> dict:
-    """What tells a trial from others: all of its settings and, of a branch, what it branches from."""
-    names = (*conv_trials.SETTING, "parent")
-    return {name: trial.get(name) for name in names}
+    return {name: trial.get(name) for name in IDENTITY}
 
 
 def command_of(record: dict, run: dict) -> str:
     """The command that trains this run."""
     words = ["python conv_highway_networks.py"]
-    words += [f"--{name} {run[name]}" for name in ("net", "data", "block", "protocol", "epochs", "seed")]
+    for name in ("net", "data", "block", "protocol", "epochs", "seed"):
+        words.append(f"--{name} {run[name]}")
     words += [f"--lr {record['lr']}", f"--gate-bias {run['gate_bias']}"]
     if "stopped_after" in run:
         words.append(f"--stop-after {run['stopped_after']}")
@@ -32,50 +100,54 @@ def command_of(record: dict, run: dict) -> str:
     return " ".join(words)
 
 
-def add_trial(question, trials: dict, group: str, trial: dict) -> None:
-    """Adds a trial to its group.  A stopped run takes the place of one that was stopped sooner, and a whole run that
-    of a stopped one.
-
-    Raises ValueError where it is there already, and where it would join whole runs of its kind with other settings."""
-    identity = identity_of(trial)
-    partial = trials.get("partial", [])
-    earlier = [t for t in partial if identity_of(t) == identity]
-    as_far = [t for t in earlier if len(t["history"]["epoch"]) >= len(trial["history"]["epoch"])]
-    if group == "partial" and as_far:
-        raise ValueError(f"the run {trial['label']} is there already, as far or farther")
-    for t in trials["final"] if group == "final" else []:
-        if identity_of(t) == identity:
-            raise ValueError(f"the run {trial['label']} is there already")
-        same_kind = (question.kind_of(t), t["protocol"]) == (question.kind_of(trial), trial["protocol"])
-        other = [name for name in identity if name != "seed" and identity[name] != identity_of(t)[name]]
-        if same_kind and other:
-            raise ValueError(f"the runs of its kind have {other[0]} {t.get(other[0])}, not {trial.get(other[0])}")
-    if earlier:
-        trials["partial"] = [t for t in partial if t not in earlier]
-    trials.setdefault(group, []).append(trial)
+# ---- A run as a trial ------------------------------------------------------------------------------------------------
 
 
-def with_runs(question, results: dict, path: Path, record: dict) -> dict:
-    """The results of a question with the runs of `record`, read from `path`, added to its trials.
+def finished_trial(record: dict, run: dict) -> dict:
+    """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
 
-    Raises InputError for a record that is not one of conv_highway_networks.py, for runs that are not the question's,
-    and for those it has already."""
-    trials = {name: [*group] for name, group in results["trials"].items()}
-    env = dict(results["env"])
-    added = list(results["settings"].get("added", []))
-    try:
-        if env["data_sets"].get(record["data_set"], record["data_sha256"]) != record["data_sha256"]:
-            raise ValueError(f"its images are not the {record['data_set']} of the other trials")
-        for run in record["runs"]:
-            group, trial = question.accept(record, run)
-            add_trial(question, trials, group, trial)
-            how = {"command": command_of(record, run), "data_sha256_as_read": record["data_sha256_as_read"]}
-            added.append({**how, "env": record["env"]})
-            env["git_of_trials"] = sorted({*env["git_of_trials"], *map(str, run["commits"])})
-        env["data_sets"] = {record["data_set"]: record["data_sha256"], **env["data_sets"]}
-    except KeyError as error:
-        raise InputError(f"{path} is not what conv_highway_networks.py writes: it has no {error}") from error
-    except (ValueError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} cannot be added: {error}") from error
-    settings = {**results["settings"], "added": added}
-    return {**results, "settings": settings, "env": env, "trials": trials}
+    Raises ValueError for a run that contradicts itself, and for one of the paper's protocol with other
+    settings than that has; a branch may have another rate."""
+    settings = conv_trials.settings_in(run)
+    protocol = conv_trials.protocol_in(record)
+    trial = {**conv_trials.setting(settings, protocol), **run}
+    check_finished(trial)
+    if trial["protocol"] == "paper":
+        check_paper(trial)
+    return trial
+
+
+def check_finished(trial: dict) -> None:
+    """Raises ValueError where parts of a run contradict each other, and for numbers that no run can have."""
+    if type(trial["seed"]) is not int or type(trial["diverged"]) is not bool:
+        raise ValueError("its seed is not a whole number, or diverged is not true or false")
+    history = trial["history"]
+    accuracies = history["test_acc"]
+    epochs = trial.get("stopped_after", trial["epochs"])
+    if trial["diverged"]:
+        epochs = len(accuracies)
+    if len(accuracies) != epochs or history["epoch"] != [*range(1, epochs + 1)]:
+        raise ValueError(f"its history is not one of {epochs} epochs")
+    if not all(0 <= accuracy <= 1 for accuracy in accuracies):
+        raise ValueError("an accuracy in its history is not from 0 to 1")
+    is_whole = "stopped_after" not in trial and not trial["diverged"]
+    if is_whole and trial["final_test_acc"] != accuracies[-1]:
+        raise ValueError(f"it ends at {trial['final_test_acc']}, its history at {accuracies[-1]}")
+    net = find_net(trial["net"])
+    classes = 100 if trial["data"] == "cifar-100" else 10
+    layers = net.layers_of(block=trial["block"], dropout=trial["dropout"], classes=classes)
+    if trial["n_parameters"] != ConvNet.sizes_of(net.shape, layers)["parameters"]:
+        raise ValueError(f"{trial['n_parameters']} parameters are not those of {trial['net']}")
+
+
+def check_paper(trial: dict) -> None:
+    """Raises ValueError where a setting is not that of the paper's protocol."""
+    settings = conv_trials.settings_in(trial)
+    protocol = protocols.protocol_of(settings)
+    expected = conv_trials.setting(settings, protocol)
+    expected["epochs"] = protocol.epochs
+    expected["gate_bias"] = find_net(trial["net"]).gate_bias
+    for name, value in expected.items():
+        is_rate_of_branch = name == "lr" and "parent" in trial
+        if trial[name] != value and not is_rate_of_branch:
+            raise ValueError(f"the paper's protocol has {name} {value}, not {trial[name]}")

@@ -1,51 +1,63 @@
-"""A net layer by layer, batch first: gates, block states, and the gradient between them, by the net's own blocks."""
+"""A net layer by layer: the states, the gates, and the gradient between blocks, by the net's own code.
+
+All arrays are batch first.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
 import highway_networks as hn
 
+SLICE = 500  # rows at a time: the arrays of a layer stay in the cache
+
 
 def first(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
-    """x (N, d_in) -> the first, plain layer's output (N, hidden): the state that the first block sees."""
+    """x (N, d_in) -> the output (N, hidden) of the plain first layer: the state that the first block sees."""
     z = x.astype(net.dtype) @ net.W_in.T + net.b_in
     net.activate(z, z)
     return z
 
 
 def block(net: hn.DeepNet, layer: int, x: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """T, None without a gate, and y of one block for its input x, (N, hidden) each."""
-    a = _forward(net, layer, x)
-    return net.block.transform_gate(a).T if net.block.gates else None, a.y.T.copy()
+    """T and y of one block for its input x, (N, hidden) all three; T is None where it has no gate."""
+    arrays = _forward(net, layer, x)
+    T = net.block.transform_gate(arrays).T if net.block.gates else None
+    return T, arrays.y.T.copy()
 
 
 def _forward(net, layer, x):
-    """The arrays of a layer, in which a way back may follow."""
-    a = net.workspace(len(x), "layer").layers[layer]
-    a.x[:] = x.T
+    """The arrays of one layer after its forward pass; a backward pass may follow."""
+    arrays = net.workspace(len(x), "layer").layers[layer]
+    arrays.x[:] = x.T
     with np.errstate(over="ignore"):  # as in DeepNet
-        net.block_forward(a)
-    return a
+        net.block_forward(arrays)
+    return arrays
 
 
 def block_back(net: hn.DeepNet, layer: int, x: np.ndarray, dy: np.ndarray) -> np.ndarray:
-    """dL/dy (N, hidden) of one block for its input x -> dL/dx (N, hidden)."""
-    a = _forward(net, layer, x)
-    a.dy[:] = dy.T
-    return net.block_backward(a, a.dy).T.copy()
+    """dL/dy of one block for its input x -> dL/dx, (N, hidden) all three."""
+    arrays = _forward(net, layer, x)
+    arrays.dy[:] = dy.T
+    return net.block_backward(arrays, arrays.dy).T.copy()
 
 
 def carry(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
-    """C (N, hidden), the share of x in y: what of dL/dy is carried past the products."""
-    a = _forward(net, layer, x)
-    a.dy[:] = 1
-    carried = net.block.backward(a, a.dy)
+    """C (N, hidden) of one block for its input x: dL/dx = C dL/dy, carried past the weights, + the rest.
+
+    C is 1 - T for a highway block, 1 for a residual one, 0 for a plain one."""
+    arrays = _forward(net, layer, x)
+    arrays.dy[:] = 1
+    carried = net.block.backward(arrays, arrays.dy)
     return np.zeros_like(x) if carried is None else carried.T.copy()
 
 
-def walk(net: hn.DeepNet, state: np.ndarray, layers=None):
-    """Yields (layer, T, x, y) of one block after another, all of them or these, each fed with what the last gave."""
+def walk(net: hn.DeepNet, state: np.ndarray, layers=None) -> Iterator[tuple]:
+    """Yields (layer, T, x, y), block by block; the y of one is the x of the next.
+
+    `layers` are the blocks to pass through, all by default; the others are left out."""
     for layer in range(net.depth) if layers is None else layers:
         T, y = block(net, layer, state)
         yield layer, T, state, y
@@ -53,38 +65,46 @@ def walk(net: hn.DeepNet, state: np.ndarray, layers=None):
 
 
 def logits(net: hn.DeepNet, state: np.ndarray) -> np.ndarray:
-    """The last block's output (N, hidden) -> (N, d_out)."""
+    """The output of the last block (N, hidden) -> (N, d_out)."""
     return state @ net.W_out.T + net.b_out
 
 
-def slices(n: int, size: int = 500):
-    """Slices of n rows, a few hundred at a time: a layer's arrays stay in the cache."""
-    return (slice(start, min(start + size, n)) for start in range(0, n, size))
+def slices(n: int) -> Iterator[slice]:
+    """Slices of n rows, in order."""
+    return (slice(start, min(start + SLICE, n)) for start in range(0, n, SLICE))
 
 
 def in_dtype(net: hn.DeepNet, dtype) -> hn.DeepNet:
     """The same net in another arithmetic."""
-    sizes, rng = (net.d_in, net.d_out, net.hidden, net.depth), np.random.default_rng(0)
-    twin = hn.DeepNet(*sizes, net.block, rng, activation=net.activation, dtype=dtype)
+    rng = np.random.default_rng(0)  # what it draws is overwritten
+    twin = hn.DeepNet(
+        net.d_in, net.d_out, net.hidden, net.depth, net.block, rng, activation=net.activation, dtype=dtype
+    )
     twin.parameters[:] = net.parameters
     return twin
 
 
 def gradient_flow(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> tuple[list[float], float]:
-    """How the gradient of the loss comes back: the mean over examples of |dL/dx_l| for the output x_l of every layer,
-    the first layer's first; and the identity part: the mean over units of the product of all blocks' C."""
+    """How the gradient of the loss on images x (N, d_in) with labels y (N,) comes back, in float64.
+
+    First, for every layer, the plain one first: |dL/dx_l| for its output x_l and the loss L of one image, a mean over
+    images, four digits.  Second, the identity part of the gradient: the product of C over all blocks, a mean over
+    units and images."""
     net = in_dtype(net, np.float64)
     states = [first(net, x)]
     states += [y_l for *_, y_l in walk(net, states[0])]
     _, d_logits = hn.softmax_cross_entropy(logits(net, states[-1]), y)
-    dy, identity = len(y) * d_logits @ net.W_out, 1.0  # of each example's own loss
+    dy = len(y) * d_logits @ net.W_out  # of the loss of one image, not of the mean
     norms = [np.linalg.norm(dy, axis=1).mean()]
+    identity = 1.0
     for layer in reversed(range(net.depth)):
         identity = identity * carry(net, layer, states[layer])
         dy = block_back(net, layer, states[layer], dy)
         norms.append(np.linalg.norm(dy, axis=1).mean())
-    return [float(f"{norm:.4g}") for norm in reversed(norms)], float(np.mean(identity))
+    norms.reverse()
+    return [float(f"{norm:.4g}") for norm in norms], float(np.mean(identity))
 
 
 def rounded(array: np.ndarray, digits: int = 3) -> list:
+    """The array as lists of numbers with so many decimals."""
     return np.round(np.asarray(array, np.float64), digits).tolist()

@@ -3,7 +3,7 @@
 The text is that of whole files, comments included: of the module of the trial's function, and of all that it imports,
 directly or not, wherever they lie and wherever in them an import stands.  Installed packages, the standard library,
 claims/, plumbing/ and report/ do not count.  So a changed comment runs trials anew; that is the price of a simple
-rule.  Finished trials travel as JSON, results/NAME.json.  What importlib imports by a name that is computed is not seen.
+rule.  Finished trials travel as JSON, results/NAME.json.  What importlib imports by a computed name is not seen.
 """
 
 from __future__ import annotations

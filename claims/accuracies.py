@@ -1,0 +1,110 @@
+"""Test accuracies over seeds, and the rules that judge a published accuracy by them.
+
+Whole runs of the published protocol alone reproduce a published number, or do not.  Runs of another recipe
+leave it untested; but they may show that at least so much can be reached.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from claims.claim import sample, verdict_of
+from claims.rules import mean, prediction_interval, standard_error
+
+
+@dataclass(frozen=True)
+class Accuracies:
+    """Test accuracies of runs that differ in their seed alone."""
+
+    over_seeds: list[float | None]  # None where the run diverged
+    epochs: int
+    images: int  # that they are tested on
+
+    @classmethod
+    def of(cls, runs: list[dict]) -> Accuracies:
+        """Those of whole convolutional runs; raises LookupError where there are no runs."""
+        if not runs:
+            raise LookupError("there are no such runs")
+        return cls([run["final_test_acc"] for run in runs], runs[0]["epochs"], runs[0]["n_test"])
+
+    def __str__(self) -> str:
+        unit = "epoch" if self.epochs == 1 else "epochs"
+        return f"{sample(self.percents, 4)} in {self.epochs} {unit}"
+
+    @property
+    def percents(self) -> list[float | None]:
+        return [None if accuracy is None else 100 * accuracy for accuracy in self.over_seeds]
+
+    @property
+    def mean(self) -> float:
+        """NaN where a run diverged."""
+        return mean(self.over_seeds)
+
+    @property
+    def standard_error(self) -> float:
+        """Of the mean, as the number of test images limits it; NaN where a run diverged.
+
+        More runs do not lessen it: they are tested on the same images."""
+        return standard_error(self.mean, self.images)
+
+    def verdict(self, words: str) -> str:
+        """The verdict, which says so where it rests on one run."""
+        return f"{words}, one run" if len(self.over_seeds) == 1 else words
+
+
+# ---- Rules -----------------------------------------------------------------------------------------------------------
+
+
+def reaches(published: dict, epochs: int, paper: Accuracies | None, other: Accuracies | None) -> str:
+    """The verdict on a published {mean, sd, runs} after so many epochs.
+
+    Our mean by the paper's protocol must lie in the prediction interval of the published runs or, where no
+    deviation is published, within 1.96 standard errors of the published mean.  A mean over a run that
+    diverged lies nowhere."""
+    if paper is None:
+        return not_tested(epochs, other)
+    if published["sd"]:
+        low, high = prediction_interval(published, len(paper.over_seeds))
+        inside = low <= paper.mean <= high
+    else:
+        inside = abs(paper.mean - published["mean"]) <= 1.96 * paper.standard_error
+    return paper.verdict(verdict_of([inside]))
+
+
+def is_at_least(bound: float, epochs: int, paper: Accuracies | None, other: Accuracies | None) -> str:
+    """The verdict on "at least so much", by two standard errors.
+
+    Runs of any recipe can show it, but only those of the paper's protocol can refute it."""
+    runs = paper or other
+    excess = runs.mean - bound
+    margin = 2 * runs.standard_error
+    if excess > margin:
+        return runs.verdict("reproduced" if paper else "reproduced in another recipe")
+    if paper is None:
+        return not_tested(epochs, other)
+    return runs.verdict("not reproduced" if excess < -margin else "not clear")
+
+
+def not_tested(epochs: int, other: Accuracies) -> str:
+    return f"not tested in {epochs} epochs; {other} of another recipe"
+
+
+# ---- As text ---------------------------------------------------------------------------------------------------------
+
+
+def side_by_side(published: dict, paper: Accuracies | None, other: Accuracies | None, name_of_other: str) -> str:
+    """Our accuracies: by the paper's protocol, with what is expected of it, and by the other one."""
+    parts = []
+    if paper:
+        parts.append(f"{paper} ({expected(published, paper)})")
+    if other:
+        parts.append(f"{name_of_other}: {other}")
+    return "; ".join(parts)
+
+
+def expected(published: dict, paper: Accuracies) -> str:
+    """In percent, the prediction interval or, where no deviation is published, the standard error."""
+    if published.get("sd"):
+        low, high = prediction_interval(published, len(paper.over_seeds))
+        return f"95 % prediction interval {100 * low:.2f} to {100 * high:.2f}"
+    return f"± {100 * paper.standard_error:.2f}, standard error on {paper.images} images"

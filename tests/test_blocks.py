@@ -1,0 +1,157 @@
+"""What the questions on kinds of block claim: made-up results, and the verdicts that the rules give them."""
+
+import json
+
+import pytest
+from conftest import ROOT, verdict_on
+
+from experiments import blocks, very_deep
+from plumbing.records import select
+
+DEPTHS = blocks.BUDGETS["default"]["layers"]
+NETS = (("highway", 50), ("residual", 50), ("residual", 71), ("highway-carry", 50), ("highway-carry", 41))
+
+
+def made_up(changes: dict | None = None) -> dict:
+    """A record of nets that all train to 0.97 and a loss of 0.01 at every depth, with T 0.2 early and 0.1 late.
+
+    `changes` has other values, {(name, block, width, layers): value}; None is a net that diverged."""
+    changes = changes or {}
+    trials = []
+    for block, width in NETS:
+        for layers in DEPTHS:
+            for seed in range(3):
+
+                def value(name, usual, net=(block, width, layers), seed=seed):
+                    changed = changes.get((name, *net), usual)
+                    return None if changed is None else changed * (1 + 1e-4 * seed)
+
+                trials.append({
+                    "block": block,
+                    "width": width,
+                    "layers": layers,
+                    "loss": value("loss", 0.01),
+                    "test_accuracy": value("accuracy", 0.97),
+                    "mean_T": [value("early", 0.2), 0.15, value("late", 0.1)],
+                    "trained": {"gradient": [value("gradient", 0.6), 1.0]},
+                })  # fmt: skip
+    return {"settings": {"layers": DEPTHS}, "trials": {"final": trials}}
+
+
+def at_all_depths(**thirds: float) -> dict:
+    """Other mean T of highway blocks, early or late."""
+    return {(third, "highway", 50, layers): T for third, T in thirds.items() for layers in DEPTHS}
+
+
+USUAL = {
+    "carry-gate-not-needed": "reproduced",
+    "carry-gate-trains": "reproduced",
+    "early-gates-more-open": "in part",
+    "gradient-fades": "not reproduced",
+    "residual-half-parameters": "reproduced",
+    "residual-better": "not clear",
+}
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdicts"),
+    [
+        ({}, {}),
+        ({("accuracy", "residual", 50, 50): 0.9677}, {"residual-half-parameters": "in part"}),
+        ({("accuracy", "residual", 50, 50): 0.968}, {"residual-half-parameters": "in part, the rest not clear"}),
+        ({("accuracy", "residual", 50, 50): 0.9683}, {}),
+        ({("accuracy", "residual", 50, 50): None}, {"residual-half-parameters": "in part"}),
+        ({("accuracy", "residual", 71, 50): None}, {"residual-better": "not reproduced"}),
+        ({("accuracy", "residual", 71, 50): 0.98}, {"residual-better": "in part, the rest not clear"}),
+        (
+            {("accuracy", "highway", 50, 50): 0.5},
+            {"carry-gate-not-needed": "in part", "residual-better": "in part, the rest not clear"},
+        ),
+        ({("accuracy", "highway-carry", 50, 10): 0.98}, {"carry-gate-not-needed": "in part"}),
+        ({("accuracy", "highway-carry", 50, 10): None}, {"carry-gate-trains": "in part"}),
+        ({("accuracy", "highway-carry", 41, 200): 0.5}, {"carry-gate-trains": "in part"}),
+        ({("early", "highway", 50, 10): 0.6}, {}),
+        (at_all_depths(early=0.6, late=0.1), {"early-gates-more-open": "reproduced"}),
+        (at_all_depths(late=0.3), {"early-gates-more-open": "not reproduced"}),
+        ({("gradient", "highway", 50, 200): 0.4}, {"gradient-fades": "in part"}),
+        (
+            {("gradient", "highway", 50, 200): None, ("gradient", "highway", 50, 100): None},
+            {"gradient-fades": "not clear"},
+        ),
+    ],
+)
+def test_the_verdicts_on_the_blocks(changes, verdicts):
+    record = made_up(changes)
+    for claim_id, expected in {**USUAL, **verdicts}.items():
+        assert verdict_on("blocks", claim_id, record) == expected, claim_id
+
+
+@pytest.mark.parametrize(
+    ("losses", "accuracy_at_1000", "expected"),
+    [
+        ({}, 0.97, "not reproduced"),
+        ({200: 0.031}, 0.97, "in part"),
+        ({100: 0.031, 200: 0.031}, 0.5, "reproduced"),
+        ({100: 0.03, 200: 0.03}, 0.9, "not clear"),
+        ({100: None, 200: None}, 0.5, "in part, the rest not clear"),
+    ],
+)
+def test_the_verdict_on_depths_beyond_100(losses, accuracy_at_1000, expected):
+    record = made_up({("loss", "highway", 50, layers): loss for layers, loss in losses.items()})
+    best = [{"test_accuracy": accuracy_at_1000 + noise} for noise in (-0.001, 0, 0.001)]
+    deepest = {"trials": {"best": best}}
+    assert verdict_on("blocks", "struggles-beyond-100", record, deepest) == expected
+
+
+@pytest.mark.parametrize(("block", "expected"), [("residual", "not reproduced"), ("highway", "reproduced")])
+def test_the_kind_that_lost_all_seeds_is_the_worse(block, expected):
+    record = made_up({("accuracy", block, 50, layers): None for layers in DEPTHS})
+    assert verdict_on("blocks", "residual-half-parameters", record) == expected
+
+
+# ---- A thousand layers -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("loss_factor", "accuracy", "expected"),
+    [
+        (2.9, 0.95, "reproduced"),
+        (3.1, 0.95, "in part"),
+        (3.1, 0.1, "not reproduced"),
+        (None, None, "not reproduced"),  # one seed diverged: that is enough
+    ],
+)
+def test_residual_nets_go_on_where_they_train_as_well_as_shallower_ones(loss_factor, accuracy, expected):
+    final = []
+    for block in very_deep.BLOCKS:
+        for layers in very_deep.LAYERS:
+            for seed in range(3):
+                net = {"loss": 0.1 * (1 + seed / 1000), "test_accuracy": 0.95 + seed / 1000}
+                if (block, layers) == ("residual", 1000) and loss_factor:
+                    net = {"loss": loss_factor * net["loss"], "test_accuracy": accuracy + seed / 1000}
+                elif (block, layers, seed) == ("residual", 1000, 0):
+                    net = {"loss": None, "test_accuracy": None}
+                final.append({"block": block, "layers": layers, "skipped_accuracy": 0.9, **net})
+    record = {"settings": {"layers": very_deep.LAYERS}, "trials": {"final": final}}
+    assert verdict_on("very_deep", "residual-past-1000", record) == expected
+
+
+# ---- Rows ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_gradient_at_the_first_layer_over_that_at_the_last():
+    assert blocks.first_over_last([3.0, 9.0, 2.0]) == 1.5
+    assert blocks.first_over_last([3.0, 0.0]) is None
+    assert blocks.first_over_last([None, 1.0]) is None
+    assert blocks.first_over_last([1.0, None]) is None
+
+
+def test_a_net_that_lost_a_seed_has_no_mean():
+    record = json.loads((ROOT / "results" / "blocks.json").read_text())
+    rows = blocks.rows(record)
+    net = select(rows, row="net", block="highway-carry", width=41, layers=200)
+    assert net["test_accuracy"] == net["loss"] == {"mean": None, "sd": None, "n": 1}
+    gates = select(rows, row="gates", block="highway-carry", layers=200)
+    assert gates["mean_T_early"]["mean"] is None
+    highway = [row for row in rows if row["row"] == "net" and row["block"] == "highway" and row["layers"] == 200]
+    assert len(highway) == 1  # its two widths are one
