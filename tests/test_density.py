@@ -15,6 +15,7 @@ Counted are, per 1000 lines that are not blank, room by room (a folder, or a fil
 
 import ast
 import collections
+import functools
 import json
 import subprocess
 import sys
@@ -90,6 +91,7 @@ def tracked_files() -> list[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
 
 
+@functools.cache
 def count():
     """{room: {kind: faults per 1000 lines}}, and the places {(room, kind): [a line of text each]}."""
     n_lines = collections.Counter()
@@ -120,7 +122,10 @@ def lowered(old: dict, new: dict) -> dict:
     return result
 
 
-@pytest.fixture(scope="module")
+pytestmark = pytest.mark.xdist_group("density")  # counted once
+
+
+@pytest.fixture
 def counted():
     if not (ROOT / ".git").exists():
         pytest.skip("no clone: git tells which files are the project's")

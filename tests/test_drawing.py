@@ -145,7 +145,7 @@ def test_the_same_json_gives_the_same_bytes(draw, tmp_path):
     assert (tmp_path / "out" / "depth_sweep.png").read_bytes() == before
 
 
-def test_pictures_move_with_the_numbers(draw, tmp_path):
+def test_pictures_move_with_the_numbers():
     """Each picture is drawn from the fields it is about: change one, and the picture changes."""
     fields = {
         "learning_curves": ("plain", "history", "test_acc"),
@@ -163,7 +163,7 @@ def test_pictures_move_with_the_numbers(draw, tmp_path):
         for key in path:
             target = target[key]
         target[last] = [0.3 for _ in target[last]] if isinstance(target[last], list) else 0.3
-        pictures = [style.png(registry.PICTURES[name][1](each)) for each in (record, record, changed)]
+        pictures = [style.png(registry.PICTURES[name].draw(shown), dpi=30) for shown in (record, record, changed)]
         assert pictures[0] == pictures[1] != pictures[2]
 
 
@@ -200,7 +200,7 @@ def test_the_benchmark_picture(draw, tmp_path):
     process, drawn = draw("--only", "benchmark")
     assert process.returncode == 0, process.stderr
     assert drawn == ["benchmark.png"]
-    pictures = [style.png(benchmark.benchmark(*benchmark_results(ms).values())) for ms in (2.0, 2.0, 3.0)]
+    pictures = [style.png(benchmark.benchmark(*benchmark_results(ms).values()), dpi=30) for ms in (2.0, 2.0, 3.0)]
     assert pictures[0] == pictures[1] != pictures[2]
     for text, message in (
         ("{}", "is not a results file"),

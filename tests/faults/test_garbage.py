@@ -8,7 +8,6 @@ import os
 import random
 import shutil
 
-import matplotlib
 import numpy as np
 import pytest
 from conftest import ROOT, SMALL, idx_bytes, in_process, one_line_error, write_data_set
@@ -30,7 +29,7 @@ import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
 from plumbing.files import InputError, read_arrays, read_json
 from plumbing.records import load_record, load_results
-from report import registry
+from report import registry, style
 
 
 def outcome(main, words) -> tuple[int, str]:
@@ -194,7 +193,9 @@ def spoil(record, value, seed):
 @pytest.fixture(scope="module")
 def canvas(tmp_path_factory):
     """A folder to draw in; small pictures, quickly drawn."""
-    with matplotlib.rc_context({"savefig.dpi": 20}):
+    with pytest.MonkeyPatch.context() as patch:
+        for program in (viz, gif):
+            patch.setattr(program, "png", lambda fig, dpi=None: style.png(fig, dpi=20))
         yield tmp_path_factory.mktemp("canvas")
 
 
