@@ -141,7 +141,7 @@ def test_a_step_with_batch_normalisation_is_measured_by_the_program_alone():
 
 
 def test_where_our_products_are_held_to_avx2_all_are():
-    """What a processor without AVX-512 runs is compared with what the rivals run there."""
+    """Held to AVX2, we are compared with rivals that are held to it, too."""
     code = "import benchmarks.one_thread, os; print(*sorted(os.environ.items()))"
 
     def environment(coretype: str) -> str:
@@ -185,7 +185,7 @@ TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1
 
 @pytest.fixture
 def quick(monkeypatch, tmp_path):
-    """main(name, *words) of a benchmark, in this process and soon: what it writes is tried, not what it measures."""
+    """quick(name, *words) runs a benchmark on tiny nets: tests look at what it writes, not at what it measures."""
     small = (1, 28, 28), [("conv", 5, 2, "valid"), ("highway", 3), ("dense", 10)]
     monkeypatch.setattr(conv_step, "NETS", dict.fromkeys(conv_step.NETS, small))
     monkeypatch.setattr(conv_step, "peak_mb", lambda *words: None)

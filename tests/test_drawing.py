@@ -44,7 +44,7 @@ def small_run(block, epochs=3, layers=4, level=0.9):
 
 
 def published(depths=(4,)):
-    """The published program's schema: no gate bias, clip, data set or seeds, and nothing says `diverged`."""
+    """A record in the published program's schema: no gate bias, clip, data set or seeds, and nothing says `diverged`."""
     head = {
         "seed": 0,
         "hidden": 8,
@@ -89,8 +89,9 @@ PROGRAMS = {"visualize_highway_networks.py": viz, "make_highway_networks_gif.py"
 
 @pytest.fixture
 def draw(tmp_path, capsys):
-    """Draws from the records given by name, in this process unless told otherwise; how it ended, and what lies in the
-    output folder.
+    """draw(*words, run=..., sweep=..., seeds=...) draws from these records, in this process unless told otherwise.
+
+    Returns the finished process, and the names of the files in the output folder.
     """
 
     def call(*words, script="visualize_highway_networks.py", in_process=True, **records):
@@ -168,7 +169,6 @@ def test_pictures_move_with_the_numbers():
 
 
 def test_what_is_missing_is_named():
-    """Beside the program lie run.json and the others; with only one picture's file missing the rest is drawn."""
     process = run("visualize_highway_networks.py", "--run", "nowhere.json")
     assert "nowhere.json" in one_line_error(process)
 
@@ -285,7 +285,7 @@ def test_the_gif_has_a_frame_an_epoch(draw, tmp_path, record):
 
 
 def test_a_frame_shows_the_accuracies_of_its_own_epoch(monkeypatch):
-    """Though gates are known before the first epoch, too, or not after each."""
+    """Gates may be known before the first epoch, and not after every one."""
     shown = {}
     monkeypatch.setattr(gif, "png", lambda fig, dpi: shown.update(fig=fig) or style.png(fig, dpi))
     record = ours([(0, 4)])
@@ -330,7 +330,7 @@ def test_the_page_is_written_whatever_backend_a_user_named():
 
 @pytest.mark.parametrize("name", ["gates", "routing", "table1", "cifar"])
 def test_no_picture_is_upside_down(monkeypatch, name):
-    """As after an import of other code that sets matplotlib's origin."""
+    """Other code may have set matplotlib's image.origin."""
     pictures = [picture for picture in registry.PICTURES.values() if name in picture.sources]
     n_images = 0
     monkeypatch.setitem(style.plt.rcParams, "image.origin", "lower")

@@ -474,7 +474,7 @@ def test_a_digit_can_be_drawn_by_keys(driver):
 @browser_only
 @together
 def test_an_answer_is_there_as_soon_as_something_changes(driver):
-    """Before the browser draws again, with what it took; the effects of single blocks come with the next frame."""
+    """The answer and its time are there before the browser draws; the effects of single blocks come with that frame."""
     logits = "[...now.logits]"
     text = "$('took').textContent"
     driver.execute_script("startDrawing(); stroke(80, 60)")

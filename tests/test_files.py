@@ -1,5 +1,6 @@
-"""Files: what is read is bounded before it is made, what is written keeps its place, its permissions and its links, and
-two commands do not write one place."""
+"""Files: no more is read than a format can hold, a replaced file keeps its permissions and its links, and two commands
+never write to one place.
+"""
 
 import contextlib
 import errno
@@ -32,7 +33,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions a
 
 @contextlib.contextmanager
 def at_most(megabytes):
-    """Fails where Python and NumPy have asked for more memory meanwhile."""
+    """Fails if Python and NumPy ask for more memory meanwhile."""
     tracemalloc.start()
     try:
         yield
@@ -186,7 +187,7 @@ def test_the_nets_of_two_json_files_lie_side_by_side(tmp_path, shapes):
 
 
 def special_files(folder):
-    """A pipe that nobody writes to, a device without an end, a socket, a folder: name and path of each."""
+    """The paths of a pipe that nobody writes to, an endless device, a socket and a folder."""
     os.mkfifo(folder / "pipe")
     here = os.getcwd()
     os.chdir(folder)  # the name of a socket must be short
@@ -345,7 +346,7 @@ def npy_bytes(text) -> bytes:
 
 
 def other_size(part: bytes, size: int) -> bytes:
-    """The header of an .npy file says that it holds so many numbers."""
+    """An .npy file, its header changed to say that it holds `size` numbers."""
     length = 10 + int.from_bytes(part[8:10], "little")
     old = part[10:length].decode()
     shape = old[old.index("'shape'") :].split(")")[0]
@@ -433,7 +434,7 @@ def test_two_processes_of_the_same_number(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("seconds", [-2 * LEFTOVER_AGE, -100, 100, 2 * LEFTOVER_AGE])
 def test_two_writers_whose_clocks_differ(tmp_path, monkeypatch, seconds):
-    """Whatever clock a program has: the file of a write that is under way is not taken for a leftover."""
+    """By no clock is a write under way taken for a leftover."""
     target = tmp_path / "run.json"
     with written_beside({target: b"one"}) as one:
         now = time.time() + seconds

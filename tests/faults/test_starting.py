@@ -303,7 +303,7 @@ def test_the_subsets_of_many_seeds_are_not_made_at_once(jobs, monkeypatch):
 @unix
 @pytest.mark.parametrize("words", [(), ("--seeds", "0,1")])
 def test_each_line_is_one_write(words, tmp_path, data_set):
-    """Of the command and of its workers: what is written to such a socket is received as it was written."""
+    """A socket of datagrams keeps writes apart: those of the command and of its workers are whole lines."""
     receiver, sender = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     command = [ROOT / "highway_networks.py", *SMALL, *words, "--data-dir", data_set, "--jobs", 2, "--no-save"]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
