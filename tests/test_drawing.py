@@ -44,7 +44,7 @@ def small_run(block, epochs=3, layers=4, level=0.9):
 
 
 def published(depths=(4,)):
-    """A record in the published program's schema: no gate bias, clip, data set or seeds, and nothing says `diverged`."""
+    """A record of the published program: no gate bias, clip, data set or seeds, and nothing says `diverged`."""
     head = {
         "seed": 0,
         "hidden": 8,
