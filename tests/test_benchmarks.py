@@ -27,7 +27,8 @@ def test_the_straightforward_program_is_an_oracle(block):
     rng = np.random.default_rng(0)
     net = hn.DeepNet(*SIZES, block, rng, dtype=np.float64)
     net.parameters[:] += rng.normal(0, 0.1, net.parameters.shape)
-    x, y = rng.normal(size=(9, 784)), rng.integers(0, 10, 9)
+    x = rng.normal(size=(9, 784))
+    y = rng.integers(0, 10, 9)
     loss, gradient = rivals.Straightforward(net, x, y).loss_and_gradient(x, y)
     ours, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
     assert loss == pytest.approx(ours, abs=1e-10)
@@ -38,7 +39,8 @@ def test_the_straightforward_program_is_an_oracle(block):
 def test_the_straightforward_program_follows_us(block):
     net = hn.DeepNet(*SIZES, block, np.random.default_rng(3), dtype=np.float64)
     x, y = step.mnist_like(60)
-    theirs, optimizer = rivals.Straightforward(net, x, y), hn.Adam(net.parameters)
+    theirs = rivals.Straightforward(net, x, y)
+    optimizer = hn.Adam(net.parameters)
     for rows in np.arange(60).reshape(3, 20):
         loss, _ = theirs._loss_and_gradient(x[rows].astype(float), y[rows])
         theirs.step(rows)
@@ -139,7 +141,7 @@ def test_a_step_with_batch_normalisation_is_measured_by_the_program_alone():
 
 
 def test_where_our_products_are_held_to_avx2_all_are():
-    """What a processor without AVX-512 runs is compared with what the rivals run there."""
+    """Held to AVX2, we are compared with rivals that are held to it, too."""
     code = "import benchmarks.one_thread, os; print(*sorted(os.environ.items()))"
 
     def environment(coretype: str) -> str:
@@ -183,7 +185,7 @@ TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1
 
 @pytest.fixture
 def quick(monkeypatch, tmp_path):
-    """main(name, *words) of a benchmark, in this process and soon: what it writes is tried, not what it measures."""
+    """quick(name, *words) runs a benchmark on tiny nets: tests look at what it writes, not at what it measures."""
     small = (1, 28, 28), [("conv", 5, 2, "valid"), ("highway", 3), ("dense", 10)]
     monkeypatch.setattr(conv_step, "NETS", dict.fromkeys(conv_step.NETS, small))
     monkeypatch.setattr(conv_step, "peak_mb", lambda *words: None)

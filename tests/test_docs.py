@@ -127,18 +127,6 @@ def test_all_that_can_be_filled_in_is_somewhere():
     assert registry.TABLES.keys() <= {name for name, _ in (param.values for param in NUMBERS)}
 
 
-def test_a_tried_number_is_that_of_the_tests():
-    said = re.findall(r"(\d[\d ]*)<!-- tests: (\w+) -->", PAGES["docs/guarantees.md"])
-    constants = {}
-    for path in ROOT.glob("tests/test_*.py"):
-        found = re.findall(r"^((?:[A-Z_]+, )*[A-Z_]+) = ([\d, _]+)$", path.read_text(encoding="utf-8"), re.M)
-        for names, numbers in found:
-            constants |= dict(zip(names.split(", "), numbers.split(", "), strict=True))
-    assert len(said) == 8
-    for number, name in said:
-        assert int(number.replace(" ", "")) == int(constants[name])
-
-
 def test_what_the_results_must_show():
     runs = READ("run_seeds.json")["runs"]
     highway, plain = ([pair[block]["final_test_acc"] for pair in runs] for block in ("highway", "plain"))
@@ -227,7 +215,8 @@ LONG = [  # parsed, not run
     "python explorer/screenshots.py",
     "python highway_networks.py --seeds 0,1,2 --data-dir /usr/share/datasets/fashion-mnist --out run_fashion.json",
 ]
-FILLING, NETS = "python docs/fill.py", "python conv_highway_networks.py --nets"
+FILLING = "python docs/fill.py"
+NETS = "python conv_highway_networks.py --nets"
 SMALLER = {
     "python conv_highway_networks.py --quick": " --net mnist-3 --epochs 1 --n-train 200 --n-test 100"
 }  # for the tests
@@ -498,7 +487,8 @@ def test_one_place_says_how_to_get_fashion_mnist():
     assert [page for page, text in PAGES.items() if "reproduce.md#fashion-mnist" in text] == ["docs/inside.md"]
     section = PAGES["docs/reproduce.md"].split("### Fashion-MNIST")[1].split("\n## ")[0]
     _, _, *words = commands_of(section)[0].split()
-    args, record = hn.parse_arguments(words)[1], READ("run_fashion.json")
+    _, args = hn.parse_arguments(words)
+    record = READ("run_fashion.json")
     assert args.data_dir in section.split("```")[0]
     assert (record["data_set"], args.out) == (Path(args.data_dir).name, "run_fashion.json")
     assert record["seeds"] == args.seeds == [pair["seed"] for pair in record["runs"]]
@@ -514,7 +504,8 @@ def test_the_commands_of_a_cluster():
 
 def test_filling_the_pages(pages):
     """Whole or not at all: a page that cannot be filled in changes none, and is named in one line."""
-    readme, broken = pages / "README.md", pages / "docs" / "speed.md"
+    readme = pages / "README.md"
+    broken = pages / "docs" / "speed.md"
     readme.write_text(README.replace("<!-- headline -->", "<!-- headline -->old"), encoding="utf-8")
     old = readme.read_bytes()
     broken.write_text("<!-- no.such -->1<!-- end -->", encoding="utf-8")
@@ -546,11 +537,9 @@ def test_an_example_runs(block, capsys, monkeypatch):
     monkeypatch.chdir(ROOT)
     exec(compile(block, "example", "exec"), {"__name__": "example"})
     assert capsys.readouterr().out
-    assert block.count("\n") <= 30
 
 
-def test_there_are_examples(capsys):
-    assert len(EXAMPLES) >= 2
+def test_the_example_of_the_readme_says_what_stands_there(capsys):
     [block] = re.findall(r"```python\n(.*?)```", README, re.S)
     exec(compile(block, "README.md", "exec"), {})
     assert "(30, 50, 50) (30, 50)" in capsys.readouterr().out

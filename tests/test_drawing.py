@@ -44,7 +44,7 @@ def small_run(block, epochs=3, layers=4, level=0.9):
 
 
 def published(depths=(4,)):
-    """The published program's schema: no gate bias, clip, data set or seeds, and nothing says `diverged`."""
+    """A record of the published program: no gate bias, clip, data set or seeds, and nothing says `diverged`."""
     head = {
         "seed": 0,
         "hidden": 8,
@@ -89,8 +89,9 @@ PROGRAMS = {"visualize_highway_networks.py": viz, "make_highway_networks_gif.py"
 
 @pytest.fixture
 def draw(tmp_path, capsys):
-    """Draws from the records given by name, in this process unless told otherwise; how it ended, and what lies in the
-    output folder.
+    """draw(*words, run=..., sweep=..., seeds=...) draws from these records, in this process unless told otherwise.
+
+    Returns the finished process, and the names of the files in the output folder.
     """
 
     def call(*words, script="visualize_highway_networks.py", in_process=True, **records):
@@ -114,17 +115,20 @@ def draw(tmp_path, capsys):
     return call
 
 
-ALL = sorted(f"{name}.png" for name, (sources, *_) in registry.PICTURES.items() if set(sources) <= viz.RUNS.keys())
+OF_RUNS = [name for name, picture in registry.PICTURES.items() if set(picture.sources) <= viz.RUNS.keys()]
+ALL = sorted(f"{name}.png" for name in OF_RUNS)
 
 
 @pytest.mark.parametrize("kind", ["ours", "published", "diverged"])
 def test_every_picture(draw, tmp_path, kind):
     one = {"ours": ours([(0, 4)]), "published": published(), "diverged": diverged()}[kind]
-    sweep = (
-        published((2, 4, 8)) if kind == "published" else ours([(s, d) for s in (0, 1) for d in (2, 4)], seeds=[0, 1])
-    )
-    records = {"run": one, "sweep": sweep, "seeds": one if kind != "ours" else ours([(s, 4) for s in range(3)])}
-    process, drawn = draw(**records, in_process=kind == "ours")
+    seeds = one
+    sweep = ours([(0, 2), (0, 4), (1, 2), (1, 4)], seeds=[0, 1])
+    if kind == "ours":
+        seeds = ours([(0, 4), (1, 4), (2, 4)])
+    elif kind == "published":
+        sweep = published((2, 4, 8))
+    process, drawn = draw(run=one, sweep=sweep, seeds=seeds, in_process=kind != "published")
     assert process.returncode == 0, process.stderr
     assert drawn == ALL
     for name in drawn:
@@ -142,7 +146,7 @@ def test_the_same_json_gives_the_same_bytes(draw, tmp_path):
     assert (tmp_path / "out" / "depth_sweep.png").read_bytes() == before
 
 
-def test_pictures_move_with_the_numbers(draw, tmp_path):
+def test_pictures_move_with_the_numbers():
     """Each picture is drawn from the fields it is about: change one, and the picture changes."""
     fields = {
         "learning_curves": ("plain", "history", "test_acc"),
@@ -160,12 +164,11 @@ def test_pictures_move_with_the_numbers(draw, tmp_path):
         for key in path:
             target = target[key]
         target[last] = [0.3 for _ in target[last]] if isinstance(target[last], list) else 0.3
-        pictures = [style.png(registry.PICTURES[name][1](each)) for each in (record, record, changed)]
+        pictures = [style.png(registry.PICTURES[name].draw(shown), dpi=30) for shown in (record, record, changed)]
         assert pictures[0] == pictures[1] != pictures[2]
 
 
 def test_what_is_missing_is_named():
-    """Beside the program lie run.json and the others; with only one picture's file missing the rest is drawn."""
     process = run("visualize_highway_networks.py", "--run", "nowhere.json")
     assert "nowhere.json" in one_line_error(process)
 
@@ -197,7 +200,7 @@ def test_the_benchmark_picture(draw, tmp_path):
     process, drawn = draw("--only", "benchmark")
     assert process.returncode == 0, process.stderr
     assert drawn == ["benchmark.png"]
-    pictures = [style.png(benchmark.benchmark(*benchmark_results(ms).values())) for ms in (2.0, 2.0, 3.0)]
+    pictures = [style.png(benchmark.benchmark(*benchmark_results(ms).values()), dpi=30) for ms in (2.0, 2.0, 3.0)]
     assert pictures[0] == pictures[1] != pictures[2]
     for text, message in (
         ("{}", "is not a results file"),
@@ -282,7 +285,7 @@ def test_the_gif_has_a_frame_an_epoch(draw, tmp_path, record):
 
 
 def test_a_frame_shows_the_accuracies_of_its_own_epoch(monkeypatch):
-    """Though gates are known before the first epoch, too, or not after each."""
+    """Gates may be known before the first epoch, and not after every one."""
     shown = {}
     monkeypatch.setattr(gif, "png", lambda fig, dpi: shown.update(fig=fig) or style.png(fig, dpi))
     record = ours([(0, 4)])
@@ -327,7 +330,7 @@ def test_the_page_is_written_whatever_backend_a_user_named():
 
 @pytest.mark.parametrize("name", ["gates", "routing", "table1", "cifar"])
 def test_no_picture_is_upside_down(monkeypatch, name):
-    """As after an import of other code that sets matplotlib's origin."""
+    """Other code may have set matplotlib's image.origin."""
     pictures = [picture for picture in registry.PICTURES.values() if name in picture.sources]
     n_images = 0
     monkeypatch.setitem(style.plt.rcParams, "image.origin", "lower")
@@ -344,7 +347,8 @@ def test_no_picture_is_upside_down(monkeypatch, name):
 def test_a_single_epoch_and_gates_that_are_shut(draw, tmp_path):
     record = ours([(0, 4)])
     run = record["runs"][0]["highway"]
-    run["layer_T_history"], run["final_T_per_layer"] = [[1, [0.0] * 4]], [0.0] * 4
+    run["layer_T_history"] = [[1, [0.0] * 4]]
+    run["final_T_per_layer"] = [0.0] * 4
     for block in style.COLOR:
         history = record["runs"][0][block]["history"]
         record["runs"][0][block]["history"] = {name: values[:1] for name, values in history.items()}

@@ -1,5 +1,6 @@
-"""Files: what is read is bounded before it is made, what is written keeps its place, its permissions and its links, and
-two commands do not write one place."""
+"""Files: no more is read than a format can hold, a replaced file keeps its permissions and its links, and two commands
+never write to one place.
+"""
 
 import contextlib
 import errno
@@ -23,7 +24,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from conv import cifar
 from plumbing import files
-from plumbing.files import InputError, Lock, check_writable, read_json, write_whole, written_beside
+from plumbing.files import LEFTOVER_AGE, InputError, Lock, check_writable, read_json, write_whole, written_beside
 from training import checkpoints, convolutional, protocols
 from training.trials import Runner
 
@@ -32,7 +33,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions a
 
 @contextlib.contextmanager
 def at_most(megabytes):
-    """Fails where Python and NumPy have asked for more memory meanwhile."""
+    """Fails if Python and NumPy ask for more memory meanwhile."""
     tracemalloc.start()
     try:
         yield
@@ -122,34 +123,6 @@ def test_the_lock_of_a_link_is_that_of_its_file(tmp_path):
         Lock(tmp_path / "link.json")
 
 
-TAKERS = """
-import os, sys
-from pathlib import Path
-from plumbing.files import InputError, Lock
-path, inside = Path(sys.argv[1]), Path(sys.argv[2])
-taken = 0
-while taken < 200:
-    try:
-        lock = Lock(path)
-    except InputError:
-        continue
-    inside.open("x").close()
-    inside.unlink()
-    lock.release()
-    taken += 1
-"""
-
-
-def test_only_one_of_many_holds_a_lock_however_often_it_is_taken(tmp_path):
-    """The file of the lock comes and goes with each: who opened one that is removed now must not believe in it."""
-    words = [sys.executable, "-c", TAKERS, str(tmp_path / "run.json"), str(tmp_path / "inside")]
-    processes = [subprocess.Popen(words, cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(3)]
-    for process in processes:
-        assert process.communicate(timeout=120)[1] == ""
-        assert process.returncode == 0
-    assert os.listdir(tmp_path) == []
-
-
 @posix
 def test_a_folder_where_nothing_can_be_locked_is_named_and_used(tmp_path, monkeypatch, capsys):
     def flock(*_):
@@ -165,17 +138,24 @@ def test_a_folder_where_nothing_can_be_locked_is_named_and_used(tmp_path, monkey
 def test_a_second_experiment_is_refused_until_the_first_has_ended(tmp_path):
     with holder_of(tmp_path / "log.jsonl") as first:
         with pytest.raises(InputError, match=r"another command is writing .*log\.jsonl"):
-            Runner("log", "default", {}, folder=tmp_path, jobs=1)
-        Runner("another", "default", {}, folder=tmp_path, jobs=1)
+            runner_of("log", tmp_path)
+        with runner_of("another", tmp_path):
+            pass
         first.kill()
         first.wait()
-        e = Runner("log", "default", {}, folder=tmp_path, jobs=1)
-    with pytest.raises(InputError, match="another command is writing"):
-        Runner("log", "default", {}, folder=tmp_path, jobs=1)
-    assert e.run(abs_of, [{"x": -1}]) == [{"x": -1, "abs": 1, "seconds": pytest.approx(0, abs=9)}]
-    del e
-    Runner("log", "default", {}, folder=tmp_path, jobs=1)
+        second = runner_of("log", tmp_path)
+    with second:
+        with pytest.raises(InputError, match="another command is writing"):
+            runner_of("log", tmp_path)
+        [trial] = second.run(abs_of, [{"x": -1}])
+        assert trial["abs"] == 1
+    with runner_of("log", tmp_path):
+        pass
     assert sorted(os.listdir(tmp_path)) == ["log.jsonl"]
+
+
+def runner_of(name, folder):
+    return Runner(name, "default", {}, folder=folder, jobs=1)
 
 
 def abs_of(trial):
@@ -207,7 +187,7 @@ def test_the_nets_of_two_json_files_lie_side_by_side(tmp_path, shapes):
 
 
 def special_files(folder):
-    """A pipe that nobody writes to, a device without an end, a socket, a folder: name and path of each."""
+    """The paths of a pipe that nobody writes to, an endless device, a socket and a folder."""
     os.mkfifo(folder / "pipe")
     here = os.getcwd()
     os.chdir(folder)  # the name of a socket must be short
@@ -269,10 +249,10 @@ def test_only_regular_files_are_read_as_cifar(tmp_path):
 
 @posix
 def test_a_log_of_trials_is_a_regular_file(tmp_path):
-    e = Runner("log", "default", {}, folder=tmp_path, jobs=1)
-    os.mkfifo(e.log)
-    with pytest.raises(OSError, match="not a file"):
-        e.run(abs_of, [{"x": -1}])
+    runner = runner_of("log", tmp_path)
+    os.mkfifo(runner.log)
+    with runner, pytest.raises(OSError, match="not a file"):
+        runner.run(abs_of, [{"x": -1}])
 
 
 def sparse(path, size, begin=b""):
@@ -366,7 +346,7 @@ def npy_bytes(text) -> bytes:
 
 
 def other_size(part: bytes, size: int) -> bytes:
-    """The header of an .npy file says that it holds so many numbers."""
+    """An .npy file, its header changed to say that it holds `size` numbers."""
     length = 10 + int.from_bytes(part[8:10], "little")
     old = part[10:length].decode()
     shape = old[old.index("'shape'") :].split(")")[0]
@@ -381,7 +361,8 @@ def test_no_array_is_made_that_its_file_cannot_hold(tmp_path, kind):
     path = tmp_path / "net.npz"
     save(path)
     load(path)
-    parts, head = npz_parts(path), head_of(path)
+    parts = npz_parts(path)
+    head = head_of(path)
     zeros = bytes(4 * LARGE)
     hostile = {
         "more than the head says": {"parameters.npy": other_size(parts["parameters.npy"], LARGE) + zeros},
@@ -406,8 +387,9 @@ def test_a_checkpoint_of_ten_billion_pixels_is_refused_before_its_net_is_made(tm
     saved_training(path)
     parts = npz_parts(path)
     head = json.loads(head_of(path))
-    for changed in ({"images": head["images"] | {"pixels": 10**10}}, {"images": head["images"] | {"classes": 10**9}}):
-        write_npz(path, parts | {"head.npy": npy_bytes(json.dumps(head | changed))})
+    for changed in ({"pixels": 10**10}, {"classes": 10**9}):
+        hostile = head | {"images": head["images"] | changed}
+        write_npz(path, parts | {"head.npy": npy_bytes(json.dumps(hostile))})
         with at_most(16), pytest.raises(InputError, match="parameters must have the shape"):
             convolutional.Training.load(path)
     settings = head["settings"] | {"net": "mnist-99999999"}
@@ -421,9 +403,38 @@ def test_a_checkpoint_of_ten_billion_pixels_is_refused_before_its_net_is_made(tm
 # ---- what is written
 
 
-@pytest.mark.parametrize("seconds", [-2 * files.LEFTOVER_AGE, -100, 100, 2 * files.LEFTOVER_AGE])
+def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
+    target = tmp_path / "a[1].json"
+    old = tmp_path / ".a[1].json.123.tmp"
+    new = tmp_path / ".a[1].json.124.tmp"
+    foreign = tmp_path / ".a1.json.123.tmp"
+    for path in (old, new, foreign):
+        path.write_text("torn")
+    for path in (old, foreign):
+        os.utime(path, (time.time() - 2 * LEFTOVER_AGE,) * 2)
+    check_writable(target)
+    assert sorted(tmp_path.iterdir()) == sorted([new, foreign])  # another process may be writing the new one
+    os.utime(new, (time.time() - 2 * LEFTOVER_AGE,) * 2)
+    write_whole({target: b"whole"})
+    assert sorted(tmp_path.iterdir()) == sorted([target, foreign])
+
+
+def test_two_processes_of_the_same_number(tmp_path, monkeypatch):
+    """Two containers may number their processes alike; temporary files still differ."""
+    monkeypatch.setattr(files.os, "getpid", lambda: 1)
+    target = tmp_path / "run.json"
+    with written_beside({target: b"one"}) as one, written_beside({target: b"two"}) as two:
+        assert one != two
+        one[target].replace(target)
+        assert target.read_bytes() == b"one"
+        two[target].replace(target)
+    assert target.read_bytes() == b"two"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("seconds", [-2 * LEFTOVER_AGE, -100, 100, 2 * LEFTOVER_AGE])
 def test_two_writers_whose_clocks_differ(tmp_path, monkeypatch, seconds):
-    """Whatever clock a program has: the file of a write that is under way is not taken for a leftover."""
+    """By no clock is a write under way taken for a leftover."""
     target = tmp_path / "run.json"
     with written_beside({target: b"one"}) as one:
         now = time.time() + seconds
@@ -449,7 +460,7 @@ def test_the_age_of_a_leftover_is_told_by_the_clock_of_its_folder(tmp_path, monk
     target = tmp_path / "run.json"
     leftover = tmp_path / ".run.json.1.tmp"
     leftover.write_text("torn")
-    os.utime(leftover, (time.time() - 2 * files.LEFTOVER_AGE,) * 2)
+    os.utime(leftover, (time.time() - 2 * LEFTOVER_AGE,) * 2)
     monkeypatch.setattr(time, "time", lambda: 0.0)
     check_writable(target)
     assert os.listdir(tmp_path) == []

@@ -1,8 +1,10 @@
 """How commands start, and what may hinder them: an old Python, its flags, Ctrl-C while modules are imported, limits of
-the system.  They work, or one line says why they do not."""
+the system.  They work, or one line says why they do not.
+"""
 
 import ast
 import errno
+import functools
 import json
 import multiprocessing
 import os
@@ -16,8 +18,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import ROOT, one_line_error, run
-from test_cli import SMALL
+from conftest import ROOT, SMALL, one_line_error, run
+from strikes import linux, unix
 from test_installing import COMMANDS, assert_says_what_is_missing, python
 
 import highway_networks as hn
@@ -28,12 +30,11 @@ from plumbing.processes import CannotStart, in_processes
 from training import convolutional, protocols
 
 IN_THE_ROOT = [path for path in COMMANDS if "/" not in path]
-unix = pytest.mark.skipif(sys.platform == "win32", reason="signals, limits and sockets of POSIX")
-linux = pytest.mark.skipif(sys.platform != "linux", reason="processes are forked")
 
 # ---- the Python that runs
 
 
+@functools.cache
 def old_pythons() -> list[str]:
     found = [shutil.which(f"python3.{minor}") for minor in (7, 8, 9)]
     found += map(str, Path.home().glob(".pyenv/versions/3.[789].*/bin/python"))
@@ -62,7 +63,7 @@ def test_an_old_python_is_told_which_is_needed(path):
 
 
 def test_any_python_before_3_10_is_told_which_is_needed(tmp_path):
-    for path in ("highway_networks.py", "experiments/lesion.py"):
+    for path in ("highway_networks.py", "experiments/__main__.py"):
         code = f"import runpy, sys; sys.version_info = (3, 9, 18); runpy.run_path({path!r}, run_name='__main__')"
         assert_asks_for_a_newer_python(python("-c", code, cwd=ROOT), "3.9")
 
@@ -91,8 +92,7 @@ def test_an_isolated_python_without_docstrings_trains(tmp_path, data_set):
     [
         "conv_highway_networks.py",
         "visualize_highway_networks.py",
-        "experiments/lesion.py",
-        "claims/ledger.py",
+        "experiments/__main__.py",
         "benchmarks/step.py",
         "docs/fill.py",
     ],
@@ -113,7 +113,7 @@ STRIKES = {
 
 @unix
 @pytest.mark.parametrize("strike", STRIKES)
-@pytest.mark.parametrize("path", [*IN_THE_ROOT, "experiments/lesion.py", "docs/fill.py"])
+@pytest.mark.parametrize("path", [*IN_THE_ROOT, "experiments/__main__.py", "docs/fill.py"])
 def test_ctrl_c_while_modules_are_imported(path, strike, tmp_path):
     (tmp_path / "numpy.py").write_text(STRIKES[strike])
     (tmp_path / "matplotlib.py").write_text(STRIKES[strike])
@@ -145,9 +145,9 @@ def test_a_command_under_way_handles_ctrl_c_itself(monkeypatch):
 
 
 def shell(limits, *words):
-    command = f'{limits} && exec "$@"'
-    words = ["sh", "-c", command, "sh", sys.executable, ROOT / "highway_networks.py", *words]
-    return subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=60, check=False)
+    """Runs highway_networks.py under limits that a shell sets first."""
+    limited = ["sh", "-c", f'{limits} && exec "$@"', "sh", sys.executable, ROOT / "highway_networks.py", *words]
+    return subprocess.run([*map(str, limited)], capture_output=True, text=True, timeout=60, check=False)
 
 
 @unix
@@ -264,9 +264,17 @@ class Images(np.ndarray):
     __hash__ = object.__hash__
 
 
-def block_of(block, s, data, verbose):
-    return {"seed": s.seed, "depth": s.depth, "block": block, "label": "", "diverged": True, "diverged_at": "",
-            "wallclock_sec": 0.0}  # fmt: skip
+def diverge_at_once(block, settings, data, verbose):
+    """In the place of run_one()."""
+    return {
+        "seed": settings.seed,
+        "depth": settings.depth,
+        "block": block,
+        "label": "",
+        "diverged": True,
+        "diverged_at": "",
+        "wallclock_sec": 0.0,
+    }
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
@@ -282,7 +290,7 @@ def test_the_subsets_of_many_seeds_are_not_made_at_once(jobs, monkeypatch):
         return (images,)
 
     monkeypatch.setattr(hn, "subset", subset)
-    monkeypatch.setattr(hn, "run_one", block_of)
+    monkeypatch.setattr(hn, "run_one", diverge_at_once)
     pairs = [hn.Settings(seed=seed) for seed in range(20)]
     runs = hn.run_pairs(pairs, None, jobs, quiet=True)
     assert [pair["seed"] for pair in runs] == [*range(20)]
@@ -295,7 +303,7 @@ def test_the_subsets_of_many_seeds_are_not_made_at_once(jobs, monkeypatch):
 @unix
 @pytest.mark.parametrize("words", [(), ("--seeds", "0,1")])
 def test_each_line_is_one_write(words, tmp_path, data_set):
-    """Of the command and of its workers: what is written to such a socket is received as it was written."""
+    """A socket of datagrams keeps writes apart: those of the command and of its workers are whole lines."""
     receiver, sender = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     command = [ROOT / "highway_networks.py", *SMALL, *words, "--data-dir", data_set, "--jobs", 2, "--no-save"]
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}

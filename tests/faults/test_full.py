@@ -1,0 +1,148 @@
+"""Full disks, and outputs that cannot be written: one line says so, and what was there before stays."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT, SMALL, run
+from strikes import linux, one_after_another, start, unix
+from test_drawing import ours
+
+pytestmark = one_after_another
+
+
+@linux
+def test_the_disk_is_full_when_the_result_is_ready(tmp_path, data_set):
+    """The limit on a file's size, set while the command trains, lets it write a thousand bytes and no more."""
+    import resource
+
+    target = tmp_path / "run.json"
+    target.write_text("old")
+    with start(*SMALL, "--epochs", 1000, "--data-dir", data_set, "--jobs", 1, "--out", target) as process:
+        assert any("epoch   1" in line for line in process.stdout)
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, 1000))
+        stdout, stderr = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert stderr == f"highway_networks.py: error: {target} cannot be written: File too large\n"
+    assert "highway test acc" in stdout  # the numbers are not lost
+    assert target.read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == ["run.json", "shapes"]
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of half a megabyte."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=512k", "none", str(disk)]
+    if sys.platform != "linux" or subprocess.run(words, capture_output=True, check=False).returncode:
+        pytest.skip("this user may not mount a file system")
+    yield disk
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_disk_too_small_is_named_before_the_training(small_disk, data_set):
+    target = small_disk / "run.json"
+    target.write_text("old")
+    process = run("highway_networks.py", "--epochs", 10**6, "--data-dir", data_set, "--out", target)
+    assert process.returncode == 2
+    assert process.stderr == f"highway_networks.py: error: {target} cannot be written: No space left on device\n"
+    assert os.listdir(small_disk) == ["run.json"]
+
+
+def test_a_disk_too_small_for_a_picture(small_disk, tmp_path):
+    record = tmp_path / "record.json"
+    record.write_text(json.dumps(ours([(0, 4)])))
+    (small_disk / "rest").write_bytes(bytes(515_000))
+    (small_disk / "highway_networks.gif").write_text("old")
+    for words in (
+        ("visualize_highway_networks.py", "--only", "seeds", "--seeds", record, "--out", small_disk),
+        ("make_highway_networks_gif.py", "--run", record, "--out", small_disk / "highway_networks.gif"),
+    ):
+        process = run(*words)
+        assert process.returncode == 2
+        assert process.stderr.endswith("cannot be written: No space left on device\n")
+        assert sorted(os.listdir(small_disk)) == ["highway_networks.gif", "rest"]
+    assert (small_disk / "highway_networks.gif").read_text() == "old"
+
+
+# ---- Standard output
+
+CLOSED = [">&-", "2>&-", ">&- 2>&-"]
+FULL = "> /dev/full"
+needs_a_full_device = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+
+
+def redirected(redirection, *words, **more):
+    """Runs a program with its output redirected by a shell."""
+    command = shlex.join([sys.executable, *map(str, words)])
+    return subprocess.run(
+        f"{command} {redirection}",
+        shell=True,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=False,
+        **more,
+    )
+
+
+TRAINING = [("--quiet",), (), ("--seeds", "0,1")]
+
+
+@unix
+@pytest.mark.parametrize("redirection", CLOSED)
+@pytest.mark.parametrize("words", TRAINING)
+def test_a_training_whose_output_is_closed_is_saved(tmp_path, data_set, words, redirection):
+    target = tmp_path / "run.json"
+    program = (ROOT / "highway_networks.py", *SMALL, "--data-dir", data_set)
+    process = redirected(redirection, *program, *words, "--out", target)
+    assert (process.returncode, process.stderr) == (0, "")
+    assert json.loads(target.read_text())["runs"]
+
+
+@needs_a_full_device
+@pytest.mark.parametrize("words", TRAINING)
+def test_a_training_whose_output_is_full_says_what_was_written(tmp_path, data_set, words):
+    target = tmp_path / "run.json"
+    target.write_text("old")
+    program = (ROOT / "highway_networks.py", *SMALL, "--data-dir", data_set)
+    process = redirected(FULL, *program, *words, "--out", target)
+    assert process.returncode == 2
+    written = "nothing" if target.read_text() == "old" else target
+    why = "standard output: No space left on device"
+    assert process.stderr == f"highway_networks.py: error: {why}; {written} was written\n"
+    assert (written == "nothing") == ("--quiet" not in words)
+
+
+DRAWING = [
+    ("visualize_highway_networks.py", "--run", "run.json", "--only", "learning_curves", "--out", "café"),
+    ("make_highway_networks_gif.py", "--run", "run.json", "--out", "café.gif"),
+]
+
+
+@unix
+@pytest.mark.parametrize(
+    "redirection",
+    [
+        pytest.param(">&-", marks=pytest.mark.thorough),
+        ">&- 2>&-",
+        pytest.param(FULL, marks=needs_a_full_device),
+        "> out.txt",
+    ],
+)
+@pytest.mark.parametrize("words", DRAWING)
+def test_what_the_drawing_programs_say_cannot_stop_them(tmp_path, words, redirection):
+    (tmp_path / "run.json").write_text(json.dumps(ours([(0, 4)])))
+    program, *flags = words
+    ascii_only = os.environ | {"PYTHONIOENCODING": "ascii"}
+    process = redirected(redirection, ROOT / program, *flags, cwd=tmp_path, env=ascii_only)
+    if redirection == FULL:
+        assert process.returncode == 2
+        assert "Traceback" not in process.stderr
+    else:
+        assert (process.returncode, process.stderr) == (0, "")
+    assert (tmp_path / words[-1]).exists()

@@ -1,0 +1,369 @@
+"""Processes killed or interrupted at random moments.
+
+A target file is the old one or the new one, whole; a next run works as if nothing had happened.
+"""
+
+import contextlib
+import json
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from conftest import ROOT, SMALL, run
+from strikes import (
+    COMMAND_KILLS,
+    INTERRUPTIONS,
+    WORKER_KILLS,
+    WRITER_KILLS,
+    end_of,
+    few_or,
+    is_running,
+    linux,
+    one_after_another,
+    signal_group,
+    start,
+    unix,
+    workers_of,
+)
+
+import highway_networks as hn
+from plumbing import files
+from plumbing.files import check_writable
+from plumbing.processes import WorkerDied, in_processes
+
+pytestmark = one_after_another
+WORKER_DIED = "a worker process died (killed, or out of memory): nothing was written"
+
+
+def old_or_new(path) -> str:
+    """Whether a target is "old" or a whole "new" record; fails if it is anything else."""
+    text = path.read_text()
+    if text == "old":
+        return "old"
+    [pair] = json.loads(text, parse_constant=pytest.fail)["runs"]
+    for block in ("plain", "highway"):
+        assert pair[block]["history"]["epoch"] == [1, 2]
+    return "new"
+
+
+# ---- Commands struck at random moments
+
+
+def life_of(*words) -> float:
+    """Seconds from a command's start to its end."""
+    lives = []
+    for _ in range(2):
+        before = time.perf_counter()
+        assert run("highway_networks.py", *words).returncode == 0
+        lives.append(time.perf_counter() - before)
+    return min(lives)
+
+
+def strike(folder, data_set, number, n, begun=False) -> list[tuple[str, int, str]]:
+    """Sends a signal to n commands, two at a time, each at a random moment, or at one after its first line.
+
+    The moments are spread over the life of a command.  Returns (target, exit status, stderr) of each command.
+    """
+    folder.mkdir()
+    words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--out")
+    life = life_of(*words, folder / "first.json")
+    latest = life / 2 if begun else 1.5 * life  # two at a time take longer
+
+    def strike_one(i):
+        target = folder / f"{i}.json"
+        target.write_text("old")
+        with start(*words, target) as process:
+            if begun:
+                process.stdout.readline()
+            time.sleep(latest * (i + random.random()) / n)
+            signal_group(process, number)
+            stderr = end_of(process)
+        return old_or_new(target), process.returncode, stderr
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(strike_one, range(n)))
+
+
+@unix
+@few_or(COMMAND_KILLS)
+def test_commands_killed_at_random_moments(tmp_path, data_set, n):
+    folder = tmp_path / "out"
+    struck = strike(folder, data_set, signal.SIGKILL, n)
+    statuses = [status for _, status, _ in struck]
+    assert statuses.count(-signal.SIGKILL) > n / 4
+    assert set(statuses) <= {0, -signal.SIGKILL}
+    assert all(target == "new" for target, status, _ in struck if status == 0)
+    for leftover in folder.glob(".*"):  # at most what was being written at that moment
+        os.utime(leftover, (0, 0))
+    targets = [folder / f"{i}.json" for i in range(n)]
+    for target in targets:
+        check_writable(target)
+    assert sorted(folder.iterdir()) == sorted([folder / "first.json", *targets])
+
+
+@unix
+@few_or(INTERRUPTIONS)
+def test_ctrl_c_at_random_moments(tmp_path, data_set, n):
+    struck = strike(tmp_path / "out", data_set, signal.SIGINT, n, begun=True)
+    for i, (target, status, stderr) in enumerate(struck):
+        assert (target, status) in (("old", 130), ("new", 130), ("new", 0))
+        if status == 130:
+            written = tmp_path / "out" / f"{i}.json" if target == "new" else "nothing"
+            assert f"interrupted: {written} was written\n" in stderr  # tqdm may complain as well
+    assert any(status == 130 for _, status, _ in struck)
+    assert not list((tmp_path / "out").glob(".*"))
+
+
+WRITER = """
+import os, random, signal, sys, time
+from pathlib import Path
+from plumbing.files import write_json
+path = Path(sys.argv[1])
+kills = int(sys.argv[2])
+for i in range(kills):
+    child = os.fork()
+    if child == 0:
+        for k in range(10**9):
+            write_json(path, {'k': [k] * 5000})
+    time.sleep(random.uniform(0, 0.03))
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    if path.exists():
+        text = path.read_text()
+        assert len(text) > 20000 and text[0] == "{" and text[-2:] == "}\\n", (len(text), text[:9], text[-9:])
+print("survived", kills)
+"""
+
+
+@unix
+@few_or(WRITER_KILLS, few=20)
+def test_killed_while_writing(tmp_path, n):
+    """Children that do nothing but write the same file, killed at random moments."""
+    words = [sys.executable, "-c", WRITER, str(tmp_path / "target.json"), str(n)]
+    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert process.stdout == f"survived {n}\n", process.stderr
+
+
+@linux
+@few_or(WORKER_KILLS, few=2)
+def test_workers_killed_at_random_moments(tmp_path, data_set, n):
+    for i in range(n):
+        target = tmp_path / f"{i}.json"
+        target.write_text("old")
+        with start(*SMALL, "--epochs", 10**6, "--data-dir", data_set, "--jobs", 2, "--out", target) as process:
+            workers = []
+            while len(workers) < 2:
+                assert process.poll() is None
+                workers = workers_of(process.pid)
+            time.sleep(random.uniform(0, 0.2))
+            os.kill(random.choice(workers), signal.SIGKILL)
+            stderr = end_of(process)
+        assert process.returncode == 1, stderr
+        assert stderr.splitlines() == [WORKER_DIED]
+        assert target.read_text() == "old"
+    assert not list(tmp_path.glob(".*"))
+
+
+@unix
+@few_or(4, few=2)
+def test_one_target_written_by_two_processes_at_once(tmp_path, data_set, n):
+    target = tmp_path / "run.json"
+    words = ("highway_networks.py", *SMALL, "--data-dir", data_set, "--jobs", 1, "--out", target)
+    with ThreadPoolExecutor(2) as pool:
+        processes = list(pool.map(lambda _: run(*words), range(n)))
+    assert [process.returncode for process in processes] == [0] * n
+    assert old_or_new(target) == "new"
+    assert sorted(os.listdir(tmp_path)) == ["run.json", "shapes"]
+
+
+# ---- Commands struck while they train
+
+
+@contextlib.contextmanager
+def long_training(data_set, out, jobs):
+    """A command that has trained for three epochs and leaves its target as it was."""
+    out.write_text("kept")
+    with start(*SMALL, "--epochs", 10**6, "--data-dir", data_set, "--jobs", jobs, "--out", out) as process:
+        try:
+            assert any("epoch   3" in line for line in process.stdout)
+            yield process
+        finally:
+            process.kill()
+    assert out.read_text() == "kept"
+    assert set(os.listdir(out.parent)) == {"shapes", "run.json"}
+
+
+@unix
+@pytest.mark.parametrize("whom", ["the group, as a terminal does", "the parent alone"])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_ctrl_c(tmp_path, data_set, jobs, whom):
+    with long_training(data_set, tmp_path / "run.json", jobs) as process:
+        if whom == "the parent alone":
+            os.kill(process.pid, signal.SIGINT)
+        else:
+            os.killpg(process.pid, signal.SIGINT)
+        stderr = end_of(process)
+    assert process.returncode == 130, stderr
+    assert stderr.splitlines() == ["interrupted: nothing was written"]
+
+
+@linux
+def test_a_dead_worker_is_reported_not_waited_for(tmp_path, data_set):
+    with long_training(data_set, tmp_path / "run.json", 2) as process:
+        os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+        stderr = end_of(process)
+    assert process.returncode == 1
+    assert stderr.splitlines() == [WORKER_DIED]
+
+
+@linux
+def test_workers_do_not_outlive_a_killed_parent(tmp_path, data_set):
+    with long_training(data_set, tmp_path / "run.json", 2) as process:
+        workers = workers_of(process.pid)
+        assert len(workers) == 2
+        process.kill()
+        process.wait(timeout=60)
+        for _ in range(100):
+            if not any(map(is_running, workers)):
+                break
+            time.sleep(0.1)
+        else:
+            pytest.fail("a worker is still there after 10 s")
+
+
+@unix
+@pytest.mark.parametrize(
+    ("owner", "name", "calls"),
+    [
+        (multiprocessing.process.BaseProcess, "start", 1),
+        (files.Path, "replace", 1),
+    ],
+)
+def test_ctrl_c_waits_for_a_command(tmp_path, data_set, monkeypatch, capsys, owner, name, calls):
+    """Ctrl-C while a process starts, or while the file is written, is heard when that is done."""
+    original = getattr(owner, name)
+    struck = []
+
+    def interrupted(*words):
+        os.kill(os.getpid(), signal.SIGINT)
+        result = original(*words)
+        struck.append(os.kill(os.getpid(), signal.SIGINT))
+        return result
+
+    monkeypatch.setattr(owner, name, interrupted)
+    target = tmp_path / "run.json"
+    words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--quiet", "--out", target)
+    assert hn.main([str(word) for word in words]) == 130
+    assert len(struck) == calls
+    written = target if name == "replace" else "nothing"
+    assert capsys.readouterr().err == f"interrupted: {written} was written\n"
+    assert target.exists() == (written == target)
+    assert not multiprocessing.active_children()
+
+
+# ---- Workers struck while messages are under way
+
+
+@unix
+def test_ctrl_c_waits_until_all_processes_have_ended(monkeypatch):
+    original = multiprocessing.process.BaseProcess.kill
+    killed = []
+
+    def interrupted(process):
+        os.kill(os.getpid(), signal.SIGINT)
+        original(process)
+        killed.append(process)
+
+    monkeypatch.setattr(multiprocessing.process.BaseProcess, "kill", interrupted)
+    under_way = in_processes(time.sleep, [(0,), (100,), (100,)], 3)
+    next(under_way)
+    with pytest.raises(KeyboardInterrupt):
+        under_way.close()
+    assert len(killed) == 2
+    assert not multiprocessing.active_children()
+
+
+def tell_for_ever(tell):
+    while True:
+        tell(bytes(300_000))
+
+
+@few_or(5, few=1)
+def test_a_worker_that_dies_while_it_tells_is_reported(n):
+    def kill(message):
+        for process in multiprocessing.active_children()[:1]:  # none is left when what both had sent is heard
+            process.kill()
+
+    for _ in range(n):
+        with pytest.raises(WorkerDied):
+            list(in_processes(tell_for_ever, [(), ()], 2, kill))
+        assert not multiprocessing.active_children()
+
+
+BUSY = """
+import sys
+from plumbing import processes
+from plumbing.commands import run_command, run_program
+
+def work(save):
+    for i, result in enumerate(processes.in_processes(bytes, [(bytes(300_000),)] * 10**6, 2)):
+        if i == 4:
+            print("under way", flush=True)
+
+get = processes.multiprocessing.get_context
+processes.multiprocessing.get_context = lambda _: get(sys.argv[1])
+run_program(lambda: run_command("busy", work))
+"""
+
+
+def kill_workers(process, method: str) -> list[int]:
+    """Kills worker after worker until the command has noticed; returns all that it had.
+
+    A worker that had sent its result is not missed.
+    """
+    seen = set()
+    deadline = time.monotonic() + 60
+    while process.poll() is None and time.monotonic() < deadline:
+        workers = workers_of(process.pid, b"spawn_main" if method == "spawn" else b"")
+        seen.update(workers)
+        for worker in workers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(worker, signal.SIGKILL)
+    return [*seen]
+
+
+@linux
+@few_or(5, few=1)
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.parametrize("what", ["Ctrl-C", "Ctrl-C twice", "a worker dies", "a worker dies at its start"])
+def test_an_end_while_messages_are_under_way(what, method, n):
+    """Large tasks and large results are on their way whenever the end comes."""
+    dies = what.startswith("a worker")
+    for _ in range(n):
+        with start(method, code=BUSY) as process:
+            if "start" not in what:
+                assert process.stdout.readline()
+                time.sleep(random.uniform(0, 0.1))
+            workers = workers_of(process.pid)
+            if dies:
+                workers = kill_workers(process, method)
+            else:
+                os.killpg(process.pid, signal.SIGINT)
+            if what == "Ctrl-C twice":
+                time.sleep(random.uniform(0, 0.001))
+                signal_group(process, signal.SIGINT)
+            stderr = end_of(process)
+        if dies:
+            assert process.returncode == 1, stderr
+            assert stderr.startswith("a worker process died")
+        else:  # all workers are there before the first result, and leave Ctrl-C alone
+            assert process.returncode == 130, stderr
+            assert stderr.startswith("interrupted: nothing was written")
+        assert len(stderr.splitlines()) == 1
+        assert not any(map(is_running, workers))

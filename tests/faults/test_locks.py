@@ -1,0 +1,37 @@
+"""A lock that several processes take and release as fast as they can."""
+
+import os
+import subprocess
+import sys
+
+from conftest import ROOT
+from strikes import few_or
+
+TAKER = """
+import sys
+from pathlib import Path
+from plumbing.files import InputError, Lock
+path = Path(sys.argv[1])
+inside = Path(sys.argv[2])
+to_take = int(sys.argv[3])
+while to_take:
+    try:
+        lock = Lock(path)
+    except InputError:
+        continue
+    inside.open("x").close()  # fails if another process is inside
+    inside.unlink()
+    lock.release()
+    to_take -= 1
+"""
+
+
+@few_or(200, few=30)
+def test_one_process_at_a_time_holds_a_lock(tmp_path, n):
+    """The lock's file is removed with every release: who has opened a removed one must not believe in it."""
+    words = [sys.executable, "-c", TAKER, tmp_path / "run.json", tmp_path / "inside", n]
+    takers = [subprocess.Popen([*map(str, words)], cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(3)]
+    for taker in takers:
+        assert taker.communicate(timeout=120)[1] == ""
+        assert taker.returncode == 0
+    assert os.listdir(tmp_path) == []

@@ -1,0 +1,52 @@
+"""Tasks in parallel processes: every one is done once, and what goes wrong is said."""
+
+import multiprocessing
+
+import pytest
+
+from plumbing import commands
+from plumbing.commands import _once_a_second
+from plumbing.processes import in_processes
+
+
+@pytest.mark.parametrize("jobs", [0, -1])
+def test_no_task_is_dropped_for_want_of_a_process(jobs):
+    with pytest.raises(ValueError, match=f"at least one task at a time must run, not {jobs}"):
+        list(in_processes(abs, [(-1,)], jobs))
+
+
+@pytest.mark.parametrize("jobs", [2, 5])
+def test_every_task_is_done_once_and_an_error_tells_where(jobs):
+    assert sorted(in_processes(abs, [(-i,) for i in range(20)], jobs)) == [*range(20)]
+    assert list(in_processes(abs, [], jobs)) == []
+    with pytest.raises(ZeroDivisionError) as error:
+        list(in_processes(divmod, [(1, 1), (1, 0), (1, 1)], jobs))
+    assert "in _run" in str(error.value.__cause__)
+    assert not multiprocessing.active_children()
+
+
+def tell_twice(n, tell):
+    tell(("begins", n))
+    tell(("ends", n))
+    return n
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_what_tasks_tell_is_heard_before_their_results(jobs):
+    heard = []
+    for n in in_processes(tell_twice, [(n,) for n in range(9)], jobs, heard.append):
+        assert heard.index(("begins", n)) < heard.index(("ends", n))
+    assert sorted(heard) == sorted((what, n) for n in range(9) for what in ("begins", "ends"))
+
+
+def test_a_second_ctrl_c_at_once_is_the_echo_of_the_first(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(commands.time, "monotonic", lambda: now[0])
+    interrupt = _once_a_second()
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
+    for now[0] in (100.3, 101.2):  # an echo of an echo
+        interrupt()
+    now[0] = 102.3
+    with pytest.raises(KeyboardInterrupt):
+        interrupt()
