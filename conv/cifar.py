@@ -3,7 +3,7 @@ and what a net is given of their images.
 
     data = load_cifar("CIFAR-10")                                 # downloads 170 MB the first time
     pipeline = Pipeline("contrast", pad=8).fit(data.x_train, data.x_test)
-    x = pipeline.train_batch(data.x_train[:100], np.random.default_rng(0))     # (100, 3, 32, 32) float32, each cropped
+    x = pipeline.train_batch(data.x_train[:100], np.random.default_rng(0))  # (100, 3, 32, 32) float32
     x = pipeline.test(data.x_test[:100])
 
 Only bytes are read: the "Python version" of these sets is made of pickles,

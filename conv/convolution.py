@@ -94,7 +94,8 @@ class Convolution(Layer):
         self.outputs = maps * (1 + self.gates)
         super().__init__(in_shape, (maps, side + 2 * self.pad - k + 1))
         if self.carries and self.out_shape != in_shape:
-            raise ValueError(f"what carries x keeps its maps and side, {in_shape}, and does not give {self.out_shape}")
+            needed = f"a layer that carries x keeps its maps and side, {in_shape}"
+            raise ValueError(f"{needed}, and cannot give {self.out_shape}")
         self.shapes = {"W": (self.outputs, k, k, in_maps), "b": (self.outputs,)}
         m = None
         if method == "winograd" and k == 3 and padding == "same" and min(in_maps, maps) >= FEWEST_MAPS:

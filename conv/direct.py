@@ -1,10 +1,9 @@
-"""Convolution by products of what is already there, for windows
-of any odd size k, padded by less than k.
+"""Convolution by matrix products, for windows of any odd size k, padded by less than k.
 
-The input is kept in V, (rows + k - 1, k, maps, columns x n): k copies of every row, each
-shifted by one column more, between rows of zeros.  So k rows of V, one after another, are
-without moving anything the matrix (k k maps, columns x n) that the weights
-(outputs, k k maps) are multiplied with.
+The input is kept in V, (rows + k - 1, k, maps, columns x n): k copies of every row, each shifted by
+one column more than the last, between rows of zeros.  So k successive rows of V already form the
+matrix (k k maps, columns x n) that the weights (outputs, k k maps) are multiplied by: nothing is
+moved.
 """
 
 from __future__ import annotations

@@ -234,7 +234,7 @@ def check_images(training: Training, data: hn.Dataset) -> None:
             raise ValueError(f"the run is of {n} {what} images, not {len(x)}")
 
 
-@np.errstate(all="ignore")  # what is not finite ends the run with a line of its own, not with NumPy's warnings
+@np.errstate(all="ignore")  # train_epoch() ends a run that is not finite: no warnings
 def train_conv(
     training: Training,
     data: hn.Dataset,
