@@ -21,11 +21,10 @@ import argparse
 import json
 from functools import cache, partial
 
-import experiments
 from claims import ledger
 from claims.claim import Claim, judge, shown
 from docs import fill
-from experiments import Question
+from experiments.question import Question, all_questions, find_question, question_names
 from plumbing.commands import number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, Lock, check_writable, environment, json_bytes, read_json, write_json
 from plumbing.processes import MOST_JOBS, all_cores
@@ -42,7 +41,7 @@ RESUME = "finished trials are kept: the same command goes on from there"
 
 
 def list_questions() -> None:
-    for question in experiments.all_questions():
+    for question in all_questions():
         details = [takes(question)]
         if question.needs:
             details.append(f"needs {', '.join(question.needs)}")
@@ -127,7 +126,7 @@ def result_of(name: str, args) -> dict:
     """The results of another question under the same budget; a smoke test answers it first.
 
     Raises InputError where there are none, or those of another budget."""
-    question = experiments.find(name)
+    question = find_question(name)
     folder = Path(args.results) if args.results else ROOT / "results" / args.budget.replace("default", "")
     if args.budget == "quick":
         data_dirs = getattr(args, "data_dir", None) if question.takes_sets_beside else None
@@ -178,11 +177,11 @@ def print_claims(claims: list[Claim], record: dict) -> None:
 
 def all_claims() -> list[Claim]:
     """The claims of all questions, in the ledger's order."""
-    return ledger.in_order([claim for question in experiments.all_questions() for claim in question.judged_by()])
+    return ledger.in_order([claim for question in all_questions() for claim in question.judged_by()])
 
 
 def needs() -> dict[str, tuple[str, ...]]:
-    return {question.name: question.needs for question in experiments.all_questions()}
+    return {question.name: question.needs for question in all_questions()}
 
 
 def read_results(folder: Path) -> dict[str, dict]:
@@ -248,7 +247,7 @@ def add_runs(argv) -> int:
         description="Adds finished trainings to the committed results and computes summary, claims and pages anew; "
         "trains nothing.",
     )
-    parser.add_argument("question", choices=experiments.names(), help="whose results they belong to")
+    parser.add_argument("question", choices=question_names(), help="whose results they belong to")
     parser.add_argument(
         "runs", type=path_name, nargs="*", metavar="RUN.json", help="what conv_highway_networks.py wrote"
     )
@@ -257,7 +256,7 @@ def add_runs(argv) -> int:
     def work(save):
         path = ROOT / "results" / f"{args.question}.json"
         with Lock(path):
-            question = experiments.find(args.question)
+            question = find_question(args.question)
             check_has_trials(question)
             if args.runs and not question.accept:
                 raise InputError(f"{args.question} takes no single trainings")
@@ -286,13 +285,11 @@ def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(
         prog=PROGRAM, description="Answers one question about highway networks; without a name, lists them."
     )
-    parser.add_argument(
-        "name", nargs="?", choices=[*experiments.names(), *OTHERS], metavar="NAME", help="of a question"
-    )
+    parser.add_argument("name", nargs="?", choices=[*question_names(), *OTHERS], metavar="NAME", help="of a question")
     name = parser.parse_args(argv[:1]).name
     if name is None:
         return run_command(PROGRAM, lambda save: list_questions())
-    question = experiments.find(name)
+    question = find_question(name)
     if question.run is None:
         return run_command(f"{PROGRAM} {name}", lambda save: check_has_trials(question))
     args = parse_arguments(question, argv[1:])

@@ -65,7 +65,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from experiments import Question
+from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected, hundred_layers, jacobians, layer_by_layer
 from training.trials import Runner

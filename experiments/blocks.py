@@ -33,7 +33,7 @@ import highway_networks as hn
 from claims.claim import Claim, of
 from claims.claim import sample as as_text
 from claims.rules import above, below, compared, in_ratio
-from experiments import Question
+from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected
 from training.fully_connected import ALL

@@ -37,7 +37,7 @@ from claims.rules import above, below, prediction_interval
 from conv.cifar import PIXELS, sha256_as_read
 from conv.net import ConvNet
 from conv.nets import find_net
-from experiments import Question
+from experiments.question import Question
 from plumbing.files import InputError
 from plumbing.statistics import mean_sd_n, spaced
 from training import conv_trials, protocols

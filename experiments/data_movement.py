@@ -29,7 +29,7 @@ import numpy as np
 import highway_networks as hn
 from claims.claim import Claim, of
 from claims.rules import above, below
-from experiments import Question
+from experiments.question import Question
 from plumbing.records import select
 from plumbing.statistics import mean_sd_n
 from training import fully_connected, kept_nets, layer_by_layer

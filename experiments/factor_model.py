@@ -33,7 +33,7 @@ from scipy import stats
 import highway_networks as hn
 from claims.claim import Claim, of
 from claims.rules import above
-from experiments import Question
+from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import measures
 from training.trials import Runner

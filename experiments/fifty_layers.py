@@ -24,7 +24,7 @@ import functools
 
 import numpy as np
 
-from experiments import Question
+from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected, kept_nets
 from training.search import log_uniform, over_seeds, search

@@ -21,7 +21,7 @@ import numpy as np
 import highway_networks as hn
 from claims.claim import Claim, of
 from claims.rules import above, below
-from experiments import Question
+from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected, hundred_layers
 from training.trials import Runner

@@ -20,7 +20,7 @@ import math
 
 from claims.claim import Claim, of
 from claims.rules import above
-from experiments import Question
+from experiments.question import Question
 from training import fully_connected
 from training.trials import Runner
 

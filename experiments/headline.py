@@ -15,7 +15,7 @@ import numpy as np
 
 from claims.claim import PUBLISHED, Claim, of
 from claims.rules import above, below, within
-from experiments import Question
+from experiments.question import Question
 from training.matched_blocks import early_and_late
 
 PROGRAM = PUBLISHED["program"]

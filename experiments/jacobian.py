@@ -40,7 +40,7 @@ import numpy as np
 import highway_networks as hn
 from claims.claim import Claim
 from claims.rules import above
-from experiments import Question
+from experiments.question import Question
 from plumbing.files import ROOT, InputError
 from plumbing.records import load_results
 from plumbing.statistics import mean_sd_n

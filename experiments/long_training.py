@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from claims.claim import Claim, of
 from claims.rules import below
-from experiments import Question
+from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected
 from training.figure_1 import RATES

@@ -10,7 +10,7 @@ Both questions must have been answered before.
 
 from __future__ import annotations
 
-from experiments import Question
+from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected
 from training.matched_blocks import final_trial

@@ -27,7 +27,7 @@ import numpy as np
 
 from claims.claim import Claim, of
 from claims.rules import above, below, compared, in_ratio, mean
-from experiments import Question
+from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected
 from training.figure_1 import RATES

@@ -29,7 +29,7 @@ from scipy.cluster.vq import kmeans, kmeans2, vq
 import highway_networks as hn
 from claims.claim import Claim, of
 from claims.rules import above
-from experiments import Question
+from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected, kept_nets, layer_by_layer
 from training.layer_by_layer import rounded

@@ -23,7 +23,7 @@ from claims.accuracies import Accuracies, reaches, side_by_side
 from claims.claim import PUBLISHED, Claim, of
 from claims.rules import above, compared
 from conv.nets import find_net
-from experiments import Question
+from experiments.question import Question
 from plumbing.statistics import mean_sd_n, spaced
 from training import conv_trials, fully_connected, protocols
 from training.finished import finished_trial

@@ -20,7 +20,7 @@ import numpy as np
 
 from claims.claim import Claim, of
 from claims.rules import above
-from experiments import Question
+from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected
 from training.matched_blocks import mean_T

@@ -32,7 +32,7 @@ import numpy as np
 from claims.claim import Claim, of
 from claims.claim import sample as as_text
 from claims.rules import above, below, in_ratio
-from experiments import Question
+from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected, thousand
 from training.matched_blocks import (

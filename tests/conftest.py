@@ -210,9 +210,9 @@ def setting(**changes):
 
 def claim_of(question: str, claim_id: str):
     """The claim of this id that a question declares."""
-    import experiments  # imported here: most tests are about no question
+    from experiments.question import find_question
 
-    [claim] = [claim for claim in experiments.find(question).claims if claim.id == claim_id]
+    [claim] = [claim for claim in find_question(question).claims if claim.id == claim_id]
     return claim
 
 

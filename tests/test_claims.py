@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from conftest import ROOT
 
-import experiments
 from claims import ledger
 from claims.claim import PUBLISHED, Claim, about_trials, judge, sample, shown, verdict_of
 from claims.rules import below
 from experiments import __main__ as command_line
+from experiments.question import all_questions
 from plumbing.files import InputError
 from plumbing.records import check_ledger, seconds_on_two_cores, select
 from plumbing.statistics import mean_sd_n
@@ -212,7 +212,7 @@ def test_open_questions_come_last():
 
 # ---- What a question prints of its claims ----------------------------------------------------------------------------
 
-WITH_CLAIMS = [question for question in experiments.all_questions() if question.claims and question.run]
+WITH_CLAIMS = [question for question in all_questions() if question.claims and question.run]
 
 
 @pytest.mark.parametrize("question", WITH_CLAIMS, ids=lambda question: question.name)

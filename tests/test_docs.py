@@ -18,11 +18,11 @@ import pytest
 from conftest import ROOT, one_line_error
 
 import conv_highway_networks as cn
-import experiments
 import highway_networks as hn
 from docs import fill
 from experiments import __main__ as command_line
 from experiments import cifar
+from experiments.question import find_question, question_names
 from plumbing.files import InputError, read_json
 from report import registry
 from report.table1 import difference
@@ -318,8 +318,8 @@ QUESTIONS = [command for command in MODULES if command.split()[2] == "experiment
 def test_a_question_s_command_is_understood(command):
     """What a question wrote says that this command wrote it."""
     words = command.split()[3:]
-    if words and words[0] in experiments.names():
-        command_line.parse_arguments(experiments.find(words[0]), words[1:])
+    if words and words[0] in question_names():
+        command_line.parse_arguments(find_question(words[0]), words[1:])
     else:
         assert not words or words[0] in command_line.OTHERS
     row = row_of(command)

@@ -169,8 +169,7 @@ def test_a_run_of_other_settings_or_data_is_not_the_headlines(tmp_path, write, c
 @pytest.mark.parametrize(
     ("part", "change", "message"),
     [
-        ("settings", {"budget": "quick"}, "has settings {'budget': 'quick', "),
-        ("settings", {"of_each": 3, "draws": 3}, "3, "),
+        ("settings", {"budget": "quick"}, "has budget quick, not default"),
         ("env", {"data_sets": {"MNIST": "0"}}, "has MNIST's checksum 0, not "),
         ("env", {"data_sets": {}}, "KeyError('MNIST')"),
     ],

@@ -6,9 +6,9 @@ import json
 import pytest
 from conftest import ROOT, claim_of, verdict_on
 
-import experiments
 from claims.claim import judge
 from experiments import optimization
+from experiments.question import find_question
 from plumbing.records import select
 
 
@@ -24,7 +24,7 @@ def test_nets_that_diverged_leave_claims_that_are_judged(name):
         for trial in group:
             for number in {"loss", "test_accuracy"} & trial.keys():
                 trial[number] = None
-    for claim in experiments.find(name).claims:
+    for claim in find_question(name).claims:
         if not claim.over:
             ours, verdict = judge(claim, record)
             assert ours != "-"
@@ -115,7 +115,7 @@ def test_whether_sgd_stalls(accuracies, expected):
 
 
 def test_the_rows_of_a_thousand_layers():
-    rows = experiments.find("thousand_layers").rows(committed("thousand_layers"))
+    rows = find_question("thousand_layers").rows(committed("thousand_layers"))
     best = select(rows, row="best")
     assert best["test_accuracy"]["mean"] >= 0.96
     assert best["test_accuracy"]["n"] >= 3

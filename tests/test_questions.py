@@ -18,7 +18,6 @@ import numpy as np
 import pytest
 from conftest import ROOT, one_line_error, setting, write_data_set
 
-import experiments
 import highway_networks as hn
 import visualize_highway_networks as viz
 from experiments import (
@@ -36,11 +35,12 @@ from experiments import (
     thousand_layers,
     very_deep,
 )
+from experiments.question import all_questions, find_question
 from plumbing.files import InputError
 from report import registry
 from training import fully_connected, kept_nets, matched_blocks, protocols, search
 
-RUNNABLE = [question for question in experiments.all_questions() if question.run]
+RUNNABLE = [question for question in all_questions() if question.run]
 NAMES = [question.name for question in RUNNABLE]
 LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs == ("fifty_layers",)]
 NO_PICTURES = ("fifty_layers", "more_seeds")
@@ -59,7 +59,7 @@ def ask(name, folder, *words):
 
 def ask_here(name, folder, *words, budget="--quick"):
     """The same without processes, for what is not about them; raises what the command says in a line."""
-    question = experiments.find(name)
+    question = find_question(name)
     words = [*filter(None, [budget]), "--results", folder, "--jobs", 1, *words]
     return command_line.answer(question, command_line.parse_arguments(question, [str(word) for word in words]))
 
@@ -72,7 +72,7 @@ def finished(tmp_path_factory):
     @functools.cache
     def run_once(name):
         folder = tmp_path_factory.mktemp(name)
-        for needed in experiments.find(name).needs:
+        for needed in find_question(name).needs:
             fill(needed, folder)
         process = ask(name, folder)
         assert process.returncode == 0, process.stderr
@@ -128,7 +128,7 @@ def test_a_smoke_test(tmp_path, finished, name):
     assert all(is_number_of_a_row(value) for row in record["summary"] for value in row.values())
     assert "a smoke test, not evidence" in printed
     assert not re.search("reproduced|in part|not clear", printed)
-    for claim in experiments.find(name).judged_by():
+    for claim in find_question(name).judged_by():
         assert (claim.says in printed) == (claim.over == (name,))
     pictures = draw(name, tmp_path)
     assert pictures or name in NO_PICTURES
@@ -169,7 +169,7 @@ def test_the_log_tells_images_in_another_order_apart(tmp_path, finished):
 def test_the_list_of_questions():
     words = [sys.executable, "-m", "experiments"]
     printed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, encoding="utf-8").stdout
-    for question in experiments.all_questions():
+    for question in all_questions():
         assert f"{question.name} " in printed
         assert question.asks in printed
     assert "needs fifty_layers" in printed
@@ -476,7 +476,7 @@ def rows_of(name, **wanted) -> list[dict]:
 def test_committed_results_sum_up_their_trials(name):
     """Nobody edited a number; what is committed is no smoke test, and comes from committed programs."""
     record = committed(name)
-    question = experiments.find(name)
+    question = find_question(name)
     beside = " --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist" if question.takes_sets_beside else ""
     assert record["settings"]["budget"] == "default"
     assert record["command"] in (f"python -m experiments {name}{beside}", f"python -m experiments {name}")
@@ -511,7 +511,7 @@ def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(mon
     keys = ("data", "data_dir", "n_train", "n_test")
     sets = {trial["data"]: {key: trial[key] for key in keys} for trial in record["trials"]["final"] if "data" in trial}
     monkeypatch.setattr(kept_nets, "data_sets", lambda runner: sets)
-    question = experiments.find(name)
+    question = find_question(name)
     runner = SimpleNamespace(budget="default", settings=question.budgets["default"], folder=tmp_path, run=run)
     assert question.run(runner) == record["trials"]
     assert len(known) == sum(map(len, record["trials"].values()))
@@ -587,7 +587,7 @@ def test_nothing_was_chosen_on_test_images(name, group, n_train):
 
 
 def test_the_short_protocol_is_the_recipe_that_was_chosen():
-    table1 = experiments.find("table1")
+    table1 = find_question("table1")
     from experiments.table1 import RECIPES, best
 
     assert table1.name == "table1"

@@ -1,0 +1,71 @@
+"""What a question is, and where all of them are found.
+
+A file declares its question once: what it asks, the budgets, the trials, the rows that sum them up, and the claims that
+they decide.  `python -m experiments` lists all of them.  No question imports another.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from claims.claim import Claim
+from training.trials import Runner
+
+FULL = "a larger budget: more trials, epochs, seeds or draws, as far as the question has them"
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question that `python -m experiments NAME` answers, in results/NAME.json.
+
+    `run` trains and measures: it returns the trials, a list or {group: list}.  `rows` sums up a results record with
+    "settings" and "trials": a list of {a setting or several, a name: {mean, sd, n} or a value}.  `accept`, of a
+    question whose trials conv_highway_networks.py may train one by one, turns one of its runs into (group, trial);
+    `kind_of` names the kind of a trial, whose runs share all settings but the seed.
+
+    A question without trials has no `run`: other commands write what its claims are judged by."""
+
+    name: str  # of its file, its results and its module in report/
+    source: str  # of what is asked
+    budgets: dict[str, dict] = field(default_factory=dict)  # "quick", "default", "full": the settings
+    run: Callable[[Runner], dict | list] | None = None
+    rows: Callable[[dict], list[dict]] | None = None
+    claims: tuple[Claim, ...] = ()
+    needs: tuple[str, ...] = ()  # the questions whose results it reads
+    full: str = FULL  # what --full is
+    takes_sets_beside: bool = False  # --data-dir names data sets that are measured beside MNIST
+    data_dir: str = ""  # what --data-dir is, where the question's data lie in a folder
+    accept: Callable[[dict, dict], tuple[str, dict]] | None = None
+    kind_of: Callable[[dict], str] | None = None
+
+    @property
+    def asks(self) -> str:
+        """The first line of its file."""
+        doc = importlib.import_module(f"experiments.{self.name}").__doc__
+        return (doc or self.name).split("\n")[0]  # python -OO keeps no docstrings
+
+    def judged_by(self) -> list[Claim]:
+        """Its claims, which are judged by its own results where they name no others."""
+        return [replace(claim, over=claim.over or (self.name,)) for claim in self.claims]
+
+
+def question_names() -> list[str]:
+    """The names of all questions."""
+    modules = pkgutil.iter_modules([str(Path(__file__).parent)])
+    return sorted(module.name for module in modules if module.name not in ("__main__", "question"))
+
+
+def find_question(name: str) -> Question:
+    """The question of this name; raises ValueError where its file declares another name."""
+    question = importlib.import_module(f"experiments.{name}").QUESTION
+    if question.name != name:
+        raise ValueError(f"experiments/{name}.py declares the question {question.name!r}")
+    return question
+
+
+def all_questions() -> list[Question]:
+    return [find_question(name) for name in question_names()]
