@@ -1,25 +1,25 @@
-"""Convolutional highway networks in pure NumPy: Tables 1 to 3 of *Training Very Deep Networks* (Srivastava, Greff,
-Schmidhuber, NIPS 2015).
+"""Convolutional highway networks in pure NumPy: Tables 1 to 3 of *Training Very Deep Networks*
+(Srivastava, Greff, Schmidhuber, NIPS 2015).
 
-This is the sister of highway_networks.py, from which it has the loss.  A net is plain data, a list of layers;
-`mnist_net(16)` is the paper's, and conv/nets.py has them all.  The layers with their hand-written passes, the net and
-the optimiser are in conv/layers.py, CIFAR's images in conv/cifar.py, what trains is in training/.  This file is the
-command line.
+This is the sister of highway_networks.py, from which it has the loss.  A net is plain
+data, a list of layers; `mnist_net(16)` is the paper's, and conv/nets.py has them all.  The
+layers with their hand-written passes are in conv/, what trains a net is in training/.
+This file is the command line.
 
-    python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4   Table 1, twelve epochs       -> run_conv.json
-    python conv_highway_networks.py --net mnist-32 --protocol paper    300 epochs, as the authors trained
+    python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4   Table 1 -> run_conv.json
+    python conv_highway_networks.py --net mnist-32 --protocol paper    as the authors trained
     python conv_highway_networks.py --net highway-a --data cifar-10    Table 2, sixty epochs
-    python conv_highway_networks.py --nets                             the nets: parameters, methods
+    python conv_highway_networks.py --nets                             the nets, their sizes
 
     import numpy as np
-    from conv.layers import ConvNet
+    from conv.net import ConvNet
     from conv.nets import mnist_net
     from highway_networks import softmax_cross_entropy
 
     net = ConvNet((1, 28, 28), mnist_net(16), np.random.default_rng(0))
-    logits = net.forward(x, dropout=np.random.default_rng(1))           # (N, 784) in [0, 1] -> (N, 10)
+    logits = net.forward(x, dropout=np.random.default_rng(1))    # (N, 784) in [0, 1] -> (N, 10)
     loss, d_logits = softmax_cross_entropy(logits, y)
-    gradient = net.backward(d_logits)                                   # flat, as net.parameters
+    gradient = net.backward(d_logits)                            # flat, as net.parameters
 """
 
 from __future__ import annotations
@@ -35,87 +35,106 @@ import argparse
 import time
 from collections import Counter
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import highway_networks as hn
-from conv.cifar import sha256_as_read
-from conv.layers import KINDS, ConvNet, Convolution
+from conv.convolution import Convolution
+from conv.net import HIDDEN_KINDS, ConvNet
 from conv.nets import NETS, find_net
 from plumbing.commands import list_of, number, path_name, run_command, run_program
-from plumbing.files import (
-    ROOT,
-    InputError,
-    Lock,
-    check_writable,
-    environment,
-    json_bytes,
-    real_path,
-    replace_file,
-)
+from plumbing.files import ROOT, InputError, Lock, check_writable, json_bytes, replace_file
 from plumbing.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
-from training.convolutional import Training, branch, differences, say_of_other_program, train_one
+from training.checkpoints import branch, check_unsaved, checkpoint_to_resume, net_file, unfinished
+from training.convolutional import Training
 from training.images import check_square, fingerprint, load_images, select_images, shape_of
 from training.progress import Progress
-from training.protocols import BATCH, HELD_OUT, PROTOCOLS, Protocol, Settings, protocol_of
+from training.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, Protocol, protocol_of
+from training.runs import file_record, table, train_one
 
 NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # names of files that are written beside it
-QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}  # to 90 %: 0.93, 0.93, 0.91 with seeds 0, 1, 2
+QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}  # 0.93, 0.93, 0.91 with seeds 0, 1, 2
+
+
+# ---- Arguments -----------------------------------------------------------------------------------
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        description="Train a convolutional highway net on MNIST or CIFAR; write JSON. The default, twelve "
+        "epochs of 16 maps on all images, took a quarter of an hour on one core here."
+    )
+    add = parser.add_argument
+    seeds = parser.add_mutually_exclusive_group()
+    saving = parser.add_mutually_exclusive_group()
+    default = ConvSettings()
+    epochs = number(int, 1, 10**6)
+    seed = number(int, 0)
+    gate_bias = number(float, -1e3, 1e3)
+    jobs = number(int, 1, MOST_JOBS)
+    nets = f"{', '.join(NETS)}; mnist-N has N maps a layer"
+    is_ = " (%(default)s)"
+    add("--net", type=net_name, metavar="NET", default=default.net, help=nets + is_)
+    add("--data", choices=tuple(PROTOCOLS), help="data set (mnist, or cifar-10 for nets that take colours)")
+    add("--block", choices=HIDDEN_KINDS, help="hidden-layer kind (default: the net's own)")
+    protocol = "the authors', or a short one"
+    add("--protocol", choices=("paper", "short"), default=default.protocol, help=protocol + is_)
+    add("--epochs", type=epochs, help="passes over the training images (the protocol's)")
+    add("--stop-after", type=epochs, metavar="N", help="stop after N of these epochs; --resume goes on")
+    branch_of = "begin with a copy of this checkpoint, at the rate of --lr"
+    add("--branch", type=path_name, metavar="NET", help=branch_of)
+    # a seed's default is text, because argparse takes what *is* the default,
+    # as small numbers are, for not given
+    seeds.add_argument("--seed", type=seed, default=str(default.seed), help="for weights and training" + is_)
+    seeds.add_argument("--seeds", type=list_of(seed), default=(), help="several: 0,1,2")
+    add("--lr", type=number(float, 1e-12), help="the highest learning rate (the protocol's)")
+    add("--gate-bias", type=gate_bias, help=f"{hn.GATE_BIAS} (the net's)")
+    add("--n-train", type=number(int, BATCH), help="use the first N training images (all)")
+    add("--n-test", type=number(int, 1), help="use the first N test images (all)")
+    validation = f"test on the last {HELD_OUT} training images instead"
+    add("--validation", action="store_true", help=validation)
+    data_dir = "CIFAR's binary version, or a set in MNIST's layout"
+    add("--data-dir", type=path_name, metavar="DIR", help=data_dir)
+    add("--jobs", type=jobs, default=all_cores(), help="processes, one a seed" + is_)
+    quick = "a smoke test: above 90 %% in half a minute; writes run_conv_quick.json"
+    add("--quick", action="store_true", help=quick)
+    out = "instead of run_conv.json; each net to FILE_SEED.npz beside it"
+    add("--out", type=path_name, metavar="FILE", help=out)
+    resume = "go on from the checkpoints beside the JSON"
+    saving.add_argument("--resume", action="store_true", help=resume)
+    saving.add_argument("--no-save", action="store_true", help="write nothing")
+    add("--quiet", action="store_true", help="print the result alone")
+    add("--nets", action="store_true", help="print the nets, their sizes and convolutions; train nothing")
+    return parser
 
 
 def parse_arguments(argv=None):
-    d, count, default = Settings(), number(int, 1), " (%(default)s)"
-    duration_text = "The default, twelve epochs of 16 maps on all images, took a quarter of an hour on one core here."
-    text = "Train a convolutional highway net on MNIST or CIFAR; write JSON."
-    p = argparse.ArgumentParser(description=f"{text} {duration_text}")
-    add, seeds, saving = p.add_argument, p.add_mutually_exclusive_group(), p.add_mutually_exclusive_group()
-    nets = f"{', '.join(NETS)}; mnist-N has N maps a layer"
-    add("--net", type=net_name, metavar="NET", default=d.net, help=nets + default)
-    add("--data", choices=tuple(PROTOCOLS), help="the data set (mnist, or cifar-10 for nets that take colours)")
-    kinds = [name for name, kind in KINDS.items() if issubclass(kind, Convolution) and name not in ("conv", "conv-bn")]
-    add("--block", choices=kinds, help="hidden-layer kind (the net's own)")
-    add("--protocol", choices=("paper", "short"), default=d.protocol, help="the authors', or a short one" + default)
-    add("--epochs", type=number(int, 1, 10**6), help="passes over the training images (the protocol's)")
-    add("--stop-after", type=number(int, 1, 10**6), metavar="N", help="stop after N of these epochs; --resume goes on")
-    add("--branch", type=path_name, metavar="NET", help="begin with a copy of this checkpoint, at the rate of --lr")
-    seeds.add_argument("--seed", type=number(int, 0), default=str(d.seed), help="for weights and training" + default)
-    seeds.add_argument("--seeds", type=list_of(number(int, 0)), default=(), help="several: 0,1,2")
-    add("--lr", type=number(float, 1e-12), help="the highest learning rate (the protocol's)")
-    add("--gate-bias", type=number(float, -1e3, 1e3), help=hn.GATE_BIAS + " (the net's)")
-    add("--n-train", type=number(int, BATCH), help="use the first N training images (all)")
-    add("--n-test", type=count, help="use the first N test images (all)")
-    add("--validation", action="store_true", help=f"test on the last {HELD_OUT} training images instead")
-    add("--data-dir", type=path_name, metavar="DIR", help="with CIFAR's binary version, or a set in MNIST's layout")
-    add("--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="processes, one a seed" + default)
-    add("--quick", action="store_true", help="a smoke test: above 90 %% in half a minute; writes run_conv_quick.json")
-    add("--out", type=path_name, metavar="FILE", help="instead of run_conv.json; each net to FILE_SEED.npz beside it")
-    saving.add_argument("--resume", action="store_true", help="go on from the checkpoints that stand beside the JSON")
-    saving.add_argument("--no-save", action="store_true", help="write nothing")
-    add("--quiet", action="store_true", help="print the result alone")
-    add(
-        "--nets",
-        action="store_true",
-        help="print the nets, their parameters and how they are computed; train nothing",
-    )
-    if p.parse_args(argv).quick:
-        p.set_defaults(**QUICK)
-    args = p.parse_args(argv)
-    sets = ("mnist",) if find_net(args.net).shape[0] == 1 else ("cifar-10", "cifar-100")
-    args.data, args.block = args.data or sets[0], args.block or find_net(args.net).block
+    parser = make_parser()
+    if parser.parse_args(argv).quick:
+        parser.set_defaults(**QUICK)
+    args = parser.parse_args(argv)
+    net = find_net(args.net)
+    sets = ("mnist",) if net.shape[0] == 1 else ("cifar-10", "cifar-100")
+    if args.data is None:
+        args.data = sets[0]
     if args.data not in sets:
-        p.error(f"argument --data: {args.net} takes {' or '.join(sets)}, not {args.data}")
-    args.epochs = args.epochs or PROTOCOLS[args.data][args.protocol].epochs
+        parser.error(f"argument --data: {args.net} takes {' or '.join(sets)}, not {args.data}")
+    if args.block is None:
+        args.block = net.block
+    if args.epochs is None:
+        args.epochs = PROTOCOLS[args.data][args.protocol].epochs
     if args.stop_after and args.stop_after > args.epochs:
-        p.error(f"argument --stop-after: {args.stop_after} is more than the {args.epochs} epochs")
+        too_many = f"{args.stop_after} is more than the {args.epochs} epochs"
+        parser.error(f"argument --stop-after: {too_many}")
     if args.branch and len(args.seeds) > 1:
-        p.error("argument --branch: it is a checkpoint of one seed; give --seed")
+        parser.error("argument --branch: it is a checkpoint of one seed; give --seed")
     if args.out and os.path.realpath(args.out).lower().endswith(NOT_FOR_JSON):
         named = f"{args.out} is named as a net, a lock or a temporary file"
-        p.error(f"argument --out: {named}; the JSON goes there, each net beside it")
-    return p, args
+        parser.error(f"argument --out: {named}; the JSON goes there, each net beside it")
+    return parser, args
 
 
 def net_name(text: str) -> str:
@@ -127,181 +146,166 @@ def net_name(text: str) -> str:
     return text
 
 
-def net_sizes() -> str:
-    """The nets: our parameters beside the published, how sure their layers are, how they are computed."""
-    row = "{:17}{:9}{:>11} {:>10}  {:33}{}"
-    lines = [row.format("net", "", "ours", "published", "the layers are", "convolutions")]
-    for name, named in NETS.items():
-        net = ConvNet(named.shape, named.layers, np.random.default_rng(0))
-        methods = Counter(layer.method for layer in net.layers if isinstance(layer, Convolution))
-        computed = ", ".join(f"{n} {method}" for method, n in methods.items())
-        sizes = f"{len(net.parameters):,}", f"{named.parameters:,.0f}" if named.parameters else "-"
-        lines.append(row.format(name, named.title, *sizes, named.source, computed))
-    return "\n".join(lines)
-
-
-def plan(args, data: hn.Dataset) -> list[Settings]:
-    """One Settings a seed; raises InputError for images that cannot be had, or that the net cannot take."""
-    n_train, n_test, of_these = len(data.x_train), len(data.x_test), ""
+def plan(args, data: hn.Dataset) -> list[ConvSettings]:
+    """The settings of each seed; raises InputError for images that cannot be had,
+    or that the net cannot take."""
+    n_train = len(data.x_train)
+    n_test = len(data.x_test)
+    held_out = ""
+    of_these = ""
     if args.validation:
-        n_train, n_test, of_these = n_train - HELD_OUT, HELD_OUT, " with --validation"
+        n_train -= HELD_OUT
+        n_test = HELD_OUT
+        held_out = f", of them {HELD_OUT} for --validation"
+        of_these = " with --validation"
     if n_train < BATCH:
-        held_out = f", of them {HELD_OUT} for --validation" if args.validation else ""
-        raise InputError(f"{data.name} has {len(data.x_train)} training images{held_out}; a batch needs {BATCH}")
+        has = f"{len(data.x_train)} training images{held_out}"
+        raise InputError(f"{data.name} has {has}; a batch needs {BATCH}")
     for what, asked, n in (("train", args.n_train, n_train), ("test", args.n_test, n_test)):
-        if (asked or 0) > n:
+        if asked is not None and asked > n:
             raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has{of_these}")
-    net = find_net("mnist-1" if args.data == "mnist" else args.net)  # of any width: it shall be small
+    check_shape(args, data)
+    gate_bias = find_net(args.net).gate_bias if args.gate_bias is None else args.gate_bias
+    settings = ConvSettings(
+        net=args.net,
+        data=args.data,
+        block=args.block,
+        protocol=args.protocol,
+        epochs=args.epochs,
+        gate_bias=gate_bias,
+        n_train=args.n_train or n_train,
+        n_test=args.n_test or n_test,
+        validation=args.validation,
+    )
+    return [replace(settings, seed=seed) for seed in args.seeds or [args.seed]]
+
+
+def check_shape(args, data: hn.Dataset) -> None:
+    """Raises InputError for images of a shape that the net cannot take."""
+    # a small net is enough to see it
+    net = find_net("mnist-1" if args.data == "mnist" else args.net)
     try:
         check_square(data)
         ConvNet(shape_of(net.shape[0], data.x_train.shape[1]), net.layers_of(block=args.block), 0)
     except ValueError as error:
         raise InputError(f"the images of {data.name} are not for this net: {error}") from error
-    names = ("net", "data", "block", "protocol", "epochs", "validation")
-    own = {name: getattr(args, name) for name in names}
-    own["gate_bias"] = find_net(args.net).gate_bias if args.gate_bias is None else args.gate_bias
-    settings = Settings(**own, n_train=args.n_train or n_train, n_test=args.n_test or n_test)
-    return [replace(settings, seed=seed) for seed in args.seeds or [args.seed]]
 
 
-def unfinished(file: Path) -> Path:
-    """Where a net is kept until those of all seeds are finished: an earlier run's stands in `file` until then."""
-    return file.with_name(f"{file.stem}_unfinished.npz")
-
-
-def net_file(path: Path, seed: int) -> Path:
-    """Where the net of this seed is kept, beside the JSON: run_0.npz of run.json, but run.txt.0.npz of run.txt, since
-    the nets of two JSON files must not have one name."""
-    name = f"{path.stem}_{seed}" if path.suffix == ".json" else f"{path.name}.{seed}"
-    return real_path(path.with_name(f"{name}.npz"))
-
-
-def check_unsaved(file: Path) -> None:
-    """Raises InputError where to train from the first epoch would lose what a run that was stopped has left."""
-    for path in (unfinished(file), file):
-        check_writable(path)
-        saved = Training.load(path) if path.exists() else None
-        if saved and (path != file or saved.epochs < saved.settings.epochs):  # of several seeds one may be finished
-            ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
-            raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
-
-
-def checkpoint_to_resume(run: Training, file: Path, stopped: bool, branch_of: Path | None) -> Path:
-    """From where a net goes on, and where it is kept.  Raises InputError for a net of another run, unless that is an
-    earlier one's: then some seed of this run was `stopped`, and this one is not begun.  Says what is worth knowing."""
-    path = unfinished(file) if unfinished(file).exists() else file
-    check_writable(unfinished(file))
-    saved = Training.load(path) if path.exists() else None
-    other, now = differences(saved, run) if saved else {}, run.task()
-    commits = other.pop("commits", None)
-    if not saved or (other and stopped and path == file):
-        start = branch_of or "its first epoch"
-        print(f"{run.settings.label}: there is no {unfinished(file)}, it starts from {start}", file=sys.stderr)
-        return unfinished(file)
-    if other:
-        was = ", ".join(f"{name} {value}, not {now[name]}" for name, value in other.items())
-        raise InputError(f"{path} is of another run ({was}): give that run's flags, or choose another --out")
-    if branch_of and not saved.parent:
-        raise InputError(f"{path} is not a branch: leave out --branch, or choose another --out")
-    if commits is not None:
-        say_of_other_program(path, saved)
-    return path
+# ---- What the command does ----------------------------------------------------------------------
 
 
 def train_seeds(args, save) -> None:
-    """What the command line does; save({path: bytes}) writes the JSON.
+    """Trains a net for each seed; save({path: bytes}) writes the JSON.
 
     While it runs, no other command writes that file and the nets beside it."""
-    path = Path(os.path.realpath(args.out)) if args.out else ROOT / f"run_conv{'_quick' * args.quick}.json"
+    name = "run_conv_quick.json" if args.quick else "run_conv.json"
+    path = Path(os.path.realpath(args.out)) if args.out else ROOT / name
     if args.no_save:
-        _train_seeds(args, path, save)
+        train_unlocked(args, path, save)
         return
     check_writable(path)
     with Lock(path):
-        _train_seeds(args, path, save)
+        train_unlocked(args, path, save)
 
 
-def _train_seeds(args, path: Path, save) -> None:
+def train_unlocked(args, path: Path, save) -> None:
     start = time.perf_counter()
     whole = load_images(args.data, args.data_dir)
     planned = plan(args, whole)
     data = select_images(whole, planned[0])
-    protocol, images = protocol_of(planned[0], args.lr), fingerprint(data)
-    files = [net_file(path, settings.seed) for settings in planned]
-    branch_of = Path(args.branch) if args.branch else None
-    checkpoints = [*map(unfinished, files)]
-    if args.no_save:
-        checkpoints = [None] * len(files)
-    elif args.resume:
-        stopped = any(checkpoint.exists() for checkpoint in checkpoints)
-        checkpoints = [
-            checkpoint_to_resume(Training(settings, protocol, images), file, stopped, branch_of)
-            for settings, file in zip(planned, files, strict=True)
-        ]
-    else:
-        for file in files:
-            check_unsaved(file)
-    if branch_of and not (checkpoints[0] and checkpoints[0].exists()):
-        trunk = branch(branch_of, planned[0], protocol, images)  # refuses it before anything is written
-        if args.stop_after and args.stop_after <= trunk.epochs:
-            raise InputError(f"--stop-after {args.stop_after}: the branch begins after epoch {trunk.epochs}")
-    tasks = [(settings, protocol, data, each) for settings, each in zip(planned, checkpoints, strict=True)]
+    protocol = protocol_of(planned[0], args.lr)
+    images = fingerprint(data)
+    nets = [net_file(path, settings.seed) for settings in planned]
+    asked = [Training(settings, protocol, images) for settings in planned] if args.resume else []
+    checkpoints = find_checkpoints(args, asked, nets)
+    check_branch(args, planned[0], protocol, images, checkpoints[0])
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
         print(f"{data.name} from {data.source}: {sizes}, lr {protocol.lr}", flush=True)
-    work = partial(train_one, resume=args.resume, branch_of=branch_of, stop_after=args.stop_after)
-    jobs, done = min(args.jobs, len(tasks)), {}
-    to_train = [replace(settings, epochs=args.stop_after or args.epochs) for settings in planned]
-    with closing(Progress(to_train, jobs)) as progress:
-        heard = None if args.quiet else progress.heard
-        with closing(in_processes(work, tasks, jobs, heard)) as finished:
-            for run in finished:
-                done[run["seed"]] = run
-                progress.finished(run["seed"])
-    runs = [done[settings.seed] for settings in planned]
+    runs = train_in_processes(args, planned, protocol, data, checkpoints)
     for run in runs:
         if run["diverged"]:
             print(f"{run['label']}: DIVERGED in {run['diverged_at']}; no net is kept", file=sys.stderr)
     try:
         if not args.no_save:
+            record = file_record(whole, planned[0], protocol, args.seeds, runs)
             with interrupts_deferred():  # the nets are the JSON's
-                save({path: json_bytes(record(args, whole, planned[0], protocol, runs))})
-                for run, checkpoint, file in zip(runs, checkpoints, files, strict=True):
-                    if run["diverged"]:  # resumed, it would diverge again; an older run's net is not of this JSON
-                        checkpoint.unlink(missing_ok=True)
-                        file.unlink(missing_ok=True)
-                    elif "stopped_after" not in run:  # else the checkpoint stays, for --resume
-                        replace_file(checkpoint, file)
+                save({path: json_bytes(record)})
+                keep_nets(runs, checkpoints, nets)
     finally:
         print(f"{table(runs)}\n", end="", flush=True)  # whatever happens to the disk; in one write
     if not args.no_save:
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
 
 
-def record(args, data: hn.Dataset, settings: Settings, protocol: Protocol, runs: list[dict]) -> dict:
-    """The JSON.  Several seeds stand in `seeds`; `seed` is null then."""
-    own = protocol._asdict() | asdict(settings)
-    own |= ({"seeds": args.seeds} if args.seeds else {}) | ({"seed": None} if len(args.seeds) > 1 else {})
-    own |= {"batch_size": BATCH, "n_classes": data.n_classes, "data_set": data.name}
-    own |= {"data_sha256": data.sha256, "data_sha256_as_read": sha256_as_read(data)}
-    return own | {"env": environment(), "runs": runs}
+def find_checkpoints(args, asked: list[Training], nets: list[Path]) -> list[Path | None]:
+    """Where each run keeps its checkpoint.  With --resume, the `asked` runs go on from there.
+
+    Raises InputError where a run cannot go on, and where a checkpoint would be lost."""
+    if args.no_save:
+        return [None] * len(nets)
+    if not args.resume:
+        for net in nets:
+            check_unsaved(net)
+        return [unfinished(net) for net in nets]
+    stopped = any(unfinished(net).exists() for net in nets)
+    branch_of = Path(args.branch) if args.branch else None
+    checkpoints = []
+    for run, net in zip(asked, nets, strict=True):
+        checkpoints.append(checkpoint_to_resume(run, net, stopped, branch_of))
+    return checkpoints
 
 
-def table(runs: list[dict]) -> str:
-    """The result: a line a seed, over several the mean ± standard deviation."""
-    where = "validation" if runs[0]["validation"] else "test"
-    lines = [f"seed   parameters   {where} accuracy %   train loss"]
-    for run in runs:
+def check_branch(args, settings: ConvSettings, protocol: Protocol, images: dict, checkpoint: Path | None) -> None:
+    """Raises InputError for a --branch that cannot begin, before anything is written."""
+    if not args.branch or (checkpoint and checkpoint.exists()):  # the branch has begun
+        return
+    trunk = branch(Path(args.branch), settings, protocol, images)
+    if args.stop_after and args.stop_after <= trunk.epochs:
+        raise InputError(f"--stop-after {args.stop_after}: the branch begins after epoch {trunk.epochs}")
+
+
+def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, checkpoints) -> list[dict]:
+    """Trains a net for each of the planned settings; returns the RUNs in their order."""
+    branch_of = Path(args.branch) if args.branch else None
+    work = partial(train_one, resume=args.resume, branch_of=branch_of, stop_after=args.stop_after)
+    tasks = [(settings, protocol, data, path) for settings, path in zip(planned, checkpoints, strict=True)]
+    jobs = min(args.jobs, len(tasks))
+    last_epoch = args.stop_after or args.epochs
+    runs = {}
+    shown = [replace(settings, epochs=last_epoch) for settings in planned]
+    with closing(Progress(shown, jobs)) as progress:
+        heard = None if args.quiet else progress.heard
+        with closing(in_processes(work, tasks, jobs, heard)) as finished:
+            for run in finished:
+                runs[run["seed"]] = run
+                progress.finished(run["seed"])
+    return [runs[settings.seed] for settings in planned]
+
+
+def keep_nets(runs: list[dict], checkpoints: list[Path], nets: list[Path]) -> None:
+    """Makes the checkpoints of finished runs the nets beside the JSON."""
+    for run, checkpoint, net in zip(runs, checkpoints, nets, strict=True):
         if run["diverged"]:
-            numbers = "         DIVERGED            -"
-        else:
-            numbers = f"{100 * run['history']['test_acc'][-1]:17.2f} {run['history']['train_loss'][-1]:12.4g}"
-        if "stopped_after" in run:
-            numbers += f"   stopped after {run['stopped_after']} of {run['epochs']} epochs"
-        lines.append(f"{run['seed']:4d} {run['n_parameters']:12d} {numbers}")
-    accuracies = [100 * run["final_test_acc"] for run in runs if run.get("final_test_acc") is not None]
-    if len(accuracies) > 1:
-        lines.append(f"mean {np.mean(accuracies):.2f} ± {np.std(accuracies, ddof=1):.2f} over {len(accuracies)} seeds")
+            # resumed, it would diverge again; an older run's net is not of this JSON
+            checkpoint.unlink(missing_ok=True)
+            net.unlink(missing_ok=True)
+        elif "stopped_after" not in run:  # else the checkpoint stays, for --resume
+            replace_file(checkpoint, net)
+
+
+def net_sizes() -> str:
+    """The nets: our parameters beside the published, how sure we are
+    of their layers, how they are computed."""
+    row = "{:17}{:9}{:>11} {:>10}  {:33}{}"
+    lines = [row.format("net", "", "ours", "published", "the layers are", "convolutions")]
+    for name, named in NETS.items():
+        net = ConvNet(named.shape, named.layers, np.random.default_rng(0))
+        methods = Counter(layer.method for layer in net.layers if isinstance(layer, Convolution))
+        computed = ", ".join(f"{n} {method}" for method, n in methods.items())
+        ours = f"{len(net.parameters):,}"
+        published = f"{named.parameters:,.0f}" if named.parameters else "-"
+        lines.append(row.format(name, named.title, ours, published, named.source, computed))
     return "\n".join(lines)
 
 

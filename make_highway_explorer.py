@@ -1,14 +1,15 @@
-"""Writes docs/explorer.html: one page, opened from disk, that lets its reader look into a trained highway net.
+"""Writes docs/explorer.html: one page, opened from disk, that lets its reader look into a trained
+highway net.
 
     python make_highway_explorer.py
 
-The page holds the net results/fifty_layers_mnist_1.npz, its weights rounded to float16, some of MNIST's test images,
-and numbers of results/gates.json, results/lesion.json and run.json.  Its markup, style and programs are the files of
-explorer/: page.html takes in page.css, net.js (the forward pass), page.js (image, answer, lesions) and maps.js.
+The page holds the net results/fifty_layers_mnist_1.npz, its weights rounded to float16, some of
+MNIST's test images, and numbers of results/gates.json, results/lesion.json and run.json.  Its
+markup, style and programs are the files of explorer/: page.html takes in page.css, net.js (the
+forward pass), page.js (image, answer, lesions) and maps.js.
 
-Beside plumbing and report it imports highway_networks, because what it shows is a net, which it also runs: on all
-test images the rounded weights must give the same class.
-"""
+Beside plumbing and report it imports highway_networks, because what it shows is a net, which it
+also runs: on all test images the rounded weights must give the same class."""
 
 from __future__ import annotations
 
@@ -30,22 +31,26 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 
-from experiments import gates as gates_experiment
-from experiments import lesion as lesion_experiment
 from highway_networks import PIXELS, Dataset, DeepNet, load_mnist, pixels_for
 from plumbing.commands import path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
-from plumbing.records import load_record, load_results
+from plumbing.records import load_record, load_results, select
 from report.headline import gates_by_epoch
-from report.lesion import IDLE
 from report.style import COLOR, drawing, initial_gate
 from training.committed import checked
 
 NET = "results/fifty_layers_mnist_1.npz"
-KIND = {"d_in": 784, "d_out": 10, "hidden": 50, "depth": 49, "block": "highway", "activation": "tanh"}  # of that net
+KIND = {  # of that net
+    "d_in": 784,
+    "d_out": 10,
+    "hidden": 50,
+    "depth": 49,
+    "block": "highway",
+    "activation": "tanh",
+}
 RUN = ROOT / "run.json"
 PARTS = ROOT / "explorer"
-EACH = 5  # images of a digit that are right, doubtful and wrong
+IMAGES_A_KIND = 5  # of a digit: so many right, so many doubtful, so many wrong
 SURE = 0.99  # of the right ones; the doubtful are those that are right with the lowest probability
 
 
@@ -58,15 +63,23 @@ def load_page_mnist() -> Dataset:
 
 
 def load_page_net(path: Path, mnist: Dataset) -> DeepNet:
-    """The net that the page is about, in its words and its programs; raises InputError for any other."""
+    """The net that the page is about, in its words and its programs; raises InputError for any
+    other."""
     net = DeepNet.load(path)
-    kind = {name: getattr(net, name) for name in KIND} | {"block": net.block.name}
-    other = [f"{name} {value}, not {KIND[name]}" for name, value in kind.items() if value != KIND[name]]
+    kind = {name: getattr(net, name) for name in KIND}
+    kind["block"] = net.block.name
+    kind["activation"] = net.activation.name
+    other = []
+    for name, value in kind.items():
+        if value != KIND[name]:
+            other.append(f"{name} {value}, not {KIND[name]}")
     if net.dtype != np.float32:
         other.append(f"{net.dtype}, not float32")
     trial = net.about.get("trial")
-    is_told = isinstance(trial, dict) and {type(trial.get(name)) for name in ("seed", "gate_bias")} <= {int, float}
-    if net.about.get("pixels") not in PIXELS or not is_told:
+    names_numbers = isinstance(trial, dict) and all(
+        type(trial.get(name)) in (int, float) for name in ("seed", "gate_bias")
+    )
+    if net.about.get("pixels") not in PIXELS or not names_numbers:
         other.append("it does not say how it was trained")
     elif net.about.get("data_sha256") != mnist.sha256:
         other.append("trained on other images than MNIST's")
@@ -87,11 +100,13 @@ def base64_of(array: np.ndarray) -> str:
 
 
 def net_part(net: DeepNet, mnist) -> tuple[dict, np.ndarray]:
-    """What the page needs of the net, and the rounded net's logits of the test images, (N, classes).  Raises InputError
-    where rounding changes the class of an image."""
-    x, twin = pixels_for(net, mnist.x_test), rounded(net)
-    whole, logits = net.predict(x), twin.predict(x)
-    changed = np.count_nonzero(whole.argmax(axis=1) != logits.argmax(axis=1))
+    """What the page needs of the net, and the rounded net's logits of the test images, (N,
+    classes).  Raises InputError where rounding changes the class of an image."""
+    x = pixels_for(net, mnist.x_test)
+    twin = rounded(net)
+    unrounded = net.predict(x)
+    logits = twin.predict(x)
+    changed = np.count_nonzero(unrounded.argmax(axis=1) != logits.argmax(axis=1))
     if changed:
         raise InputError(f"{NET}: in float16 its answer to {changed} of the {len(x)} test images is another")
     right = (logits.argmax(axis=1) == mnist.y_test).mean()
@@ -99,44 +114,49 @@ def net_part(net: DeepNet, mnist) -> tuple[dict, np.ndarray]:
     about = (
         f"The net is {NET} (MNIST, seed {net.about['trial']['seed']}, test accuracy {right:.4f}). Its weights are "
         f"rounded to float16: each of the {len(x)} test images keeps its class; no logit differs from that of the "
-        f"unrounded net by more than {np.abs(logits - whole).max():.2g}, no T by more than {gates:.2g}."
+        f"unrounded net by more than {np.abs(logits - unrounded).max():.2g}, no T by more than {gates:.2g}."
     )
-    sizes = {name: getattr(net, name) for name in ("d_in", "d_out", "hidden", "depth")}
-    settings = {"pixels": json.loads(net.about["pixels"]), "gate_bias": net.about["trial"]["gate_bias"], "about": about}
-    return sizes | settings | {"parameters": base64_of(net.parameters.astype("<f2"))}, logits
+    part = {name: getattr(net, name) for name in ("d_in", "d_out", "hidden", "depth")}
+    part["pixels"] = json.loads(net.about["pixels"])
+    part["gate_bias"] = net.about["trial"]["gate_bias"]
+    part["about"] = about
+    part["parameters"] = base64_of(net.parameters.astype("<f2"))
+    return part, logits
 
 
 def select_images(logits: np.ndarray, y: np.ndarray) -> list[tuple[int, int, str]]:
     """(index, label, kind) of the images that the page offers."""
     powers = np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64)
     of_label = powers[np.arange(len(y)), y] / powers.sum(axis=1)
-    right, images = logits.argmax(axis=1) == y, []
+    is_right = logits.argmax(axis=1) == y
+    images = []
     for digit in range(logits.shape[1]):
-        own = np.flatnonzero(y == digit)
-        by_doubt = own[np.argsort(of_label[own], kind="stable")]
+        of_digit = np.flatnonzero(y == digit)
+        by_doubt = of_digit[np.argsort(of_label[of_digit], kind="stable")]
         kinds = {
-            "right": own[right[own] & (of_label[own] > SURE)],
-            "doubtful": by_doubt[right[by_doubt]],
-            "wrong": own[~right[own]],
+            "right": of_digit[is_right[of_digit] & (of_label[of_digit] > SURE)],
+            "doubtful": by_doubt[is_right[by_doubt]],
+            "wrong": of_digit[~is_right[of_digit]],
         }
-        images += [(int(i), digit, kind) for kind, some in kinds.items() for i in some[:EACH]]
+        for kind, indices in kinds.items():
+            images += [(int(index), digit, kind) for index in indices[:IMAGES_A_KIND]]
     return images
 
 
-def checked_results(name: str, budgets: dict, mnist: Dataset) -> dict:
-    """The record of results/`name`.json; raises InputError where it is not of the default budget, or of other data than
-    these."""
+def checked_results(name: str, mnist: Dataset) -> dict:
+    """The record of results/`name`.json; raises InputError where it is not of the default budget,
+    or of other data than these."""
     path = ROOT / "results" / f"{name}.json"
     record = load_results(path)
     expected = {
         "experiment": name,
-        "settings": {"budget": "default", **budgets["default"]},
+        "budget": "default",
         "MNIST's checksum": mnist.sha256,
     }
     with drawing(path, "the page is"):
         found = {
             "experiment": record["experiment"],
-            "settings": record["settings"],
+            "budget": record["settings"]["budget"],
             "MNIST's checksum": record["env"]["data_sets"]["MNIST"],
         }
     for part, value in expected.items():
@@ -156,13 +176,16 @@ def trial_of(record: dict, net: DeepNet) -> dict:
     raise InputError(f"results/{record['experiment']}.json has no trial of {NET}: {record['command']}")
 
 
-def lesion_part(t: dict) -> dict:
-    """Errors on the training images: nothing closed, each block, all above the k-th, all idle ones, random sets."""
+def lesion_part(record: dict, net: DeepNet) -> dict:
+    """Errors on the training images: nothing closed, each block, all above the k-th, all idle
+    ones, random sets."""
+    trial = trial_of(record, net)
     sets = {}
-    for size, error in zip(t["set_sizes"], t["errors_sets"], strict=True):
+    for size, error in zip(trial["set_sizes"], trial["errors_sets"], strict=True):
         sets.setdefault(size, []).append(error)
     names = ("error", "errors", "errors_above", "error_all_idle", "idle")
-    return {name: t[name] for name in names} | {"sets": sets, "limit": IDLE / 100}
+    limit = select(record["summary"], row="definitions")["idle_below"]
+    return {**{name: trial[name] for name in names}, "sets": sets, "limit": limit}
 
 
 def run_part(record: dict) -> dict:
@@ -176,8 +199,14 @@ def run_part(record: dict) -> dict:
         history = pair[block]["history"]
         at = dict(zip(history["epoch"], history["test_acc"], strict=True))
         accuracy[block] = [at[epoch] for epoch in epochs]
-    own = {name: pair[name] for name in ("depth", "seed")} | {"initial": initial_gate(record), "accuracy": accuracy}
-    return own | {"epochs": epochs, "T": [[round(value, 4) for value in row] for row in T]}
+    return {
+        "depth": pair["depth"],
+        "seed": pair["seed"],
+        "initial": initial_gate(record),
+        "accuracy": accuracy,
+        "epochs": epochs,
+        "T": [[round(value, 4) for value in row] for row in T],
+    }
 
 
 def colors_of(name: str) -> str:
@@ -187,11 +216,12 @@ def colors_of(name: str) -> str:
 
 def data_of(net: DeepNet, logits: np.ndarray, mnist, gates: dict, lesion: dict, run: dict) -> dict:
     """All that stands in the page beside the net's own part."""
-    images, maps = select_images(logits, mnist.y_test), trial_of(gates, net)["maps"]
+    images = select_images(logits, mnist.y_test)
+    maps = trial_of(gates, net)["maps"]
     return {
         "images": {"list": images, "pixels": base64_of(mnist.x_test[[index for index, *_ in images]])},
         "gates": {name: maps[name] for name in ("mean_T", "class_minus_mean")},
-        "lesion": lesion_part(trial_of(lesion, net)),
+        "lesion": lesion_part(lesion, net),
         "run": run_part(run),
         "colors": {name: colors_of(name) for name in ("viridis", "RdBu_r")},
     }
@@ -200,8 +230,12 @@ def data_of(net: DeepNet, logits: np.ndarray, mnist, gates: dict, lesion: dict, 
 def page(data: dict) -> str:
     """The page that holds all of this, its parts put in for their names between /*{ and }*/."""
     text = (PARTS / "page.html").read_text(encoding="utf-8")
-    parts = {name: (PARTS / name).read_text(encoding="utf-8") for name in ("page.css", "net.js", "page.js", "maps.js")}
-    parts |= COLOR | {"data": json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")}
+    parts = {}
+    for name in ("page.css", "net.js", "page.js", "maps.js"):
+        parts[name] = (PARTS / name).read_text(encoding="utf-8")
+    parts |= COLOR
+    data_as_json = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    parts["data"] = data_as_json.replace("<", "\\u003c")
     for name, part in parts.items():
         text = text.replace(f"/*{{{name}}}*/", part.strip())
     return text
@@ -213,13 +247,13 @@ def write_page(out: Path, save) -> None:
     mnist = load_page_mnist()
     net = load_page_net(ROOT / NET, mnist)
     records = [
-        checked_results("gates", gates_experiment.BUDGETS, mnist),
-        checked_results("lesion", lesion_experiment.BUDGETS, mnist),
+        checked_results("gates", mnist),
+        checked_results("lesion", mnist),
         checked("run", load_record(RUN)),
     ]
-    own, logits = net_part(net, mnist)
+    of_net, logits = net_part(net, mnist)
     with drawing("results/gates.json, results/lesion.json or run.json", "the page is"):
-        text = page({"net": own} | data_of(net, logits, mnist, *records))
+        text = page({"net": of_net} | data_of(net, logits, mnist, *records))
     save({out: text.encode()})
     print(f"wrote {out}: {len(text.encode()) / 1e6:.2f} MB", flush=True)
 

@@ -1,5 +1,5 @@
-"""Draws highway_networks.gif from run.json alone, a frame an epoch: above, the test accuracies grow; below, the mean
-transform gate of every layer moves.
+"""Draws highway_networks.gif from run.json alone, a frame an epoch: above, the test accuracies
+grow; below, the mean transform gate of every layer moves.
 
     python make_highway_networks_gif.py
 """
@@ -27,18 +27,21 @@ from plumbing.records import load_record
 from report.headline import gate_axes, gates_by_epoch
 from report.style import COLOR, MARKER, chance_line, drawing, label, png, titled
 
-SECONDS_A_FRAME, SECONDS_LAST_FRAME = 0.6, 3.0
+SECONDS_A_FRAME = 0.6
+SECONDS_LAST_FRAME = 3.0
 
 
 def draw_frame(record: dict, k: int):
-    """The k-th epoch (from 0) whose gates the record has, as an image (rows, columns, 3) uint8; all frames share their
-    axes."""
+    """The k-th epoch (from 0) whose gates the record has, as an image (rows, columns, 3) uint8.
+
+    All frames have the same axes."""
     pair = record["runs"][0]
     rows = gates_by_epoch(record)
     epoch, gates = rows[k]
     last, _ = rows[-1]
     highest = max(max(values) for _, values in rows)
-    fig, (top, bottom) = plt.subplots(2, 1, figsize=(8, 6.4))
+    fig, axes = plt.subplots(2, 1, figsize=(8, 6.4))
+    top, bottom = axes
     for block in COLOR:
         history = pair[block]["history"]
         points = zip(history["epoch"], history["test_acc"], strict=True)
@@ -67,8 +70,9 @@ def draw_gif(run: Path, out: Path, save) -> None:
         raise InputError(f"{run} has no layer_T_history in its first highway run: nothing moves")
     with drawing(run, "the frames are"):
         frames = [draw_frame(record, k) for k in range(n_frames)]
-    *first, last = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
-    duration = [*first, last] if first else last  # a single frame must not have a list
+    duration = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
+    if n_frames == 1:
+        duration = duration[0]  # imageio takes no list for a single frame
     save({out: imageio.imwrite("<bytes>", frames, extension=".gif", duration=duration, loop=0)})
     print(f"drew {out}: {n_frames} frames", flush=True)
 
@@ -76,8 +80,8 @@ def draw_gif(run: Path, out: Path, save) -> None:
 def main(argv=None) -> int:
     parser = argparse.ArgumentParser(description="Draw highway_networks.gif from the JSON of highway_networks.py.")
     for name, file in (("--run", "run.json"), ("--out", "highway_networks.gif")):
-        default, text = str(ROOT / file), f"instead of {file}"
-        parser.add_argument(name, metavar="FILE", type=path_name, default=default, help=text)
+        default = str(ROOT / file)
+        parser.add_argument(name, metavar="FILE", type=path_name, default=default, help=f"instead of {file}")
     args = parser.parse_args(argv)
     return run_command(parser.prog, partial(draw_gif, Path(args.run), Path(args.out)))
 

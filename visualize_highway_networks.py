@@ -1,5 +1,6 @@
-"""Draws the pictures in viz/ from JSON alone: run.json, run_sweep.json and run_seeds.json, as highway_networks.py (or
-the published program) writes them, and results/*.json, what experiments and benchmarks measured.
+"""Draws the pictures in viz/ from JSON alone: run.json, run_sweep.json and run_seeds.json, as
+highway_networks.py (or the published program) writes them, and results/*.json, what experiments
+and benchmarks measured.
 
     python visualize_highway_networks.py                         everything whose JSON exists
     python visualize_highway_networks.py --only depth_sweep      one picture
@@ -52,12 +53,18 @@ def draw_picture(name: str, paths: dict, records: dict) -> bytes | None:
 def draw_pictures(args, save) -> int:
     """Draws what is wanted, then writes all of it; 1 when there is nothing to write."""
     wanted = [args.only] if args.only else list(registry.PICTURES)
-    runs = {name: Path(getattr(args, name) or ROOT / file) for name, file in RUNS.items()}
-    places = runs | {"published": ROOT / "data" / "published.json"}
-    sources = dict.fromkeys(source for name in wanted for source in registry.PICTURES[name].sources)
-    paths = {source: places.get(source, Path(args.results) / f"{source}.json") for source in sources}
-    asked = {source for source in sources if args.only or getattr(args, source, None)}  # must exist
-    records = {s: load_source(s, path) for s, path in paths.items() if s in asked or path.exists()}
+    places = {"published": ROOT / "data" / "published.json"}
+    for name, file in RUNS.items():
+        places[name] = Path(getattr(args, name) or ROOT / file)
+    paths = {}
+    records = {}
+    for name in wanted:
+        for source in registry.PICTURES[name].sources:
+            path = places.get(source, Path(args.results) / f"{source}.json")
+            paths[source] = path
+            must_exist = args.only or getattr(args, source, None)
+            if source not in records and (must_exist or path.exists()):
+                records[source] = load_source(source, path)
     pictures = {name: draw_picture(name, paths, records) for name in wanted}
     files = {Path(args.out) / f"{name}.png": picture for name, picture in pictures.items() if picture}
     if not files:

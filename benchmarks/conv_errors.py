@@ -2,9 +2,10 @@
 
     python -m benchmarks.conv_errors          -> results/benchmark_conv_errors.json
 
-The largest error over the largest value, of z = W * x + b, dL/dx and dL/dW, against the direct products in float64, for
-100 images: three sizes of layers as in Table 1's nets, and one of 128 maps, as in Table 3's, on larger images.  x is
-positive as behind a ReLU, W drawn as by He, dL/dz normal.
+Measures the largest error over the largest value, of z = W * x + b, dL/dx and dL/dW, against the
+direct products in float64, for 100 images.  Three sizes of layers are those of Table 1's nets;
+one has 128 maps, as in Table 3's net, on larger images.  x is positive as behind a ReLU, W drawn
+as by He, dL/dz normal.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import numpy as np
 
 from benchmarks.report import Report, arguments, end
 from conv.direct import Direct
-from conv.layers import by_columns, in_phases
+from conv.layer import by_columns, in_phases
 from conv.winograd import POINTS, Winograd
 
 SIZES = ((24, 16, 32), (12, 32, 64), (6, 32, 64), (12, 128, 256))  # side, maps, outputs
@@ -32,7 +33,7 @@ BATCH = 100
 
 
 class Alone:
-    """The work arrays of one layer."""
+    """The work arrays of one layer, in the place of a net's ConvWorkspace."""
 
     keep = True
 
@@ -47,60 +48,95 @@ class Alone:
 
 def passes(product, x, W, dz) -> dict:
     """Both passes of a Direct or a Winograd: x (rows, 1, maps, columns, n), dz alike -> {z, dx, dW}."""
-    a, p = SimpleNamespace(n=x.shape[-1]), product.phases
-    product.make_arrays(Alone(x.dtype), a)
-    a.x[...] = in_phases(x, p)
-    product.prepare_input(a, slice(None))
-    z, dx = np.empty_like(dz), np.empty(a.x.shape, x.dtype)
-    grad = SimpleNamespace(W=np.empty_like(W), b=np.zeros(len(W), W.dtype))
-    for rows, part in product.forward(a, W, grad.b.copy()):
-        in_phases(z, p)[rows] = part
-    for rows, part in product.backward(a, W, grad, dx, carried=False):
-        part[...] = in_phases(dz, p)[rows]
+    arrays = SimpleNamespace(n=x.shape[-1])
+    phases = product.phases
+    product.make_arrays(Alone(x.dtype), arrays)
+    arrays.x[...] = in_phases(x, phases)
+    product.prepare_input(arrays, slice(None))
+    z = np.empty_like(dz)
+    dx = np.empty(arrays.x.shape, x.dtype)
+    b = np.zeros(len(W), W.dtype)
+    grad = SimpleNamespace(W=np.empty_like(W), b=np.empty_like(b))
+    for rows, part in product.forward(arrays, W, b):
+        in_phases(z, phases)[rows] = part
+    for rows, part in product.backward(arrays, W, grad, dx, carried=False):
+        part[...] = in_phases(dz, phases)[rows]
     return {"z": by_columns(z), "dx": by_columns(dx), "dW": grad.W}
 
 
 def passes_of_torch(x, W, dz) -> dict:
+    """The same by PyTorch's conv2d."""
     import torch
 
-    x, dz = (torch.tensor(each[:, 0].transpose(3, 1, 0, 2)) for each in (x, dz))
-    W = torch.tensor(W.transpose(0, 3, 1, 2))
-    z = torch.nn.functional.conv2d(x.requires_grad_(), W.requires_grad_(), padding=1)
+    x = torch.tensor(images_first(x[:, 0])).requires_grad_()
+    dz = torch.tensor(images_first(dz[:, 0]))
+    W = torch.tensor(W.transpose(0, 3, 1, 2)).requires_grad_()
+    z = torch.nn.functional.conv2d(x, W, padding=1)
     z.backward(dz)
-    images = {"z": z.detach().numpy(), "dx": x.grad.numpy()}
-    ours = {name: each.transpose(2, 1, 3, 0) for name, each in images.items()}
-    return ours | {"dW": W.grad.numpy().transpose(0, 2, 3, 1)}
+    return {
+        "z": images_last(z.detach().numpy()),
+        "dx": images_last(x.grad.numpy()),
+        "dW": W.grad.numpy().transpose(0, 2, 3, 1),
+    }
+
+
+def images_first(x: np.ndarray) -> np.ndarray:
+    """(rows, maps, columns, n) -> (n, maps, rows, columns)."""
+    return x.transpose(3, 1, 0, 2)
+
+
+def images_last(x: np.ndarray) -> np.ndarray:
+    """(n, maps, rows, columns) -> (rows, maps, columns, n)."""
+    return x.transpose(2, 1, 3, 0)
 
 
 def errors(method, side: int, maps: int, outputs: int, n: int = BATCH) -> dict:
-    """{z, dx, dW: error} in float32 of a tile's size, "direct" or "PyTorch"."""
+    """{z, dx, dW: error} in float32 by `method`: the size of a tile, "direct" or "PyTorch"."""
     rng = np.random.default_rng(0)
-    x, dz = (rng.normal(size=(side, 1, each, side, n)).astype(np.float32) for each in (maps, outputs))
+    x = rng.normal(size=(side, 1, maps, side, n)).astype(np.float32)
+    dz = rng.normal(size=(side, 1, outputs, side, n)).astype(np.float32)
     W = rng.normal(0, (2 / (9 * maps)) ** 0.5, (outputs, 3, 3, maps)).astype(np.float32)
-    direct, arrays = Direct((maps, side), 3, 1, outputs), (np.maximum(x, 0), W, dz)
+    x = np.maximum(x, 0)
+    direct = Direct((maps, side), 3, 1, outputs)
     if method == "PyTorch":
-        found = passes_of_torch(*arrays)
+        found = passes_of_torch(x, W, dz)
+    elif method == "direct":
+        found = passes(direct, x, W, dz)
     else:
-        found = passes(direct if method == "direct" else Winograd(maps, side, outputs, method), *arrays)
-    exact = passes(direct, *(each.astype(np.float64) for each in arrays))
+        found = passes(Winograd(maps, side, outputs, method), x, W, dz)
+    exact = passes(direct, x.astype(np.float64), W.astype(np.float64), dz.astype(np.float64))
     return {name: float(abs(found[name] - exact[name]).max() / abs(exact[name]).max()) for name in exact}
+
+
+def errors_of_sizes(method) -> dict:
+    """{a layer's size: errors()} for the sizes whose images the tiles fill."""
+    rows = {}
+    for side, maps, outputs in SIZES:
+        if method in POINTS and side % method:
+            continue
+        rows[f"{maps} -> {outputs} maps, {side} x {side}"] = errors(method, side, maps, outputs)
+    return rows
 
 
 def main(argv=None) -> int:
     parser = arguments("conv_errors", __doc__)
-    report, trials, summary = Report(parser, parser.parse_args(argv), ("torch",)), {}, {}
+    report = Report(parser, parser.parse_args(argv), ("torch",))
+    trials = {}
+    summary = {}
     for method in (*POINTS, "direct", "PyTorch"):
         name = f"F({method}x{method}, 3x3)" if method in POINTS else method
         try:
-            sizes = [each for each in SIZES if method not in POINTS or each[0] % method == 0]
-            rows = {f"{m} -> {o} maps, {side} x {side}": errors(method, side, m, o) for side, m, o in sizes}
+            rows = errors_of_sizes(method)
         except ImportError as error:
             print(f"{name}: left out: {error}")
             continue
         trials[name] = rows
+        line = f"{name:14}"
         for what in ("z", "dx", "dW"):
-            summary[f"{name} {what}"] = max(row[what] for row in rows.values())
-        print(f"{name:14}" + "".join(f"  {what} {summary[f'{name} {what}']:.1e}" for what in ("z", "dx", "dW")))
+            largest = max(row[what] for row in rows.values())
+            summary[f"{name} {what}"] = largest
+            line += f"  {what} {largest:.1e}"
+        print(line)
     return report.save({"batch": BATCH}, summary, trials)
 
 

@@ -2,10 +2,11 @@
 
     python -m benchmarks.explorer        -> results/benchmark_explorer.json
 
-Two changes in turn: a lesion closes or opens a block, a stroke is drawn.  `to_frame` ends when the next frame is drawn,
-with the effect of every block in it; waiting for the screen, 17 ms at most, is part of it.  `computed` is what the page
-itself says beside its answer.  effects() is timed alone.  Warm-up is discarded; the numbers are medians over the rounds
-with the quartiles beside them.
+Two changes take turns: a lesion closes or opens a block, and a stroke is drawn.  `to_frame` ends
+when the next frame is drawn, with the effect of every block in it.  It includes waiting for the
+screen, 17 ms at most.  `computed` is the time that the page shows beside its answer.  effects() is
+timed alone.  Warm-up is discarded; the numbers are medians over the rounds, with quartiles beside
+them.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""Imported first: one thread for NumPy's BLAS, PyTorch and XLA, so that every rival runs on the same one core.  Where
-OPENBLAS_CORETYPE=Haswell holds our matrix products to AVX2, so are NumPy's other loops and the rivals."""
+"""Imported first: one thread for NumPy's BLAS, PyTorch and XLA, so that every rival runs on the same one core.
+
+Where OPENBLAS_CORETYPE=Haswell holds our matrix products to AVX2, NumPy's other loops and the rivals
+are held to it, too."""
 
 import os
 

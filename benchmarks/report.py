@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import math
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from plumbing.commands import first_line, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, check_writable, environment, write_json
 from plumbing.installed import how_to_install
 
-TARGETS = {  # at most, for the numbers of the summaries
+TARGETS = {  # upper bounds for the numbers of the summaries
     "highway_over_jax": 0.60,
     "plain_over_jax": 0.80,
     "highway_over_torch_compile": 0.45,
@@ -38,52 +37,65 @@ TARGETS = {  # at most, for the numbers of the summaries
 
 
 def summarise(seconds: list[float]) -> dict:
+    """Median and quartiles in milliseconds."""
     low, median, high = np.percentile(seconds, (25, 50, 75))
     return {"median_ms": 1e3 * median, "quartiles_ms": [1e3 * low, 1e3 * high], "n": len(seconds)}
 
 
 def checked(kinds, of_kind, tolerance: float, *images) -> tuple[dict, dict]:
-    """{name: rival} of every kind that is installed, the first one ours; {name: why} of those that are missing.
+    """{name: rival} of every kind that is installed,
+    and {name: why} of those that are missing.  The first is ours.
 
-    Raises AssertionError where one computes another loss, or another gradient: by `tolerance` of its largest entry.
-    """
-    made, missing = {}, {}
+    Raises AssertionError where the loss or the gradient of a rival differs from ours: the gradient
+    by more than `tolerance` times its largest entry."""
+    made = {}
+    missing = {}
     for kind in kinds:
         try:
             made[kind.name] = of_kind(kind)
         except ImportError as error:
             missing[kind.name] = str(error)
-    loss, gradient = made[kinds[0].name].loss_and_gradient(*images)
+    our_loss, our_gradient = made[kinds[0].name].loss_and_gradient(*images)
     for name, rival in made.items():
-        if hasattr(rival, "loss_and_gradient"):  # not the products alone
-            theirs, other = rival.loss_and_gradient(*images)
-            error = np.abs(other - gradient).max() / np.abs(gradient).max()
-            if abs(theirs - loss) > 1e-5 or error > tolerance:
-                raise AssertionError(f"{name} computes another net: loss {theirs}, ours {loss}; gradient {error:.1e}")
+        if not hasattr(rival, "loss_and_gradient"):  # the matrix products alone
+            continue
+        loss, gradient = rival.loss_and_gradient(*images)
+        error = np.abs(gradient - our_gradient).max() / np.abs(our_gradient).max()
+        if abs(loss - our_loss) > 1e-5 or error > tolerance:
+            found = f"loss {loss}, ours {our_loss}; gradient {error:.1e}"
+            raise AssertionError(f"{name} computes another net: {found}")
     return made, missing
 
 
 def end(main) -> None:
-    """Runs a benchmark and ends the process as every command here does."""
+    """Runs a benchmark and ends the process, as run_program() does."""
     run_program(lambda: run_command("benchmark", lambda save: main()))
 
 
 def arguments(name: str, doc: str) -> argparse.ArgumentParser:
-    """What every benchmark understands; each adds its own settings."""
+    """The parser of a benchmark with the arguments that all have;
+    the benchmark adds its settings."""
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=first_line(doc))
     parser.add_argument("--out", type=path_name, metavar="FILE", help=f"instead of results/benchmark_{name}.json")
     return parser
 
 
 class Report:
-    """The file that a benchmark writes.  Only the default settings, with every rival, are judged by the targets, and
-    only they may replace the committed file: raises InputError for others without --out, before anybody measures."""
+    """The file that a benchmark writes.
+
+    Only measurements with the default settings and all rivals are judged by the targets, and
+    may replace the committed file.  Raises InputError for others without --out, before
+    anything is measured."""
 
     def __init__(self, parser: argparse.ArgumentParser, args: argparse.Namespace, rivals: tuple[str, ...] = ()):
-        given = {name: value for name, value in vars(args).items() if name != "out"}
-        other = [f"--{name} {value}" for name, value in given.items() if value != parser.get_default(name)]
-        self.command, self.missing = " ".join([parser.prog, *other]), [name for name in rivals if not _importable(name)]
-        self.name, self.judged = f"benchmark_{parser.prog.rpartition('.')[2]}", not other and not self.missing
+        other = []
+        for name, value in vars(args).items():
+            if name != "out" and value != parser.get_default(name):
+                other.append(f"--{name} {value}")
+        self.command = " ".join([parser.prog, *other])
+        self.missing = [name for name in rivals if not _importable(name)]
+        self.name = f"benchmark_{parser.prog.rpartition('.')[2]}"
+        self.judged = not other and not self.missing
         committed = ROOT / "results" / f"{self.name}.json"
         if other and not args.out:
             raise InputError(f"{committed} is not measured with {' '.join(other)}: --out FILE writes to another file")
@@ -98,19 +110,34 @@ class Report:
     def save(self, settings: dict, summary: dict, trials) -> int:
         installed = {package.name.lower(): package.version for package in distributions()}
         versions = {package: installed.get(package) for package in ("torch", "jax")}
-        targets = {key: TARGETS[key] for key in summary if key in TARGETS} if self.judged else {}
+        targets = {}
+        if self.judged:
+            targets = {key: TARGETS[key] for key in summary if key in TARGETS}
         for key, target in targets.items():
-            verdict = "not measured" if summary[key] is None else "reached" if summary[key] <= target else "missed"
-            print(f"{key} {summary[key] or math.nan:.3f}, aimed at {target:.2f}: {verdict}")
-        record = {"experiment": self.name, "source": "this project's own question", "command": self.command}
-        record |= {"settings": settings | {"targets": targets}, "env": environment() | versions}
-        write_json(self.path, record | {"summary": summary, "trials": trials})
+            print(f"{key} {judge(summary[key], target)}")
+        record = {
+            "experiment": self.name,
+            "source": "this project's own question",
+            "command": self.command,
+            "settings": settings | {"targets": targets},
+            "env": environment() | versions,
+            "summary": summary,
+            "trials": trials,
+        }
+        write_json(self.path, record)
         print(f"saved to {self.path}")
         return 0
 
 
+def judge(value: float | None, target: float) -> str:
+    if value is None:
+        return f"not measured, aimed at {target:.2f}"
+    verdict = "reached" if value <= target else "missed"
+    return f"{value:.3f}, aimed at {target:.2f}: {verdict}"
+
+
 def _importable(name: str) -> bool:
-    """Found, and not broken: what checked() would leave out is missing here, too."""
+    """Whether a rival is installed and not broken: checked() leaves out the same rivals."""
     try:
         importlib.import_module(name)
     except ImportError:

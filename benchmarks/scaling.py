@@ -2,8 +2,9 @@
 
     python -m benchmarks.scaling        -> results/benchmark_scaling.json
 
-One core, highway blocks.  Every measurement is a process of its own (peak memory cannot be told apart otherwise); the
-two programs take turns, and the numbers are medians over the rounds.
+Highway blocks, on one core.  Every measurement is a process of its own: within one, the peak
+memory of several could not be told apart.  The two programs take turns, and the numbers are
+medians over the rounds.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ GROWTH = {
     "batch": (32, 128, 512, 2048),
 }
 KINDS = {kind.name: kind for kind in (rivals.Ours, rivals.Jax)}
-SECONDS, WARM_UP = 1.0, 3  # of steps to time, and steps before them
+SECONDS = 1.0  # of steps to time
+WARM_UP = 3  # steps before them
 
 
 def memory_mb(what: str) -> float:
@@ -47,12 +49,13 @@ def memory_mb(what: str) -> float:
 
 
 def measure(name, depth, width, batch) -> dict:
-    """One net in this process: milliseconds a step, and the memory that its training added to the program's own."""
+    """One net in this process: milliseconds a step,
+    and the memory that its training added to the program's own."""
     step.pin()
     x, y = step.mnist_like(2 * batch)
     before = memory_mb("VmRSS")
     net = hn.DeepNet(784, 10, width, depth, "highway", np.random.default_rng(0))
-    if name == rivals.Jax.name:  # that net is where JAX copies its weights from, none of JAX's own
+    if name == rivals.Jax.name:  # JAX copies its weights from our net, whose memory is not JAX's
         import jax
 
         jax.devices()
@@ -82,30 +85,58 @@ def main(argv=None) -> int:
     if args.one:
         print(json.dumps(measure(args.one[0], *map(int, args.one[1:]))))
         return 0
-    report, trials = Report(parser, args, ("jax",)), []
+    report = Report(parser, args, ("jax",))
     names = [rivals.Ours.name] if report.missing else list(KINDS)
+    trials = []
     for axis, values in GROWTH.items():
         for value in values:
-            sizes = BASE | {axis: value}
-            rounds = [{name: measure_apart(name, sizes) for name in names} for _ in range(args.rounds)]
-            row = {"axis": axis, **sizes}
-            line = f"{axis:6}{value:5}"
-            for name in names:
-                row[name] = {key: float(np.median([r[name][key] for r in rounds])) for key in ("ms", "peak_mb")}
-                line += "   {} {ms:9.2f} ms {peak_mb:6.0f} MB".format(name, **row[name])
-            ratios = [r[rivals.Ours.name]["ms"] / r[rivals.Jax.name]["ms"] for r in rounds if not report.missing]
-            row["ours_over_jax"] = float(np.median(ratios)) if ratios else None
+            row = {"axis": axis, **compare(BASE | {axis: value}, names, args.rounds)}
             trials.append(row)
-            print(line + (f"   ours / theirs {row['ours_over_jax']:.2f}" if ratios else ""), flush=True)
-    ours = {(row["axis"], row[row["axis"]]): row[rivals.Ours.name]["ms"] for row in trials}
-    shallow, middle, deep = (ours["depth", depth] for depth in (10, 30, 1000))
-    summary = {
-        "time_per_added_layer_depth_1000_over_30": ((deep - shallow) / 990) / ((middle - shallow) / 20),
-        "time_over_depth_at_1000_over_30": (deep / 1000) / (middle / 30),
-    }
-    summary |= {f"ours_over_jax_{row['axis']}_{row[row['axis']]}": row["ours_over_jax"] for row in trials}
+            show(row, names)
     settings = {"base": BASE, "growth": GROWTH, "rounds": args.rounds, "seconds_a_measurement": SECONDS}
-    return report.save(settings, summary, trials)
+    return report.save(settings, summarise(trials), trials)
+
+
+def compare(sizes: dict, names: list[str], rounds: int) -> dict:
+    """The sizes, each program's medians, and the ratio of their times, taken within each round."""
+    measured = {name: [] for name in names}
+    for _ in range(rounds):
+        for name in names:
+            measured[name].append(measure_apart(name, sizes))
+    row = dict(sizes)
+    times = {}
+    for name in names:
+        times[name] = [measurement["ms"] for measurement in measured[name]]
+        memories = [measurement["peak_mb"] for measurement in measured[name]]
+        row[name] = {"ms": float(np.median(times[name])), "peak_mb": float(np.median(memories))}
+    row["ours_over_jax"] = None
+    if rivals.Jax.name in names:
+        row["ours_over_jax"] = float(np.median(np.divide(times[rivals.Ours.name], times[rivals.Jax.name])))
+    return row
+
+
+def show(row: dict, names: list[str]) -> None:
+    axis = row["axis"]
+    line = f"{axis:6}{row[axis]:5}"
+    for name in names:
+        line += f"   {name} {row[name]['ms']:9.2f} ms {row[name]['peak_mb']:6.0f} MB"
+    if row["ours_over_jax"] is not None:
+        line += f"   ours / theirs {row['ours_over_jax']:.2f}"
+    print(line, flush=True)
+
+
+def summarise(trials: list[dict]) -> dict:
+    of_depth = {row["depth"]: row[rivals.Ours.name]["ms"] for row in trials if row["axis"] == "depth"}
+    deep_layer = (of_depth[1000] - of_depth[10]) / 990
+    shallow_layer = (of_depth[30] - of_depth[10]) / 20
+    summary = {
+        "time_per_added_layer_depth_1000_over_30": deep_layer / shallow_layer,
+        "time_over_depth_at_1000_over_30": (of_depth[1000] / 1000) / (of_depth[30] / 30),
+    }
+    for row in trials:
+        axis = row["axis"]
+        summary[f"ours_over_jax_{axis}_{row[axis]}"] = row["ours_over_jax"]
+    return summary
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
     python -m benchmarks.step                      both blocks at the headline's sizes  -> results/benchmark_step.json
     python -m benchmarks.step --block highway --depth 100 --width 100 --batch 256       -> the screen
 
-One core.  Warm-up is discarded; the rivals are interleaved, a few steps each in turn, many rounds; the numbers are
-medians over the rounds with the quartiles beside them.  Only ratios within one run mean anything.
+On one core.  The rivals are interleaved: in each round every one makes a few steps.  Warm-up is
+discarded; the numbers are medians over the rounds, with quartiles beside them.  Only ratios within
+one run mean anything.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from __future__ import annotations
 import os
 import sys
 import time
+from functools import partial
+from itertools import cycle
 from pathlib import Path
 
 if not __package__:  # run as a file, from any folder
@@ -28,11 +31,13 @@ from benchmarks import rivals
 from benchmarks.report import Report, arguments, end, summarise
 from plumbing.commands import number
 
-STEPS, WARM_UP = 20, 2  # steps a turn, rounds discarded
+STEPS = 20  # a turn
+WARM_UP = 2  # rounds discarded
 
 
 def pin() -> str:
-    """This process, and what it starts, on one core where the system allows."""
+    """Keeps this process, and those that it starts, on one core
+    where the system allows; says on which."""
     try:
         import torch
 
@@ -47,7 +52,7 @@ def pin() -> str:
 
 
 def interleaved(calls: dict, rounds: int) -> dict:
-    """{name: [seconds a call, one for each round]}; each round runs every entry once, in turn."""
+    """{name: [seconds a call, one for each round]}.  A round makes every call once."""
     times = {name: [] for name in calls}
     for _ in range(rounds + WARM_UP):
         for name, call in calls.items():
@@ -58,21 +63,26 @@ def interleaved(calls: dict, rounds: int) -> dict:
 
 
 def mnist_like(n: int, seed: int = 0):
+    """x (n, 784) float32 in [-1, 1), y (n,), at random."""
     rng = np.random.default_rng(seed)
-    return (rng.random((n, 784), dtype=np.float32) * 2 - 1), rng.integers(0, 10, n)
+    x = rng.random((n, 784), dtype=np.float32) * 2 - 1
+    y = rng.integers(0, 10, n)
+    return x, y
 
 
 def time_steps(block, depth, width, batch, rounds, kinds=rivals.ALL) -> tuple[dict, dict]:
+    """{rival: [seconds a step, one for each round]}, {rival: why it is missing}."""
     x, y = mnist_like(max(6000, 2 * batch))
     made, missing = rivals.make((784, 10, width, depth, block), x, y, kinds)
-    batches = np.random.default_rng(1).permutation(len(x))[: len(x) // batch * batch].reshape(-1, batch)
+    order = np.random.default_rng(1).permutation(len(x))
+    batches = order[: len(x) // batch * batch].reshape(-1, batch)
 
-    def turn(rival):
-        cycle = iter(range(10**9))
-        return lambda: [rival.step(batches[next(cycle) % len(batches)]) for _ in range(STEPS)]
+    def turn(rival, endless_batches):
+        for _ in range(STEPS):
+            rival.step(next(endless_batches))
 
-    times = interleaved({name: turn(rival) for name, rival in made.items()}, rounds)
-    return {name: [t / STEPS for t in values] for name, values in times.items()}, missing
+    times = interleaved({name: partial(turn, rival, cycle(batches)) for name, rival in made.items()}, rounds)
+    return {name: [seconds / STEPS for seconds in values] for name, values in times.items()}, missing
 
 
 def ratio(times: dict, rival: str) -> float | None:
@@ -96,13 +106,18 @@ def time_prediction(rounds: int) -> tuple[dict, dict]:
     """10 000 images through a highway net of depth 30, without gradients."""
     x, y = mnist_like(10000)
     made, missing = rivals.make((784, 10, 50, 30, "highway"), x, y, (rivals.Ours, rivals.Torch))
-    return interleaved({name: lambda rival=rival: rival.predict(x) for name, rival in made.items()}, rounds), missing
+    calls = {name: partial(rival.predict, x) for name, rival in made.items()}
+    return interleaved(calls, rounds), missing
+
+
+PARTS = ("gather", "forward", "loss", "backward", "clip and Adam")  # of a step
 
 
 def timed_step(ours: rivals.Ours, batch: np.ndarray) -> dict:
-    """One step of ours, with the seconds that each part of it took."""
+    """One step of ours: {part: seconds}."""
     marks = [time.perf_counter()]
-    x, y = ours.x.take(batch, axis=0), ours.y[batch]
+    x = ours.x.take(batch, axis=0)
+    y = ours.y[batch]
     marks.append(time.perf_counter())
     logits = ours.net.forward(x)
     marks.append(time.perf_counter())
@@ -112,46 +127,55 @@ def timed_step(ours: rivals.Ours, batch: np.ndarray) -> dict:
     marks.append(time.perf_counter())
     ours.optimizer.step(gradient)
     marks.append(time.perf_counter())
-    return dict(zip(("gather", "forward", "loss", "backward", "clip and Adam"), np.diff(marks), strict=True))
+    return dict(zip(PARTS, np.diff(marks), strict=True))
 
 
 def where_time_goes(block: str, depth: int, width: int, batch: int, rounds: int) -> dict:
-    """Milliseconds of a step by part; of its matrix products; and of the same calls on arrays of a single number."""
+    """Milliseconds of a step by part, of its matrix products, and of its calls:
+    those of a net of width 1."""
     x, y = mnist_like(6000)
     net = hn.DeepNet(784, 10, width, depth, block, np.random.default_rng(0))
     tiny = hn.DeepNet(1, 2, 1, depth, block, np.random.default_rng(0))
-    ours, products = rivals.Ours(net, x, y), rivals.MatrixProducts(net, x, y)
+    ours = rivals.Ours(net, x, y)
+    products = rivals.MatrixProducts(net, x, y)
     calls = rivals.Ours(tiny, x[:, :1].copy(), y % 2)
-    rng, rounds_parts = np.random.default_rng(1), []
+    rng = np.random.default_rng(1)
+    seconds = {name: [] for name in (*PARTS, "matrix products", "calls")}  # one mean a round
     for _ in range(rounds):
         batches = [rng.integers(0, len(x), batch) for _ in range(STEPS)]
         steps = [timed_step(ours, rows) for rows in batches]
-        parts = {name: np.mean([step[name] for step in steps]) for name in steps[0]}
-        for name, rival in {"matrix products": products, "calls": calls}.items():
-            start = time.perf_counter()
-            for rows in batches:
-                rival.step(rows if rival is products else rows[:1])
-            parts[name] = (time.perf_counter() - start) / STEPS
-        rounds_parts.append(parts)
-    parts = {name: 1e3 * float(np.median([parts[name] for parts in rounds_parts])) for name in rounds_parts[0]}
-    step = sum(parts[name] for name in ("gather", "forward", "loss", "backward", "clip and Adam"))
+        for name in PARTS:
+            seconds[name].append(np.mean([step[name] for step in steps]))
+        seconds["matrix products"].append(mean_step(products, batches))
+        seconds["calls"].append(mean_step(calls, [rows[:1] for rows in batches]))
+    parts = {name: 1e3 * float(np.median(values)) for name, values in seconds.items()}
+    step = sum(parts[name] for name in PARTS)
     rest = step - parts["matrix products"] - parts["clip and Adam"] - parts["calls"]
     return parts | {"element-wise and memory": rest, "step": step}
+
+
+def mean_step(rival, batches) -> float:
+    """Seconds."""
+    start = time.perf_counter()
+    for rows in batches:
+        rival.step(rows)
+    return (time.perf_counter() - start) / len(batches)
 
 
 def time_holding(rounds: int) -> float:
     """Microseconds to hold one BLAS thread, as predict(), gates() and train_epoch() do."""
 
-    def hold():
+    def hold_a_thousand_times():
         for _ in range(1000):
             with hn.one_blas_thread():
                 pass
 
-    return 1e3 * float(np.median(interleaved({"hold": hold}, rounds)["hold"]))
+    seconds = interleaved({"hold": hold_a_thousand_times}, rounds)["hold"]
+    return 1e3 * float(np.median(seconds))  # 1e6 / 1000
 
 
 def main(argv=None) -> int:
-    parser, count = arguments("step", __doc__), number(int, 1)
+    parser = arguments("step", __doc__)
     parser.add_argument("--block", choices=hn.PAIR, help="one block at the sizes given; default: the whole comparison")
     for flag, default, text in (
         ("--depth", 30, "hidden blocks"),
@@ -159,7 +183,7 @@ def main(argv=None) -> int:
         ("--batch", 128, "images a step"),
         ("--rounds", 40, f"turns of {STEPS} steps for each rival"),
     ):
-        parser.add_argument(flag, type=count, default=default, help=f"{text} (%(default)s)")
+        parser.add_argument(flag, type=number(int, 1), default=default, help=f"{text} (%(default)s)")
     args = parser.parse_args(argv)
     if args.block and args.out:
         parser.error("--block is shown on the screen: not allowed with --out")
@@ -169,17 +193,20 @@ def main(argv=None) -> int:
     if args.block:
         show(f"{args.block} {sizes}", *time_steps(args.block, **sizes, rounds=args.rounds))
         return 0
-    trials, summary = {}, {}
+    trials = {}
+    summary = {}
     for block in hn.PAIR:
         times, missing = time_steps(block, **sizes, rounds=args.rounds)
         show(f"training step, {block}, {sizes}, {where}", times, missing)
         trials[f"step, {block}"] = {name: summarise(values) for name, values in times.items()}
         for name, key in KEYS.items():
             summary[f"{block}_over_{key}"] = ratio(times, name)
-        trials[f"where the time goes, {block}"] = parts = where_time_goes(block, **sizes, rounds=args.rounds)
+        parts = where_time_goes(block, **sizes, rounds=args.rounds)
+        trials[f"where the time goes, {block}"] = parts
         print("  ".join(f"{name} {value:.3f}" for name, value in parts.items()))
         for name in ("matrix products", "clip and Adam", "calls", "element-wise and memory"):
-            summary[f"{block}_share_of_{name.replace(' ', '_').replace('-', '_')}"] = parts[name] / parts["step"]
+            key = name.replace(" ", "_").replace("-", "_")
+            summary[f"{block}_share_of_{key}"] = parts[name] / parts["step"]
     times, missing = time_prediction(args.rounds)
     show("evaluation of 10 000 images, highway, depth 30", times, missing)
     trials["evaluation"] = {name: summarise(values) for name, values in times.items()}

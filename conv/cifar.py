@@ -1,11 +1,13 @@
-"""CIFAR-10 and CIFAR-100: their official binary files, verified, and what a net is given of their images.
+"""CIFAR-10 and CIFAR-100: their official binary files, verified,
+and what a net is given of their images.
 
     data = load_cifar("CIFAR-10")                                 # downloads 170 MB the first time
     pipeline = Pipeline("contrast", pad=8).fit(data.x_train, data.x_test)
     x = pipeline.train_batch(data.x_train[:100], np.random.default_rng(0))     # (100, 3, 32, 32) float32, each cropped
     x = pipeline.test(data.x_test[:100])
 
-Only bytes are read: the "Python version" of these sets is made of pickles, which can run anything; it is never opened.
+Only bytes are read: the "Python version" of these sets is made of pickles,
+which can run anything; it is never opened.
 """
 
 from __future__ import annotations
@@ -35,13 +37,14 @@ CACHE = hn.CACHE.with_name("highway-networks-cifar")  # beside MNIST's
 
 
 class Layout(NamedTuple):
-    """Where a set lies in its official binary version, and what is known of it.  A file is a row of records: the label
-    bytes, then the pixels of one image."""
+    """The files of a set in its official binary version, and what is known of them.
+
+    A file is a row of records: the label bytes, then the pixels of one image."""
 
     archive: str  # a .tar.gz with the folder in it
     md5: str  # of the archive
     folder: str
-    train: list[str]  # its files, in order
+    train: list[str]  # files in this folder, in order
     test: list[str]
     n_train: int
     n_test: int
@@ -52,8 +55,9 @@ class Layout(NamedTuple):
     def sizes(self) -> dict[str, int]:
         """The bytes of each file."""
         record = len(self.labels) + PIXELS
-        parts = (self.train, self.n_train), (self.test, self.n_test)
-        return {file: n // len(names) * record for names, n in parts for file in names}
+        sizes = dict.fromkeys(self.train, self.n_train // len(self.train) * record)
+        sizes |= dict.fromkeys(self.test, self.n_test // len(self.test) * record)
+        return sizes
 
 
 _PUBLISHED = files.read_json(ROOT / "data" / "cifar.json")
@@ -62,15 +66,19 @@ SETS = {name: Layout(**layout) for name, layout in _PUBLISHED["sets"].items()}
 
 
 def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Dataset:
-    """The set "CIFAR-10", or "CIFAR-100" with its 100 fine classes, verified: x (50000 and 10000, 3072) uint8, maps
-    before rows before columns, y intp.  An archive takes seconds, as it has to be decompressed; a folder takes one.
+    """The set "CIFAR-10", or "CIFAR-100" with its 100 fine classes, verified.
 
-    Looks in `data_dir` if one is given: the folder of the official binary version, or the archive, or a folder with one
-    of them in it.  Else the archive in ~/.cache/highway-networks-cifar; else downloads it there.
+    x is (50000 and 10000, 3072) uint8, maps before rows before columns; y is intp.  Reading an
+    archive takes some seconds, a folder one.
 
-    An archive must have the published MD5; a folder's files the size, labels, images of each class and distinct images
-    of the official ones.  A set of this structure, but with other records than the official ones, is named "CIFAR-10,
-    altered".  `sha256` is checksum(), the same in any order of the images; sha256_as_read() tells orders apart.
+    `data_dir` is the folder of the official binary version, or the archive, or a folder with one
+    of them in it.  Without data_dir, takes the archive in ~/.cache/highway-networks-cifar, and
+    downloads it if there is none.
+
+    An archive must have the published MD5.  A folder's files must have the sizes, the labels, the
+    number of images of each class and the number of distinct images of the official ones.  A set
+    that has these, but other records, is named "CIFAR-10, altered".  `sha256` is checksum(), the
+    same for any order of the images; sha256_as_read() tells orders apart.
 
     Raises InputError with the reason when the set cannot be had, ValueError for another name."""
     if name not in SETS:
@@ -86,10 +94,14 @@ def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Datas
 
 
 def checksum(train: np.ndarray, test: np.ndarray) -> str:
-    """SHA-256 over the sorted SHA-256s of the training records, then over those of the test records, (n, bytes) each,
-    labels included: the same for any order of the images within train and within test."""
-    digests = [digest for part in (train, test) for digest in sorted(hashlib.sha256(row).digest() for row in part)]
-    return hashlib.sha256(b"".join(digests)).hexdigest()
+    """SHA-256 over the sorted SHA-256s of the training records, then over those of the test
+    records, both (n, bytes) with their labels.  The order of the images within train and within
+    test makes no difference."""
+    sha256 = hashlib.sha256()
+    for records in (train, test):
+        for digest in sorted(hashlib.sha256(record).digest() for record in records):
+            sha256.update(digest)
+    return sha256.hexdigest()
 
 
 def sha256_as_read(data: hn.Dataset) -> str:
@@ -102,7 +114,8 @@ def sha256_as_read(data: hn.Dataset) -> str:
 
 def _locate(name: str, place: Path) -> Path:
     """The archive, or the folder with the files, that `place` is or holds."""
-    layout, exists = SETS[name], os.path.exists  # Path.exists() may raise for what cannot be looked at
+    layout = SETS[name]
+    exists = os.path.exists  # Path.exists() may raise for what cannot be looked at
     for there in (place / layout.folder, place / layout.archive):
         if exists(there):
             return there
@@ -128,17 +141,30 @@ def _read(name: str, path: Path) -> hn.Dataset:
 
 
 def _read_records(name: str, path: Path) -> hn.Dataset:
-    layout, of_label = SETS[name], len(SETS[name].labels)
+    layout = SETS[name]
     contents = _from_folder(name, path) if os.path.isdir(path) else _from_archive(name, path)
-    parts = (b"".join(contents.pop(file) for file in names) for names in (layout.train, layout.test))
-    train, test = (np.frombuffer(part, np.uint8).reshape(-1, of_label + PIXELS) for part in parts)
+    train = _records(layout, contents, layout.train)
+    test = _records(layout, contents, layout.test)
     _check_structure(name, path, train, test)
     sha256 = checksum(train, test)
-    called = name if sha256 == layout.sha256 else f"{name}, altered"
-    arrays = []
-    for records in (train, test):
-        arrays += [np.ascontiguousarray(records[:, of_label:]), records[:, of_label - 1].astype(np.intp)]
-    return hn.Dataset(*arrays, called, str(path), layout.labels[-1], sha256, SHAPE)
+    n_labels = len(layout.labels)
+    return hn.Dataset(
+        x_train=np.ascontiguousarray(train[:, n_labels:]),
+        y_train=train[:, n_labels - 1].astype(np.intp),
+        x_test=np.ascontiguousarray(test[:, n_labels:]),
+        y_test=test[:, n_labels - 1].astype(np.intp),
+        name=name if sha256 == layout.sha256 else f"{name}, altered",
+        source=str(path),
+        n_classes=layout.labels[-1],
+        sha256=sha256,
+        shape=SHAPE,
+    )
+
+
+def _records(layout: Layout, contents: dict[str, bytes], names: list[str]) -> np.ndarray:
+    """(n, label bytes + pixels) uint8; frees the contents of the files."""
+    joined = b"".join(contents.pop(name) for name in names)
+    return np.frombuffer(joined, np.uint8).reshape(-1, len(layout.labels) + PIXELS)
 
 
 def _from_folder(name: str, folder: Path) -> dict[str, bytes]:
@@ -158,8 +184,10 @@ def _from_folder(name: str, folder: Path) -> dict[str, bytes]:
 
 
 def _from_archive(name: str, path: Path) -> dict[str, bytes]:
-    """The same from the archive: the members of these names, wherever it would put them; nothing is written."""
-    sizes, contents = SETS[name].sizes(), {}
+    """The same from the archive: members of these names, in whatever folder.
+    Extracts nothing to the disk."""
+    sizes = SETS[name].sizes()
+    contents = {}
     try:
         data = files.read_bytes(path, sum(sizes.values()) + AROUND_THE_FILES)
     except OSError as error:
@@ -173,33 +201,41 @@ def _from_archive(name: str, path: Path) -> dict[str, bytes]:
                     contents[file] = archive.extractfile(member).read()
     except (OSError, EOFError, ValueError, OverflowError, zlib.error, tarfile.TarError) as error:
         raise InputError(f"{path} cannot be read: {' '.join(str(error).split())}") from error
-    if missing := sizes.keys() - contents.keys():
-        raise InputError(f"{path} lacks {min(missing)} of {sizes[min(missing)]} bytes")
+    for file, size in sorted(sizes.items()):
+        if file not in contents:
+            raise InputError(f"{path} lacks {file} of {size} bytes")
     return contents
 
 
 def _check_md5(name: str, path: Path, data: bytes) -> None:
     md5 = hashlib.md5(data, usedforsecurity=False).hexdigest()
-    if md5 != SETS[name].md5:
-        _refuse_pickles(name, [path])
-        of = next((f", but {other}'s" for other, layout in SETS.items() if layout.md5 == md5), "")
-        found = f"MD5 {md5[:12]}..., expected {SETS[name].md5[:12]}..."
-        raise InputError(f"{path} is not {name}'s official binary archive{of}, or it is damaged: {found}")
+    if md5 == SETS[name].md5:
+        return
+    _refuse_pickles(name, [path])
+    owner = ""
+    for other, layout in SETS.items():
+        if layout.md5 == md5:
+            owner = f", but {other}'s"
+    found = f"MD5 {md5[:12]}..., expected {SETS[name].md5[:12]}..."
+    raise InputError(f"{path} is not {name}'s official binary archive{owner}, or it is damaged: {found}")
 
 
 def _check_structure(name: str, path: Path, train: np.ndarray, test: np.ndarray) -> None:
     """Raises InputError for records that cannot be this set's, whatever their order."""
-    layout, different = SETS[name], []
+    layout = SETS[name]
+    images = []
     for part, records in (("training", train), ("test", test)):
         for values, labels in zip(layout.labels, records.T, strict=False):
-            counts, each = np.bincount(labels, minlength=values), len(records) // values
+            counts = np.bincount(labels, minlength=values)
+            expected = len(records) // values
             if len(counts) > values:
                 raise InputError(f"{path}: {part} label {len(counts) - 1}; {name}'s are 0 to {values - 1}")
-            if any(counts != each):
-                k = int(np.argmax(counts != each))
-                raise InputError(f"{path}: {counts[k]} {part} images have label {k}; {name} has {each} of each")
-        different.append({row.tobytes() for row in records[:, len(layout.labels) :]})
-    distinct = [*map(len, different), len(different[0] & different[1])]
+            if any(counts != expected):
+                k = int(np.argmax(counts != expected))
+                raise InputError(f"{path}: {counts[k]} {part} images have label {k}; {name} has {expected} of each")
+        images.append({row.tobytes() for row in records[:, len(layout.labels) :]})
+    in_train, in_test = images
+    distinct = [len(in_train), len(in_test), len(in_train & in_test)]
     if distinct != layout.distinct:
         what = "{} training and {} test images are distinct, {} are in both"
         raise InputError(f"{path}: {what.format(*distinct)}; of {name} {what.format(*layout.distinct)}")
@@ -213,47 +249,64 @@ LEAST_CONTRAST = 1.0  # grey levels of 255; of the sets' images none has a devia
 class Pipeline:
     """Images (n, 3072) uint8 -> what the net is given, (n, 3, 32, 32) float32.
 
-    "contrast" is the authors': global contrast normalisation, then the mean image subtracted.  Each image has its mean
-    over all pixels and maps subtracted and is divided by their standard deviation (at least LEAST_CONTRAST); that the
-    result is of order 1 is all that is known of the authors' constant.  The mean image is that of the padded training
-    images; test images, which are not padded, have one of their own.  "standardised": of each map the mean over all
-    training images is subtracted, and it is divided by their standard deviation.
+    "contrast" is the authors': global contrast normalisation, then the mean image is subtracted.
+    From each image its mean over all pixels and maps is subtracted; then it is divided by their
+    standard deviation, at least LEAST_CONTRAST.  Of the authors' constant we know only that it
+    makes the result of order 1.  The mean image is that of the padded training images; for test
+    images, which are not padded, it is the mean test image.
 
-    For training, each image is then padded by `pad` zeros on all sides, cropped to 32 x 32 pixels anywhere in that, and
-    mirrored or not.  What an image becomes depends on no other image of the batch; no BLAS, so on no thread.
-    Raises ValueError for another kind, a negative pad, and images that are no such bytes."""
+    "standardised": from each map the mean over all training images is subtracted, and it is
+    divided by their standard deviation.
+
+    For training, each image is then padded by `pad` zeros on all sides, cropped to 32 x 32 pixels
+    at random, and mirrored or not.  The result for an image depends on no other image of the
+    batch, and on no number of threads: no BLAS is used.
+
+    Raises ValueError for another kind, a negative pad, and images that are not (n, 3072) uint8."""
 
     KINDS = ("contrast", "standardised")
 
     def __init__(self, kind: str, pad: int):
         if kind not in self.KINDS or pad < 0:
             raise ValueError(f"{kind=} must be one of {', '.join(self.KINDS)}, and {pad=} not negative")
-        self.kind, self.pad, self._of_test = kind, pad, None
+        self.kind = kind
+        self.pad = pad
+        self._mean_train = None  # the mean images, (3, 32, 32), or 0
+        self._mean_test = None
 
     def fit(self, x_train: np.ndarray, x_test: np.ndarray) -> Pipeline:
-        """Finds in these images what is subtracted from all: to be called before the first batch.  Returns itself."""
+        """Computes what is subtracted, from these images.  Call it before the first batch.
+
+        Returns self."""
         _check_images(x_train)
         _check_images(x_test)
-        self._of_train = self._of_test = np.float32(0)
         if self.kind == "standardised":
             sums = sum(_sums(part).sum(axis=1) for part in _in_parts(x_train))
-            self._channels = _mean_and_scale(sums, len(x_train) * SHAPE[1] * SHAPE[2])
+            self._map_mean, self._map_scale = _mean_and_scale(sums, len(x_train) * SHAPE[1] * SHAPE[2])
+            self._mean_train = np.float32(0)
+            self._mean_test = np.float32(0)
         else:
-            self._of_train, self._of_test = self._mean_image(x_train), self._mean_image(x_test)
+            self._mean_train = self._mean_image(x_train)
+            self._mean_test = self._mean_image(x_test)
         return self
 
     def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draws for each image how far down and right its crop begins, then whether it is mirrored.  Raises
-        RuntimeError before fit()."""
+        """Draws for each image how far down and right its crop begins, then whether it is
+        mirrored.  Raises RuntimeError before fit()."""
         self._check_fitted()
         _check_images(x)
-        n, pad, (maps, rows, columns) = len(x), self.pad, SHAPE
+        n = len(x)
+        pad = self.pad
+        maps, rows, columns = SHAPE
         padded = np.zeros((n, maps, rows + 2 * pad, columns + 2 * pad), np.float32)
-        # Where the image is padded the mean image is zero, too, so it may be subtracted before.
-        np.subtract(self._scaled(x), self._of_train, padded[..., pad : pad + rows, pad : pad + columns])
+        # The padding of the mean image is zero, too:
+        # it may be subtracted before the image is padded.
+        inner = padded[..., pad : pad + rows, pad : pad + columns]
+        np.subtract(self._scaled(x), self._mean_train, inner)
         down, right = rng.integers(0, 2 * pad + 1, (2, n))
         mirrored = rng.integers(0, 2, n) == 1
-        y = sliding_window_view(padded, (rows, columns), (2, 3))[np.arange(n), :, down, right]
+        crops = sliding_window_view(padded, (rows, columns), (2, 3))
+        y = crops[np.arange(n), :, down, right]
         y[mirrored] = y[mirrored, ..., ::-1]
         return y
 
@@ -261,24 +314,28 @@ class Pipeline:
         """Whole images, not mirrored.  Raises RuntimeError before fit()."""
         self._check_fitted()
         _check_images(x)
-        return self._scaled(x) - self._of_test
+        return self._scaled(x) - self._mean_test
 
     def _check_fitted(self):
-        if self._of_test is None:
+        if self._mean_test is None:
             raise RuntimeError("fit() these inputs to the training and the test images first")
 
     def _scaled(self, x):
         if self.kind == "standardised":
-            mean, scale = (each[:, None, None] for each in self._channels)
+            mean = self._map_mean[:, None, None]  # (maps, 1, 1)
+            scale = self._map_scale[:, None, None]
         else:
-            mean, scale = (each[:, None, None, None] for each in _mean_and_scale(_sums(x).sum(axis=2), PIXELS))
+            mean, scale = _mean_and_scale(_sums(x).sum(axis=2), PIXELS)
+            mean = mean[:, None, None, None]  # (n, 1, 1, 1)
+            scale = scale[:, None, None, None]
         z = x.reshape(-1, *SHAPE).astype(np.float32)
         z -= mean.astype(np.float32)
         z *= (1 / scale).astype(np.float32)
         return z
 
     def _mean_image(self, x):
-        return (sum(self._scaled(part).sum(axis=0, dtype=float) for part in _in_parts(x)) / len(x)).astype(np.float32)
+        total = sum(self._scaled(part).sum(axis=0, dtype=float) for part in _in_parts(x))
+        return (total / len(x)).astype(np.float32)
 
 
 def _check_images(x: np.ndarray) -> None:
@@ -289,15 +346,20 @@ def _check_images(x: np.ndarray) -> None:
 
 
 def _in_parts(x):
+    """1000 images at a time."""
     return (x[i : i + 1000] for i in range(0, len(x), 1000))
 
 
 def _sums(x) -> np.ndarray:
-    """(n, 3072) uint8 -> (2, n, 3) float64: the sum of each map's pixels and that of their squares, both exact."""
+    """(n, 3072) uint8 -> (2, n, 3) float64:
+    the sum of each map's pixels and that of their squares, both exact."""
     x = x.reshape(len(x), SHAPE[0], -1).astype(np.uint32)
-    return np.array([x.sum(axis=2, dtype=np.uint32), np.einsum("nmp,nmp->nm", x, x)], float)
+    squares = np.einsum("nmp,nmp->nm", x, x)
+    return np.array([x.sum(axis=2, dtype=np.uint32), squares], float)
 
 
 def _mean_and_scale(sums, n: int):
+    """Sums of n numbers and of their squares, (2, ...) -> mean
+    and standard deviation, at least LEAST_CONTRAST."""
     mean, squares = sums / n
     return mean, np.sqrt(np.maximum(squares - mean**2, LEAST_CONTRAST**2))

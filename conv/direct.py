@@ -1,8 +1,10 @@
-"""Convolution by products of what is already there, for windows of any odd size k, padded by less than k.
+"""Convolution by products of what is already there, for windows
+of any odd size k, padded by less than k.
 
-The input is kept in V, (rows + k - 1, k, maps, columns x n): k copies of every row, each shifted by one column more,
-between rows of zeros.  So k rows of V, one after another, are without moving anything the matrix (k k maps,
-columns x n) that the weights (outputs, k k maps) are multiplied with.
+The input is kept in V, (rows + k - 1, k, maps, columns x n): k copies of every row, each
+shifted by one column more, between rows of zeros.  So k rows of V, one after another, are
+without moving anything the matrix (k k maps, columns x n) that the weights
+(outputs, k k maps) are multiplied with.
 """
 
 from __future__ import annotations
@@ -12,90 +14,122 @@ from numpy import add, matmul  # called in loops
 from numpy.lib.stride_tricks import as_strided
 
 PRODUCT_BYTES = 1 << 20  # of z at a time: the element-wise work finds them in the cache
-BLOCK_COLUMNS, NARROW_ROWS = 250, 150  # of z at a time, where k rows of V are a matrix of so few rows: all stays cached
+BLOCK_COLUMNS = 250  # of z at a time where the matrices of V have at most NARROW_ROWS rows: all stays cached
+NARROW_ROWS = 150
 
 
 class Direct:
-    """z = W * x + b and its two gradients, x (maps, side) an image.  The same methods as of conv.winograd.Winograd.
+    """z = W * x + b and its two gradients, x (maps, side) an image.
+    The same methods as of conv.winograd.Winograd.
 
-    Work arrays: a.x (side, 1, maps, side, n), which the layer below writes and whose rows prepare_input() takes over
-    into a.V, and scratch.
+    Work arrays: arrays.x (side, 1, maps, side, n), which the layer below writes and whose rows
+    prepare_input() copies to arrays.V, and scratch.
     """
 
-    name, phases = "direct", 1
+    name = "direct"
+    phases = 1
 
     def __init__(self, in_shape, k, pad, outputs):
-        (self.maps, self.side), self.k, self.pad, self.outputs = in_shape, k, pad, outputs
+        self.maps, self.side = in_shape
+        self.k = k
+        self.pad = pad
+        self.outputs = outputs
         self.out_side = self.side + 2 * pad - k + 1
 
-    def make_arrays(self, work, a):
-        n, k, pad, side, maps, rows = a.n, self.k, self.pad, self.side, self.maps, self.out_side
+    def make_arrays(self, work, arrays):
+        n = arrays.n
+        k = self.k
+        pad = self.pad
+        side = self.side
+        maps = self.maps
+        rows = self.out_side
         columns = rows * n
-        # what is zero in it depends on the padding: layers with another must not share it
-        a.V = work.new(f"V, {pad} around", (side + 2 * pad, k, maps, columns))
+        height = k * k * maps  # of the matrix that k rows of V are
+        # The padding decides which numbers of V are zero:
+        # layers with another padding must not share it.
+        arrays.V = work.new(f"V, {pad} around", (side + 2 * pad, k, maps, columns))
         if rows == side:
-            a.x = a.V[pad : pad + side, pad].reshape(side, 1, maps, side, n)
+            arrays.x = arrays.V[pad : pad + side, pad].reshape(side, 1, maps, side, n)
         else:
-            a.x = work.new("x", (side, 1, maps, side, n))
-        a.at_once = at_once = min(max(1, PRODUCT_BYTES // (self.outputs * columns * a.V.itemsize)), rows)
-        a.slices = [slice(i, min(i + at_once, rows)) for i in range(0, rows, at_once)]
-        a.input_slices = [slice(i, min(i + at_once, side)) for i in range(0, side, at_once)]
-        a.z = work.scratch("z", (at_once, self.outputs, columns))
-        a.windows = windows(a.V, rows, k * k * maps)
-        fit = [w for w in range(1, rows + 1) if rows % w == 0 and w * n <= BLOCK_COLUMNS]
-        a.block_columns = n * (fit[-1] if fit and k * k * maps <= NARROW_ROWS else rows)
+            arrays.x = work.new("x", (side, 1, maps, side, n))
+        bytes_of_row = self.outputs * columns * arrays.V.itemsize
+        arrays.at_once = at_once = min(max(1, PRODUCT_BYTES // bytes_of_row), rows)
+        arrays.slices = [slice(i, min(i + at_once, rows)) for i in range(0, rows, at_once)]
+        arrays.input_slices = [slice(i, min(i + at_once, side)) for i in range(0, side, at_once)]
+        arrays.z = work.scratch("z", (at_once, self.outputs, columns))
+        arrays.windows = windows(arrays.V, rows, height)
+        arrays.block_columns = columns
+        if height <= NARROW_ROWS:
+            widths = [width for width in range(1, rows + 1) if rows % width == 0 and width * n <= BLOCK_COLUMNS]
+            arrays.block_columns = max(widths, default=rows) * n
         if work.keep:
-            a.D = work.scratch("D", (side + k - 1, self.outputs, columns))  # dz between rows of zeros
-            a.dW = work.scratch("dW", (at_once, k * k * maps, self.outputs))
-            a.back = work.scratch("back", (at_once, k * maps, columns))
+            arrays.dz = work.scratch("D", (side + k - 1, self.outputs, columns))  # between rows of zeros
+            arrays.dW = work.scratch("dW", (at_once, height, self.outputs))
+            arrays.back = work.scratch("back", (at_once, k * maps, columns))
 
-    def prepare_input(self, a, rows):
-        """Fills V, but for the copy that is not shifted where it is a.x itself."""
-        V, x, pad = a.V[self.pad : self.pad + self.side][rows], flat(a.x[rows]), self.pad
+    def prepare_input(self, arrays, rows):
+        """Fills V, but for the copy that is not shifted where it is arrays.x itself."""
+        inner = arrays.V[self.pad : self.pad + self.side]
+        V = inner[rows]
+        x = flat(arrays.x[rows])
         for j in range(self.k):
-            if j != pad or self.side != self.out_side:
-                to, source = shift_slices((pad - j) * a.n, x.shape[-1], V.shape[-1])
-                V[:, j, :, to] = x[..., source]
+            if j == self.pad and self.side == self.out_side:
+                continue
+            target, source = shift_slices((self.pad - j) * arrays.n, x.shape[-1], V.shape[-1])
+            V[:, j, :, target] = x[..., source]
 
-    def forward(self, a, W, b):
+    def forward(self, arrays, W, b):
         """Yields (rows, z), z (rows, 1, outputs, columns, n), overwritten by the next."""
-        W, b = W.reshape(self.outputs, -1), b[:, None]
-        for rows in a.slices:
-            z = a.z[: rows.stop - rows.start]
-            product(W, a.windows[rows], z, a.block_columns)  # a row: (outputs, k k maps) (k k maps, columns x n)
+        W = W.reshape(self.outputs, -1)
+        b = b[:, None]
+        for rows in arrays.slices:
+            z = arrays.z[: rows.stop - rows.start]
+            product(W, arrays.windows[rows], z, arrays.block_columns)  # (outputs, k k maps) (k k maps, columns x n)
             add(z, b, z)
-            yield rows, z.reshape(len(z), 1, self.outputs, self.out_side, a.n)
+            yield rows, z.reshape(len(z), 1, self.outputs, self.out_side, arrays.n)
 
-    def backward(self, a, W, grad, dx, carried):
-        """Yields (rows, dz) for the caller to fill in with dL/dz; writes grad.W, grad.b, and dL/dx to dx, if that is an
-        array: adds it where dx is `carried`, what goes around the convolution."""
+    def backward(self, arrays, W, grad, dx, carried):
+        """Yields (rows, dz) for the caller to fill in with dL/dz;
+        writes grad.W, grad.b and, unless dx is None, dL/dx.
+
+        With `carried` dx already holds what is carried past the convolution:
+        dL/dx is added to it."""
         around = self.k - 1 - self.pad
-        inner = a.D[around : around + self.out_side]
-        a.D[:around] = a.D[around + self.out_side :] = grad.W[:] = grad.b[:] = 0
+        inner = arrays.dz[around : around + self.out_side]
+        arrays.dz[:around] = 0
+        arrays.dz[around + self.out_side :] = 0
+        grad.W[:] = 0
+        grad.b[:] = 0
         dW = grad.W.reshape(self.outputs, -1)
-        for rows in a.slices:
-            dz, parts = inner[rows], a.dW[: rows.stop - rows.start]
-            yield rows, dz.reshape(len(dz), 1, self.outputs, self.out_side, a.n)
-            matmul(a.windows[rows], dz.swapaxes(1, 2), parts)  # (k k maps, columns x n) (columns x n, outputs)
+        for rows in arrays.slices:
+            dz = inner[rows]
+            parts = arrays.dW[: len(dz)]
+            yield rows, dz.reshape(len(dz), 1, self.outputs, self.out_side, arrays.n)
+            matmul(arrays.windows[rows], dz.swapaxes(1, 2), parts)  # (k k maps, columns x n) (columns x n, outputs)
             add(dW, parts.sum(axis=0).T, dW)
             add(grad.b, dz.sum(axis=(0, 2)), grad.b)
         if dx is not None:
             if not carried:
                 dx[:] = 0
-            self._add_input_gradient(a, W, flat(dx))
+            self._add_input_gradient(arrays, W, flat(dx))
 
-    def _add_input_gradient(self, a, W, dx):
-        """From a.D: the product holds what each of the k columns of weights adds, to be shifted to its place."""
-        k, maps = self.k, self.maps
-        W_t = np.ascontiguousarray(W[:, ::-1].transpose(2, 3, 1, 0)).reshape(k * maps, k * self.outputs)
-        sources = windows(a.D[:, None], self.side, k * self.outputs)
-        for rows in a.input_slices:
-            back = a.back[: rows.stop - rows.start]
-            product(W_t, sources[rows], back, a.block_columns)  # (k maps, k outputs) (k outputs, columns x n)
+    def _add_input_gradient(self, arrays, W, dx):
+        """dx += the convolution of dz with W turned by 180 degrees.
+
+        One product gives what each of the k columns of W adds; it is then shifted to its place."""
+        k = self.k
+        maps = self.maps
+        turned = W[:, ::-1].transpose(2, 3, 1, 0)  # (columns, maps, rows, outputs)
+        W_t = np.ascontiguousarray(turned).reshape(k * maps, k * self.outputs)
+        sources = windows(arrays.dz[:, None], self.side, k * self.outputs)
+        for rows in arrays.input_slices:
+            back = arrays.back[: rows.stop - rows.start]
+            product(W_t, sources[rows], back, arrays.block_columns)  # (k maps, k outputs) (k outputs, columns x n)
             for j in range(k):
-                to, source = shift_slices((j - self.pad) * a.n, back.shape[-1], dx.shape[-1])
-                part = dx[rows][..., to]
-                add(part, back[:, j * maps : (j + 1) * maps, source], part)
+                of_column = back[:, j * maps : (j + 1) * maps]
+                target, source = shift_slices((j - self.pad) * arrays.n, back.shape[-1], dx.shape[-1])
+                part = dx[rows][..., target]
+                add(part, of_column[..., source], part)
 
 
 def flat(x: np.ndarray) -> np.ndarray:
@@ -104,17 +138,28 @@ def flat(x: np.ndarray) -> np.ndarray:
 
 
 def windows(V: np.ndarray, rows: int, height: int) -> np.ndarray:
-    """V (rows, ..., columns) -> (rows, height, columns), a view: the matrix of that height from each row on."""
+    """V (rows, ..., columns) -> (rows, height, columns), a view:
+    the matrix of that height from each row on."""
     return as_strided(V, (rows, height, V.shape[-1]), (V.strides[0], V.strides[-2], V.strides[-1]), writeable=False)
 
 
 def product(W, x, z, block_columns) -> None:
-    """z = W x for every row of the image, some columns at a time: (m, h) (rows, h, columns) -> (rows, m, columns)."""
-    in_blocks = (each.reshape(*each.shape[:2], -1, block_columns).swapaxes(1, 2) for each in (x, z))
-    matmul(W, *in_blocks)
+    """z = W x for every row of the image, some columns at a time:
+    (m, h) (rows, h, columns) -> (rows, m, columns)."""
+    matmul(W, in_blocks(x, block_columns), in_blocks(z, block_columns))
+
+
+def in_blocks(x, columns: int) -> np.ndarray:
+    """(rows, height, all columns) -> (rows, blocks, height, columns), a view."""
+    return x.reshape(*x.shape[:2], -1, columns).swapaxes(1, 2)
 
 
 def shift_slices(by: int, size: int, room: int) -> tuple[slice, slice]:
-    """Of `size` columns that move right by `by` into `room` columns: where they come to lie, and which of them do."""
-    to, source = (max(by, 0), min(by + size, room)), (max(-by, 0), min(size, room - by))
-    return slice(to[0], max(to)), slice(source[0], max(source))  # none, where the shift is larger than the image
+    """`size` columns move right by `by` into `room` columns:
+    (where they arrive, which of them arrive), maybe none."""
+    first = max(by, 0)
+    end = max(min(by + size, room), first)  # none arrives where the shift is larger than the image
+    target = slice(first, end)
+    first = max(-by, 0)
+    end = max(min(size, room - by), first)
+    return target, slice(first, end)

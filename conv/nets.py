@@ -1,5 +1,5 @@
-"""The paper's convolutional nets as data: lists of layers, what is published of each, and how sure we are of it;
-and one of our own."""
+"""The paper's convolutional nets as data, and one of our own: lists of layers, what is published
+of each net, and how sure we are of its layers."""
 
 from __future__ import annotations
 
@@ -9,21 +9,28 @@ from functools import partial
 from itertools import cycle
 from typing import NamedTuple
 
-# ("conv", k, maps), ("conv-bn", k, maps)            k x k convolution to this many maps, ReLU; "valid": no padding
-# ("highway", k), ("plain", k), ("residual", k), ("highway-bn", k)      as many maps and pixels as it is given
-# ("pool", k, stride), ("average", k)                the maximum of windows, which may overhang; the mean, side by side
+# The layers, as ConvNet takes them:
+#
+# ("conv", k, maps), ("conv-bn", k, maps)       k x k convolution to this many maps, ReLU; "valid" as well: no padding
+# ("highway", k), ("highway-bn", k)             as many maps and pixels as the layer is given
+# ("plain", k), ("residual", k)                 likewise
+# ("pool", k, stride)                           the maximum of k x k windows, which may overhang the image
+# ("average", k)                                the mean of k x k windows side by side
 # ("dropout", rate)
-# ("hidden", units), ("dense", classes)              fully connected: with ReLU; the last layer, without
+# ("hidden", units)                             fully connected, with ReLU
+# ("dense", classes)                            the last layer: fully connected, without
 
 
 def mnist_net(width: int, block: str = "highway", dropout=(0.2, 0.3, 0.4, 0.5), classes: int = 10) -> list[tuple]:
-    """The paper's net of ten layers for Table 1 (section 3.2), as its authors released it; 28 x 28 pixels, one map.
+    """The paper's net of ten layers for Table 1 (section 3.2), as its authors released it;
+    28 x 28 pixels, one map.
 
-    `dropout` is of the input, and after each pooling."""
-    of_input, *rates = dropout
-    layers = [("dropout", of_input), ("conv", 5, width, "valid")]
+    `dropout` holds the rates of the input and after each pooling."""
+    input_rate, *rates = dropout
+    layers = [("dropout", input_rate), ("conv", 5, width, "valid")]
     for blocks, window, rate in zip((2, 3, 3), (3, 3, 2), rates, strict=True):
-        layers += [*[(block, 3)] * blocks, ("pool", window, 2), ("dropout", rate)]
+        layers += [(block, 3)] * blocks
+        layers += [("pool", window, 2), ("dropout", rate)]
     return [*layers, ("dense", classes)]
 
 
@@ -31,50 +38,61 @@ def cifar_net(
     stages, kernels=(3,), hidden: int | None = None, *,
     block: str = "highway", dropout=(0.2, 0.2, 0.2, 0.2), classes: int = 10,
 ) -> list[tuple]:  # fmt: skip
-    """Nets for 32 x 32 pixels of three maps: three stages (maps, highway layers) of a convolution and highway layers,
-    the sizes of their kernels in turn.
+    """Nets for 32 x 32 pixels of three maps: three stages (maps, highway layers) of a convolution
+    and highway layers.  Their kernels have the sizes `kernels`, in turn.
 
-    The end is a fully connected layer of `hidden` units (Table 2); without it, a 1 x 1 convolution to 100 maps and the
-    mean of each map (Table 3).  `dropout` is of the input, after each stage but the last, and before the last layer.
+    With `hidden` the net ends in a fully connected layer of so many units (Table 2); without, in a
+    1 x 1 convolution to 100 maps and the mean of each map (Table 3).  `dropout` holds the rates of
+    the input, after each stage but the last, and before the last layer.
     """
-    of_input, *of_stages, of_end = dropout
-    layers, size = [("dropout", of_input)], cycle(kernels)
-    for (maps, blocks), rate in zip(stages, (*of_stages, None), strict=True):
-        layers += [("conv", next(size), maps), *((block, next(size)) for _ in range(blocks))]
-        layers += [] if rate is None else [("pool", 2, 2), ("dropout", rate)]
-    end = [("pool", 8, 8), ("hidden", hidden)] if hidden else [("conv", 1, 100), ("average", 8)]
-    return [*layers, *end, ("dropout", of_end), ("dense", classes)]
+    input_rate, *stage_rates, last_rate = dropout
+    layers = [("dropout", input_rate)]
+    size = cycle(kernels)
+    for (maps, blocks), rate in zip(stages, (*stage_rates, None), strict=True):
+        layers.append(("conv", next(size), maps))
+        for _ in range(blocks):
+            layers.append((block, next(size)))
+        if rate is not None:
+            layers += [("pool", 2, 2), ("dropout", rate)]
+    if hidden:
+        layers += [("pool", 8, 8), ("hidden", hidden)]
+    else:
+        layers += [("conv", 1, 100), ("average", 8)]
+    return [*layers, ("dropout", last_rate), ("dense", classes)]
 
 
 def eight_layers(*, block: str = "highway-bn", dropout=(0.2, 0.2, 0.2, 0.2), classes: int = 10) -> list[tuple]:
-    """Our own for 32 x 32 pixels: few layers, many maps, batch normalisation.  Where the maps are doubled the image is
-    halved, so that each highway layer costs the same.  `dropout` is as for cifar_net()."""
-    of_input, *of_stages, of_end = dropout
-    layers = [("dropout", of_input), ("conv-bn", 3, 32)]
-    for maps, rate in zip((64, 128, 256), (*of_stages, of_end), strict=True):
+    """Our own for 32 x 32 pixels: few layers, many maps, batch normalisation.  Where the maps
+    are doubled the image is halved, so that each highway layer costs the same.  `dropout` is
+    as for cifar_net()."""
+    input_rate, *stage_rates, last_rate = dropout
+    layers = [("dropout", input_rate), ("conv-bn", 3, 32)]
+    for maps, rate in zip((64, 128), stage_rates, strict=True):
         layers += [("conv-bn", 3, maps), ("pool", 2, 2), (block, 3), ("dropout", rate)]
-    return [*layers[:-1], ("pool", 4, 4), layers[-1], ("dense", classes)]
+    layers += [("conv-bn", 3, 256), ("pool", 2, 2), (block, 3), ("pool", 4, 4)]
+    return [*layers, ("dropout", last_rate), ("dense", classes)]
 
 
 class NamedNet(NamedTuple):
-    """A net: where it stands, the images that it takes, its layers as a function of `block`, `dropout` and `classes`,
-    how sure we are of them, the parameters that the paper gives it, b_T at the start, and the `block` it is for."""
+    """A net of the paper, or one of our own."""
 
-    title: str
-    shape: tuple[int, int, int]
-    layers_of: Callable[..., list[tuple]]
-    source: str
-    parameters: float | None
-    gate_bias: float
-    block: str = "highway"
+    title: str  # the table of the paper
+    shape: tuple[int, int, int]  # of the images: (maps, side, side)
+    layers_of: Callable[..., list[tuple]]  # layers_of(block=..., dropout=..., classes=...)
+    source: str  # how sure we are of the layers
+    parameters: float | None  # as published
+    gate_bias: float  # b_T at the start
+    block: str = "highway"  # the kind of hidden layer that the net is for
 
     layers = property(lambda self: self.layers_of())
 
 
-MNIST, CIFAR = (1, 28, 28), (3, 32, 32)
+MNIST = (1, 28, 28)
+CIFAR = (3, 32, 32)
 
-# Of Table 2's nets the paper gives depth and parameters, and that they are based on FitNets (arXiv:1412.6550).  Gate
-# biases are section 2.2's for about 10, 20 and 30 layers; those of nets that were released are so there, too.
+# Of Table 2's nets the paper gives depth and parameters, and says that they are based on
+# FitNets (arXiv:1412.6550).  Gate biases are section 2.2's for about 10, 20 and 30 layers; the
+# released nets have the same.
 PUBLISHED = {
     "mnist-16": NamedNet("Table 1", MNIST, partial(mnist_net, 16), "released, for width 32", 39e3, -1.0),
     "mnist-32": NamedNet("Table 1", MNIST, partial(mnist_net, 32), "released", 151e3, -1.0),
@@ -100,10 +118,11 @@ NETS = PUBLISHED | {
 
 
 def find_net(name: str) -> NamedNet:
-    """The net of this name, or mnist-N: Table 1's with N maps a layer.  Raises ValueError for another name."""
-    kind, _, width = name.partition("-")
+    """The net of this name, or mnist-N: Table 1's with N maps a layer.
+    Raises ValueError for another name."""
     if name in NETS:
         return NETS[name]
+    kind, _, width = name.partition("-")
     if kind != "mnist" or not re.fullmatch("[1-9][0-9]{0,8}", width):
         raise ValueError(f"{name!r} is not one of {', '.join(NETS)}, nor mnist-N with N maps a layer")
     return PUBLISHED["mnist-16"]._replace(layers_of=partial(mnist_net, int(width)), parameters=None)

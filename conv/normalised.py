@@ -1,173 +1,225 @@
-"""Layers with batch normalisation of H (Ioffe and Szegedy 2015), a convolution and, as the encyclopedia article has it,
-a highway layer:
+"""Layers with batch normalisation of H (Ioffe and Szegedy 2015), a convolution and, as the
+encyclopedia article has it, a highway layer:
 
     H = max(0, gamma u + b_H),    u = (v - mean) / deviation,    v = W_H * x;    y = H,  or  y = H T + x (1 - T)
 
-Each map of v has its mean and deviation, over the batch and all pixels; T is as ever.  In training they are the batch's
-own; for evaluation they are running ones, to which every forward() moves on by a tenth of the way.
+Mean and deviation are those of each map of v, over the batch and all pixels.  T is not normalised.
+Training takes the statistics of the batch.  Evaluation takes running statistics; every forward()
+in training moves them a tenth of the way to those of its batch.
 
-The way back.  Let s = dL/d(gamma u + b_H), <.> the mean over the batch and all pixels:
+Backward.  Let s = dL/d(gamma u + b_H), <.> the mean over the batch and all pixels:
 
     db_H = sum s,    dgamma = sum u s,    dv = gamma / deviation (s - <s> - u <u s>)
 
-because one v moves the mean and the deviation, and through them every u of its map.  So the sums come first, over the
-whole batch, and only then the products that the gradients of W and x are made of.
+because one v moves the mean and the deviation, and through them every u of its map.  So the sums
+over the whole batch come first, and then the products that give the gradients of W and x.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy import add, greater, multiply, subtract
+from numpy import add, multiply, subtract
 
-from conv.layers import KINDS, Convolution, Highway, in_phases
+from conv.convolution import Convolution, HighwayConvolution, highway, highway_backward, open_gate, relu, relu_backward
+from conv.layer import in_phases
 
-EPSILON, PACE = 1e-5, 0.1
+EPSILON = 1e-5  # added to the variance
+PACE = 0.1  # by which running statistics move on to those of a batch
 
 
 class Normalised:
-    """Mixed into a kind of convolution, named before it: adds the parameter gamma, (maps,), and the running `mean` and
-    `variance`, (maps,), not trained.  A subclass says with _to_s() how H, in e.H, becomes s on the way back."""
+    """Mixed into a kind of convolution, named before it:
+    normalises v = W_H * x to u before b_H is added.
 
-    def __init__(self, in_shape, k, *settings, **how):
-        super().__init__(in_shape, k, *settings, **how)
+    Adds the parameter gamma, (maps,), and the running statistics `mean` and `variance`,
+    (maps,), not trained.
+
+    A subclass writes y from H in _combine(), and s = dL/d(gamma u + b_H) from dy in _s().
+    """
+
+    def __init__(self, in_shape, k, *settings, **method):
+        super().__init__(in_shape, k, *settings, **method)
         maps = self.out_shape[:1]
         self.shapes = {**self.shapes, "gamma": maps}
         self.statistics = {"mean": maps, "variance": maps}
 
     def draw(self, rng, init, gate_bias):
         super().draw(rng, init, gate_bias)
-        self.gamma[:] = self.variance[:] = 1
+        self.gamma[:] = 1
+        self.variance[:] = 1
 
-    def _make_kept(self, work, a, shape):
-        super()._make_kept(work, a, shape)
-        a.u = work.new("u", shape)
+    def _make_kept(self, work, arrays, shape):
+        super()._make_kept(work, arrays, shape)
+        arrays.u = work.new("u", shape)
 
     def _weights(self):
         W, b = super()._weights()
         b = b.copy()
-        b[: self.out_shape[0]] = 0  # b_H comes after the normalisation
+        b[: self.out_shape[0]] = 0  # b_H is added after the normalisation
         return W, b
 
-    def forward(self, a, y, prepare_next):
-        a.e = e = self._views(a, y)
-        maps, a.parts, moments = self.out_shape[0], [], []
-        for rows, z in self.product.forward(a, *self._weights()):
-            z = in_phases(z, e.phases)
-            self._keep(e, rows, z)
-            a.parts.append(rows)
-            if a.training:
-                moments.append(moments_of(z[:, :, :maps], e.t[: len(z)]))
-        mean, variance = self.mean, self.variance
-        if a.training:
+    def forward(self, arrays, y, prepare_next):
+        """First v of the whole batch, then its mean and variance, then y."""
+        views = arrays.views = self._views(arrays, y)
+        arrays.parts = []
+        moments = []
+        for rows, z in self.product.forward(arrays, *self._weights()):
+            z = in_phases(z, views.phases)
+            self._keep(views, rows, z)
+            arrays.parts.append(rows)
+            if arrays.training:
+                v = z[:, :, : self.out_shape[0]]
+                moments.append(moments_of(v, views.scratch[: len(v)]))
+        mean = self.mean
+        variance = self.variance
+        if arrays.training:
             mean, variance = together(moments)
-            a.running_mean = self.mean + PACE * (mean - self.mean)
-            a.running_variance = self.variance + PACE * (variance - self.variance)
-            if not (np.isfinite(a.running_mean).all() and np.isfinite(a.running_variance).all()):
-                raise FloatingPointError("the batch's mean or variance is not finite")
-        e.deviation = np.sqrt(variance + EPSILON)
-        for rows in a.parts:
-            u, H = e.u[rows], e.H[rows]
-            subtract(u, of_maps(mean), u)
-            multiply(u, of_maps(1 / e.deviation), u)
-            multiply(u, of_maps(self.gamma), H)
-            add(H, of_maps(self.b[:maps]), H)
-            self._elementwise(e, rows, H, e.y[rows])
+            self._move_on(arrays, mean, variance)
+        views.deviation = np.sqrt(variance + EPSILON)
+        for rows in arrays.parts:
+            self._normalise(views, rows, mean)
+            self._combine(views, rows)
             prepare_next(rows)
 
-    def keep_statistics(self, a):
-        self.mean[:] = a.running_mean
-        self.variance[:] = a.running_variance
+    def _keep(self, views, rows, z):
+        """Keeps v in u until its mean and variance are known:
+        z is overwritten by the next rows."""
+        views.u[rows] = z[:, :, : self.out_shape[0]]
 
-    def _keep(self, e, rows, z):
-        e.u[rows] = z[:, :, : self.out_shape[0]]  # v
+    def _move_on(self, arrays, mean, variance):
+        """Finds the next running statistics;
+        raises FloatingPointError where they are not finite."""
+        arrays.running_mean = self.mean + PACE * (mean - self.mean)
+        arrays.running_variance = self.variance + PACE * (variance - self.variance)
+        if not (np.isfinite(arrays.running_mean).all() and np.isfinite(arrays.running_variance).all()):
+            raise FloatingPointError("the batch's mean or variance is not finite")
 
-    def backward(self, a, dy, needs_dx):
-        e, maps = a.e, self.out_shape[0]
-        dy_of_e, n = in_phases(dy, e.phases), e.u.size // maps
-        sums = np.zeros((2, maps), e.u.dtype)
-        for rows in a.parts:
-            s = e.H[rows]
-            self._to_s(e, rows, dy_of_e[rows], s)
-            sums += s.sum(axis=ALL_BUT_MAPS), sum_of_products(e.u[rows], s)
-        e.mean_s, e.mean_us, e.slope = *(sums / n), self.gamma / e.deviation
-        dx = super().backward(a, dy, needs_dx)
-        self.grad.b[:maps], self.grad.gamma[:] = sums
+    def keep_statistics(self, arrays):
+        self.mean[:] = arrays.running_mean
+        self.variance[:] = arrays.running_variance
+
+    def _normalise(self, views, rows, mean):
+        """u = (v - mean) / deviation, H = max(0, gamma u + b_H)."""
+        u = views.u[rows]
+        H = views.H[rows]
+        subtract(u, of_maps(mean), u)
+        multiply(u, of_maps(1 / views.deviation), u)
+        multiply(u, of_maps(self.gamma), H)
+        add(H, of_maps(self.b[: self.out_shape[0]]), H)
+        relu(H, views.zeros, H)
+
+    def _combine(self, views, rows):
+        """H -> y, of these rows."""
+
+    def backward(self, arrays, dy, needs_dx):
+        """First s and its sums over the whole batch, then dv and the gradients
+        of the convolution."""
+        views = arrays.views
+        maps = self.out_shape[0]
+        sum_s = np.zeros(maps, views.u.dtype)
+        sum_us = np.zeros(maps, views.u.dtype)
+        dy_in_phases = in_phases(dy, views.phases)
+        for rows in arrays.parts:
+            s = views.H[rows]  # overwrites H
+            self._s(views, rows, dy_in_phases[rows], s)
+            sum_s += s.sum(axis=ALL_BUT_MAPS)
+            sum_us += sum_of_products(views.u[rows], s)
+        n = views.u.size // maps
+        views.mean_s = sum_s / n
+        views.mean_us = sum_us / n
+        views.slope = self.gamma / views.deviation
+        dx = super().backward(arrays, dy, needs_dx)
+        self.grad.b[:maps] = sum_s
+        self.grad.gamma[:] = sum_us
         return dx
 
-    def _elementwise_backward(self, e, rows, dy, dz):
-        """From s, which backward() has left in H."""
-        u, dv = e.u[rows], dz[:, :, : self.out_shape[0]]
-        multiply(u, of_maps(e.mean_us), u)
-        subtract(e.H[rows], u, dv)
-        subtract(dv, of_maps(e.mean_s), dv)
-        multiply(dv, of_maps(e.slope), dv)
+    def _backward_rows(self, views, rows, dy, dz):
+        """dv = gamma / deviation (s - <s> - u <u s>), from s in H."""
+        s = views.H[rows]
+        u = views.u[rows]
+        dv = dz[:, :, : self.out_shape[0]]
+        multiply(u, of_maps(views.mean_us), u)
+        subtract(s, u, dv)
+        subtract(dv, of_maps(views.mean_s), dv)
+        multiply(dv, of_maps(views.slope), dv)
 
 
 class NormalisedConvolution(Normalised, Convolution):
     """y = H."""
 
-    def _views(self, a, y):
-        e = super()._views(a, y)
-        e.H = e.y
-        return e
+    viewed = ("u", "scratch")
 
-    def _to_s(self, e, rows, dy, s):
-        greater(s, 0, s)
-        multiply(s, dy, s)
+    def _views(self, arrays, y):
+        views = super()._views(arrays, y)
+        views.H = views.y
+        return views
+
+    def _s(self, views, rows, dy, s):
+        relu_backward(dy, s, s)
 
 
-class NormalisedHighway(Normalised, Highway):
-    """W holds W_H over W_T, b holds b_H over b_T."""
+class NormalisedHighway(Normalised, HighwayConvolution):
+    """y = H T + x (1 - T).  W holds W_H over W_T, b holds b_H over b_T."""
 
-    def _make_kept(self, work, a, shape):
-        super()._make_kept(work, a, shape)
-        a.dz_T = work.scratch("dz_T", a.t.shape)
+    viewed = ("x", "H", "q", "u", "scratch", "dz_T")
 
-    def _keep(self, e, rows, z):
-        super()._keep(e, rows, z)
-        self._open(z[:, :, self.out_shape[0] :], e.q[rows])
+    def _make_kept(self, work, arrays, shape):
+        super()._make_kept(work, arrays, shape)
+        arrays.dz_T = work.scratch("dz_T", arrays.scratch.shape)
 
-    def _elementwise(self, e, rows, z_H, y):
-        self._combine(e, rows, z_H, y)
+    def _keep(self, views, rows, z):
+        super()._keep(views, rows, z)
+        _, z_T = self._halves(z)
+        open_gate(z_T, views.q[rows])
 
-    def _to_s(self, e, rows, dy, s):
-        """Also writes dz_T to q."""
-        dz_T = e.dz_T[: len(dy)]
-        self._gradients(e, rows, dy, s, dz_T)
-        e.q[rows] = dz_T
+    def _combine(self, views, rows):
+        H = views.H[rows]
+        highway(H, views.x[rows], views.q[rows], views.scratch[: len(H)], views.y[rows])
 
-    def _elementwise_backward(self, e, rows, dy, dz):
-        super()._elementwise_backward(e, rows, dy, dz)
-        dz[:, :, self.out_shape[0] :] = e.q[rows]
+    def _s(self, views, rows, dy, s):
+        """s is dz_H.  Keeps dz_T in q, for _backward_rows()."""
+        H = views.H[rows]
+        q = views.q[rows]
+        dz_T = views.dz_T[: len(dy)]
+        dH = views.scratch[: len(dy)]
+        highway_backward(dy, views.x[rows], H, q, dH, s, dz_T)
+        q[...] = dz_T
+
+    def _backward_rows(self, views, rows, dy, dz):
+        super()._backward_rows(views, rows, dy, dz)
+        _, dz_T = self._halves(dz)
+        dz_T[...] = views.q[rows]
 
 
 ALL_BUT_MAPS = (0, 1, 3, 4)  # of (rows, phases, maps, tiles, n)
 
 
 def of_maps(numbers: np.ndarray) -> np.ndarray:
+    """(maps,) -> (maps, 1, 1), which broadcasts over (rows, phases, maps, tiles, n)."""
     return numbers[:, None, None]
 
 
-def sum_of_products(x, y):
-    """Of each map, without an array of the products."""
+def sum_of_products(x, y) -> np.ndarray:
+    """The sum of x y in each map, (maps,); makes no array of the products."""
     return np.einsum("rpmtn,rpmtn->m", x, y)
 
 
 def moments_of(v, centred) -> tuple:
-    """How many numbers each map of v has, their mean, and the sum of squares around it, (maps,); `centred` is scratch
-    of v's shape."""
+    """The size of each map of v, its mean, and the sum of squares around it, (maps,) both.
+
+    `centred` is scratch of v's shape."""
     n = v.size // v.shape[2]
     mean = v.sum(axis=ALL_BUT_MAPS) / n
     subtract(v, of_maps(mean), centred)
     return n, mean, sum_of_products(centred, centred)
 
 
-def together(moments: list[tuple]) -> tuple:
+def together(moments: list[tuple]) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of each map over all parts (Chan, Golub and LeVeque 1979)."""
-    numbers, means, squares = map(np.array, zip(*moments, strict=True))
-    shares = (numbers / numbers.sum()).astype(means.dtype)[:, None]
+    sizes, means, squares = map(np.array, zip(*moments, strict=True))
+    size = sizes.sum()
+    shares = (sizes / size).astype(means.dtype)[:, None]
     mean = (shares * means).sum(axis=0)
-    return mean, (shares * (means - mean) ** 2).sum(axis=0) + squares.sum(axis=0) / means.dtype.type(numbers.sum())
-
-
-KINDS |= {"conv-bn": NormalisedConvolution, "highway-bn": NormalisedHighway}
+    between = (shares * (means - mean) ** 2).sum(axis=0)
+    within = squares.sum(axis=0) / means.dtype.type(size)
+    return mean, between + within

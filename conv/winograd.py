@@ -59,7 +59,8 @@ BLOCK_ROWS = 32  # of an operand at a time; those of M V' OpenBLAS copies from a
 
 
 def tile(side: int) -> int | None:
-    """m for images of this side: how many pixels of a row or column a tile has; None where no tile fits."""
+    """m for images of this side: how many pixels of a row or column a tile has;
+    None where no tile fits."""
     if side == 6:
         return 6
     return next((m for m in (4, 3, 2) if side % m == 0), None)
@@ -68,155 +69,212 @@ def tile(side: int) -> int | None:
 @cache
 def matrices(m: int, dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A' (m, m + 2), G (m + 2, 3), B' (m + 2, m + 2) of F(m, 3).  B'[0, 0] is 1."""
-    points, a = np.array(POINTS[m], float), m + 2
-    A, G, B_t = np.zeros((a, m)), np.zeros((a, 3)), np.zeros((a, a))
-    A[-1, -1] = G[-1, -1] = 1
-    B_t[-1] = np.poly(points)[::-1]
+    points = np.array(POINTS[m], float)
+    A = np.zeros((m + 2, m))
+    G = np.zeros((m + 2, 3))
+    B_t = np.zeros((m + 2, m + 2))
     for k, point in enumerate(points):
         others = np.delete(points, k)
-        A[k], G[k] = point ** np.arange(m), point ** np.arange(3) / np.prod(point - others)
+        A[k] = point ** np.arange(m)
+        G[k] = point ** np.arange(3) / np.prod(point - others)
         B_t[k, :-1] = np.poly(others)[::-1]
-    G[0], B_t[0] = G[0] * B_t[0, 0], B_t[0] / B_t[0, 0]
-    return tuple(np.ascontiguousarray(each, dtype) for each in (A.T, G, B_t))
+    A[-1, -1] = 1  # the point infinity
+    G[-1, -1] = 1
+    B_t[-1] = np.poly(points)[::-1]
+    scale = B_t[0, 0]
+    G[0] = G[0] * scale
+    B_t[0] = B_t[0] / scale
+    return tuple(np.ascontiguousarray(matrix, dtype) for matrix in (A.T, G, B_t))
+
+
+@cache
+def matrices_of_dX(m: int, dtype) -> tuple[np.ndarray, np.ndarray]:
+    """B with columns that add two more rows, (m + 2, m + 4), and B of a tile's own pixels with
+    columns that add what overhangs its neighbours, (m, m + 4)."""
+    _, _, B_t = matrices(m, dtype)
+    last_rows = np.eye(m + 2, 2, dtype=B_t.dtype)
+    neighbours = np.eye(m, dtype=B_t.dtype)[:, [-1, 0]]
+    return np.hstack([B_t.T, last_rows]), np.hstack([B_t.T[1:-1], neighbours])
 
 
 class Winograd:
-    """F(m x m, 3 x 3) of images (maps, side): z = W * x + b, with zeros around x, and its two gradients.
+    """F(m x m, 3 x 3) of images (maps, side):
+    z = W * x + b, with zeros around x, and its two gradients.
 
-    Work arrays: a.x (side, m, maps, tiles, n), which the layer below writes and whose rows prepare_input() takes over
-    into a.X (side + 2, m + 2, maps, tiles x n), and scratch.
+    Work arrays: arrays.x (side, m, maps, tiles, n), which the layer below writes and whose rows
+    prepare_input() transforms to arrays.X (side + 2, m + 2, maps, tiles x n), and scratch.
     """
 
     def __init__(self, maps: int, side: int, outputs: int, m: int):
-        self.maps, self.side, self.outputs, self.phases = maps, side, outputs, m
+        self.maps = maps
+        self.side = side
+        self.outputs = outputs
+        self.phases = m
         self.name = f"F({m}x{m}, 3x3)"
 
-    def make_arrays(self, work, a) -> None:
-        m, n, maps, outputs, tiles = self.phases, a.n, self.maps, self.outputs, self.side // self.phases
-        p, columns = m + 2, tiles * n
-        a.x = work.new("x", (self.side, m, maps, tiles, n))
-        a.X = work.new("X", (self.side + 2, p, maps, columns))
-        a.at_once = most(m, CACHED_BYTES // (m * outputs * columns * a.x.itemsize))  # rows
-        a.planes = most(p, CACHED_BYTES // (p * (maps + outputs) * columns * a.x.itemsize))  # of X, of V and M
-        a.U = work.scratch("U", (p, p, outputs, maps))
-        a.V_and_last = work.scratch("V", (p + 2, a.planes, maps, columns))
-        a.V = a.V_and_last[:p]
-        a.M = work.scratch("M", (p, a.planes, outputs, columns))
-        a.S = work.scratch("S", (m, p, outputs, columns))  # M transformed along the rows, not yet along the columns
-        a.z = work.scratch("z", (a.at_once, m, outputs, tiles, n))
-        a.g = work.scratch("g", (3 + p, 3, outputs, maps))  # W, and W transformed along the rows
+    def make_arrays(self, work, arrays) -> None:
+        m = self.phases
+        p = m + 2  # points
+        n = arrays.n
+        maps = self.maps
+        outputs = self.outputs
+        tiles = self.side // m
+        columns = tiles * n
+        arrays.x = work.new("x", (self.side, m, maps, tiles, n))
+        arrays.X = work.new("X", (self.side + 2, p, maps, columns))
+        bytes_of_plane = columns * arrays.x.itemsize
+        arrays.at_once = most(m, CACHED_BYTES // (m * outputs * bytes_of_plane))  # rows
+        arrays.planes = most(p, CACHED_BYTES // (p * (maps + outputs) * bytes_of_plane))  # of X, of V and M
+        arrays.U = work.scratch("U", (p, p, outputs, maps))
+        arrays.V_and_last = work.scratch("V", (p + 2, arrays.planes, maps, columns))
+        arrays.V = arrays.V_and_last[:p]
+        arrays.M = work.scratch("M", (p, arrays.planes, outputs, columns))
+        arrays.S = work.scratch("S", (m, p, outputs, columns))  # M transformed along the rows, not yet the columns
+        arrays.z = work.scratch("z", (arrays.at_once, m, outputs, tiles, n))
+        arrays.g_and_half = work.scratch("g", (3 + p, 3, outputs, maps))
+        arrays.g = arrays.g_and_half[:3]  # W
+        arrays.half = arrays.g_and_half[3:]  # W transformed along the rows, not yet along the columns
         if work.keep:
-            a.dU = work.scratch("dU", (p, p, outputs, maps))
-            a.part = work.scratch("part", (p, a.planes, outputs, maps))
-            a.D = work.scratch("dX", (p, p + 2, maps, columns))  # dL/dX of a row of tiles, and two shifted planes
-            a.back = work.scratch("back", (a.at_once, m, maps, tiles, n))
+            arrays.dU = work.scratch("dU", (p, p, outputs, maps))
+            arrays.part = work.scratch("part", (p, arrays.planes, outputs, maps))
+            arrays.dX = work.scratch("dX", (p, p + 2, maps, columns))  # of a row of tiles, and two shifted planes
+            arrays.back = work.scratch("back", (arrays.at_once, m, maps, tiles, n))
 
-    def prepare_input(self, a, rows: slice) -> None:
-        """X = B' x along the columns.  The first and the last column that a tile sees are its neighbours': they enter
-        one plane of X each, times 1."""
-        _, _, B_t = matrices(self.phases, a.x.dtype)
-        x, X, n = a.x[rows], a.X[1:-1][rows], a.n
+    def prepare_input(self, arrays, rows: slice) -> None:
+        """X = B' x along the columns.  The first and the last column that a tile sees are its
+        neighbours': they enter one plane of X each, times 1."""
+        _, _, B_t = matrices(self.phases, arrays.x.dtype)
+        n = arrays.n
+        x = arrays.x[rows]
+        X = arrays.X[1:-1][rows]
         transform(B_t[:, 1:-1], x, X, COLUMNS)
         x = x.reshape(X[:, 1:-1].shape)
-        add(X[:, 0, :, n:], x[:, -1, :, :-n], X[:, 0, :, n:])
-        add(X[:, -1, :, :-n], x[:, 0, :, n:], X[:, -1, :, :-n])
+        first = X[:, 0, :, n:]
+        last = X[:, -1, :, :-n]
+        add(first, x[:, -1, :, :-n], first)
+        add(last, x[:, 0, :, n:], last)
 
-    def forward(self, a, W, b):
-        """Yields (rows, z): W (outputs, 3, 3, maps), b (outputs,) -> z (rows, m, outputs, tiles, n), overwritten by the
-        next."""
-        m, (A_t, _, _) = self.phases, matrices(self.phases, a.x.dtype)
-        self._transform_weights(a, W)
+    def forward(self, arrays, W, b):
+        """Yields (rows, z): W (outputs, 3, 3, maps), b (outputs,) -> z
+        (rows, m, outputs, tiles, n), overwritten by the next."""
+        m = self.phases
+        A_t, _, _ = matrices(m, arrays.x.dtype)
+        self._transform_weights(arrays, W)
         for top in range(0, self.side, m):
-            for planes in self._planes(a):
-                self._transform_input(a, top, planes)
-                product(a.U[:, planes], a.V, a.M)  # (outputs, maps) (maps, tiles x n)
+            for planes in self._planes(arrays):
+                self._transform_input(arrays, top, planes)
+                product(arrays.U[:, planes], arrays.V, arrays.M)  # (outputs, maps) (maps, tiles x n)
                 if planes.start <= ONE < planes.stop:
-                    at_one = a.M[ONE, ONE - planes.start]
+                    at_one = arrays.M[ONE, ONE - planes.start]
                     add(at_one, b[:, None], at_one)
-                transform(A_t, a.M, a.S[:, planes], ROWS)
-            for i in range(0, m, a.at_once):
-                transform(A_t, a.S[i : i + a.at_once], a.z, COLUMNS)
-                yield slice(top + i, top + i + a.at_once), a.z
+                transform(A_t, arrays.M, arrays.S[:, planes], ROWS)
+            for i in range(0, m, arrays.at_once):
+                transform(A_t, arrays.S[i : i + arrays.at_once], arrays.z, COLUMNS)
+                yield slice(top + i, top + i + arrays.at_once), arrays.z
 
-    def backward(self, a, W, grad, dx, carried):
-        """Yields (rows, dz) for the caller to fill in with dL/dz; writes grad.W, grad.b, and dL/dx to dx, if that is an
-        array: adds it where dx is `carried`, what goes around the convolution."""
-        m, (A_t, _, B_t) = self.phases, matrices(self.phases, a.x.dtype)
+    def backward(self, arrays, W, grad, dx, carried):
+        """Yields (rows, dz) for the caller to fill in with dL/dz;
+        writes grad.W, grad.b and, unless dx is None, dL/dx.
+
+        With `carried` dx already holds what is carried past the convolution:
+        dL/dx is added to it."""
+        m = self.phases
+        A_t, _, _ = matrices(m, arrays.x.dtype)
+        A = A_t.T
         if dx is not None:
-            self._transform_weights(a, W)
-        a.dU[:] = grad.b[:] = a.D[:] = 0
-        B_and_last = np.hstack([B_t.T, np.eye(m + 2, 2, dtype=B_t.dtype)])
+            self._transform_weights(arrays, W)
+        arrays.dU[:] = 0
+        arrays.dX[:] = 0
+        grad.b[:] = 0
         for top in range(0, self.side, m):
-            for i in range(0, m, a.at_once):
-                yield slice(top + i, top + i + a.at_once), a.z
-                transform(A_t.T, a.z, a.S[i : i + a.at_once], COLUMNS)
-            for planes in self._planes(a):
-                transform(A_t.T, a.S[:, planes], a.M, ROWS)  # from here on dM
+            for i in range(0, m, arrays.at_once):
+                yield slice(top + i, top + i + arrays.at_once), arrays.z
+                transform(A, arrays.z, arrays.S[i : i + arrays.at_once], COLUMNS)
+            for planes in self._planes(arrays):
+                dM = arrays.M
+                transform(A, arrays.S[:, planes], dM, ROWS)
                 if planes.start <= ONE < planes.stop:
-                    add(grad.b, a.M[ONE, ONE - planes.start].sum(axis=1), grad.b)
-                self._transform_input(a, top, planes)
-                add_products(a.M, a.V, a.dU[:, planes], a.part)
+                    add(grad.b, dM[ONE, ONE - planes.start].sum(axis=1), grad.b)
+                self._transform_input(arrays, top, planes)
+                add_products(dM, arrays.V, arrays.dU[:, planes], arrays.part)  # (outputs, tiles x n) (tiles x n, maps)
                 if dx is not None:
-                    product(a.U[:, planes].swapaxes(2, 3), a.M, a.V)  # dV: (maps, outputs) (outputs, tiles x n)
-                    a.V_and_last[m + 2 :] = a.D[m:, planes]  # the last row of tiles overlaps with the first two rows
-                    transform(B_and_last, a.V_and_last, a.D[:, planes], ROWS)
+                    self._gradient_of_X(arrays, dM, planes)
             if dx is not None:
-                self._input_gradient(a, top, dx, carried)
-        self._weight_gradient(a, grad)
+                self._input_gradient(arrays, top, dx, carried)
+        self._weight_gradient(arrays, grad)
 
-    def _planes(self, a):
-        return [slice(j, j + a.planes) for j in range(0, self.phases + 2, a.planes)]
+    def _planes(self, arrays):
+        return [slice(j, j + arrays.planes) for j in range(0, self.phases + 2, arrays.planes)]
 
-    def _transform_weights(self, a, W):
+    def _transform_weights(self, arrays, W):
         """U = G W G'."""
-        _, G, _ = matrices(self.phases, a.x.dtype)
-        g, half = a.g[:3], a.g[3:]
-        g[...] = W.transpose(1, 2, 0, 3)
-        transform(G, g, half, ROWS)
-        transform(G, half, a.U, COLUMNS)
+        _, G, _ = matrices(self.phases, arrays.x.dtype)
+        arrays.g[...] = W.transpose(1, 2, 0, 3)
+        transform(G, arrays.g, arrays.half, ROWS)
+        transform(G, arrays.half, arrays.U, COLUMNS)
 
-    def _weight_gradient(self, a, grad):
+    def _weight_gradient(self, arrays, grad):
         """dW = G' dU G."""
-        _, G, _ = matrices(self.phases, a.x.dtype)
-        g, half = a.g[:3], a.g[3:]
-        transform(G.T, a.dU, half, COLUMNS)
-        transform(G.T, half, g, ROWS)
-        grad.W[...] = g.transpose(2, 0, 1, 3)
+        _, G, _ = matrices(self.phases, arrays.x.dtype)
+        transform(G.T, arrays.dU, arrays.half, COLUMNS)
+        transform(G.T, arrays.half, arrays.g, ROWS)
+        grad.W[...] = arrays.g.transpose(2, 0, 1, 3)
 
-    def _transform_input(self, a, top, planes):
+    def _transform_input(self, arrays, top, planes):
         """V = B' x B of the row of tiles from this row of pixels on, from X."""
-        _, _, B_t = matrices(self.phases, a.x.dtype)
-        transform(B_t, a.X[top : top + self.phases + 2, planes], a.V, ROWS)
+        _, _, B_t = matrices(self.phases, arrays.x.dtype)
+        transform(B_t, arrays.X[top : top + self.phases + 2, planes], arrays.V, ROWS)
 
-    def _input_gradient(self, a, top, dx, carried):
-        """dx = B dX along the columns, for the rows of dX, in a.D, to which no other row of tiles adds: D begins with
-        the row above this row of tiles.  What overhangs, the first and last plane of dX, is its neighbours' as well."""
-        n, m = a.n, self.phases
-        B_t = matrices(m, a.x.dtype)[2]
-        B_and_neighbours = np.hstack([B_t.T[1:-1], np.eye(m, dtype=B_t.dtype)[:, [-1, 0]]])
-        a.D[:, -2, :, :-n], a.D[:, -1, :, n:] = a.D[:, 0, :, n:], a.D[:, m + 1, :, :-n]
-        first, end = int(top == 0), m + int(top + m == self.side)
-        for i in range(first, end, a.at_once):
-            D = a.D[i : min(i + a.at_once, end)]
-            to = dx[top + i - 1 : top + i - 1 + len(D)]
-            out = a.back[: len(D)] if carried else to
-            transform(B_and_neighbours, D, out, COLUMNS)
+    def _gradient_of_X(self, arrays, dM, planes):
+        """dX = B dV along the rows, plus the last two rows of dX of the tiles above,
+        which these tiles see first."""
+        m = self.phases
+        B_and_last, _ = matrices_of_dX(m, arrays.x.dtype)
+        dV = arrays.V
+        product(arrays.U[:, planes].swapaxes(2, 3), dM, dV)  # (maps, outputs) (outputs, tiles x n)
+        arrays.V_and_last[m + 2 :] = arrays.dX[m:, planes]
+        transform(B_and_last, arrays.V_and_last, arrays.dX[:, planes], ROWS)
+
+    def _input_gradient(self, arrays, top, dx, carried):
+        """dx = B dX along the columns, of the rows that are finished:
+        no other row of tiles adds to them.
+
+        dX begins with the row above this row of tiles.  Its first and last plane overhang the
+        tile: they belong to the neighbours' last and first column."""
+        n = arrays.n
+        m = self.phases
+        _, B_and_neighbours = matrices_of_dX(m, arrays.x.dtype)
+        dX = arrays.dX
+        dX[:, -2, :, :-n] = dX[:, 0, :, n:]
+        dX[:, -1, :, n:] = dX[:, m + 1, :, :-n]
+        first = 1 if top == 0 else 0  # above the image there is no row
+        end = m + 1 if top + m == self.side else m
+        for i in range(first, end, arrays.at_once):
+            source = dX[i : min(i + arrays.at_once, end)]
+            target = dx[top + i - 1 : top + i - 1 + len(source)]
             if carried:
-                add(to, out, to)
+                back = arrays.back[: len(source)]
+                transform(B_and_neighbours, source, back, COLUMNS)
+                add(target, back, target)
+            else:
+                transform(B_and_neighbours, source, target, COLUMNS)
 
 
-ROWS, COLUMNS = 0, 1  # the axes of (rows, phases, ...)
+ROWS = 0  # the axes of (rows, phases, ...)
+COLUMNS = 1
 
 
 def transform(matrix, x, out, axis) -> None:
     """out = matrix x along this axis, for all that lies on the axes after it."""
-    x, out = (each.reshape(*each.shape[: axis + 1], -1) for each in (x, out))
+    x = x.reshape(*x.shape[: axis + 1], -1)
+    out = out.reshape(*out.shape[: axis + 1], -1)
     for columns in columns_unpacked(x.shape[-1], matrix.size):
         matmul(matrix, x[..., columns], out[..., columns])
 
 
 def product(U, V, M) -> None:
-    """M = U V of the last two axes: (outputs, maps) (maps, columns), in blocks that OpenBLAS does not pack."""
+    """M = U V of the last two axes:
+    (outputs, maps) (maps, columns), in blocks that OpenBLAS does not pack."""
     outputs, maps = U.shape[-2:]
     for rows in blocks(outputs, BLOCK_ROWS):
         for columns in columns_unpacked(V.shape[-1], min(BLOCK_ROWS, outputs) * maps):
@@ -224,8 +282,9 @@ def product(U, V, M) -> None:
 
 
 def add_products(M, V, dU, part) -> None:
-    """dU += M V' of the last two axes: (outputs, columns) (columns, maps), in such blocks unless there are too many
-    columns for that."""
+    """dU += M V' of the last two axes: (outputs, columns) (columns, maps).
+
+    In blocks that OpenBLAS does not pack, unless there are too many columns for that."""
     outputs, maps = dU.shape[-2:]
     size = BLOCK_ROWS if BLOCK_ROWS**2 * M.shape[-1] <= UNPACKED else max(outputs, maps)
     for rows in blocks(outputs, size):
@@ -235,13 +294,13 @@ def add_products(M, V, dU, part) -> None:
 
 
 def blocks(rows: int, size: int) -> list[slice]:
-    """Of this size, but for the last."""
+    """Blocks of this size, but for the last."""
     return [slice(i, i + size) for i in range(0, rows, size)]
 
 
 def columns_unpacked(columns: int, multiplications: int) -> list[slice]:
-    """As few blocks as there can be, nearly alike, of columns that take so many multiplications each: at most UNPACKED
-    a block, or one column."""
+    """As few blocks as possible, of nearly equal size.  A column takes so many multiplications; a
+    block takes at most UNPACKED, or is one column."""
     parts = -(-columns // max(1, UNPACKED // multiplications))
     return blocks(columns, -(-columns // parts))
 

@@ -16,7 +16,6 @@ A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is o
 from __future__ import annotations
 
 import argparse
-import hashlib
 import re
 import sys
 from pathlib import Path
@@ -27,14 +26,14 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 from functools import cache
 
 from plumbing.commands import first_line, run_command, run_program
-from plumbing.files import ROOT, InputError, json_bytes, read_json
-from plumbing.records import select
+from plumbing.files import ROOT, InputError, read_json
+from plumbing.records import check_ledger, select
 from report import registry
 from report.tables import cell, of_summary, takes
 from training.committed import checked
 
 NUMBER = r"(?P<file>\w+)\.(?P<key>[\w.+-]+)(?:\[(?P<settings>[^<>\[\]]+)\])?(?::(?P<digits>\d))?"
-NAME = r"<!-- ((?!end )[\w.-]+(?:\[[^<>\[\]]+\])?(?::\d)?|(?:verdict|judged): [\w-]+) -->"
+NAME = r"<!-- ((?!end )[\w.-]+(?:\[[^<>\[\]]+\])?(?::\d)?|(?:verdict|judged): [^<>]+) -->"
 MARK = re.compile(NAME + r"(?:(?!<!--).)*<!-- end -->", re.S)
 registry.import_all()
 
@@ -102,10 +101,8 @@ def committed(name: str):
 
     Raises InputError for one that the pages are not about, and for a ledger that was made of other results."""
     record = checked(Path(name).stem, read_json(ROOT / name))
-    for judged, checksum in record.get("judged", {}).items():
-        folder = ROOT if (ROOT / f"{judged}.json").exists() else ROOT / "results"
-        if hashlib.sha256(json_bytes(read_json(folder / f"{judged}.json"))).hexdigest() != checksum:
-            raise InputError(f"{name} was made of another {judged}.json: python -m experiments claims makes it anew")
+    if name == "results/claims.json":
+        check_ledger(record, lambda judged: read_json(ROOT / judged))
     return record
 
 

@@ -18,7 +18,6 @@ if not __package__:  # run as a folder, from elsewhere: python clone/experiments
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
-import hashlib
 import json
 from functools import cache, partial
 
@@ -30,7 +29,7 @@ from experiments import Question
 from plumbing.commands import number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, Lock, check_writable, environment, json_bytes, read_json, write_json
 from plumbing.processes import MOST_JOBS, all_cores
-from plumbing.records import load_record, load_results, seconds_on_two_cores
+from plumbing.records import checksum, load_record, load_results, seconds_on_two_cores
 from plumbing.statistics import format_stat
 from training import committed, finished
 from training.trials import Runner
@@ -194,11 +193,8 @@ def read_results(folder: Path) -> dict[str, dict]:
     wanted |= {name for file in wanted for name in needs().get(file, ())}
     records = {}
     for name in sorted(wanted):
-        if name in committed.COMMANDS:
-            record = load_record(folder / f"{name}.json")
-        else:
-            record = load_results(folder / "results" / f"{name}.json")
-        records[name] = committed.checked(name, record)
+        load = load_record if name in committed.COMMANDS else load_results
+        records[name] = committed.checked(name, load(folder / path_of(name)))
     return records
 
 
@@ -206,21 +202,24 @@ def judged_record(records: dict) -> dict:
     """What results/claims.json holds, from results by name."""
     commands = {name: record.get("command") or committed.COMMANDS[name] for name, record in records.items()}
     rows = ledger.judge_all(all_claims(), records, needs(), commands)
+    judged = {
+        "judged": {path_of(name): checksum(record) for name, record in records.items()},
+        "summary": ledger.counts(rows),
+        "trials": rows,
+    }
     return {
         "experiment": "claims",
         "source": "all of them",
         "command": f"{PROGRAM} claims",
         "settings": {},
         "env": environment(),
-        "judged": {name: checksum(record) for name, record in records.items()},
-        "summary": ledger.counts(rows),
-        "trials": rows,
+        "checksum": checksum(judged),
+        **judged,
     }
 
 
-def checksum(record: dict) -> str:
-    """Of the JSON that a record is written as: docs/fill.py refuses a ledger of other results."""
-    return hashlib.sha256(json_bytes(record)).hexdigest()
+def path_of(name: str) -> str:
+    return f"{name}.json" if name in committed.COMMANDS else f"results/{name}.json"
 
 
 def judge_claims(argv) -> int:

@@ -2,38 +2,47 @@
 
     python -m experiments adam_explodes            -> results/adam_explodes.json
 
-The question full_mnist trains three nets of 100 ReLU highway layers by Adam.  One explodes in epoch 5, one has an epoch
-at a loss of 23.  Here the same nets for 6 epochs, as they were and with one thing changed: beta2 = 0.99 for 0.999; a
-rate that rises from 0 over the first epoch; a clip of 0.1 for 1; a rate of 3e-4 for 1e-3; tanh for ReLU.
+The question full_mnist trains three nets of 100 ReLU highway layers by Adam.  One explodes in
+epoch 5, one has an epoch at a loss of 23.  Here the same nets for 6 epochs, as they were and with
+one thing changed: beta2 = 0.99 for 0.999; a rate that rises from 0 over the first epoch; a clip
+of 0.1 for 1; a rate of 3e-4 for 1e-3; tanh for ReLU.
 
-What follows was written before any run.  An *explosion* is the first batch after the first epoch that has a loss above
-log 10, that of guessing.  Hypotheses, what each expects to go first, and what then cures:
+What follows was written before any run.  An *explosion* is the first batch after the first epoch
+that has a loss above log 10, that of guessing.  Hypotheses, what each expects to go first, and
+what then cures:
 
-1. The memory.  Adam divides by the root of v, its mean of squared gradients over some 1/(1 - beta2) = 1000 steps, and
-   so undoes whatever scale a clip gives.  Where gradients were small for long v is small, and one ordinary gradient
-   moves a parameter by up to lr (1 - beta1) / sqrt(1 - beta2) = 3.2 lr.  First: surprise, before the gradient.  Cure:
+1. The memory.  Adam divides by the root of v, its mean of squared gradients over some
+   1/(1 - beta2) = 1000 steps, and so undoes whatever scale a clip gives.  Where gradients were
+   small for long v is small, and one ordinary gradient moves a parameter by up to
+   lr (1 - beta1) / sqrt(1 - beta2) = 3.2 lr.  First: surprise, before the gradient.  Cure:
    beta2 = 0.99, where that bound is lr.
-2. The gradient.  One batch has a gradient far above the usual; at a clip of 1 it still is.  First: the gradient.  Cure:
-   the lower clip.
-3. The start.  v is not known yet.  Cure: the warm-up.  Not expected: the explosions are epochs later.
-4. The states.  They have no bound, and steps of ordinary size in all blocks at once multiply.  First: the state, all
-   else in its range.  Cure: only smaller steps, the lower rate.
+2. The gradient.  One batch has a gradient far above the usual; at a clip of 1 it still is.
+   First: the gradient.  Cure: the lower clip.
+3. The start.  v is not known yet.  Cure: the warm-up.  Not expected: the explosions are epochs
+   later.
+4. The states.  They have no bound, and steps of ordinary size in all blocks at once multiply.
+   First: the state, all else in its range.  Cure: only smaller steps, the lower rate.
 
-A fifth was added when the first run, seed 0 as it was, had been seen, and before all others.  There gradient and state
-went first, in one batch, at steps of ordinary size: the gradient of a single image, whose states are a few times as
-large as those of others, is a million times theirs.  So:
+A fifth was added when the first run, seed 0 as it was, had been seen, and before all others.
+There gradient and state went first, in one batch, at steps of ordinary size: the gradient of a
+single image, whose states are a few times as large as those of others, is a million times
+theirs.  So:
 
-5. The gate.  A block's Jacobian (the question jacobian) has the term (H - x) dT/dx.  ReLU states have no bound, and
-   where x is large this term stretches; over 99 blocks the gradient of one image explodes.  A clip bounds the step that
-   follows, but all of it is then that one image's.  Cure: tanh, whose states cannot grow.
+5. The gate.  A block's Jacobian (the question jacobian) has the term (H - x) dT/dx.  ReLU states
+   have no bound, and where x is large this term stretches; over 99 blocks the gradient of one
+   image explodes.  A clip bounds the step that follows, but all of it is then that one image's.
+   Cure: tanh, whose states cannot grow.
 
-A *burst* is the first batch after the first epoch with a gradient over 100 times the median of the last 300.  Its
-images are ordered by the *stretch*, the largest singular value of the product of all blocks' Jacobians, and the last of
-them is compared with the median one: the stretch from each block to the end, the size of the gate's term (its Frobenius
-norm over that of I), and the norm of the block's input.  Expected: in every burst the worst image's stretch is over 10
-times the median one's, its gate's term and its states are larger in most blocks; under tanh there is no burst.
+A *burst* is the first batch after the first epoch with a gradient over 100 times the median of
+the last 300.  Its images are ordered by the *stretch*, the largest singular value of the product
+of all blocks' Jacobians, and the last of them is compared with the median one: the stretch from
+each block to the end, the size of the gate's term (its Frobenius norm over that of I), and the
+norm of the block's input.  Expected: in every burst the worst image's stretch is over 10 times
+the median one's, its gate's term and its states are larger in most blocks; under tanh there is no
+burst.
 
-Statistics of every step and layer (the first layer, the blocks, the output), in the order in which a step finds them:
+Statistics of every step and layer (the first layer, the blocks, the output), in the order in
+which a step finds them:
 
     state       the largest |y| of its units and images; of the output nothing
     gradient    the norm of the gradient, not clipped yet
@@ -41,11 +50,12 @@ Statistics of every step and layer (the first layer, the blocks, the output), in
     step        the norm of the parameters' change over that of the parameters
     parameters  their norm, after the step
 
-A statistic of a layer is out of range where it is more than twice its largest value in the steps 350 to 50 before the
-explosion; its onset is the first of the last 50 steps where it is.  First is the earliest onset; at the same step the
-order above decides, then how far out of range.  A change cures where no seed explodes and the mean test accuracy, over
-seeds that explode in neither, is no worse by more than 0.005.  Few seeds tell little; so the number of batches above
-log 10 is reported, too.
+A statistic of a layer is out of range where it is more than twice its largest value in the steps
+350 to 50 before the explosion; its onset is the first of the last 50 steps where it is.  First is
+the earliest onset; at the same step the order above decides, then how far out of range.  A change
+cures where no seed explodes and the mean test accuracy, over seeds that explode in neither, is no
+worse by more than 0.005.  Few seeds tell little; so the number of batches above log 10 is
+reported, too.
 """
 
 from __future__ import annotations
@@ -88,11 +98,11 @@ USUAL_BELOW = 10  # in nets that were calm before their burst; chosen after look
 
 
 class WatchedAdam(hn.Adam):
-    """Adam that keeps the docstring's statistics of every step; its rate rises from 0 over `warm_up` epochs.
+    """Adam that keeps the statistics of every step; its rate rises from 0 over `warm_up` epochs.
 
     of_layers   for every step the five STATISTICS, of every layer: (STATISTICS, layers + 1)
-    of_net      for every step the gradient's norm, the root of the sum of v, and the largest change of a parameter
-                over the rate
+    of_net      for every step the gradient's norm, the root of the sum of v, and the largest change
+                of a parameter over the rate
     burst       when the first burst was, and what look() saw in its batch, or None
     """
 
@@ -105,8 +115,9 @@ class WatchedAdam(hn.Adam):
         self.of_layers = []
         self.of_net = []
         self.burst = None
-        sizes = [net.W_in.size + net.b_in.size, *(block.size for block in net._blocks), net._output.size]
-        self.starts = np.cumsum([0, *sizes[:-1]])  # of every layer's parameters
+        sizes = [net.W_in.size + net.b_in.size]
+        sizes += [block.size for block in net._blocks]
+        self.starts = np.cumsum([0, *sizes])  # where every layer's parameters begin
         self.before = np.empty(len(net.parameters), net.dtype)  # the parameters before a step
         self.squares = np.empty(len(net.parameters), net.dtype)
 
@@ -158,8 +169,9 @@ class WatchedAdam(hn.Adam):
             }
 
     def look(self) -> dict:
-        """The image of the last batch that the net stretches most, "worst", beside the "median" one: lists, an entry
-        a block, of the stretch from the block to the end, the size of the gate's term and the norm of the input."""
+        """The image of the last batch that the net stretches most, "worst", beside the "median" one.
+
+        For each block: the stretch from it to the end, the size of the gate's term, the norm of its input."""
         net = layer_by_layer.in_dtype(self.net, np.float64)
         x = self.net.workspace(fully_connected.BATCH, "train").states[0, :-1].T.astype(np.float64)
         order = stretches_of_net(net, x).argsort()
@@ -189,7 +201,7 @@ class WatchedAdam(hn.Adam):
 
 
 def stretches_of_net(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
-    """x (N, hidden), which the first block sees -> the largest singular value of all Jacobians' product (N,)."""
+    """x (N, hidden), the first block's input -> the largest singular value of all Jacobians' product (N,)."""
     whole = np.eye(net.hidden)
     for layer, _, state, _ in layer_by_layer.walk(net, x):
         whole = sum(jacobians.by_formula(net, layer, state).values()) @ whole
@@ -218,9 +230,13 @@ def trial(setting: dict) -> dict:
     measured = fully_connected.measure(net, setting, diverged)
 
     later = batch_losses[steps:]  # after the first epoch
-    exploding = [k for k in range(steps, len(batch_losses)) if not batch_losses[k] <= GUESSING]  # NaN explodes
+    # NaN explodes
+    exploding = [k for k in range(steps, len(batch_losses)) if not batch_losses[k] <= GUESSING]
     clipped = [norm > setting["clip"] for norm, *_ in optimizer.of_net[steps:]]
     tenths = np.array_split(batch_losses, min(TENTHS * setting["epochs"], len(batch_losses)))
+    first = None
+    if exploding:
+        first = explosion(optimizer, batch_losses, exploding[0], setting, steps)
     return {
         "losses": fully_connected.losses_of(rows),
         "diverged": diverged,
@@ -230,7 +246,7 @@ def trial(setting: dict) -> dict:
         "share_clipped": three_digits(np.mean(clipped)),
         "peaks": [three_digits(tenth.max()) for tenth in tenths],
         "burst": optimizer.burst,
-        "explosion": explosion(optimizer, batch_losses, exploding[0], setting, steps) if exploding else None,
+        "explosion": first,
     }
 
 
@@ -239,10 +255,11 @@ def explosion(watched: WatchedAdam, batch_losses: list[float], at: int, setting:
     last = setting["last"]
     begin = at - last
     end = at + AFTER + 1
-    values = np.array(watched.of_layers[:end], np.float64).transpose(1, 2, 0)  # (statistics, layers, steps)
+    by_step = np.array(watched.of_layers[:end], np.float64)
+    values = by_step.transpose(1, 2, 0)  # (statistics, layers, steps)
     largest_in_calm = values[:, :, max(begin - setting["calm"], 0) : begin].max(axis=2)
-    divisors = np.where(largest_in_calm > 0, largest_in_calm, np.inf)
-    ratios = dict(zip(STATISTICS, values[:, :, begin:] / divisors[:, :, None], strict=True))  # (layers, steps) each
+    divisors = np.where(largest_in_calm > 0, largest_in_calm, np.inf)[:, :, None]
+    ratios = dict(zip(STATISTICS, values[:, :, begin:] / divisors, strict=True))  # of (layers, steps)
 
     onsets = {}
     for name, ratio in ratios.items():
@@ -256,7 +273,8 @@ def explosion(watched: WatchedAdam, batch_losses: list[float], at: int, setting:
                 "ratio": three_digits(ratio[layer, step]),
                 "layers_out_of_range": int(out[:, step].sum()),
             }
-    first = min(onsets, key=lambda name: onsets[name]["step"], default=None)  # of equals the first named
+    # of statistics that leave their range in the same step the first named
+    first = min(onsets, key=lambda name: onsets[name]["step"], default=None)
     onset = last + onsets[first]["step"] if first else last
     norm, root_of_v, largest_step = np.array(watched.of_net[begin:end]).T
     return {
@@ -282,7 +300,8 @@ def three_digits(value):
 
 def run(runner: Runner) -> list[dict]:
     budget = runner.settings
-    common = {"rate": RATE, "beta2": 0.999, "warm_up": 0, "calm": budget["calm"], "last": budget["last"]}
+    of_budget = {"calm": budget["calm"], "last": budget["last"]}
+    common = {"rate": RATE, "beta2": 0.999, "warm_up": 0, **of_budget}
     wanted = [
         hundred_layers.settings(budget, **{**common, **change}, change=name, seed=seed)
         for seed in range(budget["seeds"])
@@ -296,8 +315,13 @@ def run(runner: Runner) -> list[dict]:
 
 def rows(record: dict) -> list[dict]:
     """The definitions, and a row for each change."""
-    definitions = {"guessing": GUESSING, "out_of_range": OUT_OF_RANGE, "usual_norm_below": USUAL_BELOW}
-    result = [{"row": "definitions", **definitions}]
+    definitions = {
+        "row": "definitions",
+        "guessing": GUESSING,
+        "out_of_range": OUT_OF_RANGE,
+        "usual_norm_below": USUAL_BELOW,
+    }
+    result = [definitions]
     unchanged = [trial for trial in record["trials"] if trial["change"] == UNCHANGED]
     for change in CHANGES:
         trials = [trial for trial in record["trials"] if trial["change"] == change]
@@ -306,8 +330,8 @@ def rows(record: dict) -> list[dict]:
 
 
 def summed_up(trials: list[dict], unchanged: list[dict]) -> dict:
-    """The trials of one change; their numbers, too, over the seeds that explode neither there nor unchanged."""
-    exploded = {trial["seed"] for trial in (*trials, *unchanged) if trial["explosion"]}
+    """The numbers of one change; some of them also over the seeds that explode neither there nor unchanged."""
+    exploded = {trial["seed"] for trial in trials + unchanged if trial["explosion"]}
     calm = [trial for trial in trials if trial["seed"] not in exploded]
     largest = [trial["largest_batch_loss"] for trial in trials]
     row = {

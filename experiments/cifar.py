@@ -35,7 +35,7 @@ from claims.accuracies import Accuracies, is_at_least, reaches, side_by_side
 from claims.claim import PUBLISHED, Claim, NotMeasured
 from claims.rules import above, below, prediction_interval
 from conv.cifar import PIXELS, sha256_as_read
-from conv.layers import ConvNet
+from conv.net import ConvNet
 from conv.nets import find_net
 from experiments import Question
 from plumbing.files import InputError
@@ -187,7 +187,7 @@ def setting(kind, data: str, protocol: str, epochs: int, seed: int, selection: d
 
     `changes` replace settings of the protocol, and the gate bias, which is the net's."""
     net, block = kind
-    settings = protocols.Settings(
+    settings = protocols.ConvSettings(
         net=net,
         data=data,
         block=block,

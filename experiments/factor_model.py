@@ -2,10 +2,11 @@
 
     python -m experiments factor_model            -> results/factor_model.json
 
-An encyclopedia article's application: returns from factors by a net num_factors -> hidden ReLU -> 4 highway layers
-(gate bias -1) -> 1 under the squared error.  The article reads the mean gate of an input as how complex the regime is:
-closed in calm, linear ones, open in turbulent ones.  Here the truth is known, because the data are simulated: days in a
-calm or a turbulent regime that last (a Markov chain), factors f, a return
+An encyclopedia article's application: returns from factors by a net num_factors -> hidden ReLU ->
+4 highway layers (gate bias -1) -> 1 under the squared error.  The article reads the mean gate of
+an input as how complex the regime is: closed in calm, linear ones, open in turbulent ones.  Here
+the truth is known, because the data are simulated: days in a calm or a turbulent regime that last
+(a Markov chain), factors f, a return
 
     y = beta' f + [turbulent and non-linear] kappa g(f) + noise,    g: products, absolute values, a threshold
 
@@ -15,12 +16,13 @@ in three worlds that take the article's two properties of turbulence apart:
     volatile     turbulent days are volatile, and as linear as calm ones: nothing is more complex
     non-linear   turbulent days are non-linear and no more volatile; a state among the factors shows the regime
 
-The first two have the same factors and noise day by day, and differ in the non-linearity alone.  Measured on later
-days that the net has not seen: how well an input's mean gate tells turbulent from calm (AUC, rank correlation).  Beside
-it the gates before training (a gate at a negative bias opens for any large input), the norm of the factors, their
-Mahalanobis norm (nothing can tell a change of scale better), their volatility over the last twenty days, and the error
-of a plain net, which knows y.  Verdicts are on paired differences over seeds, by 95 % intervals.  Ten and fifty seeds
-left open whether the gates tell anything in the third world; so there are 200.
+The first two have the same factors and noise day by day, and differ in the non-linearity alone.
+Measured on later days that the net has not seen: how well an input's mean gate tells turbulent
+from calm (AUC, rank correlation).  Beside it the gates before training (a gate at a negative bias
+opens for any large input), the norm of the factors, their Mahalanobis norm (nothing can tell a
+change of scale better), their volatility over the last twenty days, and the error of a plain net,
+which knows y.  Verdicts are on paired differences over seeds, by 95 % intervals.  Ten and fifty
+seeds left open whether the gates tell anything in the third world; so there are 200.
 """
 
 from __future__ import annotations
@@ -84,7 +86,9 @@ def make(block: str, setting: dict) -> hn.DeepNet:
 
 
 def trained(block: str, x: np.ndarray, y: np.ndarray, setting: dict) -> hn.DeepNet:
-    """A net (n, FACTORS) -> (n, 1) after Adam on the mean squared error; raises FloatingPointError if it diverges."""
+    """A net (n, FACTORS) -> (n, 1) after Adam on the mean squared error.
+
+    Raises FloatingPointError if it diverges."""
     net = make(block, setting)
     shuffle = np.random.default_rng([setting["seed"], 1])
     steps = setting["epochs"] * len(x) / BATCH
@@ -111,7 +115,8 @@ def openness(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
 
 
 def mahalanobis_norm(f: np.ndarray, fitted_to: np.ndarray) -> np.ndarray:
-    """f (N, FACTORS) -> (N,): the norm of f once its factors are uncorrelated and of variance 1, as in `fitted_to`."""
+    """f (N, FACTORS) -> (N,): the norm of f in units in which the factors of `fitted_to` are uncorrelated and have
+    variance 1."""
     root = np.linalg.cholesky(np.cov(fitted_to.T))
     return np.linalg.norm(np.linalg.solve(root, f.T), axis=0)
 
@@ -160,7 +165,8 @@ def trial(setting: dict) -> dict:
 def run(runner: Runner) -> list[dict]:
     budget = runner.settings
     of_budget = {name: budget[name] for name in ("epochs", "n_train", "n_test")}
-    wanted = [{"world": world, "seed": seed, **of_budget} for world in WORLDS for seed in range(budget["seeds"])]
+    seeds = range(budget["seeds"])
+    wanted = [{"world": world, "seed": seed, **of_budget} for world in WORLDS for seed in seeds]
     return runner.run(trial, wanted)
 
 
@@ -173,15 +179,19 @@ def rows(record: dict) -> list[dict]:
     names = [name for name in trials[0] if name.startswith(("auc", "rank", "mean_gate", "error"))]
     result = [{"row": "definitions", "window": WINDOW}]
     for world in WORLDS:
-        result.append({"world": world, **{name: mean_sd_n(of(trials, name, world=world)) for name in names}})
+        row = {"world": world}
+        for name in names:
+            row[name] = mean_sd_n(of(trials, name, world=world))
+        result.append(row)
     for less, values in differences(trials).items():
         result.append({"row": "difference", "less": less, "difference": mean_sd_n(values)})
     return result
 
 
 def differences(trials: list[dict]) -> dict[str, list[float]]:
-    """{what is subtracted: the difference for every seed} of the mean gate's AUC where turbulent days are volatile and
-    non-linear.  If the mean gate measured complexity, all would be above 0."""
+    """The mean gate's AUC where turbulent days are volatile and non-linear, less other AUCs, seed by seed.
+
+    {what is subtracted: the differences}.  If the mean gate measured complexity, all would be above 0."""
     by_seed = sorted(trials, key=lambda trial: trial["seed"])
     gate = np.array(of(by_seed, "auc_gate", world="both"))
     subtracted = {
@@ -213,8 +223,8 @@ CLAIMS = (
     Claim(
         id="mean-gate-tells-complexity",
         source="encyclopedia article",
-        says="... for their complexity: more than where they are volatile only, than before training, and than the "
-        "norm",
+        says="... for their complexity: more than where they are volatile only, than before training, "
+        "and than the norm",
         about=ABOUT,
         measure=lambda r: differences(r["trials"]),
         show="AUC more by {where volatile only:2}, {before training:2}, {norm:2}",

@@ -2,13 +2,14 @@
 
     python -m experiments full_mnist            -> results/full_mnist.json
 
-The published program left open what its 100-layer net does on all 60 000 images under SGD with momentum.  The blog
-*Highway Networks with TensorFlow* reports that 20 plain fully connected layers stay under 15 % on MNIST.  Its settings:
-ReLU; width 71 (highway: 50, gate bias -2); weights truncated normal of deviation 0.1; biases 0.1; gradient descent of
-rate 0.01 on the summed loss; batches of 50; 5000 steps.
+The published program left open what its 100-layer net does on all 60 000 images under SGD with
+momentum.  The blog *Highway Networks with TensorFlow* reports that 20 plain fully connected
+layers stay under 15 % on MNIST.  Its settings: ReLU; width 71 (highway: 50, gate bias -2);
+weights truncated normal of deviation 0.1; biases 0.1; gradient descent of rate 0.01 on the summed
+loss; batches of 50; 5000 steps.
 
-The net and SGD's setting were fixed beforehand, from pilot runs.  Adam takes the same net, decay and clip, and one of
-three rates, chosen by the training loss of a short run.
+The net and SGD's setting were fixed beforehand, from pilot runs.  Adam takes the same net, decay
+and clip, and one of three rates, chosen by the training loss of a short run.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ TRUNCATED_AT = 0.2  # two standard deviations of the blog's weights
 
 def adam(net: hn.DeepNet, setting: dict, steps: int) -> hn.Adam:
     """Adam, its rate decaying as SGD's does, in epochs of so many steps."""
-    return hn.Adam(net.parameters, setting["rate"], setting["clip"], decay=setting["decay"] ** (1 / steps))
+    decay = setting["decay"] ** (1 / steps)
+    return hn.Adam(net.parameters, setting["rate"], setting["clip"], decay=decay)
 
 
 def trial(setting: dict) -> dict:
@@ -55,8 +57,10 @@ def trial(setting: dict) -> dict:
 
 
 def blog(setting: dict) -> dict:
-    """Trains plain or highway layers with the blog's settings.  Pixels in [0, 1] and a new order in every epoch are
-    our guess.  An entry of the losses is the mean over a twentieth of the steps."""
+    """Trains plain or highway layers with the blog's settings.
+
+    Pixels in [0, 1] and a new order in every epoch are our guess.  An entry of the losses is the mean over a twentieth
+    of the steps."""
     x, y, *_ = fully_connected.images_of(setting)
     net = fully_connected.make(setting)
     rng = np.random.default_rng(setting["seed"])
@@ -99,10 +103,8 @@ def truncated_normal(rng: np.random.Generator, shape: tuple) -> np.ndarray:
 
 def run(runner: Runner) -> dict:
     budget = runner.settings
-    short = [
-        hundred_layers.settings(budget, optimizer="adam", rate=rate, epochs=budget["short"], seed=0)
-        for rate in ADAM_RATES
-    ]
+    of_short_runs = {**budget, "epochs": budget["short"]}
+    short = [hundred_layers.settings(of_short_runs, optimizer="adam", rate=rate, seed=0) for rate in ADAM_RATES]
     adam_rates = fully_connected.run(runner, short, trial)
     best = min(adam_rates, key=fully_connected.selection_loss)
 
@@ -132,7 +134,8 @@ def rows(record: dict) -> list[dict]:
     """A row for each optimiser of the 100 layers, and one for each block of the blog's 20."""
     result = []
     for optimizer in ("sgd", "adam"):
-        trials = [trial for trial in record["trials"]["hundred_layers"] if trial["optimizer"] == optimizer]
+        hundred = record["trials"]["hundred_layers"]
+        trials = [trial for trial in hundred if trial["optimizer"] == optimizer]
         result.append({
             "row": "hundred layers",
             "optimizer": optimizer,

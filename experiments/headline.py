@@ -3,8 +3,8 @@
     python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9            -> run_seeds.json
     python highway_networks.py --depths 5,10,20,30,50                 -> run_sweep.json
 
-The claims of the published program, which highway_networks.py repeats: 30 blocks of 50 units, 6000 images of MNIST, 12
-epochs of Adam.  This question has no trials of its own.
+The claims of the published program, which highway_networks.py repeats: 30 blocks of 50 units,
+6000 images of MNIST, 12 epochs of Adam.  This question has no trials of its own.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def accuracies(record: dict) -> dict:
 def accuracies_by_depth(record: dict) -> dict:
     """{block: {depth: test accuracy}}."""
     depths = [pair["depth"] for pair in record["runs"]]
-    return {block: dict(zip(depths, values, strict=True)) for block, values in accuracies(record).items()}
+    return {block: dict(zip(depths, of_block, strict=True)) for block, of_block in accuracies(record).items()}
 
 
 def show_by_depth(measured: dict) -> str:
@@ -67,12 +67,13 @@ def gates_by_third(record: dict) -> dict:
 
 
 def accuracies_by_start(seeds: dict, *others: dict) -> dict:
-    """Test accuracies of highway nets of up to 100 layers: uniform at the start, and normal by activation."""
-    finals = [trial for record in others for trial in record["trials"]["final"] if trial["layers"] <= 100]
+    """Test accuracies of highway nets of up to 100 layers: uniform at the start (tanh), or normal."""
+    finals = [trial for record in others for trial in record["trials"]["final"]]
+    highway = [trial for trial in finals if trial["block"] == "highway" and trial["layers"] <= 100]
     return {
         "uniform": over_runs(seeds, "highway", "final_test_acc"),
-        "tanh": of(finals, "test_accuracy", block="highway", activation="tanh"),
-        "relu": of(finals, "test_accuracy", block="highway", activation="relu"),
+        "tanh": of(highway, "test_accuracy", activation="tanh"),
+        "relu": of(highway, "test_accuracy", activation="relu"),
     }
 
 

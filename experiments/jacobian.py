@@ -2,29 +2,35 @@
 
     python -m experiments jacobian            -> results/jacobian.json
 
-An encyclopedia article: a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x); a plain layer has no I, a residual
-one all of it.  For one image, with outputs as rows and inputs as columns, H' = 1 - H^2:
+An encyclopedia article: a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x); a plain layer
+has no I, a residual one all of it.  For one image, with outputs as rows and inputs as columns, and
+H' = 1 - H^2:
 
     highway     J = diag(T H') W_H + diag(1 - T) + diag((H - x) T (1 - T)) W_T
     residual    J = diag(H') W_H + I
     plain       J = diag(H') W_H
 
-The three kinds of net differ in nothing but the block: 50 layers, all of width 50 and tanh, as many epochs, three seeds
-that selected nothing.  Each has the setting that the search in results/blocks.json found best for tanh (plain: of width
-71, as there).  They are looked at before and after training, on test images, which select nothing here:
+The three kinds of net differ in nothing but the block: 50 layers, all of width 50 and tanh, as
+many epochs, three seeds that selected nothing.  Each has the setting that the search in
+results/blocks.json found best for tanh (plain: of width 71, as there).  They are looked at before
+and after training, on test images, which select nothing here:
 
-- the difference: of a block and an image the largest entry of |J - formula| over the largest of |J|, where J is taken
-  by complex step, a column for each unit; the worst of all blocks and images.
+- the difference: of a block and an image the largest entry of |J - formula| over the largest of
+  |J|, where J is taken by complex step, a column for each unit; the worst of all blocks and
+  images.
 - the size of each of the formula's terms: its Frobenius norm over that of I.
-- the singular values of J, and of the product of the J of block l to the last: by these factors the net stretches
-  changes of what block l sees, and gradients on their way back to it.  The largest, the median, the smallest; geometric
-  means over images.  A value below 1e-15 of the largest is lost in rounding and counted as that.
-- how many directions pass from block l to the end: the product's singular values of 0.01 and more, a mean over images.
+- the singular values of J, and of the product of the J of block l to the last: by these factors
+  the net stretches changes of what block l sees, and gradients on their way back to it.  The
+  largest, the median, the smallest; geometric means over images.  A value below 1e-15 of the
+  largest is lost in rounding and counted as that.
+- how many directions pass from block l to the end: the product's singular values of 0.01 and
+  more, a mean over images.
 
-Written down before the runs.  The formula holds where the difference is at most 1e-12, to which gradients are tested.
-Information flows unimpeded (the paper's abstract) where half of the directions keep half of their length from the first
-block to the end: where the median singular value of the whole product is above 0.5.  Expected: before training all 50
-directions pass a residual and a highway net, and fewer than half of them a plain one; after it the same.
+Written down before the runs.  The formula holds where the difference is at most 1e-12, to which
+gradients are tested.  Information flows unimpeded (the paper's abstract) where half of the
+directions keep half of their length from the first block to the end: where the median singular
+value of the whole product is above 0.5.  Expected: before training all 50 directions pass a
+residual and a highway net, and fewer than half of them a plain one; after it the same.
 """
 
 from __future__ import annotations
@@ -60,7 +66,9 @@ TERMS = ("transform", "carry", "gate")  # in the order in which jacobians.by_for
 
 
 def settings(budget: dict) -> list[dict]:
-    """The best setting of each kind in the search of `blocks`; raises InputError where its results have none."""
+    """The best setting of each kind in the search of `blocks`.
+
+    Raises InputError where the results of `blocks` have no such search."""
     path = ROOT / "results" / "blocks.json"
     of_budget = {name: budget[name] for name in ("layers", "epochs", "n_train", "n_test", "looked_at")}
     found = []
@@ -110,12 +118,13 @@ def look(net: hn.DeepNet, x: np.ndarray) -> dict:
 
 
 def stretches(values: np.ndarray) -> np.ndarray:
-    """Singular values (blocks, N, hidden), the largest first -> their STRETCHES (blocks, 3), geometric means over the
-    images."""
-    largest = values[..., :1]
-    logs = np.log(np.maximum(values, LOST * largest))
-    three = np.stack([logs[..., 0], np.median(logs, axis=2), logs[..., -1]], axis=2)  # (blocks, N, 3)
-    return np.exp(three.mean(axis=1))
+    """Singular values (blocks, N, hidden), the largest first -> their STRETCHES (blocks, 3).
+
+    Geometric means over the images."""
+    lost = LOST * values[..., :1]
+    logs = np.log(np.maximum(values, lost))
+    largest_median_smallest = [logs[..., 0], np.median(logs, axis=2), logs[..., -1]]  # (blocks, N) each
+    return np.exp(np.stack(largest_median_smallest, axis=2).mean(axis=1))
 
 
 def four_digits(array) -> list:
@@ -132,32 +141,40 @@ def trial(setting: dict) -> dict:
 
 
 def run(runner: Runner) -> list[dict]:
-    return fully_connected.run(runner, over_seeds(settings(runner.settings), runner.settings["seeds"]), trial)
+    wanted = over_seeds(settings(runner.settings), runner.settings["seeds"])
+    return fully_connected.run(runner, wanted, trial)
 
 
 # ---- What they say ---------------------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
-    """The definitions; rows for each block, for its looks before and after training, and for each of their terms."""
+    """The definitions; for each block a row of its nets, of both looks at them, and of the terms seen there."""
     result = [{"row": "definitions", "passes": PASSES}]
     for block in SEARCHED_WIDTH:
         trials = [trial for trial in record["trials"] if trial["block"] == block]
-        chosen = [f"{name} {trials[0][name]}" for name in ("rate", "gate_bias", "scale") if name in trials[0]]
         result.append({
             "row": "net",
             "block": block,
-            "setting": ", ".join(chosen),
+            "setting": setting_as_text(trials[0]),
             "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in trials]),
             "loss": mean_sd_n([trial["loss"] for trial in trials]),
         })  # fmt: skip
         for when in WHEN:
-            result.append({"row": "look", "block": block, "when": when, **summed_up(looks(trials, block, when))})
-            result += rows_of_terms(block, when, looks(trials, block, when))
+            looks = looks_at(trials, block, when)
+            place = {"block": block, "when": when}
+            result.append({"row": "look", **place, **summed_up(looks)})
+            for term, size in sizes_of_terms(looks).items():
+                result.append({"row": "term", **place, "term": term, "size": size})
     return result
 
 
-def looks(trials: list[dict], block: str, when: str) -> list[dict | None]:
+def setting_as_text(trial: dict) -> str:
+    names = [name for name in ("rate", "gate_bias", "scale") if name in trial]
+    return ", ".join(f"{name} {trial[name]}" for name in names)
+
+
+def looks_at(trials: list[dict], block: str, when: str) -> list[dict | None]:
     """What was seen in each net of this kind; None of one that diverged."""
     return [trial[when] for trial in trials if trial["block"] == block]
 
@@ -168,10 +185,13 @@ def seen(looks: list[dict | None], number) -> list:
 
 
 def summed_up(looks: list[dict | None]) -> dict:
-    """The worst difference, the directions that pass all blocks, and by how much all blocks together stretch."""
+    """The worst difference, the directions that pass all blocks, and how all blocks together stretch."""
     differences = [look["difference"] for look in looks if look is not None]
     directions = seen(looks, lambda look: look["directions_that_pass"][0])
-    result = {"difference": max(differences, default=None), "directions_that_pass": mean_sd_n(directions)}
+    result = {
+        "difference": max(differences, default=None),
+        "directions_that_pass": mean_sd_n(directions),
+    }
     for name in STRETCHES:
         result[f"{name}_to_the_end"] = mean_sd_n(through_all_blocks(looks, name))
     return result
@@ -183,16 +203,15 @@ def through_all_blocks(looks: list[dict | None], stretch: str) -> list[float | N
     return seen(looks, lambda look: look["to_the_end"][0][place])
 
 
-def rows_of_terms(block: str, when: str, looks: list[dict | None]) -> list[dict]:
-    """The size of each of the formula's terms, a mean over the blocks of a net."""
-    sizes_of_nets = seen(looks, lambda look: np.mean(look["sizes_of_terms"], axis=0))  # None, or a size for each term
-    if sizes_of_nets[0] is None:
-        return []
-    result = []
-    for place, term in enumerate(TERMS[: len(sizes_of_nets[0])]):
-        sizes = [None if sizes is None else sizes[place] for sizes in sizes_of_nets]
-        result.append({"row": "term", "block": block, "when": when, "term": term, "size": mean_sd_n(sizes)})
-    return result
+def sizes_of_terms(looks: list[dict | None]) -> dict[str, dict]:
+    """{term: its size}, a mean over the blocks of a net; nothing where the first net diverged."""
+    of_nets = seen(looks, lambda look: np.mean(look["sizes_of_terms"], axis=0))  # (terms,) each
+    if of_nets[0] is None:
+        return {}
+    sizes = {}
+    for place, term in enumerate(TERMS[: len(of_nets[0])]):
+        sizes[term] = mean_sd_n([None if of_net is None else of_net[place] for of_net in of_nets])
+    return sizes
 
 
 def differences_by_block(record: dict) -> dict:
@@ -201,7 +220,8 @@ def differences_by_block(record: dict) -> dict:
     for block in SEARCHED_WIDTH:
         result[block] = []
         for when in WHEN:
-            result[block] += seen(looks(record["trials"], block, when), lambda look: look["difference"])
+            looks = looks_at(record["trials"], block, when)
+            result[block] += seen(looks, lambda look: look["difference"])
     return result
 
 
@@ -218,7 +238,10 @@ def formula_holds(differences: list[float | None]) -> bool | None:
 
 
 def medians_through_all_blocks(record: dict) -> dict:
-    return {when: through_all_blocks(looks(record["trials"], "highway", when), "median") for when in WHEN}
+    medians = {}
+    for when in WHEN:
+        medians[when] = through_all_blocks(looks_at(record["trials"], "highway", when), "median")
+    return medians
 
 
 ABOUT = {"layers": 50, "width": WIDTH, "activation": "tanh", "n_train": 60000}
@@ -227,8 +250,8 @@ CLAIMS = (
         id="jacobian-of-a-layer",
         source="encyclopedia article",
         kind="count",
-        says="a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x): plain has no I, residual all of it "
-        "(within 1e-12)",
+        says="a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x): plain has no I, residual all "
+        "of it (within 1e-12)",
         about=ABOUT,
         measure=differences_by_block,
         show=largest_differences,
@@ -237,8 +260,8 @@ CLAIMS = (
     Claim(
         id="information-flows-unimpeded",
         source="paper, abstract",
-        says="information flows unimpeded across many layers (half of the directions keep half of their length through "
-        "49 blocks, before and after training)",
+        says="information flows unimpeded across many layers (half of the directions keep half of their "
+        "length through 49 blocks, before and after training)",
         about=ABOUT,
         measure=medians_through_all_blocks,
         show="median singular value of the product of all Jacobians {at_start} before training, {trained} after",

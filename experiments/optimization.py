@@ -249,7 +249,6 @@ CLAIMS = (
         },
         show="{at_10:2}, {at_20:2}",
         holds=lambda m: [below(m["at_10"], 0.1), below(m["at_20"], 0.1)],
-        contradicts="blog-plain-20",
     ),
     Claim(
         id="highway-does-not-degrade",

@@ -90,7 +90,7 @@ CLOSE = 0.05  # percentage points that batch normalisation may lose and still co
 
 def setting(width, block, protocol, epochs, seed, recipe, images: dict, validation=False) -> dict:
     """A trial of a net with so many maps in each layer; the recipe is a Protocol."""
-    settings = protocols.Settings(
+    settings = protocols.ConvSettings(
         net=f"mnist-{width}",
         block=block,
         protocol=protocol,

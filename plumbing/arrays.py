@@ -1,4 +1,5 @@
-"""Memory that is made once: blocks of zeros, named views into one flat array; and what arrays are accepted."""
+"""Memory that is made once: blocks of zeros, named views into one flat array; and what arrays are
+accepted."""
 
 from __future__ import annotations
 
@@ -9,17 +10,19 @@ import sys
 import numpy as np
 from numpy.ma import MaskedArray
 
-REAL, COMPLEX = "biuf", "biufc"  # kinds of dtypes that hold numbers
-CACHE_LINE, HUGE = 64, 1 << 22  # bytes
+REAL = "biuf"  # kinds of dtypes that hold real numbers
+COMPLEX = REAL + "c"  # and complex ones, too
+CACHE_LINE = 64  # bytes
+HUGE = 1 << 22  # bytes from which on NumPy asks the system for huge pages
 
 
 class TooLarge(MemoryError):
-    """Its message says what the memory is not enough for."""
+    """Its message names what does not fit into the memory."""
 
 
 @contextlib.contextmanager
 def memory_for(what: str):
-    """Says, where the block lacks memory, that it is not enough for that; a MemoryError all the same."""
+    """Gives a MemoryError of the block a message: not enough memory for `what`."""
     try:
         yield
     except TooLarge:
@@ -29,31 +32,38 @@ def memory_for(what: str):
 
 
 def zeros(size: int, dtype) -> np.ndarray:
-    """(size,) zeros from the start of a cache line on, where vector instructions are fastest (NumPy starts 16 bytes
-    behind one), in a block of the 4 MB from which on NumPy asks the system for huge pages, which are faster, too."""
+    """(size,) zeros that begin at a cache line, in a block large enough for huge pages.
+
+    Vector instructions are fastest on whole cache lines; NumPy begins 16 bytes behind one."""
     if size > sys.maxsize >> 4:
-        raise MemoryError  # as for less; NumPy says ValueError
-    of_one = np.dtype(dtype).itemsize
-    block = np.zeros(max(size, HUGE // of_one) + CACHE_LINE // of_one, dtype)
-    start = -block.ctypes.data % CACHE_LINE // of_one
+        raise MemoryError  # NumPy would raise ValueError
+    itemsize = np.dtype(dtype).itemsize
+    block = np.zeros(max(size, HUGE // itemsize) + CACHE_LINE // itemsize, dtype)
+    start = -block.ctypes.data % CACHE_LINE // itemsize
     return block[start : start + size]
 
 
 def zero_rows(n: int, size: int, dtype) -> np.ndarray:
-    """(n, size) zeros, each row from the start of a cache line on."""
-    of_line = CACHE_LINE // np.dtype(dtype).itemsize
-    return zeros(n * -(-size // of_line) * of_line, dtype).reshape(n, -1)[:, :size]
+    """(n, size) zeros, of which every row begins at a cache line."""
+    items_a_line = CACHE_LINE // np.dtype(dtype).itemsize
+    lines = -(-size // items_a_line)  # rounded up
+    return zeros(n * lines * items_a_line, dtype).reshape(n, -1)[:, :size]
 
 
 def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str, np.ndarray]:
     """Views of these shapes, by name, one after another in a flat array."""
-    ends = np.cumsum([math.prod(shape) for shape in shapes.values()], dtype=int)
-    return {name: part.reshape(shapes[name]) for name, part in zip(shapes, np.split(flat, ends), strict=False)}
+    views = {}
+    start = 0
+    for name, shape in shapes.items():
+        end = start + math.prod(shape)
+        views[name] = flat[start:end].reshape(shape)
+        start = end
+    return views
 
 
 class FixedNames:
-    """Base of objects whose attributes named in `_fixed` cannot be replaced: other objects hold the same arrays, and
-    would not see new ones.
+    """Base of objects whose attributes named in `_fixed` cannot be replaced: other objects hold
+    the same arrays, and would not see new ones.
 
     `net.b_T += 1` is allowed: it writes into the array, and then assigns the very same one."""
 
@@ -74,8 +84,14 @@ class Gradients(FixedNames):
     _called = "grad"
 
 
+def kinds_for(dtype: np.dtype) -> str:
+    """The kinds of numbers that a net of this dtype takes: complex ones only where it is complex
+    itself."""
+    return COMPLEX if dtype.kind == "c" else REAL
+
+
 def check_numbers(name: str, array, kinds: str = REAL) -> None:
-    """Raises TypeError unless it is an array, none of it masked, whose dtype is of these kinds."""
+    """Raises TypeError unless it is an unmasked array whose dtype is of these kinds."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"{name} must be a NumPy array, not {type(array).__name__}")
     if isinstance(array, MaskedArray):
@@ -86,16 +102,20 @@ def check_numbers(name: str, array, kinds: str = REAL) -> None:
 
 
 def cached(work: dict, key, make):
-    """What make() gives, made once for a key (batch size, purpose) as long as there are few of them."""
+    """What make() returns for a key (batch size, purpose), made once and kept among the last
+    few."""
     if key not in work:
-        if len(work) == 6:  # each of three purposes with its usual batch and a last partial one
+        if len(work) == 6:  # three purposes, with the usual batch and a last partial one
             work.clear()
         work[key] = make()
     return work[key]
 
 
 def generator(rng: np.random.Generator | int) -> np.random.Generator:
-    """The generator itself, or that of a seed; raises ValueError for anything else, None too: it would draw anew."""
+    """The generator itself, or a new one from a seed.
+
+    Raises ValueError for anything else, None included: it would make another generator each
+    time."""
     if isinstance(rng, bool) or not isinstance(rng, (np.random.Generator, int, np.integer)):
         raise ValueError(f"rng must be a generator or a seed, a whole number, not {rng!r}")
     return np.random.default_rng(rng)
@@ -107,6 +127,6 @@ def python_number(value):
 
 
 def use_python_numbers(settings) -> None:
-    """Makes Python numbers of NumPy scalars in a frozen dataclass: to be called as it is made."""
-    for name, value in [*vars(settings).items()]:
+    """Makes Python numbers of the NumPy scalars in a frozen dataclass: for its __post_init__()."""
+    for name, value in list(vars(settings).items()):
         object.__setattr__(settings, name, python_number(value))

@@ -27,20 +27,21 @@ def number(kind, low, high=math.inf):
         except ValueError:
             value = math.nan
         if not (low <= value <= high) or value == math.inf:
+            noun = "a whole number" if kind is int else "a number"
             bounds = f"of at least {low}" if high == math.inf else f"from {low} to {high}"
-            raise argparse.ArgumentTypeError(f"{text!r} is not {'a whole' if kind is int else 'a'} number {bounds}")
+            raise argparse.ArgumentTypeError(f"{text!r} is not {noun} {bounds}")
         return value
 
     return parse
 
 
 def first_line(doc: str | None) -> str | None:
-    """That of a module's docstring, as a command describes itself; with python -OO there is none."""
+    """The first line of a module's docstring, a command's description; None with python -OO."""
     return doc and doc.split("\n")[0]
 
 
 def path_name(text: str) -> str:
-    """An argparse type: not empty, as when a shell's variable is not set."""
+    """An argparse type: a name that is not empty, as one is when a shell's variable is not set."""
     if not text:
         raise argparse.ArgumentTypeError("'' is not the name of a file or folder")
     return text
@@ -59,9 +60,10 @@ def list_of(parse):
 
 
 def run_command(program: str, work, resume_hint: str = "") -> int:
-    """Calls work(save), where save({path: bytes}) writes files, and returns the exit status; whatever goes wrong ends
-    in one line.  `resume_hint` says how to go on with a run that was ended before save() was called.
-    """
+    """Calls work(save), where save({path: bytes}) writes files; returns the exit status.
+
+    An error of the input, the system or the user's Ctrl-C ends in one line on standard error.  It
+    says what was written, or `resume_hint`, how to go on with a run that was ended before."""
     written = resume_hint or "nothing was written"
 
     def save(files):
@@ -69,10 +71,11 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
         with interrupts_deferred():  # or it could not say what was written
             write_whole(files)
             first, *others = files
-            written = f"{first}{f' and {len(others)} more' if others else ''} was written"
+            more = f" and {len(others)} more" if others else ""
+            written = f"{first}{more} was written"
 
     try:
-        commit()  # that of the program as it begins
+        commit()  # of the program as it begins: another may be checked out while it runs
         return work(save) or 0
     except BrokenPipeError:  # whoever read our output stopped reading
         os._exit(1)
@@ -80,31 +83,37 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
         why = str(error) or "for the arrays needed"
         if not isinstance(error, TooLarge):
             why = f"not enough memory: {why}"
-        status, line = 2, f"{program}: error: {why}"
     except InputError as error:
-        status, line = 2, f"{program}: error: {' '.join(str(error).split())}"
+        why = " ".join(str(error).split())
     except CannotStart as error:
         advice = "try fewer --jobs, or raise the limits that ulimit -u and ulimit -n show"
-        status, line = 2, f"{program}: error: {error}; {advice}; {written}"
-    except OSError as error:  # a file's have become InputErrors
+        why = f"{error}; {advice}; {written}"
+    except OSError as error:  # of no file: files.py makes InputErrors of those
         where = error.filename or ("the system" if error.errno in LIMITS else "standard output")
-        status, line = 2, f"{program}: error: {where}: {error.strerror}; {written}"
+        why = f"{where}: {error.strerror}; {written}"
     except KeyboardInterrupt:
-        status, line = 130, f"interrupted: {written}"
+        print(f"interrupted: {written}", file=sys.stderr)
+        return 130
     except WorkerDied:
-        status, line = 1, f"a worker process died (killed, or out of memory): {written}"
-    print(line, file=sys.stderr)
-    return status
+        print(f"a worker process died (killed, or out of memory): {written}", file=sys.stderr)
+        return 1
+    print(f"{program}: error: {why}", file=sys.stderr)
+    return 2
 
 
 def _once_a_second():
-    """A handler of Ctrl-C that lets a program end in peace: what sends it twice, sends the second in no time."""
+    """A handler of Ctrl-C that ignores a second signal within a second.
+
+    Some programs pass Ctrl-C on, so that it arrives twice: the second must not interrupt the
+    end."""
     last = -math.inf
 
     def interrupt(*_):
         nonlocal last
-        before, last = last, time.monotonic()
-        if last - before > 1:
+        now = time.monotonic()
+        passed = now - last
+        last = now
+        if passed > 1:
             raise KeyboardInterrupt
 
     return interrupt
@@ -112,13 +121,16 @@ def _once_a_second():
 
 def run_program(main) -> None:
     """Ends the process with main()'s exit status."""
-    # no run ends because its output was closed from the start, or cannot show a name
-    sys.stdout, sys.stderr = (s or open(os.devnull, "w") for s in (sys.stdout, sys.stderr))  # noqa: SIM115
+    # a run goes on though its output is closed from the start, or cannot show a name
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     sys.stdout.reconfigure(errors="backslashreplace")
     write_whole_lines()
-    # not if whoever started it wants it ignored
+    # unless whoever started the program wants Ctrl-C ignored
     if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, interrupted):
         signal.signal(signal.SIGINT, _once_a_second())
     status = main()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is done: too late to be interrupted
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the work is done: too late to be interrupted
     sys.exit(status)

@@ -6,8 +6,6 @@ import contextlib
 import errno
 import functools
 import glob
-import gzip
-import hashlib
 import io
 import json
 import math
@@ -19,7 +17,6 @@ import subprocess
 import sys
 import weakref
 import zipfile
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -31,21 +28,21 @@ else:
     import fcntl
 
 ROOT = Path(__file__).resolve().parents[1]  # of the project
-MOST_IDX = 1 << 30  # bytes of one idx file; the largest of the MNIST family has 547 million
 MOST_JSON = 1 << 28  # bytes of one JSON file
 LEFTOVER_AGE = 3600  # seconds; no write takes as long
 GIT_SECONDS = 5  # a git that takes longer is not waited for
 
 
 class InputError(ValueError):
-    """What the user gave cannot be used; the message is one line that says what is wrong and what would be right."""
+    """What the user gave cannot be used; the message is one line that says what is wrong and what
+    would be right."""
 
 
 def open_file(path: str | os.PathLike):
     """Opens a regular file to read its bytes.
 
-    Raises OSError for anything else: to open a pipe waits for its writer, and a device may have no end.
-    """
+    Raises OSError for anything else: opening a pipe waits for its writer, and a device may have no
+    end."""
     kind = os.stat(os.fspath(path)).st_mode
     if stat.S_ISDIR(kind):
         raise IsADirectoryError(errno.EISDIR, "it is a folder, not a file", str(path))
@@ -70,12 +67,12 @@ def json_bytes(record) -> bytes:
 
 
 def write_json(path: Path, record) -> None:
-    """Writes json_bytes(record), whole or not at all; raises InputError when it cannot be written."""
+    """Writes json_bytes(record), whole or not at all; raises InputError where it cannot."""
     write_whole({path: json_bytes(record)})
 
 
 def from_json(text: str | bytes):
-    """Parses strict JSON.  Raises ValueError for malformed text and for numbers that are not finite, as floats."""
+    """Parses strict JSON; raises ValueError for malformed text and for numbers not finite."""
 
     def finite(number: str) -> float:
         if not math.isfinite(float(number)):
@@ -91,7 +88,7 @@ def from_json(text: str | bytes):
 
 
 def read_json(path: Path):
-    """What a JSON file holds; raises InputError where it is none: see from_json()."""
+    """What a JSON file holds; raises InputError where it is not strict JSON."""
     try:
         return from_json(read_bytes(path, MOST_JSON).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -101,19 +98,20 @@ def read_json(path: Path):
 def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> None:
     """One .npz file of arrays and of a head that JSON can hold, whole or not at all.
 
-    Raises InputError when it cannot be written, and TypeError or ValueError for a head that is not JSON.
-    """
+    Raises InputError when it cannot be written, and TypeError or ValueError for a head that is
+    not JSON."""
     file = io.BytesIO()
     np.savez(file, **arrays, head=json.dumps(head, allow_nan=False))
     write_whole({Path(path): file.getvalue()})
 
 
 def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
-    """The head and the arrays that write_arrays() wrote, executing nothing of it; for other files any exception.
+    """The head and the arrays that write_arrays() wrote, executing nothing of it; for other files
+    any exception.
 
-    `shapes_of(head)` names the arrays and says which shape each must have.  No array is made before its header, its
-    size in the archive and the size of the file have been found to agree with that.
-    """
+    `shapes_of(head)` names the arrays and says which shape each must have.  No array is made
+    before its header, its size in the archive and the size of the file have been found to agree
+    with that."""
     with open_file(path) as file:
         try:
             archive = zipfile.ZipFile(file)
@@ -128,7 +126,7 @@ def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.
 
 
 def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kinds: str) -> np.ndarray:
-    """An array of an .npz file; raises ValueError, before it is made, for one of another shape or kind."""
+    """An array of an .npz file; raises ValueError, before it is made, for another shape or kind."""
     if f"{name}.npy" not in archive.namelist():
         raise ValueError(f"it has no array {name!r}")
     member = archive.getinfo(f"{name}.npy")
@@ -149,60 +147,9 @@ def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kin
         return np.lib.format.read_array(file, allow_pickle=False)
 
 
-def read_plain_or_gz(path: Path) -> tuple[Path, bytes, str]:
-    """The idx file, or PATH.gz uncompressed: what was read, its bytes and their SHA-256; InputError where that fails.
-
-    Reads one byte more than its header declares at most, and of a file without such a header no more than that.
-    """
-    for there in (path.with_name(f"{path.name}.gz"), path):
-        try:
-            with open_file(there) as file:
-                data = _idx_bytes(there, gzip.GzipFile(fileobj=file) if there.suffix == ".gz" else file)
-        except FileNotFoundError:
-            continue
-        except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"{there} cannot be read: {error}") from error
-        return there, data, hashlib.sha256(data).hexdigest()
-    raise InputError(f"{path} is missing, as a plain file or as .gz")
-
-
-def _idx_bytes(path: Path, file) -> bytes:
-    """What parse_idx() needs of a file, to see even that it is none, or too long."""
-    begin = file.read(4)
-    rank = begin[3] if begin[:3] == bytes((0, 0, 8)) and len(begin) == 4 else 0
-    if not 1 <= rank <= 3:
-        return begin
-    begin += file.read(4 * rank)
-    shape = np.frombuffer(begin, ">u4", len(begin) // 4)[1:]
-    size = math.prod(map(int, shape))
-    if size > MOST_IDX:
-        sizes = " x ".join(map(str, shape))
-        raise InputError(f"{path} says that it holds {sizes} bytes; more than {MOST_IDX} are not read")
-    if len(begin) < 4 + 4 * rank:
-        return begin
-    return begin + file.read(size + 1)
-
-
-def parse_idx(path: Path, data: bytes, n_dims: int) -> np.ndarray:
-    """uint8 of that rank from a file in the idx format: 0, 0, element type (8: unsigned byte), rank; the sizes,
-    big-endian; the data.  Raises InputError where `data`, read from `path`, is something else."""
-    magic, start = bytes((0, 0, 8, n_dims)), 4 + 4 * n_dims
-    if data[:4] != magic:
-        raise InputError(f"{path} does not begin with the idx magic number {magic.hex()} but with '{data[:4].hex()}'")
-    if len(data) < start:
-        raise InputError(f"{path} ends inside its header")
-    shape = tuple(int(size) for size in np.frombuffer(data, ">u4", n_dims, offset=4))
-    size, says = len(data) - start, " x ".join(map(str, shape))
-    if size > math.prod(shape):
-        raise InputError(f"{path} has more bytes of data than it should; its header says {says}")
-    if size < math.prod(shape):
-        raise InputError(f"{path} has {size} bytes of data; its header says {says}")
-    return np.frombuffer(data, np.uint8, offset=start).reshape(shape)
-
-
 def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...], patience: float) -> None:
-    """Gets the files of these names and MD5s from the first mirror that has them all, or raises InputError; `patience`
-    is in seconds without a byte."""
+    """Gets the files of these names and MD5s from the first mirror that has them all, or raises
+    InputError; `patience` is in seconds without a byte."""
     import pooch  # only here: most users have the bundled files
 
     failures = []
@@ -218,9 +165,9 @@ def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, .
 
 
 def write_whole(files: dict[Path, bytes]) -> None:
-    """Writes the files, each whole: all lie beside their targets before the first is renamed.  Where a target is a
-    link, the file that it names is written; a file that is there keeps its permissions.  Raises InputError when one
-    cannot be written."""
+    """Writes the files, each whole: all lie beside their targets before the first is renamed.
+    Where a target is a link, the file that it names is written; a file that is there keeps its
+    permissions.  Raises InputError when one cannot be written."""
     with written_beside(files) as temporaries:
         for path, temporary in temporaries.items():
             try:
@@ -237,14 +184,14 @@ def replace_file(new: Path, old: Path) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raises InputError if a file of a megabyte cannot be written beside `path`; leaves what is there alone."""
+    """Raises InputError where a megabyte cannot be written beside `path`; leaves `path` alone."""
     with written_beside({path: bytes(1 << 20)}):
         pass
 
 
 def real_path(path: Path) -> Path:
-    """The file that a link names, at the end of a chain of them; any other path as it is.  Raises OSError for a chain
-    without an end."""
+    """The file that a link names, at the end of a chain of them; any other path as it is.  Raises
+    OSError for a chain without an end."""
     if not path.is_symlink():
         return path
     target = Path(os.path.realpath(path))
@@ -255,12 +202,12 @@ def real_path(path: Path) -> Path:
 
 @contextlib.contextmanager
 def written_beside(files: dict[Path, bytes]):
-    """Yields {real_path(path): a temporary file in the same folder with its bytes, safe on the disk, ready to be
-    renamed}.
+    """Yields {real_path(path): a temporary file in the same folder with its bytes, safe on the
+    disk, ready to be renamed}.
 
-    Removes what processes that were killed here left LEFTOVER_AGE ago or earlier.  Their age is measured from the time
-    of the file that has just been made beside them: whatever clock the folder has, both times are that clock's.
-    """
+    Removes what processes that were killed here left LEFTOVER_AGE ago or earlier.  Their age is
+    measured from the time of the file that has just been made beside them: whatever clock the
+    folder has, both times are that clock's."""
     temporaries = {}
     path = next(iter(files), None)
     try:
@@ -288,7 +235,7 @@ def written_beside(files: dict[Path, bytes]):
 
 
 def _keep_permissions(target: Path, file) -> None:
-    """Gives an open file the permissions of the one that it will replace; a new one has those of the umask."""
+    """Gives an open file the permissions of the one that it will replace, if there is one."""
     if sys.platform == "win32" or not target.exists():
         return
     mode = stat.S_IMODE(target.stat().st_mode)
@@ -304,12 +251,12 @@ def _remove_leftovers(target: Path, now: float) -> None:
 
 
 class Lock:
-    """The lock of what a command writes to `path` and beside it: a file .NAME.lock that the system holds locked.
+    """The lock of what a command writes to `path` and beside it: a file .NAME.lock that the
+    system holds locked.
 
-    It is held from its making to release(), to the end of a `with`, or to the end of the process, however that ends:
-    what a killed process leaves is an unlocked file, which stops nobody.  Raises InputError where another command
-    holds it.
-    """
+    It is held from its making to release(), to the end of a `with`, or to the end of the process,
+    however that ends: what a killed process leaves is an unlocked file, which stops nobody.
+    Raises InputError where another command holds it."""
 
     def __init__(self, path: Path):
         try:
@@ -329,7 +276,8 @@ class Lock:
 
     @staticmethod
     def _locked(path: Path):
-        """The file of this name, open and locked; raises BlockingIOError where another process has locked it."""
+        """The file of this name, open and locked; raises BlockingIOError where another process
+        has locked it."""
         for _ in range(1000):
             file = path.open("ab")
             try:
@@ -361,7 +309,7 @@ def _lock(file) -> None:
 
 
 def _unlock(file, holder: int) -> None:
-    if os.getpid() != holder:  # a process that was forked has a copy, which is not its to release
+    if os.getpid() != holder:  # a forked process, whose copy of the lock is not to be released
         return
     if sys.platform == "win32":  # which does not remove an open file
         file.close()
@@ -372,11 +320,11 @@ def _unlock(file, holder: int) -> None:
 
 @functools.cache
 def commit() -> str | None:
-    """The commit of this program, with "-dirty" when a program or what it reads in data/ differs; None where git cannot
-    tell.
+    """The commit of this program, with "-dirty" when a program or what it reads in data/ differs;
+    None where git cannot tell.
 
-    Git is asked at the first call, which run_command() makes: later another commit may be checked out.  Processes that
-    are forked inherit the answer."""
+    Git is asked at the first call, which run_command() makes: later another commit may be checked
+    out.  Processes that are forked inherit the answer."""
     if not (ROOT / ".git").exists():  # the folder above, or one above it, may be another repository
         return None
     try:
@@ -390,7 +338,7 @@ def commit() -> str | None:
 
 
 def _git(*words: str) -> bytes:
-    """What git prints in this repository; raises SubprocessError where it fails, or takes longer than GIT_SECONDS."""
+    """What git prints in this repository; raises SubprocessError where it fails or is too slow."""
     # a GIT_DIR from outside would name another repository
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     command = ("git", f"--git-dir={ROOT / '.git'}", f"--work-tree={ROOT}", *words)  # an empty .git is no repository
@@ -399,7 +347,7 @@ def _git(*words: str) -> bytes:
 
 
 def processor() -> str:
-    """The name of its model where Linux tells it, else that of its kind."""
+    """The name of the processor's model where Linux tells it, else of its kind."""
     try:
         model = re.search(r"^model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     except OSError:
@@ -407,14 +355,21 @@ def processor() -> str:
     return model[1] if model else platform.processor() or platform.machine()
 
 
+def blas() -> str | None:
+    """The name, version and architecture of NumPy's BLAS, as far as threadpoolctl knows them."""
+    for library in threadpool_info():
+        if "numpy" in library["filepath"].lower():
+            names = ("internal_api", "version", "architecture")
+            return " ".join(str(library[name]) for name in names if name in library) or None
+    return None
+
+
 def environment() -> dict:
-    """Where the numbers come from; `git` is commit()."""
-    blas = next((each for each in threadpool_info() if "numpy" in each["filepath"].lower()), {})
-    names = ("internal_api", "version", "architecture")
+    """What computed a record's numbers: versions, machine, and the commit of this program."""
     return {
         "python": platform.python_version(),
         "numpy": np.__version__,
-        "blas": " ".join(str(blas[name]) for name in names if name in blas) or None,
+        "blas": blas(),
         "platform": platform.platform(),
         "processor": processor(),
         "cpu_count": os.cpu_count(),

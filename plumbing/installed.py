@@ -1,7 +1,8 @@
-"""Imported first by every command: says in one line what must be installed, and how, instead of a traceback.
+"""Imported first by every command: says in one line what must be installed, and how, instead of a
+traceback.
 
-Needs nothing but Python, even one that is too old for the project; so does what a command has before it.
-"""
+Needs nothing but Python, even one that is too old for the project; so does what a command has
+before it."""
 
 import os
 import signal
@@ -13,14 +14,16 @@ THREADS = min(os.cpu_count() or 1, 64)  # that can be started, as NumPy does whe
 
 
 def is_ours(main):
-    """Whether the file `main` is one of the project's commands; a file of a virtual environment in the clone is not."""
+    """Whether the file `main` is one of the project's commands; a file of a virtual environment
+    in the clone is not."""
     root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     folder = os.path.dirname(os.path.realpath(main)) if main else None
     return folder is not None and root in (folder, os.path.dirname(folder))
 
 
 def interrupted(_, frame):
-    """Ctrl-C: ends the process while a module is imported, whose traceback is of no use; else as Python does."""
+    """Handles Ctrl-C: ends the process while a module is imported, else raises
+    KeyboardInterrupt."""
     while frame is not None:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             end_interrupted()
@@ -36,7 +39,8 @@ def end_interrupted():
 
 
 def report(kind, error, trace):
-    """Of an exception that nobody handled: Ctrl-C between two imports gets its line, too."""
+    """The hook for exceptions that nobody handles: Ctrl-C between two imports gets one line,
+    too."""
     if issubclass(kind, KeyboardInterrupt):
         end_interrupted()
     sys.__excepthook__(kind, error, trace)
@@ -67,8 +71,8 @@ def command_line(*words) -> str:
 
 
 def pip_installs() -> bool:
-    """Whether the Python that runs has a pip that may install: outside of a virtual environment pip refuses where a
-    distribution manages the packages (PEP 668)."""
+    """Whether this Python has a pip that may install: outside of a virtual environment pip refuses
+    where a distribution manages the packages (PEP 668)."""
     if PathFinder.find_spec("pip") is None:  # importlib's find_spec("pip") makes setuptools give up its distutils
         return False
     managed = Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED"
@@ -76,8 +80,8 @@ def pip_installs() -> bool:
 
 
 def how_to_install(requirements: Path) -> str:
-    """The command that installs a requirements file for the Python that runs; where pip would not, the one that makes
-    the README's virtual environment and installs it there."""
+    """The command that installs a requirements file for this Python; where pip would refuse, the
+    commands that make the README's virtual environment and install into it."""
     install = ("-m", "pip", "install", "-r", requirements)
     if pip_installs():
         return command_line(sys.executable, *install)
@@ -90,8 +94,9 @@ def how_to_install(requirements: Path) -> str:
 
 
 def check(main):
-    """Where the main program is one of ours, in this file: ends it with status 2.  Another program's import of what it
-    needs may well succeed, or says itself what is missing."""
+    """Ends a command of this project with status 2 and one line where something is missing.
+
+    Leaves another program alone: what it imports may be there, or Python names what is not."""
     if not is_ours(main):
         return
     problem = of_python() or of_limits()
@@ -106,15 +111,16 @@ def check(main):
 
 
 def of_python():
-    """What is wrong with the Python that runs, or None."""
+    """What is wrong with the version of this Python, or None."""
     if sys.version_info[:2] >= OLDEST:
         return None
-    needed, runs = (".".join(map(str, version)) for version in (OLDEST, sys.version_info[:2]))
-    return f"Python {needed} or newer is needed; this is Python {runs}, {sys.executable}"
+    needed = ".".join(map(str, OLDEST))
+    running = ".".join(map(str, sys.version_info[:2]))
+    return f"Python {needed} or newer is needed; this is Python {running}, {sys.executable}"
 
 
 def of_limits():
-    """What the system refuses that every command needs, or None: NumPy would say it in many lines."""
+    """Which limit of the system stops every command, or None: NumPy would say so in many lines."""
     files = []
     try:
         for _ in range(FILES):

@@ -1,4 +1,4 @@
-"""Side by side: one process a task, and an end that comes, whatever ends it."""
+"""Runs tasks in parallel, a process for each, and cleans up however they end."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from typing import Any, NamedTuple
 
 from threadpoolctl import ThreadpoolController
 
-MOST_JOBS = 30 if sys.platform == "win32" else math.inf  # Windows waits for 63 handles at most; a process has two
+MOST_JOBS = 30 if sys.platform == "win32" else math.inf  # Windows waits for 63 handles; a process has 2
+READY = "ready"  # the first message of a process
 
-
-READY = "ready"  # what a process says first
-
-
-_blas = cache(ThreadpoolController)  # finding the libraries takes milliseconds, to limit them microseconds
-_holders_lock, _holders = threading.Lock(), []  # the number is the process's, so that the last one restores it
+_blas = cache(ThreadpoolController)  # finding the libraries takes milliseconds, limiting them microseconds
+_holders = []  # of the limit, which is the process's: the last one restores it
+_holders_lock = threading.Lock()
 
 
 @contextlib.contextmanager
 def one_blas_thread():
-    """One BLAS thread in a `with`, or in a function that this decorates; then as many as before.  More slow the small
-    matrices of these nets down, the more the busier the cores are, and round differently.  OpenBLAS may ignore it in
-    other Python threads than the main one: there OPENBLAS_NUM_THREADS=1, set before NumPy is imported, does it."""
+    """One BLAS thread in a `with`, or in a function that this decorates; then as many as before.
+
+    More threads slow the products of small matrices down, and round differently.  In a Python
+    thread other than the main one OpenBLAS may ignore this: set OPENBLAS_NUM_THREADS=1 before
+    NumPy is imported."""
     with _holders_lock:
         _holders.append(_holders[0] if _holders else _blas().limit(limits=1, user_api="blas"))
     try:
@@ -44,7 +44,7 @@ def one_blas_thread():
 
 
 class Told(NamedTuple):
-    """What a process sends while its task is under way."""
+    """A message that a task tells its parent while it runs."""
 
     message: Any
 
@@ -54,12 +54,13 @@ class WorkerDied(RuntimeError):
 
 
 class CannotStart(RuntimeError):
-    """The system starts no more processes or threads, or opens no more files; the message says so."""
+    """The system starts no more processes or threads, or opens no more files; the message says
+    so."""
 
 
 def write_whole_lines() -> None:
-    """Makes each line of standard output and error one write, so that those of several processes are not torn; with
-    python -u, or PYTHONUNBUFFERED, each part of a line would be one."""
+    """Makes every line of standard output and error one write, so that the lines of several
+    processes are not torn; with python -u, or PYTHONUNBUFFERED, a line would be several writes."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True, write_through=False)
@@ -71,14 +72,15 @@ def all_cores() -> int:
 
 
 def in_processes(function, tasks, jobs: int, heard=None):
-    """Yields function(*task) as the tasks finish, each in a process of its own, `jobs` at a time; with jobs=1 all in
-    this one.  With `heard` the function gets one more argument, `tell`: tell(message) calls heard(message) here.
+    """Yields function(*task) as the tasks finish, `jobs` at a time, a new process for each task;
+    with jobs=1 all run in this process.  With `heard` the function gets one more argument, `tell`:
+    tell(message) calls heard(message) here.
 
-    Raises ValueError for fewer jobs than one, WorkerDied when a process dies, and what a task raises.  Whatever ends
-    this early ends the processes, too, at once.  A process alone holds its end of its pipe: when it dies the pipe ends,
-    and nobody waits for the rest of what it was sending.  (Libraries share queues and threads between workers, and can
-    hang there: docs/guarantees.md.)
-    """
+    Raises ValueError for fewer jobs than one, WorkerDied when a process dies, and what a task
+    raises.  When this ends early, for whatever reason, it kills the processes.  No two processes
+    share a pipe: when one dies its pipe ends, and nobody waits for the rest of its message.
+    (Libraries share queues and threads between workers, and can hang there:
+    docs/guarantees.md.)"""
     if jobs < 1:
         raise ValueError(f"at least one task at a time must run, not {jobs}")
     if jobs == 1:
@@ -86,9 +88,11 @@ def in_processes(function, tasks, jobs: int, heard=None):
         yield from (function(*task) for task in tasks)
         return
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")  # forked: ready in 10 ms
-    todo, running = iter(tasks), {}
+    todo = iter(tasks)
+    running = {}  # (process, task) by pipe
     if context.get_start_method() == "spawn" and sys.platform != "win32":
-        multiprocessing.resource_tracker.ensure_running()  # which unblocks SIGINT when it starts: before any other
+        # it unblocks SIGINT when it starts: so before any process of ours
+        multiprocessing.resource_tracker.ensure_running()
     try:
         while True:
             for task in islice(todo, jobs - len(running)):
@@ -99,8 +103,8 @@ def in_processes(function, tasks, jobs: int, heard=None):
                 return
             pipe, answer = _next_message(running)
             process, task = running[pipe]
-            if answer == READY:  # only now: to send much to a process that dies at its start may wait for ever
-                with contextlib.suppress(ConnectionError):  # it died just now: _next_message() will tell
+            if answer == READY:  # to send much before, to a process that dies at its start, may wait for ever
+                with contextlib.suppress(ConnectionError):  # the process died just now: _next_message() will tell
                     pipe.send((function, task, heard is not None))
                 continue
             if isinstance(answer, Told):
@@ -108,7 +112,7 @@ def in_processes(function, tasks, jobs: int, heard=None):
                 continue
             with interrupts_deferred():  # an exception that is raised while an object is finalised is lost
                 process.join(10)
-                if process.is_alive():  # it has answered, and does not end
+                if process.is_alive():  # though it has answered
                     process.kill()
                 del running[pipe], pipe, process
             result, error, trace = answer
@@ -125,17 +129,18 @@ def in_processes(function, tasks, jobs: int, heard=None):
 
 def _start(context):
     try:
-        pipe, its_end = context.Pipe()
-        process = context.Process(target=_run, args=(its_end,), daemon=True)
+        pipe, end_of_process = context.Pipe()
+        process = context.Process(target=_run, args=(end_of_process,), daemon=True)
         process.start()
     except OSError as error:
         raise CannotStart(f"a worker process cannot be started: {error.strerror}") from error
-    its_end.close()
+    end_of_process.close()
     return pipe, process
 
 
 def _next_message(running: dict):
-    """The next pipe that has something to say, and what it says; raises WorkerDied where its process died instead."""
+    """The next pipe with a message, and the message; raises WorkerDied where its process died
+    instead."""
     pipes = {process.sentinel: pipe for pipe, (process, _) in running.items()}  # open for ever on Windows
     ready = multiprocessing.connection.wait([*running, *pipes])[0]
     pipe = pipes.get(ready, ready)
@@ -148,8 +153,9 @@ def _next_message(running: dict):
 
 
 def _run(pipe) -> None:
-    """A process: says that it is there, does the task that it is sent, and sends the answer.  It leaves Ctrl-C to its
-    parent, and does not outlive it."""
+    """What a process does: sends READY, receives a task, runs it, sends (result, error, trace).
+
+    It leaves Ctrl-C to its parent, and does not outlive it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     write_whole_lines()
     parent = multiprocessing.parent_process()
@@ -158,14 +164,14 @@ def _run(pipe) -> None:
     except RuntimeError as error:
         pipe.send((None, CannotStart(f"a worker process is refused a thread: {error}"), traceback.format_exc()))
         return
-    with contextlib.suppress(EOFError, ConnectionError):  # the parent's end, heard of here before that thread does
+    with contextlib.suppress(EOFError, ConnectionError):  # the parent ended, and that thread has not noticed yet
         pipe.send(READY)
         function, task, telling = pipe.recv()
         if telling:
             function = partial(function, tell=lambda message: pipe.send(Told(message)))
         try:
             answer = function(*task), None, None
-        except Exception as error:  # whatever it is, it is the parent's to tell
+        except Exception as error:  # of any kind: the parent raises it
             answer = None, error, traceback.format_exc()
         pipe.send(answer)
 

@@ -1,9 +1,9 @@
-"""Records, run*.json, ours or the published program's, and results/*.json: the one check of what is read again, and
-the table of the runs in a run*.json."""
+"""Records, run*.json, ours or the published program's, and results/*.json: the one check of what
+is read again."""
 
-import numpy as np
+import hashlib
 
-from plumbing.files import InputError, read_json
+from plumbing.files import InputError, json_bytes, read_json
 
 PAIR = ("highway", "plain")  # the two nets of run*.json
 
@@ -11,7 +11,10 @@ PAIR = ("highway", "plain")  # the two nets of run*.json
 def load_record(path) -> dict:
     """What run*.json holds: at least one pair of runs with whole histories."""
     record = _load(path, {"runs"}, "it is not what highway_networks.py writes")
-    for i, pair in enumerate((isinstance(record["runs"], list) and record["runs"]) or [None]):
+    pairs = record["runs"]
+    if not isinstance(pairs, list) or not pairs:
+        pairs = [None]  # refused below, as a pair without runs
+    for i, pair in enumerate(pairs):
         for block in PAIR:
             _check_run(pair.get(block) if isinstance(pair, dict) else None, f"{path}: runs[{i}].{block}")
         if not _numbers([pair.get("depth")]) or pair["depth"] < 1:
@@ -25,7 +28,7 @@ def load_record(path) -> dict:
 
 
 def load_results(path) -> dict:
-    """What results/*.json holds; whether its trials are what a reader needs, the reader finds out."""
+    """What results/*.json holds.  Its trials are not checked: each reader needs others."""
     return _load(path, {"settings", "summary", "trials"}, "it is not a results file of this project")
 
 
@@ -37,48 +40,63 @@ def select(rows: list[dict], **wanted) -> dict:
     return found[0]
 
 
+def checksum(value) -> str:
+    """Of the JSON that a value is written as."""
+    return hashlib.sha256(json_bytes(value)).hexdigest()
+
+
+def check_ledger(record: dict, read) -> None:
+    """Raises InputError for a ledger that was edited, or was made of other results than read(name) gives."""
+    anew = "python -m experiments claims makes it anew"
+    if record.get("checksum") != checksum({name: record.get(name) for name in ("judged", "summary", "trials")}):
+        raise InputError(f"results/claims.json is not as it was written: {anew}")
+    for name, of_results in record["judged"].items():
+        if checksum(read(name)) != of_results:
+            raise InputError(f"results/claims.json was made of another {name}: {anew}")
+
+
 def seconds_on_two_cores(record: dict) -> float:
-    """How long all of its runs take, one group of trials after another, each trial in its turn on the core that is free
-    first; of a run that was stopped and went on, all of its parts."""
+    """How long all runs of a record take: one group of trials after another, and in a group one
+    trial after another on the core that is free first."""
     if "runs" in record:
-        groups = [[pair["wallclock_sec"] for pair in record["runs"]]]
-    else:
-        trials = record["trials"].values() if isinstance(record["trials"], dict) else [record["trials"]]
-        groups = [[max(t.get("seconds", 0), t.get("wallclock_sec", 0)) for t in group] for group in trials]
+        return _on_two_cores([pair["wallclock_sec"] for pair in record["runs"]])
+    trials = record["trials"]
+    groups = trials.values() if isinstance(trials, dict) else [trials]
     total = 0.0
-    for seconds in groups:
-        cores = [0.0, 0.0]
-        for each in seconds:
-            cores[cores.index(min(cores))] += each
-        total += max(cores)
+    for group in groups:
+        # "wallclock_sec" is the larger where a trial was stopped and resumed: it holds all parts
+        total += _on_two_cores([max(t.get("seconds", 0), t.get("wallclock_sec", 0)) for t in group])
     return total
 
 
-def table(runs: list[dict]) -> str:
-    """A line a pair, highway beside plain; over several seeds the mean ± standard deviation."""
-    lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]
-    for pair in runs:
-        ends = [(pair[block]["final_test_acc"], pair[block]["final_train_loss"]) for block in PAIR]
-        cells = [f"{'DIVERGED':>17} {'-':>11}" if None in end else "{:17.3f} {:11.4g}".format(*end) for end in ends]
-        lines.append(f"{pair['depth']:5d} {pair['seed']:6d}  {''.join(cells)}")
-    for depth, block in dict.fromkeys((pair["depth"], block) for pair in runs for block in PAIR):
-        accuracies = [p[block]["final_test_acc"] for p in runs if p["depth"] == depth and not p[block]["diverged"]]
-        if len(accuracies) > 1:
-            mean, sd = np.mean(accuracies), np.std(accuracies, ddof=1)
-            lines.append(f"depth {depth}, {block}: test accuracy {mean:.3f} ± {sd:.3f} over {len(accuracies)} seeds")
-    return "\n".join(lines)
+def _on_two_cores(durations: list[float]) -> float:
+    cores = [0.0, 0.0]
+    for seconds in durations:
+        cores[cores.index(min(cores))] += seconds
+    return max(cores)
 
 
 def _load(path, names, otherwise):
     """An object with these names, and with numbers that can be drawn."""
-    parts = [record := read_json(path)]
+    record = read_json(path)
     if not isinstance(record, dict) or not names <= record.keys():
         raise InputError(f"{path} has no {' and '.join(sorted(names))}: {otherwise}")
-    for part in parts:  # and the parts of each
-        parts += part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-    if not all(abs(part) <= 1e100 for part in parts if isinstance(part, (int, float))):
+    if any(abs(number) > 1e100 for number in _numbers_in(record)):
         raise InputError(f"{path} has a number beyond 1e100")
     return record
+
+
+def _numbers_in(record: dict):
+    """Yields all numbers of a record, however deep they lie."""
+    parts = [record]
+    while parts:
+        part = parts.pop()
+        if isinstance(part, dict):
+            parts.extend(part.values())
+        elif isinstance(part, list):
+            parts.extend(part)
+        elif isinstance(part, (int, float)):
+            yield part
 
 
 def _check_run(run, where):
@@ -92,11 +110,19 @@ def _check_run(run, where):
         raise InputError(f"{where}.history has no epoch, and the run does not say that it diverged")
     if not run.get("diverged") and not _numbers([run.get("final_test_acc"), run.get("final_train_loss")]):
         raise InputError(f"{where} has no final numbers, and does not say that it diverged")
-    rows, last = run.get("layer_T_history") or [], run.get("final_T_per_layer") or []
+    _check_gates(run, where)
+
+
+def _check_gates(run, where):
+    rows = run.get("layer_T_history") or []
+    last = run.get("final_T_per_layer") or []
     for row in [*rows, [0, last]] if isinstance(rows, list) else [rows]:
         if not isinstance(row, list) or len(row) != 2 or not _numbers(row[:1]) or not _numbers(row[1]):
             raise InputError(f"{where}: the mean gates are not [epoch, a number for each layer]")
-    if len({len(row[1]) for row in rows} | ({len(last)} if last else set())) > 1:
+    n_layers = {len(gates) for _, gates in rows}
+    if last:
+        n_layers.add(len(last))
+    if len(n_layers) > 1:
         raise InputError(f"{where}: the mean gates are not of as many layers in every epoch")
 
 

@@ -6,21 +6,38 @@ import numpy as np
 
 
 def mean_sd_n(values) -> dict:
-    """{mean, sd, n}; n counts the values that are there, and if one is missing there is no mean and no sd."""
-    there = [value for value in values if value is not None]
-    if not there or len(there) < len(values):
-        return {"mean": None, "sd": None, "n": len(there)}
-    sd = float(np.std(there, ddof=1)) if len(there) > 1 else None
-    return {"mean": float(np.mean(there)), "sd": sd, "n": len(there)}
+    """{mean, sd, n}, where n counts the values that are not None; with a None among them mean and
+    sd are None, and sd is None of a single value."""
+    present = [value for value in values if value is not None]
+    stat = {"mean": None, "sd": None, "n": len(present)}
+    if present and len(present) == len(values):
+        stat["mean"] = float(np.mean(present))
+        if len(present) > 1:
+            stat["sd"] = float(np.std(present, ddof=1))
+    return stat
+
+
+def mean_and_sd(values) -> str:
+    """ "0.965 ± 0.003": the mean and standard deviation of at least two values, none of them
+    missing."""
+    stat = mean_sd_n(values)
+    return f"{stat['mean']:.3f} ± {stat['sd']:.3f}"
 
 
 def format_stat(stat, digits: int = 3) -> str:
     """An entry of a summary as text: a number, {mean, sd, n}, None, or words."""
+    if stat is None:
+        return "-"
+    if isinstance(stat, str):
+        return stat
     if not isinstance(stat, dict):
-        return "-" if stat is None else stat if isinstance(stat, str) else f"{stat:.{digits}g}"
+        return f"{stat:.{digits}g}"
     if stat["mean"] is None:
         return f"none, or not all (n = {stat['n']})"
-    return f"{stat['mean']:.{digits}g}" + ("" if stat["sd"] is None else f" ± {stat['sd']:.2g} (n = {stat['n']})")
+    text = f"{stat['mean']:.{digits}g}"
+    if stat["sd"] is not None:
+        text += f" ± {stat['sd']:.2g} (n = {stat['n']})"
+    return text
 
 
 def spaced(n: int) -> str:

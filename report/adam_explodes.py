@@ -14,7 +14,11 @@ from report.tables import markdown_table
 
 COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
-OF_BURST = {"stretch": "stretch to the end", "state": "norm of the state", "gate_term": "size of (H - x) dT/dx"}
+OF_BURST = {
+    "stretch": "stretch to the end",
+    "state": "norm of the state",
+    "gate_term": "size of (H - x) dT/dx",
+}
 
 
 def by_change(record: dict) -> dict[str, list[dict]]:
@@ -25,7 +29,7 @@ def by_change(record: dict) -> dict[str, list[dict]]:
 
 @picture("adam_explodes")
 def adam_explodes(record):
-    """Above, the largest losses of batches with each change; below, what leaves its range before an explosion."""
+    """Above, the largest losses with each change; below, what leaves its range before an explosion."""
     definitions = select(record["summary"], row="definitions")
     groups = by_change(record)
     fig = plt.figure(figsize=(10, 8))
@@ -68,8 +72,8 @@ def draw_explosion(ax, trial: dict, out_of_range: float) -> None:
     ax.axhline(out_of_range, color="0.35", lw=1.2, ls=":", label="above it: out of range")
     ax.set(yscale="log", ylabel="times its largest in calm steps")
     ax.set_xlabel("step, counted from the explosion")
-    title = f"{trial['change']}, seed {trial['seed']}, epoch {explosion['epoch']}: the layer furthest out of its range"
-    ax.set_title(title, fontsize=11)
+    when = f"{trial['change']}, seed {trial['seed']}, epoch {explosion['epoch']}"
+    ax.set_title(f"{when}: the layer furthest out of its range", fontsize=11)
     ax.legend(fontsize=10.5)
 
 
@@ -83,8 +87,8 @@ def draw_burst(ax, trial: dict) -> None:
     ax.plot([], [], "--", color="0.35", lw=1.8, label="dashed: the median image")
     ax.set(yscale="log", xlabel="layer")
     ax.set_ylim(top=300 * ax.get_ylim()[1])  # room for the legend
-    title = f"{trial['change']}, seed {trial['seed']}, epoch {burst['epoch']}: the image stretched most"
-    ax.set_title(title, fontsize=11)
+    when = f"{trial['change']}, seed {trial['seed']}, epoch {burst['epoch']}"
+    ax.set_title(f"{when}: the image stretched most", fontsize=11)
     ax.legend(fontsize=10.5)
 
 
@@ -101,7 +105,8 @@ def cures(read) -> str:
         accuracies = [trial["test_accuracy"] for trial in trials]
         texts = ["diverged" if accuracy is None else f"{accuracy:.4f}" for accuracy in accuracies]
         lines.append(f"| {change} | {exploded} of {len(trials)} | {above} | {', '.join(texts)} |")
-    return markdown_table("| | seeds that explode | batches above log 10 | test accuracy of each seed |", lines)
+    header = "| | seeds that explode | batches above log 10 | test accuracy of each seed |"
+    return markdown_table(header, lines)
 
 
 def with_burst(read) -> list[dict]:
@@ -110,7 +115,8 @@ def with_burst(read) -> list[dict]:
 
 def calm_before(read) -> list[dict]:
     """The nets whose first burst follows usual gradients: nothing had exploded before."""
-    limit = select(read("results/adam_explodes.json")["summary"], row="definitions")["usual_norm_below"]
+    definitions = select(read("results/adam_explodes.json")["summary"], row="definitions")
+    limit = definitions["usual_norm_below"]
     return [trial for trial in with_burst(read) if trial["burst"]["usual_norm"] < limit]
 
 
@@ -122,7 +128,7 @@ def left_out(read) -> str:
 @table("burst-state", name="state")
 @table("burst-gate", name="gate_term")
 def worse(read, name: str) -> str:
-    """The share of blocks in which the worst image has more than the median one, least and most over the bursts."""
+    """In how many blocks the worst image has more than the median one: the range over the bursts."""
     shares = []
     for trial in calm_before(read):
         pairs = zip(trial["burst"]["worst"][name], trial["burst"]["median"][name], strict=True)

@@ -14,7 +14,8 @@ OPTIMIZERS = {"sgd": ("SGD", "#0072B2", "-"), "adam": ("Adam", "#009E73", "--")}
 @picture("full_mnist")
 def full_mnist(record):
     """Left, the 100-layer net under SGD and under Adam; right, the blog's twenty layers."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8))
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8))
+    left, right = axes
     draw_hundred_layers(left, record)
     draw_blog(right, record)
     return fig

@@ -10,7 +10,7 @@ from report.registry import picture
 from report.style import of_trials
 
 FATES = {"hard": "fails", "soft": "idle", "trained": ""}  # as the picture calls them
-SCALE = matplotlib.colors.LogNorm(0.05, math.log(10))  # of the colours: losses up to that of guessing
+SCALE = matplotlib.colors.LogNorm(0.05, math.log(10))  # colours of losses up to that of guessing
 
 
 @picture("gate_bias")

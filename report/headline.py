@@ -9,8 +9,9 @@ import matplotlib
 import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
-from plumbing import records
+from highway_networks import table_of_runs
 from plumbing.records import PAIR
+from plumbing.statistics import mean_and_sd
 from report.registry import picture, table
 from report.style import (
     COLOR,
@@ -26,7 +27,7 @@ from report.style import (
     titled,
     uniform_loss_line,
 )
-from report.tables import markdown_table, mean_and_sd
+from report.tables import markdown_table
 
 # ---- One pair of nets ------------------------------------------------------------------------------------------------
 
@@ -34,7 +35,8 @@ from report.tables import markdown_table, mean_and_sd
 def two_histories(record: dict, left_name: str, right_name: str, right_decimals: int):
     """Two histories of the first pair, side by side: figure and axes."""
     pair = record["runs"][0]
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3))
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.3))
+    left, right = axes
     for block in COLOR:
         draw_history(left, pair[block], left_name, block, 3)
         draw_history(right, pair[block], right_name, block, right_decimals)
@@ -84,7 +86,8 @@ def plain_loss_collapse(record):
 @picture("run_sweep")
 def depth_sweep(record):
     """Highway is flat in depth, plain crashes."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3))
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.3))
+    left, right = axes
     draw_over_depths(left, record, "final_test_acc", {"highway": (0, 9), "plain": (-7, -13)})
     draw_over_depths(right, record, "final_train_loss", {"highway": (0, -19), "plain": (-7, 6)})
     chance_line(left, record)
@@ -100,12 +103,13 @@ def depth_sweep(record):
 
 
 def draw_over_depths(ax, record: dict, name: str, offsets: dict[str, tuple]) -> None:
-    """A final number of both nets at every depth; `offsets` says where the texts stand, from the points."""
+    """A final number of both nets at every depth; its text stands `offsets` away from the point."""
     for block, offset in offsets.items():
         color = COLOR[block]
         depths, means, deviations = by_depth(record, block, name)
         bars = deviations if any(deviations) else None
-        ax.errorbar(depths, means, bars, color=color, marker=MARKER[block], ms=7, lw=2.2, capsize=3, label=block)
+        style = {"color": color, "marker": MARKER[block], "ms": 7, "lw": 2.2, "capsize": 3}
+        ax.errorbar(depths, means, bars, label=block, **style)
         side = "right" if offset[0] else "center"
         for depth, mean_of_depth in zip(depths, means, strict=True):
             note(ax, f"{mean_of_depth:.2f}", (depth, mean_of_depth), offset, color, ha=side)
@@ -114,14 +118,16 @@ def draw_over_depths(ax, record: dict, name: str, offsets: dict[str, tuple]) -> 
 
 
 def by_depth(record: dict, block: str, name: str) -> tuple[list, list, list]:
-    """Depths, means and standard deviations (0 for one run) over the runs of a depth that did not diverge."""
+    """Depths, means and standard deviations (0 for one run); runs that diverged are left out."""
     values = {}
     for pair in record["runs"]:
         if pair[block][name] is not None:
             values.setdefault(pair["depth"], []).append(pair[block][name])
     depths = sorted(values)
     stats = [mean_sd(values[depth]) for depth in depths]
-    return depths, [mean_of_depth for mean_of_depth, _ in stats], [deviation for _, deviation in stats]
+    means = [mean_of_depth for mean_of_depth, _ in stats]
+    deviations = [deviation for _, deviation in stats]
+    return depths, means, deviations
 
 
 # ---- Gates -----------------------------------------------------------------------------------------------------------
@@ -133,7 +139,7 @@ def gates_by_epoch(record: dict) -> list[list]:
 
 
 def gate_axes(ax, record, n_layers):
-    """The axes of a picture of mean T by layer; a line shows the value at the start, where the record says it."""
+    """The axes of mean T by layer, with a line at the value at the start where the record says it."""
     start = initial_gate(record)
     if start is not None:
         text = f"at the start: sigmoid({record['gate_bias']:g}) = {start:.3f}"
@@ -187,12 +193,14 @@ def seeds(record):
         raise ValueError(f"its runs must have one depth, not {', '.join(map(str, depths))}")
     if len({seed_of(pair, record) for pair in pairs}) < len(pairs):
         raise ValueError("it has a seed twice")
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.3), sharey=True, width_ratios=(1.4, 1))
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.3), sharey=True, width_ratios=(1.4, 1))
+    left, right = axes
     for block, offset in (("highway", -0.11), ("plain", 0.06)):
         accuracies = {}
         for pair in pairs:
             run = pair[block]
-            left.plot(run["history"]["epoch"], run["history"]["test_acc"], color=COLOR[block], lw=1.2, alpha=0.55)
+            history = run["history"]
+            left.plot(history["epoch"], history["test_acc"], color=COLOR[block], lw=1.2, alpha=0.55)
             if run["final_test_acc"] is not None:
                 accuracies[f"{seed_of(pair, record):d}"] = run["final_test_acc"]
         text = f"{block}, {len(accuracies)} of {len(pairs)} seeds"
@@ -216,7 +224,8 @@ def draw_seeds(ax, accuracies: dict[str, float], block: str, offset: float) -> N
         mean_of_seeds, sd = mean_sd(list(accuracies.values()))
         text = f"{block} {mean_of_seeds:.3f} ± {sd:.3f}"
         place = ax.get_yaxis_transform()  # x in shares of the axes
-        ax.text(0.5, mean_of_seeds + offset, text, color=color, weight="bold", ha="center", transform=place)
+        style = {"color": color, "weight": "bold", "ha": "center", "transform": place}
+        ax.text(0.5, mean_of_seeds + offset, text, **style)
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------
@@ -224,7 +233,7 @@ def draw_seeds(ax, accuracies: dict[str, float], block: str, offset: float) -> N
 
 @table("output")
 def output(read) -> str:
-    return f"\n\n```text\n{records.table(read('run.json')['runs'])}\n```\n\n"
+    return f"\n\n```text\n{table_of_runs(read('run.json')['runs'])}\n```\n\n"
 
 
 @table("headline")
@@ -308,4 +317,5 @@ def thirds(read) -> str:
     upper = [mean(mean_T[-n:]) for mean_T in gates]
     higher = sum(above > below for below, above in zip(lower, upper, strict=True))
     header = f"| mean T of blocks 1 to {n} | of the last {n} | seeds in which the last are higher |"
-    return markdown_table(header, [f"| {mean_and_sd(lower)} | {mean_and_sd(upper)} | {higher} of {len(gates)} |"])
+    line = f"| {mean_and_sd(lower)} | {mean_and_sd(upper)} | {higher} of {len(gates)} |"
+    return markdown_table(header, [line])

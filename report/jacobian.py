@@ -15,7 +15,7 @@ UNSEEN = 1e-7  # where the picture is cut
 
 @picture("jacobian")
 def jacobian(record):
-    """Singular values of each block's Jacobian, and of all from a block to the end: plain, residual, highway."""
+    """Singular values of the Jacobian of each block, and of all blocks from it to the end."""
     passes = select(record["summary"], row="definitions")["passes"]
     fig, axes = plt.subplots(2, 3, figsize=(10, 7.6), sharex=True, sharey="row")
     for column, block in zip(axes.T, BLOCKS, strict=True):
@@ -40,7 +40,7 @@ def jacobian(record):
 
 
 def draw_net(column, trial: dict) -> None:
-    """The stretches of one net before and after training: of each block above, to the end below."""
+    """How one net stretches before and after training: its blocks above, from them to the end below."""
     looks = (("at_start", "before training", "0.45", "--"), ("trained", "after", KINDS[trial["block"]], "-"))
     for when, label, color, dashes in looks:
         if trial[when] is None:  # the net diverged

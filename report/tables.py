@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from plumbing import records
-from plumbing.statistics import format_stat, mean_sd_n
+from plumbing.statistics import format_stat
 from report.registry import table
 
 
@@ -19,11 +19,6 @@ def of_summary(value, key: str, digits: int) -> str:
 
 def markdown_table(header: str, rows: list[str]) -> str:
     return "\n\n" + "\n".join([header, re.sub(r"[^|]+", " --- ", header), *rows]) + "\n\n"
-
-
-def mean_and_sd(values: list[float]) -> str:
-    stat = mean_sd_n(values)
-    return f"{stat['mean']:.3f} ± {stat['sd']:.3f}"
 
 
 def cell(text: str) -> str:

@@ -9,7 +9,7 @@ import sys
 import pytest
 from conftest import ROOT, one_line_error
 
-from conv.layers import ConvNet
+from conv.net import ConvNet
 from conv.nets import find_net
 from experiments import cifar, table1
 from plumbing.files import InputError, read_json

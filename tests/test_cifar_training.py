@@ -16,17 +16,17 @@ import highway_networks as hn
 from claims import ledger
 from claims.claim import PUBLISHED as PUBLISHED_NUMBERS
 from conv import cifar as images_of_cifar
-from conv.layers import Dense, Dropout
+from conv.layer import Dense, Dropout
 from conv.nets import PUBLISHED, find_net, mnist_net
 from experiments import cifar
 from plumbing.files import InputError
 from plumbing.records import select
 from report.cifar import cifar_curves
-from training import conv_trials, convolutional, protocols
+from training import conv_trials, convolutional, protocols, runs
 from training import images as conv_images
 from training.trials import Runner
 
-A = protocols.Settings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
+A = protocols.ConvSettings(net="highway-a", data="cifar-10", epochs=2, n_train=200, n_test=30)
 CIFAR_10 = protocols.PROTOCOLS["cifar-10"]
 
 
@@ -50,7 +50,7 @@ def of_images(s=A, protocol=None) -> convolutional.Training:
 
 def test_the_start_of_mnist_s_net_is_the_same_as_ever():
     """Numbers that are drawn one after another, layer by layer: no other training changes those of Table 1."""
-    s, rng = protocols.Settings(net="mnist-4", seed=3), np.random.default_rng(3)
+    s, rng = protocols.ConvSettings(net="mnist-4", seed=3), np.random.default_rng(3)
     net = convolutional.Training(s, protocols.protocol_of(s), {"pixels": 784, "classes": 10, "crc32": ""}).net
     for layer in (layer for layer in net.layers if layer.shapes):
         limit = math.sqrt(3 / math.prod(layer.W.shape[1:]))
@@ -131,12 +131,12 @@ def test_a_resumed_run_is_the_same_run(tmp_path, protocol):
     def stop(row):
         raise KeyboardInterrupt
 
-    convolutional.train(whole, some_images())
+    convolutional.train_conv(whole, some_images())
     with pytest.raises(KeyboardInterrupt):
-        convolutional.train(first, some_images(), path, stop)
+        convolutional.train_conv(first, some_images(), path, stop)
     resumed = convolutional.Training.load(path)
     assert resumed.epochs == 1
-    convolutional.train(resumed, some_images())
+    convolutional.train_conv(resumed, some_images())
     assert resumed.history == whole.history
     assert (resumed.parameters == whole.parameters).all()
     assert (resumed.optimizer.v == whole.optimizer.v).all()
@@ -152,14 +152,14 @@ def test_it_learns():
     s = replace(A, epochs=3, n_train=500, n_test=100)
     data = hn.Dataset(x[:500], y[:500], x[500:], y[500:], "bright", "", 3, "", (3, 32, 32))
     t = convolutional.Training(s, CIFAR_10["short"], conv_images.fingerprint(data))
-    convolutional.train(t, data)
+    convolutional.train_conv(t, data)
     assert t.history["test_acc"][-1] > 0.9
 
 
 def test_what_the_pictures_need():
     t, data = of_images(), some_images()
     t.inputs.fit(data.x_train, data.x_test)
-    result = convolutional.inspect_net(t, data)
+    result = runs.inspect_net(t, data)
     assert np.shape(result["filters"]) == (16, 3, 3, 3)
     np.testing.assert_allclose(result["filters"], next(lay for lay in t.net.layers if lay.shapes).W, atol=1e-4)
     assert [np.shape(T) for T in result["final_T_per_position"]] == [(32, 32)] * 2 + [(16, 16)] * 2 + [(8, 8)] * 2
@@ -276,8 +276,8 @@ def test_the_best_of_a_search():
     assert cifar.best(searched, cifar.PLAIN_A, "short") == {"lr": 0.1}
     assert cifar.best(searched, cifar.PLAIN_B, "short") == {}
     budget = cifar.BUDGETS["default"]
-    runs = {(net, block) for net, block, *_ in budget["runs"]}
-    assert {cifar.AS_SEARCHED.get(kind, kind) for kind in runs} == {tuple(kind) for *kind, _ in budget["search"]}
+    trained = {(net, block) for net, block, *_ in budget["runs"]}
+    assert {cifar.AS_SEARCHED.get(kind, kind) for kind in trained} == {tuple(kind) for *kind, _ in budget["search"]}
 
 
 KINDS = {  # by the name that finals() knows them by
@@ -510,7 +510,7 @@ def test_the_first_layer_of_table_2_starts_as_the_released_file_says():
     """At N(0, 1), as the released program draws it, Highway A begins at a loss of 14 to 47 and does not learn."""
     deviations = {}
     for net in ("highway-a", "nineteen-layers"):
-        run = training(protocols.Settings(net=net, data="cifar-10", protocol="paper", epochs=400, n_train=50000))
+        run = training(protocols.ConvSettings(net=net, data="cifar-10", protocol="paper", epochs=400, n_train=50000))
         first = next(layer for layer in run.net.layers if layer.shapes)
         deviations[net] = float(first.W.std())
     assert 0.04 < deviations["highway-a"] < 0.06

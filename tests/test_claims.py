@@ -1,7 +1,6 @@
 """What a claim is, how the ledger judges all of them, and that what is committed is what the rules say today."""
 
 import copy
-import hashlib
 import json
 from dataclasses import replace
 
@@ -13,8 +12,8 @@ from claims import ledger
 from claims.claim import PUBLISHED, Claim, about_trials, judge, sample, shown, verdict_of
 from claims.rules import below
 from experiments import __main__ as command_line
-from plumbing.files import InputError, json_bytes
-from plumbing.records import seconds_on_two_cores, select
+from plumbing.files import InputError
+from plumbing.records import check_ledger, seconds_on_two_cores, select
 from plumbing.statistics import mean_sd_n
 
 # ---- Numbers and verdicts --------------------------------------------------------------------------------------------
@@ -148,7 +147,7 @@ def test_what_is_committed_is_what_the_rules_say(records, rows):
     kept = json.loads((ROOT / "results" / "claims.json").read_text(), parse_constant=pytest.fail)
     assert kept["trials"] == json.loads(json.dumps(rows))
     assert kept["summary"] == ledger.counts(rows)
-    assert kept["judged"] == {name: hashlib.sha256(json_bytes(record)).hexdigest() for name, record in records.items()}
+    check_ledger(kept, lambda path: records[path.removeprefix("results/").removesuffix(".json")])
 
 
 def test_contradictions_say_who_is_right(rows):

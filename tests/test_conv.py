@@ -8,8 +8,10 @@ import pytest
 from conftest import ROOT
 
 import highway_networks as hn
-from conv.layers import ConvNet, Nesterov, Pool
+from conv.net import ConvNet
 from conv.nets import PUBLISHED, cifar_net, eight_layers, mnist_net
+from conv.pooling import Pool
+from training.optimizers import Nesterov
 
 STEP = 1e-30
 EVERYTHING = [
@@ -290,8 +292,8 @@ def test_a_dropout_rate_for_each_place():
             cifar_net([(4, 1)] * 3, dropout=wrong)
 
 
-def test_conv_layers_alone_know_all_kinds():
-    code = "import conv.layers as l; print(*l.KINDS)"
+def test_the_net_alone_knows_all_kinds():
+    code = "import conv.net as net; print(*net.KINDS)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
     assert {"conv-bn", "highway-bn"} < {*shown.split()}
 

@@ -24,15 +24,19 @@ from threadpoolctl import threadpool_limits
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from conv.layers import ConvNet, Dense, Dropout, Nesterov
+from conv.layer import Dense, Dropout
+from conv.net import ConvNet
 from conv.nets import NETS, PUBLISHED
 from experiments.table1 import PILOT
+from plumbing import files
 from plumbing.files import InputError, environment, write_arrays
-from training import convolutional, protocols
+from plumbing.records import select
+from training import checkpoints, convolutional, protocols, runs, schedules
 from training import images as conv_images
 from training import progress as conv_progress
+from training.optimizers import Nesterov
 
-SMALL = protocols.Settings(net="mnist-3", epochs=4, n_train=300, n_test=80)
+SMALL = protocols.ConvSettings(net="mnist-3", epochs=4, n_train=300, n_test=80)
 WORDS = ("--net", "mnist-3", "--epochs", 4)
 DIVERGES = protocols.PROTOCOLS["mnist"]["short"]._replace(lr=1e30)
 
@@ -97,7 +101,7 @@ def test_the_authors_rates():
 
 def test_our_rates_rise_in_a_line_and_fall_in_half_a_cosine():
     steps = 1000
-    rates = [protocols.warm_cosine((step + 0.5) / steps) for step in range(steps)]
+    rates = [schedules.warm_cosine((step + 0.5) / steps) for step in range(steps)]
     assert rates[0] == pytest.approx(0.5 / 150)
     assert np.argmax(rates) in (149, 150)
     assert max(rates) == pytest.approx(1, abs=0.01)
@@ -165,7 +169,7 @@ def test_training_moves_and_drops():
 def test_the_rate_of_the_first_step_where_a_batch_is_left_over():
     t = training(replace(SMALL, n_train=350))
     t.step(np.zeros_like(t.parameters))
-    assert t.optimizer.lr == pytest.approx(0.1 * protocols.warm_cosine(0.5 / 12))
+    assert t.optimizer.lr == pytest.approx(0.1 * schedules.warm_cosine(0.5 / 12))
 
 
 def test_gates_start_at_the_settings_bias():
@@ -187,7 +191,7 @@ def test_images_move_by_whole_pixels(most):
 
 
 def test_validation_is_on_training_images_that_are_not_trained_on(mnist):
-    s = protocols.Settings(n_train=55000, n_test=5000, validation=True)
+    s = protocols.ConvSettings(n_train=55000, n_test=5000, validation=True)
     data = conv_images.select_images(mnist, s)
     assert (len(data.x_train), len(data.x_test)) == (55000, 5000)
     assert (data.x_train == mnist.x_train[:55000]).all()
@@ -196,7 +200,7 @@ def test_validation_is_on_training_images_that_are_not_trained_on(mnist):
     with pytest.raises(ValueError, match="from 1 to 55000 training images can be selected, not"):
         conv_images.select_images(mnist, replace(s, n_train=55001))
     for n_train, n_test in ((60000, 10000), (200, 100)):
-        data = conv_images.select_images(mnist, protocols.Settings(n_train=n_train, n_test=n_test))
+        data = conv_images.select_images(mnist, protocols.ConvSettings(n_train=n_train, n_test=n_test))
         for selected, whole, n in zip(data[:4], mnist[:4], (n_train, n_train, n_test, n_test), strict=True):
             np.testing.assert_array_equal(selected, whole[:n])
 
@@ -207,7 +211,7 @@ def test_it_learns(tmp_path, block):
     data = hn.load_mnist(write_data_set(tmp_path / "shapes", n_train=2000, side=14))
     t = training(s, PILOT, data)
     with threadpool_limits(1):
-        convolutional.train(t, data)
+        convolutional.train_conv(t, data)
     assert t.history["test_acc"][-1] > 0.95
     assert t.history["train_loss"][-1] < 0.5 * t.history["train_loss"][0]
 
@@ -237,7 +241,7 @@ def test_mean_gates_are_the_mean_of_T(shapes):
 def test_what_the_pictures_need(shapes):
     data = hn.load_mnist(shapes)
     t = training()
-    result = convolutional.inspect_net(t, data)
+    result = runs.inspect_net(t, data)
     assert np.shape(result["filters"]) == (3, 5, 5)
     for position, T in zip(result["final_T_per_position"], t.net.mean_gates(t.inputs.test(data.x_test)), strict=True):
         np.testing.assert_allclose(position, T, atol=6e-5)
@@ -248,7 +252,7 @@ def test_what_the_pictures_need(shapes):
     for i, each in wrong.items():
         assert (each["label"], each["answer"]) == (data.y_test[i], answers[i])
         assert bytes.fromhex(each["pixels"]) == data.x_test[i].tobytes()
-    no_gates = convolutional.inspect_net(training(replace(SMALL, block="plain")), data)
+    no_gates = runs.inspect_net(training(replace(SMALL, block="plain")), data)
     assert no_gates["final_T_per_layer"] == no_gates["final_T_per_position"] == []
 
 
@@ -272,19 +276,19 @@ def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
     data, path = conv_images.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
     s = replace(SMALL, protocol=protocol)
     whole, stopped = (training(s, protocols.PROTOCOLS["mnist"][protocol], data) for _ in range(2))
-    convolutional.train(whole, data)
+    convolutional.train_conv(whole, data)
 
     def stop(row):
         if row["epoch"] == after:
             raise Stopped
 
     with pytest.raises(Stopped):
-        convolutional.train(stopped, data, path, stop)
+        convolutional.train_conv(stopped, data, path, stop)
     resumed = convolutional.Training.load(path)
     assert resumed.history["epoch"] == [*range(1, after + 1)]
     assert resumed.commits == [environment()["git"]]
     assert resumed.task() == whole.task()
-    convolutional.train(resumed, data, path)
+    convolutional.train_conv(resumed, data, path)
     for a, b in ((whole, resumed), (whole, convolutional.Training.load(path))):
         assert a.history == b.history
         assert a.steps == b.steps
@@ -299,10 +303,10 @@ def test_what_training_adds_up_over_interruptions(tmp_path, shapes, monkeypatch)
         convolutional, "time", SimpleNamespace(perf_counter=itertools.count(step=10).__next__)
     )  # 10 s an epoch
     for commit, epochs in (("abc", 1), ("def", 3), ("def", 4)):
-        monkeypatch.setattr(convolutional, "commit", lambda commit=commit: commit)
+        monkeypatch.setattr(files, "commit", lambda commit=commit: commit)
         t = convolutional.Training.load(path) if path.exists() else training(data=data)
         t.seconds, t.settings = t.seconds + 1000, replace(SMALL, epochs=epochs)
-        convolutional.train(t, data)
+        convolutional.train_conv(t, data)
         t.settings = SMALL
         t.save(path)
     saved = convolutional.Training.load(path)
@@ -320,16 +324,16 @@ def test_a_run_that_ended_within_an_epoch_goes_no_further(tmp_path, shapes):
 
     at_once.forward = stop
     with pytest.raises(KeyboardInterrupt):
-        convolutional.train(at_once, data)
+        convolutional.train_conv(at_once, data)
     interrupted.after_step = stop
     with pytest.raises(KeyboardInterrupt):
-        convolutional.train(interrupted, data)
+        convolutional.train_conv(interrupted, data)
     assert interrupted.steps == 5
-    convolutional.train(diverged, data)
+    convolutional.train_conv(diverged, data)
     assert diverged.diverged
     for ended in (interrupted, at_once, diverged):
         with pytest.raises(ValueError, match=f"ended within epoch {ended.epochs + 1}"):
-            convolutional.train(ended, data)
+            convolutional.train_conv(ended, data)
         with pytest.raises(ValueError, match=f"ended within epoch {ended.epochs + 1}"):
             ended.save(tmp_path / "net.npz")
     assert not (tmp_path / "net.npz").exists()
@@ -349,13 +353,13 @@ def test_what_trains_nothing():
 def test_a_run_that_diverges_ends_by_name(shapes):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     t = training(SMALL, DIVERGES, data)
-    convolutional.train(t, data)
-    result = convolutional.result(t, data)
+    convolutional.train_conv(t, data)
+    result = runs.run_record(t, data)
     assert result["diverged"] is True
     assert "epoch" in result["diverged_at"]
     assert result["final_test_acc"] is None
     assert "wrong" not in result
-    assert "DIVERGED" in cn.table([result])
+    assert "DIVERGED" in runs.table([result])
 
 
 def test_files_that_are_no_checkpoint(tmp_path):
@@ -426,16 +430,22 @@ def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
         convolutional.Training.load(path)
 
 
-def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch):
-    monkeypatch.setattr(convolutional, "commit", lambda: "abc")
+def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch, capsys):
+    def said(saved):
+        checkpoints.say_of_other_program("net.npz", saved)
+        return capsys.readouterr().err
+
+    monkeypatch.setattr(files, "commit", lambda: "abc")
     saved = training()
-    assert convolutional.differences(saved, training()) == {}
+    assert said(saved) == ""
+    assert checkpoints.differences(saved, training()) == {}
     other = training(replace(SMALL, seed=7), protocols.PROTOCOLS["mnist"]["short"]._replace(shift=2))
-    assert convolutional.differences(saved, other) == {"seed": 0, "shift": 1}
+    assert checkpoints.differences(saved, other) == {"seed": 0, "shift": 1}
     for now in ("def", "abc-dirty", None):  # the last two may be any program, even where the names are equal
-        monkeypatch.setattr(convolutional, "commit", lambda now=now: now)
-        assert convolutional.differences(saved, training()) == {"commits": ["abc"]}
-        assert convolutional.differences(training(), training()) == ({} if now == "def" else {"commits": [now]})
+        monkeypatch.setattr(files, "commit", lambda now=now: now)
+        assert checkpoints.differences(saved, training()) == {}
+        assert f"trained by ['abc'], from now on by {now}" in said(saved)
+        assert bool(said(training())) == (now != "def")
 
 
 @pytest.mark.parametrize(
@@ -451,11 +461,11 @@ def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch):
 def test_what_is_resumed(tmp_path, shapes, monkeypatch, how, seed, now, resumed):
     data, path = conv_images.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
     protocol = protocols.PROTOCOLS["mnist"]["short"]
-    monkeypatch.setattr(convolutional, "commit", lambda: "abc")
-    first = convolutional.train_one(SMALL, protocol, data, path)
-    monkeypatch.setattr(convolutional, "commit", lambda: now)
+    monkeypatch.setattr(files, "commit", lambda: "abc")
+    first = runs.train_one(SMALL, protocol, data, path)
+    monkeypatch.setattr(files, "commit", lambda: now)
     told = []
-    again = convolutional.train_one(replace(SMALL, seed=seed), protocol, data, path, tell=told.append, **how)
+    again = runs.train_one(replace(SMALL, seed=seed), protocol, data, path, tell=told.append, **how)
     assert [row["epoch"] for _, row in told if "epoch" in row] == ([] if resumed else [1, 2, 3, 4])
     assert [(of, row["step"]) for of, row in told if "step" in row] == [(seed, n) for n in range(1, 13 * (not resumed))]
     assert (again["history"] == first["history"]) == (seed == SMALL.seed)
@@ -465,19 +475,22 @@ def test_what_is_resumed(tmp_path, shapes, monkeypatch, how, seed, now, resumed)
 def test_a_net_of_another_rate_is_not_resumed(tmp_path, shapes):
     data, path = conv_images.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
     protocol = protocols.PROTOCOLS["mnist"]["short"]
-    convolutional.train_one(SMALL, protocol, data, path)
+    runs.train_one(SMALL, protocol, data, path)
     before = path.read_bytes()
-    for settings, rate, name in ((SMALL, 0.2, "lr"), (replace(SMALL, seed=7), protocol.lr, "seed")):
-        with pytest.raises(InputError, match=f"net.npz is of another run, with another {name}: remove it"):
-            convolutional.train_one(settings, protocol._replace(lr=rate), data, path)
+    for settings, rate, found in (
+        (SMALL, 0.2, "lr 0.1, not 0.2"),
+        (replace(SMALL, seed=7), protocol.lr, "seed 0, not 7"),
+    ):
+        with pytest.raises(InputError, match=rf"net.npz is of another run \({found}\): give that run's settings"):
+            runs.train_one(settings, protocol._replace(lr=rate), data, path)
     assert path.read_bytes() == before
 
 
 def test_a_run_does_not_go_on_with_other_images(shapes):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     with pytest.raises(ValueError, match="cannot go on with"):
-        convolutional.train(training(data=data), data._replace(y_train=2 - data.y_train))
-    for use in (convolutional.train, convolutional.result):
+        convolutional.train_conv(training(data=data), data._replace(y_train=2 - data.y_train))
+    for use in (convolutional.train_conv, runs.run_record):
         with pytest.raises(ValueError, match="cannot go on with"):
             use(training(data=data), data._replace(y_train=2 - data.y_train))
         with pytest.raises(ValueError, match="is of 200 training images, not 300"):
@@ -490,7 +503,7 @@ def test_a_run_cannot_stop_before_its_first_epoch(shapes):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     for epoch in (0, -1):
         with pytest.raises(ValueError, match=f"after its first epoch or a later one, not after {epoch}"):
-            convolutional.train(training(data=data), data, stop_after=epoch)
+            convolutional.train_conv(training(data=data), data, stop_after=epoch)
 
 
 def test_epochs_by_hand_are_not_saved_as_none(tmp_path, shapes):
@@ -607,7 +620,7 @@ def test_the_other_blocks(tmp_path, shapes, block):
 def test_another_rate(tmp_path, shapes, main):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     run = training(protocol=protocols.PROTOCOLS["mnist"]["short"]._replace(lr=0.2), data=data)
-    convolutional.train(run, data)
+    convolutional.train_conv(run, data)
     words = (*WORDS, "--lr", 0.2, "--data-dir", shapes, "--out", tmp_path / "x.json")
     for more, trained in (((), True), (("--resume",), False)):
         process = main(*words, *more)
@@ -660,7 +673,7 @@ def test_a_branch_goes_on_from_a_copy_at_another_rate(tmp_path, shapes, main):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     by_hand = convolutional.Training.load(trunk)
     by_hand.protocol = by_hand.protocol._replace(lr=0.001)
-    convolutional.train(by_hand, data)
+    convolutional.train_conv(by_hand, data)
     assert run["history"] == by_hand.history
 
     at_the_same_rate = (*words, "--branch", trunk, "--out", tmp_path / "same.json")
@@ -763,16 +776,15 @@ def test_what_cannot_be_resumed(tmp_path, shapes, main):
     before = {name: (tmp_path / name).read_bytes() for name in ("x.json", "x_0.npz")}
     others = write_data_set(tmp_path / "others", n_train=310, side=14)
     for other, what in (
-        (("--epochs", 3), "epochs 2"),
+        (("--epochs", 3), "is of another run (epochs 2"),
         (("--epochs", 2, "--protocol", "paper"), "protocol short"),
-        (("--epochs", 2, "--block", "plain"), "block highway"),
-        (("--epochs", 2, "--gate-bias", -2), "gate_bias -1.0"),
-        (("--epochs", 2, "--lr", 0.2), "lr 0.1, not 0.2"),
+        (("--epochs", 2, "--block", "plain"), "is of another run (block highway, not plain)"),
+        (("--epochs", 2, "--gate-bias", -2), "is of another run (gate_bias -1.0"),
+        (("--epochs", 2, "--lr", 0.2), "is of another run (lr 0.1, not 0.2)"),
         (("--epochs", 2, "--n-train", 200), "n_train 300"),
-        (("--epochs", 2, "--n-train", 300, "--n-test", 80, "--data-dir", others), "crc32"),
+        (("--epochs", 2, "--n-train", 300, "--n-test", 80, "--data-dir", others), "is of other images"),
     ):
         error = one_line_error(main(*words, "--data-dir", shapes, *other, "--resume"))
-        assert "is of another run" in error
         assert what in error
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
     assert main(*words, "--data-dir", shapes, "--epochs", 3).returncode == 0  # a finished one may be replaced
@@ -838,7 +850,7 @@ def test_one_seed_is_finished_and_another_not_begun(tmp_path, shapes, main, monk
 
 def test_an_unfinished_net_of_an_older_version_is_not_replaced(tmp_path, shapes, main):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
-    convolutional.train(t := training(replace(SMALL, epochs=2), data=data), data)
+    convolutional.train_conv(t := training(replace(SMALL, epochs=2), data=data), data)
     t.settings = SMALL
     t.save(tmp_path / "x_0.npz")  # where it had its checkpoints
     words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json")
@@ -962,7 +974,7 @@ def test_the_nets_of_the_paper():
 
 
 def test_the_spread_over_seeds():
-    runs = [
+    of_seeds = [
         {
             "seed": i,
             "n_parameters": 1,
@@ -973,7 +985,7 @@ def test_the_spread_over_seeds():
         }
         for i, a in enumerate((0.4, 0.6))
     ]
-    assert cn.table(runs).splitlines()[-1] == "mean 50.00 ± 14.14 over 2 seeds"  # n - 1 in the denominator
+    assert runs.table(of_seeds).splitlines()[-1] == "mean 50.00 ± 14.14 over 2 seeds"  # n - 1 in the denominator
 
 
 def in_a_terminal(*words) -> str:
@@ -1043,9 +1055,10 @@ def test_the_time_to_go_is_that_of_the_job_that_ends_last():
 
 def test_the_help_says_how_long_it_takes(main):
     """As long as Table 1 took."""
-    measured = json.loads((ROOT / "results" / "table1.json").read_text())["summary"]["seconds_per_epoch_width_16_short"]
+    rows = json.loads((ROOT / "results" / "table1.json").read_text())["summary"]
+    row = select([row for row in rows if "net" in row], net="mnist-16", block="highway", protocol="short")
     assert "a quarter of an hour on one core here" in " ".join(main("--help").stdout.split())
-    assert 10 <= protocols.PROTOCOLS["mnist"]["short"].epochs * measured / 60 <= 20
+    assert 10 <= protocols.PROTOCOLS["mnist"]["short"].epochs * row["seconds_per_epoch"] / 60 <= 20
 
 
 def test_quick_is_long_enough_to_learn(tmp_path):
@@ -1068,10 +1081,10 @@ def test_a_copied_training_saves_the_momentum_that_it_has(tmp_path, shapes):
     original = training(data=data)
     data = conv_images.select_images(data, original.settings)
     original = training(data=data)
-    convolutional.train(original, data, stop_after=1)
+    convolutional.train_conv(original, data, stop_after=1)
     twin = copy.deepcopy(original)
     for run_of in (original, twin):
-        convolutional.train(run_of, data, stop_after=2)
+        convolutional.train_conv(run_of, data, stop_after=2)
     twin.save(tmp_path / "twin.npz")
     saved = convolutional.Training.load(tmp_path / "twin.npz")
     np.testing.assert_array_equal(twin.parameters, original.parameters)
@@ -1107,7 +1120,7 @@ def test_pixels_are_scaled_once():
 def test_a_history_of_impossible_numbers_is_not_saved(tmp_path, shapes):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     run = training(replace(SMALL, epochs=1), data=data)
-    convolutional.train(run, data)
+    convolutional.train_conv(run, data)
     run.history["test_acc"][0] = 7.5
     with pytest.raises(ValueError, match="is not from 0 to 1"):
         run.save(tmp_path / "net.npz")

@@ -18,9 +18,10 @@ import pytest
 from conftest import ROOT, one_line_error
 
 import conv_highway_networks as cn
+import experiments
 import highway_networks as hn
-from claims import ledger
 from docs import fill
+from experiments import __main__ as command_line
 from experiments import cifar
 from plumbing.files import InputError, read_json
 from report import registry
@@ -145,8 +146,10 @@ def test_what_the_results_must_show():
     [
         ("<!-- nothing.known -->1<!-- end -->", "nothing.known.* cannot be filled in"),
         ("<!-- optimization.nothing -->1<!-- end -->", "optimization.nothing.* cannot be filled in"),
-        ("<!-- verdict: no such words -->1<!-- end -->", "0 claims contain"),
-        ("<!-- verdict: MNIST -->1<!-- end -->", "claims contain"),
+        ("<!-- verdict: no-such-id -->1<!-- end -->", "0 rows have {'id': 'no-such-id'}"),
+        ("<!-- verdict: no such words -->1<!-- end -->", "0 rows have {'id': 'no such words'}"),
+        ("<!-- lesion.idle_share -->1<!-- end -->", "3 rows have {}"),
+        ("<!-- lesion.idle_share[data=EMNIST] -->1<!-- end -->", "0 rows have {'data': 'EMNIST'}"),
         ("<!-- headline -->1", "headline.* stands alone"),
         ("1<!-- end -->", "end.* stands alone"),
         ("<!-- headline -->1<!-- seeds -->2<!-- end -->", "headline.* stands alone"),
@@ -186,7 +189,7 @@ def commands_of(text: str) -> list[str]:
 
 
 COMMANDS = list(dict.fromkeys(command for text in TAUGHT.values() for command in commands_of(text)))
-MODULES = [command for command in COMMANDS if re.match(r"python -m (experiments|benchmarks)\.", command)]
+MODULES = [command for command in COMMANDS if re.match(r"python -m (experiments|benchmarks)", command)]
 INSTALLING = [
     command for command in COMMANDS if command.startswith(("python3 -m venv", "python -m pip", "python -m pytest"))
 ]
@@ -308,8 +311,24 @@ def test_a_command(clone, command):
         assert pair["plain"]["final_test_acc"] <= 0.15
 
 
-@pytest.mark.parametrize("command", MODULES)
-def test_a_command_of_a_module(command):
+QUESTIONS = [command for command in MODULES if command.split()[2] == "experiments"]
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+def test_a_question_s_command_is_understood(command):
+    """What a question wrote says that this command wrote it."""
+    words = command.split()[3:]
+    if words and words[0] in experiments.names():
+        command_line.parse_arguments(experiments.find(words[0]), words[1:])
+    else:
+        assert not words or words[0] in command_line.OTHERS
+    row = row_of(command)
+    if row:
+        assert json.loads((ROOT / row[1]).read_text())["command"] == command
+
+
+@pytest.mark.parametrize("command", [command for command in MODULES if command not in QUESTIONS])
+def test_a_benchmark_s_command_is_understood(command):
     """Its help knows its flags; what it writes says that this command wrote it."""
     _, _, module, *words = command.split()
     process = run_in(ROOT, f"python -m {module} --help")
@@ -370,7 +389,7 @@ def test_runs_of_other_settings_or_data_are_not_judged_and_fill_nothing(tmp_path
     monkeypatch.setattr(fill, "ROOT", tmp_path)
     refused = [lambda: fill.committed(f"{name}.json")]
     if name in ("run_sweep", "run_seeds"):  # the others bear on no claim
-        refused.append(lambda: ledger.read(tmp_path))
+        refused.append(lambda: command_line.read_results(tmp_path))
     for work in refused:
         with pytest.raises(InputError, match=said):
             work()
@@ -423,7 +442,7 @@ def test_a_ledger_that_is_not_what_the_rules_say_fills_nothing(tmp_path, monkeyp
     else:
         record["trials"] = record["trials"][:300]
     (results / f"{name}.json").write_text(json.dumps(record))
-    with pytest.raises(InputError, match=r"claims\.json is not what the rules say of the results|the results lack"):
+    with pytest.raises(InputError, match=r"claims\.json (is not as it was written|was made of another)"):
         fill.committed("results/claims.json")
 
 
@@ -439,7 +458,7 @@ def test_a_smoke_test_is_no_evidence(tmp_path, monkeypatch):
     record = READ("results/jacobian.json")
     quick = record | {"settings": record["settings"] | {"budget": "quick"}}
     (results_in(tmp_path, monkeypatch) / "jacobian.json").write_text(json.dumps(quick))
-    for work in (lambda: fill.committed("results/jacobian.json"), lambda: ledger.read(tmp_path)):
+    for work in (lambda: fill.committed("results/jacobian.json"), lambda: command_line.read_results(tmp_path)):
         with pytest.raises(InputError, match=r"jacobian\.json is a smoke test"):
             work()
 

@@ -390,8 +390,12 @@ def test_the_gif_refuses_a_folder_and_a_record_without_gates(draw, tmp_path):
 KNOWN = {"numpy", "matplotlib", "imageio", "plumbing", "report"} | sys.stdlib_module_names
 
 
-MORE = {"make_highway_explorer.py": {"highway_networks", "experiments"}}  # the page holds a net, and the headline's run
-DRAWING = [*PROGRAMS, *MORE, *sorted(f"report/{path.name}" for path in (ROOT / "report").glob("*.py"))]
+MORE = {
+    "make_highway_explorer.py": {"highway_networks", "experiments"},  # the page holds a net, and the headline's run
+    "report/headline.py": {"highway_networks"},  # the table that the command prints
+}
+REPORTS = sorted(f"report/{path.name}" for path in (ROOT / "report").glob("*.py"))
+DRAWING = [*PROGRAMS, "make_highway_explorer.py", *REPORTS]
 
 
 @pytest.mark.parametrize("path", DRAWING)

@@ -76,7 +76,7 @@ def test_images_of_every_class_are_right_doubtful_and_wrong(mnist, net):
         assert mnist.y_test[index] == label
         assert (mnist.x_test[index] == image).all()
         assert (answer == label) == (kind != "wrong")
-    assert set(kinds.values()) == {explorer.EACH}
+    assert set(kinds.values()) == {explorer.IMAGES_A_KIND}
 
 
 def test_weights_that_do_not_bear_rounding_are_refused(mnist, net):
@@ -149,7 +149,7 @@ def test_a_file_that_is_no_net_and_a_net_that_is_not_in_the_results_are_refused(
     other = copy.deepcopy(net)
     other.about = net.about | {"trial": net.about["trial"] | {"rate": 1.0}}
     other.save(tmp_path / "net.npz")
-    message = f"error: results/gates.json has no trial of {explorer.NET}: python -m experiments.gates"
+    message = f"error: results/gates.json has no trial of {explorer.NET}: python -m experiments gates"
     assert message in refused(write(net=tmp_path / "net.npz"))
 
 

@@ -49,7 +49,7 @@ def test_a_net_learns_what_is_not_linear():
     y = (y - y.mean()) / y.std()
     net = fm.trained("highway", x[:6000], y[:6000], {"seed": 0, "epochs": 15})
     assert net.depth == 4
-    assert net.activation == "relu"
+    assert net.activation.name == "relu"
     linear = x[6000:] @ np.linalg.lstsq(x[:6000].astype(float), y[:6000], rcond=None)[0]
     ours = net.predict(x[6000:])[:, 0]
     assert np.mean((ours - y[6000:]) ** 2) < 0.9 * np.mean((linear - y[6000:]) ** 2)

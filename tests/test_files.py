@@ -25,7 +25,7 @@ import highway_networks as hn
 from conv import cifar
 from plumbing import files
 from plumbing.files import LEFTOVER_AGE, InputError, Lock, check_writable, read_json, write_whole, written_beside
-from training import convolutional, protocols
+from training import checkpoints, convolutional, protocols
 from training.trials import Runner
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions and links of POSIX")
@@ -108,10 +108,10 @@ def test_a_command_holds_its_lock_from_start_to_end(tmp_path, shapes, monkeypatc
 
         monkeypatch.setattr(cn, name, function)
 
-    for name in ("load_images", "check_unsaved", "train_one", "record", "replace_file", "table"):
+    for name in ("load_images", "check_unsaved", "train_one", "file_record", "replace_file", "table"):
         watched(name)
     assert cn.main(conv_words(shapes, out)) == 0
-    assert set(seen) == {"load_images", "check_unsaved", "train_one", "record", "replace_file", "table"}
+    assert set(seen) == {"load_images", "check_unsaved", "train_one", "file_record", "replace_file", "table"}
     with Lock(out):
         pass
 
@@ -170,11 +170,11 @@ def test_no_two_outputs_share_a_file():
     for out in OUTS:
         names = [out]
         for seed in (0, 1, 10):
-            net = cn.net_file(Path(out), seed)
-            names += [str(net), str(cn.unfinished(net))]
+            net = checkpoints.net_file(Path(out), seed)
+            names += [str(net), str(checkpoints.unfinished(net))]
         for name in names:
             assert owner.setdefault(name, out) == out
-    assert cn.net_file(Path("run_conv.json"), 0) == Path("run_conv_0.npz")
+    assert checkpoints.net_file(Path("run_conv.json"), 0) == Path("run_conv_0.npz")
 
 
 def test_the_nets_of_two_json_files_lie_side_by_side(tmp_path, shapes):
@@ -313,7 +313,7 @@ def saved_net(path):
 
 
 def saved_training(path):
-    settings = protocols.Settings(net="mnist-1", epochs=1, n_train=100)
+    settings = protocols.ConvSettings(net="mnist-1", epochs=1, n_train=100)
     convolutional.Training(
         settings, protocols.PROTOCOLS["mnist"]["short"], {"pixels": 196, "classes": 3, "crc32": ""}
     ).save(path)

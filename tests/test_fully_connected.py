@@ -100,3 +100,4 @@ def test_the_net_of_a_trial_has_the_settings_of_its_block():
     }
     assert fully_connected.make(t).block.scale == 0.3
     assert fully_connected.make(t | {"block": Residual(0.7)}).block.scale == 0.7
+    assert type(fully_connected.make(t | {"activation": hn.Relu()}).activation) is hn.Relu

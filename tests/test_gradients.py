@@ -66,7 +66,7 @@ def test_every_parameter(block, shape, activation):
 @settings(max_examples=25, deadline=None)
 @given(
     block=st.sampled_from([*hn.BLOCKS]),
-    activation=st.sampled_from(hn.ACTIVATIONS),
+    activation=st.sampled_from([*hn.ACTIVATIONS]),
     shape=st.tuples(*[st.integers(1, 5)] * 5).filter(lambda shape: shape[1] > 1),
     seed=st.integers(0, 2**32),
 )

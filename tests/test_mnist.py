@@ -1,5 +1,6 @@
 import gzip
 import hashlib
+import io
 import subprocess
 import sys
 import threading
@@ -137,7 +138,7 @@ def test_the_name_of_a_known_set_is_given_by_its_checksum_alone(tmp_path, monkey
 
 
 def test_another_known_set_is_recognised_in_any_folder(data_set, monkeypatch):
-    monkeypatch.setattr(hn, "OTHERS", {"fashion-mnist": hn.load_mnist(data_set).sha256})
+    monkeypatch.setattr(hn, "OTHER_SETS", {"fashion-mnist": hn.load_mnist(data_set).sha256})
     assert hn.load_mnist(data_set).name == "fashion-mnist"
 
 
@@ -146,7 +147,7 @@ def test_the_checksum_of_fashion_mnist_is_that_of_the_results():
         ("run_fashion.json", lambda record: {record["data_set"]: record["data_sha256"]}),
         ("results/fifty_layers.json", lambda record: record["env"]["data_sets"]),
     ):
-        assert of_sets(files.read_json(ROOT / path))["fashion-mnist"] == hn.OTHERS["fashion-mnist"]
+        assert of_sets(files.read_json(ROOT / path))["fashion-mnist"] == hn.OTHER_SETS["fashion-mnist"]
 
 
 def test_a_foreign_file_in_the_bundle_is_refused(tmp_path, monkeypatch):
@@ -159,7 +160,7 @@ def test_a_foreign_file_in_the_bundle_is_refused(tmp_path, monkeypatch):
 @given(st.binary(max_size=60), st.integers(1, 3))
 def test_garbage_is_an_array_or_one_line(data, n_dims):
     try:
-        outcome = idx_bytes(files.parse_idx(hn.Path("garbage"), data, n_dims))
+        outcome = idx_bytes(hn.read_idx(hn.Path("garbage"), io.BytesIO(data), n_dims)[0])
     except InputError as error:
         outcome = str(error)
     assert outcome == data or (outcome.startswith("garbage ") and "\n" not in outcome)

@@ -16,17 +16,17 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import highway_networks as hn
 import straightforward
 from benchmarks.rivals import as_straightforward
-from conv.layers import ConvNet, Nesterov
+from conv.net import ConvNet
 from plumbing.arrays import zero_rows, zeros
 from plumbing.files import InputError
 from training import convolutional
 from training.extra_blocks import Residual
-from training.fully_connected import SGD
+from training.optimizers import SGD, Nesterov
 
 
 def of_two_gates(net, x):
     """Logits, T and C of the kind that straightforward.py does not have: y = H T + x C, an equation each."""
-    activate = np.tanh if net.activation == "tanh" else lambda z: np.maximum(z, 0)
+    activate = np.tanh if net.activation.name == "tanh" else lambda z: np.maximum(z, 0)
     gates = []
     x = activate(x @ net.W_in.T + net.b_in)
     for layer in range(net.depth):
@@ -42,7 +42,7 @@ def equations(net, x):
     if net.block.name == "highway-carry":
         return of_two_gates(net, x)
     with pytest.MonkeyPatch.context() as patch:
-        if net.activation == "relu":
+        if net.activation.name == "relu":
             patch.setattr(straightforward, "np", SimpleNamespace(**vars(np) | {"tanh": lambda z: np.maximum(z, 0)}))
         logits, kept = straightforward.forward(as_straightforward(net, net), x)
     gates = []
@@ -208,7 +208,7 @@ def test_an_array_of_the_net_is_changed_in_place():
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("d_in", 5), ("d_out", 5), ("hidden", 7), ("depth", 3), ("block", hn.Plain()), ("activation", "relu"),
+        ("d_in", 5), ("d_out", 5), ("hidden", 7), ("depth", 3), ("block", hn.Plain()), ("activation", hn.Relu()),
         ("dtype", np.dtype("float64")), ("grad", None),
     ],
 )  # fmt: skip
@@ -223,7 +223,7 @@ def test_what_is_fixed_when_a_net_is_made_cannot_be_replaced(name, value):
 
 def test_what_a_net_and_a_block_look_like():
     net = hn.DeepNet(4, 3, 6, 2, Residual(scale=0.5), 0, activation="relu", dtype=np.float64)
-    shown = f"DeepNet(4, 3, hidden=6, depth=2, Residual(scale=0.5), relu, float64, {len(net.parameters)} parameters)"
+    shown = f"DeepNet(4, 3, hidden=6, depth=2, Residual(scale=0.5), Relu(), float64, {len(net.parameters)} parameters)"
     assert repr(net) == shown
     assert repr(hn.Highway()) == "Highway()"
 
@@ -375,9 +375,10 @@ def test_a_saved_net_is_the_same_net(block, dtype, tmp_path):
     net.save(tmp_path / "net.npz")
     again = hn.DeepNet.load(str(tmp_path / "net.npz"))
     assert again.__getstate__().keys() == net.__getstate__().keys()
-    assert (type(again.block), vars(again.block)) == (type(net.block), vars(net.block))
+    for mine, other in ((again.block, net.block), (again.activation, net.activation)):
+        assert (type(mine), vars(mine)) == (type(other), vars(other))
     for name, value in net.__getstate__().items():
-        if name != "block":
+        if name not in ("block", "activation"):
             np.testing.assert_array_equal(getattr(again, name), 0 if name == "gradient" else value)
     np.testing.assert_array_equal(again.predict(x), net.predict(x))
     again.backward(hn.softmax_cross_entropy(again.forward(x), y)[1])  # its views are views
@@ -691,8 +692,8 @@ def test_a_forward_that_was_interrupted_leaves_nothing_to_go_back_through(monkey
     net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
     d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
 
-    def interrupted(self, a):
-        a.H_P[:] = 7  # some layers of the new batch are in, others are not
+    def interrupted(self, layer):
+        layer.P[:] = 7  # some layers of the new batch are in, others are not
         raise KeyboardInterrupt
 
     monkeypatch.setattr(hn.Highway, "forward", interrupted)
@@ -718,7 +719,7 @@ def test_work_arrays_stay_bounded():
         net.predict(np.ones((n, 4)))
     assert len(net._work) <= 6  # of three purposes the usual batch and a last partial one
     for purpose, arrays in (("predict", 1), ("train", 30)):  # all layers share one's, or have their own
-        assert len({a.q.ctypes.data for a in net.workspace(39, purpose).layers}) == arrays
+        assert len({layer.q.ctypes.data for layer in net.workspace(39, purpose).layers}) == arrays
 
 
 @pytest.mark.parametrize("block", hn.BLOCKS)

@@ -7,7 +7,8 @@ import pytest
 from test_conv import convolved
 
 import highway_networks as hn
-from conv.layers import METHODS, ConvNet
+from conv.convolution import METHODS
+from conv.net import ConvNet
 from conv.normalised import EPSILON, PACE, moments_of, together
 from training import convolutional, protocols
 from training import images as conv_images
@@ -173,10 +174,10 @@ def test_gamma_does_not_decay_and_the_statistics_are_no_parameters():
 
 
 def test_a_checkpoint_keeps_the_statistics(tmp_path, mnist):
-    settings = protocols.Settings(net="mnist-4", block="highway-bn", epochs=2, n_train=300, n_test=100)
+    settings = protocols.ConvSettings(net="mnist-4", block="highway-bn", epochs=2, n_train=300, n_test=100)
     data = conv_images.select_images(mnist, settings)
     run = convolutional.Training(settings, protocols.PROTOCOLS["mnist"]["short"], conv_images.fingerprint(data))
-    convolutional.train(run, data)
+    convolutional.train_conv(run, data)
     run.save(tmp_path / "net.npz")
     again = convolutional.Training.load(tmp_path / "net.npz")
     assert run.net.statistics.any()

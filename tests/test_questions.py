@@ -174,6 +174,16 @@ def test_the_list_of_questions():
         assert question.asks in printed
     assert "needs fifty_layers" in printed
     assert re.search(r"\d+ min on two cores", printed)
+    assert "judged by what 'python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9' and" in printed
+
+
+@pytest.mark.parametrize("words", [["headline"], ["headline", "--quick"], ["add", "headline"]])
+def test_a_question_without_trials_names_the_commands_that_write_its_files(words):
+    words = [sys.executable, "-m", "experiments", *words]
+    process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    message = one_line_error(process)
+    assert "headline has no trials of its own" in message
+    assert "'python highway_networks.py --depths 5,10,20,30,50'" in message
 
 
 @pytest.mark.parametrize(
@@ -695,7 +705,7 @@ def test_the_committed_net_is_used_as_it_is(tmp_path, monkeypatch):
 def test_the_committed_net_is_the_one_of_the_results():
     trial = trial_of_the_committed_net()
     net = hn.DeepNet.load(ROOT / "results" / "fifty_layers_mnist_1.npz")
-    assert (net.depth, net.hidden, net.activation, net.dtype) == (49, 50, "tanh", np.float32)
+    assert (net.depth, net.hidden, net.activation.name, net.dtype) == (49, 50, "tanh", np.float32)
     assert net.about["trial"] == kept_nets.setting_of(trial)
     assert "dirty" not in net.about["env"]["git"]
     again = fully_connected.measure(net, trial)

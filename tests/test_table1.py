@@ -7,8 +7,9 @@ import pytest
 import highway_networks as hn
 from claims.claim import PUBLISHED, judge
 from experiments import table1
+from plumbing import files
 from report import table1 as pictures_of_table1
-from training import conv_trials, convolutional, fully_connected
+from training import conv_trials, fully_connected
 from training.trials import Runner
 
 
@@ -34,7 +35,7 @@ def test_the_recipe_is_the_best_on_validation_images():
 def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, capsys, changed):
     """Whatever program wrote it: where it may be another, a line says so, and the results name both."""
     t = table1.setting(3, "highway", "short", 3, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
-    monkeypatch.setattr(convolutional, "commit", lambda: "abc")
+    monkeypatch.setattr(files, "commit", lambda: "abc")
     whole = table1.trial(t, str(tmp_path / "absent"))
     started, train_epoch = [], hn.train_epoch
 
@@ -51,7 +52,7 @@ def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, c
     with pytest.raises(Stopped):
         table1.trial(t, str(tmp_path))
     if changed == "the commit":
-        monkeypatch.setattr(convolutional, "commit", lambda: "def")
+        monkeypatch.setattr(files, "commit", lambda: "def")
     runner = Runner("table1", "default", {}, folder=tmp_path, jobs=1)
     checkpoint = conv_trials.checkpoint_of(t, str(tmp_path), "table1")
     capsys.readouterr()

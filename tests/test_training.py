@@ -182,7 +182,7 @@ def test_the_table_keeps_diverged_runs_apart():
         run = {"diverged": accuracy is None, "final_test_acc": accuracy, "final_train_loss": accuracy}
         return {"depth": 3, "seed": seed, "highway": run, "plain": run | {"diverged": True, "final_test_acc": None}}
 
-    text = hn.table([pair(0, 0.5), pair(1, 0.75), pair(2, None)])
+    text = hn.table_of_runs([pair(0, 0.5), pair(1, 0.75), pair(2, None)])
     assert text.count("DIVERGED") == 4
     assert "highway: test accuracy 0.625 ± 0.177 over 2 seeds" in text
     assert "plain:" not in text

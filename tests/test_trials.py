@@ -32,7 +32,7 @@ def trials_of(folder) -> list[dict]:
 
 def test_a_trial_is_known_by_its_settings_its_data_and_its_code(tmp_path, monkeypatch):
     def run(data, code):
-        monkeypatch.setattr(trials_module, "checksum_of_sources", lambda function, block: code)
+        monkeypatch.setattr(trials_module, "checksum_of_sources", lambda function, *parts: code)
         runner = runner_in(tmp_path)
         rows = runner.run(
             lambda t: {"is": t["a"]}, [{"a": 1}, {"a": 2}], lambda t: SimpleNamespace(name="set", sha256=data)
@@ -70,8 +70,14 @@ def test_a_block_in_a_trial_is_known_by_its_settings(tmp_path):
 def test_a_block_that_is_bound_to_the_function_of_a_trial_is_refused(tmp_path):
     runner = runner_in(tmp_path)
     for bound in (functools.partial(parameters_of, Residual(0.1)), functools.partial(parameters_of, t=Residual(0.1))):
-        with pytest.raises(ValueError, match="a block belongs in the trial"):
+        with pytest.raises(ValueError, match=r"Residual\(scale=0\.1\) belongs in the trial"):
             runner.run(bound, [{"seed": 0}])
+
+
+def test_an_activation_in_a_trial_is_known_by_its_name(tmp_path):
+    trials = [{"activation": hn.Tanh()}, {"activation": hn.Relu()}]
+    rows = runner_in(tmp_path).run(lambda trial: {"is": repr(trial["activation"])}, trials)
+    assert [(row["activation"], row["is"]) for row in rows] == [("tanh", "Tanh()"), ("relu", "Relu()")]
 
 
 def test_trials_that_are_all_finished_need_no_process(tmp_path):

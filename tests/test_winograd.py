@@ -10,7 +10,8 @@ from threadpoolctl import threadpool_limits
 import highway_networks as hn
 from benchmarks.conv_errors import errors
 from conv import winograd
-from conv.layers import METHODS, ConvNet, Convolution
+from conv.convolution import METHODS, Convolution
+from conv.net import ConvNet
 from conv.nets import PUBLISHED
 from conv.winograd import POINTS, Winograd, matrices, tile
 

@@ -16,8 +16,8 @@ from plumbing.files import InputError
 from training.extra_blocks import Residual
 
 PAGE = (ROOT / "docs" / "your_own_block.md").read_text(encoding="utf-8")
-BLOCK, TRAINING = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-[CHECK] = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
+BLOCK, TRAINING, ACTIVATION = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+CHECK, CHECK_ACTIVATION = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
 
 
 def run(folder, *words):
@@ -30,8 +30,8 @@ def run(folder, *words):
     ("right", "wrong"),
     [
         ("", ""),
-        ("(a.H * dy).sum()", "(a.x * dy).sum()"),
-        ("multiply(a.alpha * a.H, dy, a.dz)", "multiply(a.H, dy, a.dz)"),
+        ("(layer.H * dy).sum()", "(layer.x * dy).sum()"),
+        ("multiply(layer.alpha * layer.H, dy, layer.dz_H)", "multiply(layer.H, dy, layer.dz_H)"),
         ("return dy", "return None"),
     ],
 )
@@ -40,6 +40,23 @@ def test_the_command_checks_the_gradient(tmp_path, right, wrong):
     python, *words = shlex.split(CHECK)
     assert python == "python"
     process = run(tmp_path, *words, "-k", "test_every_parameter and rezero", "-p", "no:cacheprovider", "-n", "0")
+    assert (process.returncode == 0) == (right == wrong), process.stdout
+    assert f"{'passed' if right == wrong else 'failed'}" in process.stdout
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("", ""),
+        ("keeps_z = True", "keeps_z = False"),
+        ("s + H * (1 - s)", "s + z * (1 - s)"),
+    ],
+)
+def test_the_command_checks_the_slope_of_an_activation(tmp_path, right, wrong):
+    (tmp_path / "silu.py").write_text(ACTIVATION.replace(right, wrong))
+    python, *words = shlex.split(CHECK_ACTIVATION)
+    assert python == "python"
+    process = run(tmp_path, *words, "-k", "test_every_parameter and silu", "-p", "no:cacheprovider", "-n", "0")
     assert (process.returncode == 0) == (right == wrong), process.stdout
     assert f"{'passed' if right == wrong else 'failed'}" in process.stdout
 
@@ -112,12 +129,12 @@ def test_a_parameter_of_the_block_is_named_and_counted():
         def start(self, net, gate_bias):
             net.gain[:] = 1
 
-        def forward(self, a):
-            np.multiply(a.gain, a.z, a.y)
+        def forward(self, layer):
+            np.multiply(layer.gain, layer.z, layer.y)
 
-        def backward(self, a, dy):
-            a.d_gain[:] = (a.z * dy).sum(axis=1, keepdims=True)
-            np.multiply(a.gain, dy, a.dz)
+        def backward(self, layer, dy):
+            layer.d_gain[:] = (layer.z * dy).sum(axis=1, keepdims=True)
+            np.multiply(layer.gain, dy, layer.dz)
 
     try:
         net = hn.DeepNet(4, 3, 6, 2, "scaled, of a test", np.random.default_rng(0), dtype=np.float64)
@@ -141,12 +158,16 @@ def defined(**members):
         del hn.BLOCKS[block.name]
 
 
-def leaky(self, a):
-    np.maximum(a.z, self.floor * a.z, out=a.y)
+def plain(self, layer):
+    layer.activation.value(layer.z, layer.y)
 
 
-def leaky_backward(self, a, dy):
-    np.multiply(np.where(a.y > 0, 1, self.floor), dy, out=a.dz)
+def leaky(self, layer):
+    np.maximum(layer.z, self.floor * layer.z, out=layer.y)
+
+
+def leaky_backward(self, layer, dy):
+    np.multiply(np.where(layer.y > 0, 1, self.floor), dy, out=layer.dz)
 
 
 def with_floor(self, floor=0.1):
@@ -176,16 +197,16 @@ def test_settings_that_json_cannot_hold_are_refused_before_the_training(data_set
     s = hn.Settings(depth=2, hidden=4, epochs=1, batch_size=32)
     with defined(**LEAKY) as block:
         for floor in (np.float32(0.1), np.zeros(3), float("nan"), {1, 2}):
-            with pytest.raises(ValueError, match="JSON must be able to hold the settings of a block"):
+            with pytest.raises(ValueError, match="JSON must be able to hold the settings of OfATest"):
                 hn.run_one(block(floor), s, data)
 
 
-@pytest.mark.parametrize("name", ["x", "y", "z", "W", "W_t", "dz", "dx", "dH_dy", "slope", "one"])
+@pytest.mark.parametrize("name", ["x", "y", "z", "W", "W_t", "dz", "dx", "dz_H", "dH", "activation", "one"])
 @pytest.mark.parametrize("way", ["kept", "shared", "parameters"])
 def test_a_name_that_is_taken_is_refused_with_the_list(way, name):
     claims = {"parameters": lambda self, hidden: {name: ()}} if way == "parameters" else {way: (name,)}
-    message = r"cannot call an array '\w+'; these names are taken: .*\bactivate, "
-    with defined(forward=lambda self, a: a.activate(a.z, a.y), **claims), pytest.raises(ValueError, match=message):
+    message = r"cannot call an array '\w+'; these names are taken: .*\bactivation, "
+    with defined(forward=plain, **claims), pytest.raises(ValueError, match=message):
         hn.DeepNet(4, 3, 6, 2, "of a test", 0).forward(np.ones((5, 4)))
 
 
@@ -193,7 +214,7 @@ def test_a_name_that_is_taken_is_refused_with_the_list(way, name):
 def test_what_a_block_claims_hides_no_work_array_of_the_net(way):
     x = np.ones((5, 4))
     expected = hn.DeepNet(4, 3, 6, 2, "plain", 0).forward(x)
-    with defined(forward=lambda self, a: a.activate(a.z, a.y), **{way: ("states", "last")}):
+    with defined(forward=plain, **{way: ("states", "last")}):
         np.testing.assert_array_equal(hn.DeepNet(4, 3, 6, 2, "of a test", 0).forward(x), expected)
 
 
@@ -208,15 +229,13 @@ def test_a_parameter_that_would_hide_a_name_of_the_net_is_refused(name):
     "claims",
     [
         {"kept": ("H", "H")},
-        {"kept": ("H_H",)},
-        {"kept": ("H_P", "P")},
         {"kept": ("H",), "shared": ("H",)},
         {"kept": ("d_alpha",), "parameters": lambda self, hidden: {"alpha": ()}},
         {"parameters": lambda self, hidden: {"alpha": (), "d_alpha": ()}},
     ],
 )
 def test_a_name_that_is_claimed_twice_is_refused(claims):
-    with defined(forward=lambda self, a: a.activate(a.z, a.y), **claims):
+    with defined(forward=plain, **claims):
         net = hn.DeepNet(4, 3, 6, 2, "of a test", 0)
         with pytest.raises(ValueError, match="cannot call an array"):
             net.forward(np.ones((5, 4)))
@@ -224,23 +243,23 @@ def test_a_name_that_is_claimed_twice_is_refused(claims):
 
 @pytest.mark.parametrize("name", ["y", "z", "dz", "H", "alpha", "d_alpha"])
 def test_what_replaces_an_array_within_a_block_is_refused(name):
-    def replaces(self, a):
-        setattr(a, name, np.tanh(a.z))
+    def replaces(self, layer):
+        setattr(layer, name, np.tanh(layer.z))
 
     with defined(forward=replaces, kept=("H",), parameters=lambda self, hidden: {"alpha": ()}):
         net = hn.DeepNet(4, 3, 6, 2, "of a test", 0)
         for entry in (net.forward, net.predict):
-            with pytest.raises(AttributeError, match=rf"a\.{name}\[\.\.\.\] = "):
+            with pytest.raises(AttributeError, match=rf"layer\.{name}\[\.\.\.\] = "):
                 entry(np.ones((5, 4)))
 
 
 def test_a_block_may_change_arrays_in_place_and_keep_values_of_its_own():
-    def forward(self, a):
-        a.mine = np.tanh(a.z)
-        a.mine = a.mine + 1
-        a.y[...] = a.x
-        a.y += a.mine
-        a.d_alpha += 0
+    def forward(self, layer):
+        layer.mine = np.tanh(layer.z)
+        layer.mine = layer.mine + 1
+        layer.y[...] = layer.x
+        layer.y += layer.mine
+        layer.d_alpha += 0
 
     with defined(forward=forward, parameters=lambda self, hidden: {"alpha": ()}):
         net = hn.DeepNet(4, 4, 4, 1, "of a test", 0, dtype=np.float64)
@@ -250,13 +269,13 @@ def test_a_block_may_change_arrays_in_place_and_keep_values_of_its_own():
 
 
 def test_a_gate_may_be_read_from_what_the_layers_share():
-    def forward(self, a):
-        a.activate(a.z_H, a.y)
-        a.scratch[:] = a.z_T
+    def forward(self, layer):
+        layer.activation.value(layer.z_H, layer.y)
+        layer.scratch[:] = layer.z_T
 
     x = np.random.default_rng(1).normal(size=(hn.SLICE + 3, 4))
     gates = []
-    for read in (lambda self, a: a.z_T, lambda self, a: a.scratch):
+    for read in (lambda self, layer: layer.z_T, lambda self, layer: layer.scratch):
         with defined(gates=1, shared=("scratch",), forward=forward, transform_gate=read):
             net = hn.DeepNet(4, 3, 6, 3, "of a test", 0, dtype=np.float64)
             gates.append(net.gates(x))
@@ -282,7 +301,7 @@ def refuses_another_kind(block, net, data, path):
         lambda: hn.run_one(block, hn.Settings(), data),
         lambda: net.save(path),
     ):
-        with pytest.raises(ValueError, match=f"is not the block '{block.name}': give each class a name"):
+        with pytest.raises(ValueError, match=f"is not the block '{block.name}': give the class a name"):
             use()
     assert path.read_bytes() == b"old"
 
@@ -308,7 +327,7 @@ def test_settings_that_json_gives_back_otherwise_are_refused(tmp_path, floor):
     with defined(**LEAKY) as block:
         net = hn.DeepNet(4, 3, 6, 2, block(floor), 0)
         for use in (lambda: hn.record_of(net.block), lambda: net.save(tmp_path / "net.npz")):
-            with pytest.raises(ValueError, match="JSON must be able to hold the settings of a block"):
+            with pytest.raises(ValueError, match="JSON must be able to hold the settings of OfATest"):
                 use()
     assert not [*tmp_path.iterdir()]
 
@@ -325,4 +344,77 @@ def test_attributes_that_its_init_does_not_take_are_refused(tmp_path):
             for use in (lambda net=net: hn.record_of(net.block), lambda net=net: net.save(tmp_path / "net.npz")):
                 with pytest.raises(ValueError, match="must be the arguments of its __init__"):
                     use()
+    assert not [*tmp_path.iterdir()]
+
+
+# ---- activations
+
+
+@contextlib.contextmanager
+def defined_activation(**members):
+    """A leaky ReLU for a test, H = z where z > 0, else floor z; forgotten afterwards."""
+
+    def value(self, z, H):
+        np.maximum(z, self.floor * z, out=H)
+
+    def slope(self, z, H, dH_dz):
+        dH_dz[...] = np.where(z > 0, 1, self.floor)
+
+    members = {"__init__": with_floor, "value": value, "slope": slope, "keeps_z": True} | members
+    activation = type("LeakyOfATest", (hn.Activation,), {"name": "leaky, of a test", **members})
+    try:
+        yield activation
+    finally:
+        del hn.ACTIVATIONS[activation.name]
+
+
+def gradient_of(net):
+    x = np.random.default_rng(1).normal(size=(5, 4))
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x), np.array([0, 1, 2, 0, 1]))
+    return net.backward(d_logits).copy()
+
+
+@pytest.mark.parametrize("block", hn.BLOCKS)
+def test_an_activation_that_needs_z_gets_that_of_its_layer(block):
+    """With a floor of 0 it is ReLU, whose slope needs H alone."""
+    with defined_activation() as activation:
+        nets = [hn.DeepNet(4, 3, 6, 5, block, 0, activation=choice) for choice in ("relu", activation(0.0))]
+    np.testing.assert_array_equal(*map(gradient_of, nets))
+
+
+def test_the_settings_of_an_activation_are_saved(tmp_path):
+    path = tmp_path / "net.npz"
+    with defined_activation() as activation:
+        net = hn.DeepNet(4, 3, 6, 2, "highway", 0, activation=activation(0.25))
+        net.save(path)
+        loaded = hn.DeepNet.load(path)
+        assert (type(loaded.activation), loaded.activation.floor) == (activation, 0.25)
+        np.testing.assert_array_equal(gradient_of(loaded), gradient_of(net))
+        assert hn.record_of(net.activation) == {
+            "activation": "leaky, of a test",
+            "activation_settings": {"floor": 0.25},
+        }
+    with pytest.raises(InputError, match="activation 'leaky, of a test' is not one of tanh, relu"):
+        hn.DeepNet.load(path)
+
+
+@pytest.mark.parametrize("activation", [None, 5, hn.Tanh, np.tanh, ["tanh"]])
+def test_what_is_no_activation_is_refused(activation):
+    with pytest.raises(ValueError, match="is not one of tanh, relu"):
+        hn.DeepNet(4, 3, 6, 2, "plain", 0, activation=activation)
+
+
+def test_an_activation_whose_name_is_that_of_another_class_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"highway_networks\.Tanh is the activation 'tanh' already"):
+        type("Another", (hn.Activation,), {"name": "tanh"})
+    heir = type("Heir", (hn.Tanh,), {})()
+    net = hn.DeepNet(4, 3, 6, 2, "plain", 0)
+    vars(net)["activation"] = heir
+    for use in (
+        lambda: hn.DeepNet(4, 3, 6, 2, "plain", 0, activation=heir),
+        lambda: hn.record_of(heir),
+        lambda: net.save(tmp_path / "net.npz"),
+    ):
+        with pytest.raises(ValueError, match="is not the activation 'tanh': give the class a name"):
+            use()
     assert not [*tmp_path.iterdir()]

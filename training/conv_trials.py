@@ -8,14 +8,14 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 import highway_networks as hn
-from plumbing.files import InputError
 from plumbing.statistics import mean_sd_n
-from training import convolutional, protocols
+from training import checkpoints, convolutional, protocols
 from training import images as conv_images
+from training.runs import train_one
 from training.trials import Runner
 
 OF_PROTOCOL = protocols.Protocol._fields
-OF_SETTINGS = tuple(field.name for field in fields(protocols.Settings))
+OF_SETTINGS = tuple(field.name for field in fields(protocols.ConvSettings))
 SETTING = tuple(dict.fromkeys([*OF_PROTOCOL, *OF_SETTINGS]))  # what setting() gives a trial
 FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that pictures alone need
 
@@ -23,15 +23,15 @@ FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that pict
 # ---- What a trial is -------------------------------------------------------------------------------------------------
 
 
-def setting(settings: protocols.Settings, protocol: protocols.Protocol) -> dict:
+def setting(settings: protocols.ConvSettings, protocol: protocols.Protocol) -> dict:
     """The trial of these settings by this protocol; the number of epochs is that of the settings."""
     recipe = protocol._asdict()
     recipe["dropout"] = list(protocol.dropout)
     return {**recipe, **asdict(settings)}
 
 
-def settings_in(trial: dict) -> protocols.Settings:
-    return protocols.Settings(**{name: trial[name] for name in OF_SETTINGS})
+def settings_in(trial: dict) -> protocols.ConvSettings:
+    return protocols.ConvSettings(**{name: trial[name] for name in OF_SETTINGS})
 
 
 def protocol_in(trial: dict) -> protocols.Protocol:
@@ -59,7 +59,7 @@ def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
     path = checkpoint_of(setting, folder, question)
     checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
     images = conv_images.select_images(data, settings)
-    return convolutional.train_one(settings, protocol_in(setting), images, checkpoint)
+    return train_one(settings, protocol_in(setting), images, checkpoint)
 
 
 def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
@@ -71,7 +71,7 @@ def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
     for setting in settings:
         path = checkpoint_of(setting, folder, runner.name)
         if path.exists():
-            check_checkpoint(path, data_of(setting))
+            check_checkpoint(path, setting, data_of(setting))
 
     def logged(setting):
         checkpoint_of(setting, folder, runner.name).unlink(missing_ok=True)
@@ -79,16 +79,13 @@ def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
     return runner.run(function, settings, data_of, logged)
 
 
-def check_checkpoint(path: Path, data: hn.Dataset) -> None:
-    """Says whether another program wrote the checkpoint; raises InputError where it is of other images."""
-    saved = convolutional.Training.load(path)
-    images = conv_images.fingerprint(conv_images.select_images(data, saved.settings))
-    if saved.images != images:
-        advice = "give those, or another --results, or remove it"
-        raise InputError(f"{path} is of other images, or of another order of them: {advice}")
-    begun_here = convolutional.Training(saved.settings, saved.protocol, saved.images)
-    if "commits" in convolutional.differences(saved, begun_here):
-        convolutional.say_of_other_program(path, saved)
+def check_checkpoint(path: Path, setting: dict, data: hn.Dataset) -> None:
+    """Says whether another program wrote the checkpoint; raises InputError where it is of another run."""
+    settings = settings_in(setting)
+    images = conv_images.fingerprint(conv_images.select_images(data, settings))
+    asked = convolutional.Training(settings, protocol_in(setting), images)
+    saved = checkpoints.load_same_run(path, asked)
+    checkpoints.say_of_other_program(path, saved)
 
 
 def without_pictures(result: dict) -> dict:

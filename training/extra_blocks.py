@@ -10,7 +10,7 @@ from highway_networks import Block
 class Residual(Block):
     """y = H + x
 
-    A highway block starts mostly shut; here W_H at the start is scaled instead, by `scale`, or else 1/depth.
+    A highway block starts mostly shut; here W_H at the start is multiplied with `scale`, or else with 1/depth.
     """
 
     name = "residual"
@@ -20,49 +20,57 @@ class Residual(Block):
         self.scale = scale
 
     def start(self, net, gate_bias):
-        net.W_H[:] *= 1 / max(net.depth, 1) if self.scale is None else self.scale
+        scale = self.scale
+        if scale is None:
+            scale = 1 / max(net.depth, 1)
+        net.W_H[:] *= scale
 
-    def forward(self, a):
-        a.activate(a.z, a.H)
-        add(a.x, a.H, a.y)
+    def forward(self, layer):
+        layer.activation.value(layer.z_H, layer.H)
+        add(layer.x, layer.H, layer.y)
 
-    def backward(self, a, dy):
-        a.slope(a.H, a.H)
-        multiply(a.H, dy, a.dz)  # dz = H' dy
+    def backward(self, layer, dy):
+        layer.activation.slope(layer.z_H, layer.H, layer.H)  # H becomes H'
+        multiply(layer.H, dy, layer.dz_H)  # dz_H = H' dy
         return dy  # all of it is carried
 
 
 class HighwayCarry(Block):
     """y = H T + x C, C = sigmoid(W_C x + b_C)    eq. 2
 
-    b_C starts at -gate_bias: C = 1 - T but for the weights.
+    b_C starts at -gate_bias: but for the weights, C = 1 - T.
     """
 
-    name, gates = "highway-carry", 2
-    kept = "H_P_R", "qT_qC"
+    name = "highway-carry"
+    gates = 2
+    kept = ("H", "P", "R", "q_T", "q_C")  # P = H T,  R = x C,  q_T = 1 / T,  q_C = 1 / C
     shared = ("carried",)
 
     def start(self, net, gate_bias):
-        net.b_T[:], net.b_C[:] = gate_bias, -gate_bias
+        net.b_T[:] = gate_bias
+        net.b_C[:] = -gate_bias
 
-    def forward(self, a):
-        a.activate(a.z_H, a.H)
-        multiply(a.z_T, a.minus_log2_e, a.z_T)  # z_T over z_C, both at once
-        exp2(a.z_T, a.z_T)
-        add(a.z_T, a.one, a.qT_qC)  # 1 / T over 1 / C
-        divide(a.H, a.qT, a.P)  # P = H T
-        divide(a.x, a.qC, a.R)  # R = x C
-        add(a.P, a.R, a.y)
+    def forward(self, layer):
+        layer.activation.value(layer.z_H, layer.H)
+        for z, q in ((layer.z_T, layer.q_T), (layer.z_C, layer.q_C)):
+            multiply(z, layer.minus_log2_e, z)
+            exp2(z, z)  # exp(-z)
+            add(z, layer.one, q)  # q = 1 + exp(-z) = 1 / sigmoid(z)
+        divide(layer.H, layer.q_T, layer.P)  # P = H T
+        divide(layer.x, layer.q_C, layer.R)  # R = x C
+        add(layer.P, layer.R, layer.y)
 
-    def backward(self, a, dy):
+    def backward(self, layer, dy):
         """dz_H = H' T dy,  dz_T = (1 - T) H T dy = P (1 - T) dy,  dz_C = (1 - C) x C dy = R (1 - C) dy."""
-        divide(dy, a.qT, a.dH)  # T dy
-        subtract(dy, a.dH, a.dT)  # (1 - T) dy
-        divide(dy, a.qC, a.carried)  # C dy
-        subtract(dy, a.carried, dy)  # dy becomes (1 - C) dy
-        a.slope(a.H, a.H)  # H becomes H'
-        multiply(a.H_P_R, a.dH_dy, a.dz)  # dz_H over dz_T over dz_C
-        return a.carried
+        divide(dy, layer.q_T, layer.dH)  # dH = T dy
+        subtract(dy, layer.dH, layer.dz_T)  # (1 - T) dy
+        multiply(layer.P, layer.dz_T, layer.dz_T)
+        divide(dy, layer.q_C, layer.carried)  # C dy
+        subtract(dy, layer.carried, layer.dz_C)  # (1 - C) dy
+        multiply(layer.R, layer.dz_C, layer.dz_C)
+        layer.activation.slope(layer.z_H, layer.H, layer.H)  # H becomes H'
+        multiply(layer.H, layer.dH, layer.dz_H)  # dz_H = H' dH
+        return layer.carried
 
-    def transform_gate(self, a):
-        return a.one / a.qT
+    def transform_gate(self, layer):
+        return layer.one / layer.q_T

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conv.layers import ConvNet
+from conv.net import ConvNet
 from conv.nets import find_net
 from plumbing.files import InputError
 from training import conv_trials, protocols

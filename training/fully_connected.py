@@ -17,6 +17,7 @@ import highway_networks as hn
 from conv.cifar import load_cifar
 from plumbing.files import InputError
 from training import extra_blocks
+from training.optimizers import SGD
 from training.trials import Runner
 
 WIDTH = {"highway": 50, "plain": 71}
@@ -94,30 +95,12 @@ def make(setting: dict) -> hn.DeepNet:
         setting["layers"] - 1,
         block,
         np.random.default_rng(setting["seed"]),
-        activation=setting["activation"],
+        activation=hn.activation_of(setting["activation"], **setting.get("activation_settings", {})),
         init="he" if setting["activation"] == "relu" else "glorot",
         gate_bias=setting.get("gate_bias", 0.0),
     )
     net.about["pixels"] = pixels_of(setting.get("data_dir"))
     return net
-
-
-class SGD(hn.Optimizer):
-    """Gradient descent with momentum: v = momentum v + lr g, parameters -= v."""
-
-    v: np.ndarray
-
-    def __init__(self, parameters, lr=0.1, momentum=0.9, decay=1.0, clip=math.inf):
-        super().__init__(parameters, lr, clip, decay, states=("v",))
-        self.momentum = momentum
-
-    def _update(self, gradient, scale):
-        momentum, lr = self._scalars(self.momentum, self.lr * (scale or 1))
-        for p, g, s, v in self._parts(gradient):
-            np.multiply(v, momentum, v)
-            np.multiply(g, lr, s)
-            np.add(v, s, v)
-            np.subtract(p, v, p)
 
 
 def sgd(net: hn.DeepNet, setting: dict, steps: int) -> SGD:

@@ -1,4 +1,5 @@
-"""The images that a convolutional net is given: which of a data set, and how they are scaled and moved."""
+"""The images that a convolutional net is trained on:
+which of a data set, and how they are scaled and moved."""
 
 from __future__ import annotations
 
@@ -11,39 +12,53 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 import highway_networks as hn
 from conv.cifar import Pipeline, load_cifar
-from training.protocols import HELD_OUT, Protocol, Settings
+from training.protocols import HELD_OUT, ConvSettings, Protocol
 
 
-def select_images(data: hn.Dataset, settings: Settings) -> hn.Dataset:
-    """The first n_train and n_test images; for validation those to test on are the last of the training images, which
-    are not trained on.  Raises ValueError where there are fewer, and for fewer than one of each."""
-    (x, y, x_test, y_test), n_train, n_test = data[:4], settings.n_train, settings.n_test
+def select_images(data: hn.Dataset, settings: ConvSettings) -> hn.Dataset:
+    """The first n_train training and n_test test images.  With settings.validation, the last
+    HELD_OUT training images are the test images, and are not trained on.
+
+    Raises ValueError for more images than there are, and for fewer than one."""
     if settings.validation:
-        x, y, x_test, y_test = x[:-HELD_OUT], y[:-HELD_OUT], x[-HELD_OUT:], y[-HELD_OUT:]
-    for what, asked, n in (("training", n_train, len(x)), ("test", n_test, len(x_test))):
-        if not 1 <= asked <= n:
-            raise ValueError(f"from 1 to {n} {what} images can be selected, not {asked}")
-    return hn.Dataset(x[:n_train], y[:n_train], x_test[:n_test], y_test[:n_test], *data[4:])
+        data = data._replace(
+            x_train=data.x_train[:-HELD_OUT],
+            y_train=data.y_train[:-HELD_OUT],
+            x_test=data.x_train[-HELD_OUT:],
+            y_test=data.y_train[-HELD_OUT:],
+        )
+    for what, asked, x in (("training", settings.n_train, data.x_train), ("test", settings.n_test, data.x_test)):
+        if not 1 <= asked <= len(x):
+            raise ValueError(f"from 1 to {len(x)} {what} images can be selected, not {asked}")
+    return data._replace(
+        x_train=data.x_train[: settings.n_train],
+        y_train=data.y_train[: settings.n_train],
+        x_test=data.x_test[: settings.n_test],
+        y_test=data.y_test[: settings.n_test],
+    )
 
 
 def shape_of(maps: int, n_pixels: int) -> tuple[int, int, int]:
-    """(maps, side, side) of images of so many pixels; raises ValueError where they are not square."""
+    """(maps, side, side) of images of so many pixels;
+    raises ValueError where they are not square."""
     side = math.isqrt(n_pixels // maps)
     if maps * side**2 != n_pixels:
-        raise ValueError(f"images of {n_pixels} pixels are not {maps} square map{'s' * (maps > 1)}")
+        noun = "map" if maps == 1 else "maps"
+        raise ValueError(f"images of {n_pixels} pixels are not {maps} square {noun}")
     return maps, side, side
 
 
 def check_square(data: hn.Dataset) -> None:
-    """Raises ValueError where the images are not: 16 x 25 pixels are as many as 20 x 20."""
+    """Raises ValueError unless the images are square.
+    Their number of pixels does not tell: 16 x 25 = 20 x 20."""
     rows, columns = data.shape[-2:]
     if rows != columns:
         raise ValueError(f"images of {rows} x {columns} pixels are not square")
 
 
 def fingerprint(data: hn.Dataset) -> dict:
-    """{pixels, classes, crc32}: what tells select_images() images from others; pixels are those of all maps.
-    Raises ValueError where the images are not square."""
+    """{pixels, classes, crc32}, by which a checkpoint knows its images; pixels are those of all
+    maps of an image.  Raises ValueError where the images are not square."""
     check_square(data)
     crc = 0
     for array in data[:4]:
@@ -52,17 +67,24 @@ def fingerprint(data: hn.Dataset) -> dict:
 
 
 def random_shift(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Square images (N, pixels), each moved right and down by -most to most whole pixels; what comes in is 0."""
-    n, side = len(x), math.isqrt(x.shape[1])
+    """Square images (N, pixels), each moved right and down by -most to most whole pixels;
+    pixels that come in are 0."""
+    n = len(x)
+    side = math.isqrt(x.shape[1])
     padded = np.pad(x.reshape(n, side, side), ((0, 0), (most, most), (most, most)))
     down, right = rng.integers(0, 2 * most + 1, (2, n))
-    return sliding_window_view(padded, (side, side), (1, 2))[np.arange(n), down, right].reshape(n, -1)
+    crops = sliding_window_view(padded, (side, side), (1, 2))
+    return crops[np.arange(n), down, right].reshape(n, -1)
 
 
 class Pixels:
-    """What a net is given of MNIST's images, as Pipeline has it for CIFAR's: (n, pixels) uint8 -> float32 in [0, 1), as
-    the authors had them; for training each is moved by at most `shift` pixels.  Raises ValueError for
-    pixels that are no bytes."""
+    """MNIST's images as a net takes them:
+    (n, pixels) uint8 -> float32 in [0, 1), as the authors had them.
+
+    For training each image is moved by at most `shift` pixels.
+    conv.cifar.Pipeline is the same for CIFAR.
+
+    Raises ValueError for pixels that are not bytes."""
 
     def __init__(self, shift: int):
         self.shift = shift
@@ -80,10 +102,14 @@ class Pixels:
 
 
 def inputs_of(protocol: Protocol) -> Pixels | Pipeline:
-    """Raises ValueError for a kind of images that is not known."""
-    return Pixels(protocol.shift) if protocol.images == "pixels" else Pipeline(protocol.images, protocol.shift)
+    """Raises ValueError for an unknown kind of images."""
+    if protocol.images == "pixels":
+        return Pixels(protocol.shift)
+    return Pipeline(protocol.images, protocol.shift)
 
 
 def load_images(data: str, data_dir: str | os.PathLike | None = None) -> hn.Dataset:
     """mnist, cifar-10 or cifar-100; raises InputError where it cannot be had."""
-    return hn.load_mnist(data_dir) if data == "mnist" else load_cifar(data.upper(), data_dir)
+    if data == "mnist":
+        return hn.load_mnist(data_dir)
+    return load_cifar(data.upper(), data_dir)

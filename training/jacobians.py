@@ -14,9 +14,11 @@ STEP = 1e-30  # imaginary
 
 
 def by_complex_step(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
-    """x (N, hidden) -> J (N, hidden, hidden) of one block of a complex128 net: J_ij = Im y_i(x + i STEP e_j) / STEP."""
+    """x (N, hidden) -> J (N, hidden, hidden) of one block of a complex128 net.
+
+    J_ij = Im y_i(x + i STEP e_j) / STEP."""
     n, hidden = x.shape
-    moved = x[:, None] + 1j * STEP * np.eye(hidden)  # (N, hidden, hidden): copy j of an image has unit j moved
+    moved = x[:, None] + 1j * STEP * np.eye(hidden)  # (N, hidden, hidden): of copy j unit j is moved
     _, y = layer_by_layer.block(net, layer, moved.reshape(n * hidden, hidden))
     return y.imag.reshape(n, hidden, hidden).transpose(0, 2, 1) / STEP
 
@@ -28,10 +30,11 @@ def by_formula(net: hn.DeepNet, layer: int, x: np.ndarray) -> dict[str, np.ndarr
     residual    transform: dH/dx      carry: I
     highway     transform: T dH/dx    carry: (1 - T) I    gate: (H - x) dT/dx
     """
-    H = x @ net.W_H[layer].T + net.b_H[layer]
-    net.activate(H, H)
-    dH_dz = np.empty_like(H)
-    net.slope(H, dH_dz)
+    z = x @ net.W_H[layer].T + net.b_H[layer]
+    H = np.empty_like(z)
+    dH_dz = np.empty_like(z)
+    net.activation.value(z, H)
+    net.activation.slope(z, H, dH_dz)
     dH_dx = dH_dz[:, :, None] * net.W_H[layer]
     if net.block.name == "plain":
         return {"transform": dH_dx}

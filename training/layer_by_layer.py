@@ -17,8 +17,9 @@ SLICE = 500  # rows at a time: the arrays of a layer stay in the cache
 def first(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
     """x (N, d_in) -> the output (N, hidden) of the plain first layer: the state that the first block sees."""
     z = x.astype(net.dtype) @ net.W_in.T + net.b_in
-    net.activate(z, z)
-    return z
+    H = np.empty_like(z)
+    net.activation.value(z, H)
+    return H
 
 
 def block(net: hn.DeepNet, layer: int, x: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:

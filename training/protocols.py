@@ -1,8 +1,7 @@
-"""How the convolutional nets are trained: schedules of the rate, protocols, and the settings of a run."""
+"""How the convolutional nets are trained: protocols, and the settings of a run."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,42 +12,23 @@ BATCH = 100
 HELD_OUT = 5000  # the last training images, on which settings are compared
 
 
-def in_steps(progress: float) -> float:
-    """A tenth of the rate after a third of the training, a hundredth after two."""
-    return 0.1 ** min(int(3 * progress), 2)
-
-
-def warm_cosine(progress: float, warm_up: float = 0.15) -> float:
-    """Up in a line, then down along half a cosine to 0."""
-    if progress < warm_up:
-        return progress / warm_up
-    return (1 + math.cos(math.pi * (progress - warm_up) / (1 - warm_up))) / 2
-
-
-def in_late_steps(progress: float) -> float:
-    """A tenth of the rate after 1/2, a hundredth after 3/4, a thousandth after 7/8 of the training."""
-    return 0.1 ** sum(progress >= end for end in (1 / 2, 3 / 4, 7 / 8))
-
-
-SCHEDULES = {"in steps": in_steps, "in late steps": in_late_steps, "warm cosine": warm_cosine}
-
-
 class Protocol(NamedTuple):
-    """How a net is trained, all with Nesterov's momentum 0.9, batches of 100, and biases (and gamma, of batch
-    normalisation) that learn at twice the rate and do not decay.  For another number of epochs the schedule is
-    stretched or squeezed."""
+    """How a net is trained.  For another number of epochs the schedule is stretched or squeezed.
+
+    All protocols have Nesterov's momentum 0.9 and batches of 100; biases, and gamma of batch
+    normalisation, learn at twice the rate and do not decay."""
 
     epochs: int
-    dropout: tuple[float, ...]  # of the input, and where conv/nets.py has more
-    shift: int  # pixels by which a training image is moved at most, each time by others
-    lr: float  # the highest
-    schedule: str
+    dropout: tuple[float, ...]  # rates of the input, and of the other places where conv/nets.py drops units
+    shift: int  # a training image is moved by up to so many pixels, at random in each epoch
+    lr: float  # the highest rate
+    schedule: str  # a name in training/schedules.py
     weight_decay: float
-    decay_of_last: float  # of the last layer's weights
+    decay_of_last: float  # weight decay of the last layer
     init: str  # of the weights: ConvNet's, as first and last
     first: str | float | None = None
     last: str | float = 0.1
-    images: str = "pixels"  # what the net is given: Pixels, or a kind of conv/cifar.py's Pipeline, which mirrors, too
+    images: str = "pixels"  # input of the net: Pixels, or a kind of conv/cifar.py's Pipeline, which also mirrors images
 
     def in_python_numbers(self) -> Protocol:
         """The same without NumPy's scalars, which JSON cannot hold."""
@@ -56,27 +36,70 @@ class Protocol(NamedTuple):
         return same._replace(dropout=tuple(map(python_number, self.dropout)))
 
 
-_RELEASED = Protocol(400, (0.2,) * 4, 8, 0.025, "in late steps", 1e-3, 1e-2, "he", 1.0, 0.05, "contrast")
-_OURS = Protocol(60, (0.0,) * 4, 4, 0.05, "warm cosine", 5e-4, 5e-4, "he", images="standardised")
-PROTOCOLS = {  # of each data set "paper": the authors' released settings; "short": ours
-    "mnist": {  # the short one is what experiments/table1.py chose
-        "paper": Protocol(300, (0.2, 0.3, 0.4, 0.5), 0, 0.01, "in steps", 1e-3, 1e-2, "he"),
-        "short": Protocol(12, (0.0, 0.1, 0.2, 0.3), 1, 0.1, "warm cosine", 5e-4, 5e-4, "uniform"),
-    },
-    # Released are the settings of Table 3's 19 layers.  Of Table 2's nets the paper gives gate biases only in general
-    # (section 2.2), and of their training no settings at all: protocol_of() gives them these, but for one.
-    "cifar-10": {"paper": _RELEASED, "short": _OURS},
-    "cifar-100": {"paper": _RELEASED._replace(last="he"), "short": _OURS},
+# For each data set "paper": the authors' released settings; "short": ours.
+PAPER_ON_MNIST = Protocol(
+    epochs=300,
+    dropout=(0.2, 0.3, 0.4, 0.5),
+    shift=0,
+    lr=0.01,
+    schedule="in steps",
+    weight_decay=1e-3,
+    decay_of_last=1e-2,
+    init="he",
+)
+SHORT_ON_MNIST = Protocol(  # chosen by experiments/table1.py
+    epochs=12,
+    dropout=(0.0, 0.1, 0.2, 0.3),
+    shift=1,
+    lr=0.1,
+    schedule="warm cosine",
+    weight_decay=5e-4,
+    decay_of_last=5e-4,
+    init="uniform",
+)
+# Released are the settings of Table 3's 19 layers.  Of Table 2's nets the paper gives gate biases
+# only in general (section 2.2), and no settings of their training: protocol_of() takes these for
+# them, with another first layer.
+PAPER_ON_CIFAR_10 = Protocol(
+    epochs=400,
+    dropout=(0.2,) * 4,
+    shift=8,
+    lr=0.025,
+    schedule="in late steps",
+    weight_decay=1e-3,
+    decay_of_last=1e-2,
+    init="he",
+    first=1.0,
+    last=0.05,
+    images="contrast",
+)
+PAPER_ON_CIFAR_100 = PAPER_ON_CIFAR_10._replace(last="he")
+SHORT_ON_CIFAR = Protocol(
+    epochs=60,
+    dropout=(0.0,) * 4,
+    shift=4,
+    lr=0.05,
+    schedule="warm cosine",
+    weight_decay=5e-4,
+    decay_of_last=5e-4,
+    init="he",
+    images="standardised",
+)
+PROTOCOLS = {
+    "mnist": {"paper": PAPER_ON_MNIST, "short": SHORT_ON_MNIST},
+    "cifar-10": {"paper": PAPER_ON_CIFAR_10, "short": SHORT_ON_CIFAR},
+    "cifar-100": {"paper": PAPER_ON_CIFAR_100, "short": SHORT_ON_CIFAR},
 }
-# Table 2's nets end in a fully connected layer.  With the first layer's weights from N(0, 1), as the released program
-# draws them for the 19 layers, Highway A diverges within a few steps (results/cifar.json, "first_layer").  The released
-# file asks for a deviation of 0.05, which that program ignores: these nets take it.
+# The first layer of Table 2's nets, which end in a fully connected layer.  With weights from
+# N(0, 1), as the released program draws them for the 19 layers, Highway A diverges within a few
+# steps (results/cifar.json, "first_layer").  The released file asks for a deviation of 0.05, which
+# that program ignores: here these nets take it.
 FIRST_OF_TABLE_2 = 0.05
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a run depends on, and nothing else."""
+class ConvSettings:
+    """What a run of a convolutional net depends on, and nothing else."""
 
     net: str = "mnist-16"
     data: str = "mnist"
@@ -87,17 +110,22 @@ class Settings:
     gate_bias: float = -1.0  # b_T at the start
     n_train: int = 60000
     n_test: int = 10000
-    validation: bool = False  # tested on the last HELD_OUT training images instead
+    validation: bool = False  # True: tested on the last HELD_OUT training images, which are not trained on
 
     def __post_init__(self):
         use_python_numbers(self)
 
-    label = property(lambda s: f"{s.net}, {s.data}, {s.block}, {s.protocol}, seed {s.seed}")
-    tested_on = property(lambda s: "validation" if s.validation else "test")
+    @property
+    def label(self) -> str:
+        return f"{self.net}, {self.data}, {self.block}, {self.protocol}, seed {self.seed}"
+
+    @property
+    def tested_on(self) -> str:
+        return "validation" if self.validation else "test"
 
 
-def protocol_of(settings: Settings, lr: float | None = None) -> Protocol:
-    """The protocol that the settings name; at the rate `lr`, where one is given."""
+def protocol_of(settings: ConvSettings, lr: float | None = None) -> Protocol:
+    """The protocol that the settings name; with the rate `lr`, if one is given."""
     protocol = PROTOCOLS[settings.data][settings.protocol]
     if settings.protocol == "paper" and find_net(settings.net).title == "Table 2":
         protocol = protocol._replace(first=FIRST_OF_TABLE_2)

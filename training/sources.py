@@ -20,7 +20,7 @@ import sysconfig
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
-from highway_networks import BLOCKS, Block
+from highway_networks import ACTIVATIONS, BLOCKS, Named
 from plumbing.files import ROOT, InputError
 
 LEFT_OUT = ("claims", "plumbing", "report")  # folders of the project that compute no trial
@@ -28,15 +28,15 @@ INSTALLED = {"site-packages", "dist-packages"}
 STANDARD_LIBRARY = {Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")}
 
 
-def checksum_of_sources(function, block: str | Block | None = None) -> str:
-    """The checksum of the text that a function runs, and of that of the block which its trial names, wherever that is
-    defined; raises InputError where a source cannot be read."""
+def checksum_of_sources(function, block=None, activation=None) -> str:
+    """The checksum of the text that a function runs, and of the text of its trial's block and activation, given as
+    objects or by name, wherever they are defined; raises InputError where a source cannot be read."""
     names = modules_of(function)
-    block = BLOCKS.get(block, block) if isinstance(block, str) else block
-    if isinstance(block, Block):
-        names.append(type(block).__module__)
-    elif isinstance(block, type):
-        names.append(block.__module__)
+    for part, registry in ((block, BLOCKS), (activation, ACTIVATIONS)):
+        if isinstance(part, Named):
+            names.append(type(part).__module__)
+        elif isinstance(part, str) and part in registry:
+            names.append(registry[part].__module__)
     digests = {hashlib.sha256(text).digest() for text in texts_from(names)}
     return hashlib.sha256(b"".join(sorted(digests))).hexdigest()[:16]
 

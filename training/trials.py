@@ -94,11 +94,13 @@ class Runner:
 
         `data_of(trial)` is the data set that the trial reads, if it reads one; `logged(trial)` is called when the log
         has its result on disk.  A result that has the name of a setting is left out.  Where the source of the function
-        cannot be read, all trials are run.  A trial's `block` may be a Block with settings; a block that is bound to
-        the function, and so in no key, raises ValueError."""
+        cannot be read, all trials are run.  A trial's `block` may be a Block with settings, its `activation` an
+        Activation; one that is bound to the function, and so in no key, raises ValueError."""
         bound = [*getattr(function, "args", ()), *getattr(function, "keywords", {}).values()]
-        if any(isinstance(value, hn.Block) for value in bound):
-            raise ValueError('a block belongs in the trial, {"block": ...}: results are kept by what a trial holds')
+        for value in bound:
+            if isinstance(value, hn.Named):
+                place = f'{{"{value.family}": ...}}'
+                raise ValueError(f"{value} belongs in the trial, {place}: results are kept by what a trial holds")
         keys = [self._key_of(function, trial, data_of) for trial in trials]
         done = self._read_finished()
         todo = [(trial, key) for trial, key in zip(trials, keys, strict=True) if key not in done]
@@ -127,7 +129,7 @@ class Runner:
         if data:
             self.data_sets[data.name] = data.sha256
         try:
-            code = checksum_of_sources(function, trial.get("block"))
+            code = checksum_of_sources(function, trial.get("block"), trial.get("activation"))
         except InputError as error:
             code = None
             self._say_once(f"{error}: none of its trials is taken from {self.log}")
@@ -185,9 +187,9 @@ class Runner:
 
 
 def _key(trial: dict, data: str | None, code: str | None) -> str:
-    block = trial.get("block")
-    if isinstance(block, hn.Block):
-        trial = {**trial, **hn.record_of(block)}
+    for part in (trial.get("block"), trial.get("activation")):
+        if isinstance(part, hn.Named):
+            trial = {**trial, **hn.record_of(part)}
     return json.dumps({"trial": trial, "data": data, "code": code})
 
 
@@ -198,7 +200,7 @@ def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
     data = data_of(trial) if data_of else None
     code = None
     if json.loads(key)["code"]:
-        code = checksum_of_sources(function, trial.get("block"))
+        code = checksum_of_sources(function, trial.get("block"), trial.get("activation"))
     if _key(trial, data and data.sha256, code) != key:
         raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
     computed_at = commit()

@@ -222,7 +222,7 @@ def out_of_memory(*words, **settings):
 
 
 LARGE = {
-    "the data": (hn.files, "read_plain_or_gz", "the data set in "),
+    "the data": (hn, "read_plain_or_gz", "the data set in "),
     "a subset": (hn, "subset", "200 training and 60 test images"),
     "pixels": (hn, "pixels_for", "the pixels of 200 training and 60 test images as float32"),
     "a net": (hn, "zero_rows", "nets of this size: 3 blocks of 8 units"),
@@ -255,7 +255,7 @@ def test_what_is_too_large_of_the_convolutional_nets_is_named(monkeypatch, tmp_p
     monkeypatch.setattr(convolutional, "ConvNet", out_of_memory)
     images = {"pixels": 196, "classes": 3, "crc32": ""}
     with pytest.raises(MemoryError, match="nets of this size: mnist-16 for images of 196 pixels"):
-        convolutional.Training(protocols.Settings(), protocols.PROTOCOLS["mnist"]["short"], images)
+        convolutional.Training(protocols.ConvSettings(), protocols.PROTOCOLS["mnist"]["short"], images)
 
 
 class Images(np.ndarray):

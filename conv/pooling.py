@@ -1,0 +1,160 @@
+"""Pooling: the maximum or the mean of windows."""
+
+from __future__ import annotations
+
+import math
+from operator import index
+
+import numpy as np
+from numpy import add, maximum, multiply, subtract  # called in loops
+
+from conv.layer import Layer, by_columns, columns, in_phases
+
+
+class Pool(Layer):
+    """The maximum of k x k windows `stride` apart; the last windows may overhang the image.
+
+    Takes the maximum over the rows of a window, then over the columns of that.  Raises ValueError
+    for k or stride below 1."""
+
+    def __init__(self, in_shape, k, stride):
+        maps, side = in_shape
+        k = index(k)
+        stride = index(stride)
+        if min(k, stride) < 1:
+            raise ValueError(f"a pooling window and its stride are at least 1, not {k}, {stride}")
+        steps = -(-(side - k) // stride)  # until a window reaches the end of the image
+        steps = min(steps, (side - 1) // stride)  # and none begins behind it
+        super().__init__(in_shape, (maps, steps + 1))
+        self.k = k
+        self.stride = stride
+
+    def make_arrays(self, work, n):
+        arrays = super().make_arrays(work, n)
+        maps, side = self.in_shape
+        out = self.out_shape[1]
+        phases = self.phases
+        # Windows so far apart begin at the same phase of a tile.
+        # y has that many phases, one for each kind of window.
+        arrays.every = math.lcm(phases, self.stride) // self.stride
+        arrays.row_max = work.new("row_max", (out, phases, maps, side // phases, n))  # over the rows of a window
+        arrays.y = work.new("y", (out, arrays.every, maps, -(-out // arrays.every), n))
+        if work.keep:
+            arrays.d_row_max = work.scratch("d_row_max", arrays.row_max.shape[1:])
+            arrays.d_y = work.scratch("d_y", arrays.y.shape[1:])
+            arrays.dx = work.new("dx", arrays.x.shape)
+            arrays.here = None
+            if self.k != self.stride:  # a pixel may lie in several windows or in none
+                arrays.here = work.scratch("here", arrays.row_max.shape[1:])
+        return arrays
+
+    def forward(self, arrays, y, prepare_next):
+        for i in range(self.out_shape[1]):
+            row_max = arrays.row_max[i]
+            largest(self._rows(arrays.x, i), row_max)
+            for parts, top in self._columns(arrays, row_max, arrays.y[i]):
+                largest(parts, top)
+            copy_columns(arrays.y[i], y[i])
+            prepare_next(slice(i, i + 1))
+
+    def backward(self, arrays, dy, needs_dx):
+        """The gradient of a window goes to the first of its largest pixels:
+        a uniform image has several."""
+        overlapping = arrays.here is not None
+        d_row_max = arrays.d_row_max
+        d_y = arrays.d_y
+        if overlapping:
+            arrays.dx[...] = 0
+        for i in range(self.out_shape[1]):
+            row_max = arrays.row_max[i]
+            copy_columns(dy[i], d_y)
+            if overlapping:
+                d_row_max[...] = 0
+            windows = self._columns(arrays, row_max, arrays.y[i])
+            d_windows = self._columns(arrays, d_row_max, d_y)
+            for (parts, top), (d_parts, d_top) in zip(windows, d_windows, strict=True):
+                to_the_largest(parts, top, d_top, d_parts, arrays.here)
+            to_the_largest(self._rows(arrays.x, i), row_max, d_row_max, self._rows(arrays.dx, i), arrays.here)
+        return arrays.dx
+
+    def _rows(self, x, i):
+        """The rows of x in the windows of row i."""
+        return list(x[i * self.stride :][: self.k])
+
+    def _columns(self, arrays, row, y):
+        """For each phase of y, [the columns of `row` in its windows, from left to right],
+        and the columns of y."""
+        out = self.out_shape[1]
+        step = arrays.every * self.stride
+        for phase in range(min(arrays.every, out)):
+            count = len(range(phase, out, arrays.every))
+            parts = [columns(row, phase * self.stride + j, step)[:, :count] for j in range(self.k)]
+            inside = [part for part in parts if part.shape[1]]
+            yield inside, y[phase][:, :count]
+
+
+def copy_columns(source, target) -> None:
+    """Copies a row of images (phases, maps, tiles, n) to one with other phases,
+    as many columns as both have."""
+    step = math.lcm(len(source), len(target))
+    for first in range(step):
+        x = columns(source, first, step)
+        y = columns(target, first, step)
+        count = min(x.shape[1], y.shape[1])
+        y[:, :count] = x[:, :count]
+
+
+def largest(parts, top) -> None:
+    """top = the maximum of the parts, (maps, columns, n) each;
+    all but the first may lack the last columns."""
+    np.copyto(top, parts[0])
+    for part in parts[1:]:
+        here = top[..., : part.shape[-2], :]
+        maximum(here, part, out=here)
+
+
+def to_the_largest(parts, top, d_top, d_parts, here) -> None:
+    """Routes d_top to the first part that attains the maximum, number by number; destroys d_top.
+
+    With scratch `here`, for windows that overlap, it is added to d_parts;
+    with None it is written over them."""
+    for part, d_part in zip(parts, d_parts, strict=True):
+        inside = ..., slice(part.shape[-2]), slice(None)
+        d_left = d_top[inside]  # what no part before has taken
+        if part is parts[-1]:
+            if here is None:
+                np.copyto(d_part, d_left)
+            else:
+                add(d_part, d_left, d_part)
+            continue
+        taken = d_part if here is None else here.reshape(-1)[: part.size].reshape(part.shape)
+        np.equal(part, top[inside], taken)
+        multiply(taken, d_left, taken)
+        subtract(d_left, taken, d_left)
+        if here is not None:
+            add(d_part, taken, d_part)
+
+
+class Average(Layer):
+    """The mean of k x k windows side by side.
+    Raises ValueError where they do not fill the image."""
+
+    def __init__(self, in_shape, k):
+        maps, side = in_shape
+        if k < 1 or side % k:
+            raise ValueError(f"windows of {k} side by side do not fill an image of {side}")
+        super().__init__(in_shape, (maps, side // k))
+        self.k = k
+
+    def forward(self, arrays, y, prepare_next):
+        maps, out = self.out_shape
+        windows = arrays.x.reshape(out, self.k, maps, out, self.k, arrays.n)
+        means = windows.mean(axis=(1, 4))  # (rows, maps, columns, n)
+        y[...] = in_phases(means[:, None], y.shape[1])
+        prepare_next(slice(None))
+
+    def backward(self, arrays, dy, needs_dx):
+        maps, out = self.out_shape
+        d_pixel = by_columns(dy).reshape(out, 1, maps, out, 1, arrays.n) / self.k**2
+        windows = np.broadcast_to(d_pixel, (out, self.k, maps, out, self.k, arrays.n))
+        return windows.reshape(arrays.x.shape).copy()

@@ -1,0 +1,121 @@
+"""Which checkpoint a run goes on from, its own or, as a branch, another one's;
+and where a command keeps them."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from pathlib import Path
+
+from plumbing import files
+from plumbing.files import InputError, check_writable, real_path
+from training.convolutional import Training
+from training.protocols import ConvSettings, Protocol
+
+# ---- The same run ----------------------------------------------------------------------------------------------------
+
+
+def differences(saved: Training, asked: Training) -> dict:
+    """{name: saved value} where two runs differ in their settings, protocol or images."""
+    asked_task = asked.task()
+    return {name: value for name, value in saved.task().items() if value != asked_task[name]}
+
+
+def load_same_run(path: Path, asked: Training) -> Training:
+    """The run in a checkpoint, whatever program wrote it: this is the one rule of resuming.
+
+    `asked` is the same run, not begun.  Raises InputError where it has other settings, another
+    protocol or other images."""
+    saved = Training.load(path)
+    other = differences(saved, asked)
+    if not other:
+        return saved
+    if other.keys() <= asked.images.keys():
+        raise InputError(f"{path} is of other images, or of another order of them: give those, or name another file")
+    asked_task = asked.task()
+    found = ", ".join(f"{name} {value}, not {asked_task[name]}" for name, value in other.items())
+    raise InputError(f"{path} is of another run ({found}): give that run's settings, or name another file")
+
+
+def say_of_other_program(path: Path, saved: Training) -> None:
+    """Says that a checkpoint was written by another program, unless this very program alone wrote
+    it.  Without a clean commit, programs count as different."""
+    now = files.commit()
+    is_known = now is not None and not now.endswith("dirty")
+    if not is_known or saved.commits != [now]:
+        print(f"{path}: trained by {saved.commits}, from now on by {now}: compare with care", file=sys.stderr)
+
+
+def branch(path: Path, settings: ConvSettings, protocol: Protocol, images: dict) -> Training:
+    """The run in a checkpoint, to be continued at another rate: that of `protocol`.
+
+    Its `parent` records the epoch, the rate and the SHA-256 of the checkpoint.
+    Raises InputError for the checkpoint of a run with other settings or images,
+    of a finished run, and of a branch."""
+    training = Training.load(path)
+    asked = Training(settings, protocol, images)
+    other = differences(training, asked).keys() - {"lr"}
+    if other:
+        raise InputError(f"{path} cannot be branched from: only the rate may differ, not {', '.join(sorted(other))}")
+    if training.parent:
+        raise InputError(f"{path} cannot be branched from: it is a branch itself")
+    if training.epochs == settings.epochs:
+        raise InputError(f"{path} cannot be branched from: its {training.epochs} epochs are finished")
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    training.parent = {"epoch": training.epochs, "lr": training.protocol.lr, "sha256": sha256}
+    training.protocol = asked.protocol
+    return training
+
+
+# ---- The files of a command ------------------------------------------------------------------------------------------
+
+
+def net_file(path: Path, seed: int) -> Path:
+    """Where the net of this seed is kept, beside the JSON: run_0.npz for run.json, but
+    run.txt.0.npz for run.txt, so that no two JSON files share a net's name."""
+    name = f"{path.stem}_{seed}" if path.suffix == ".json" else f"{path.name}.{seed}"
+    return real_path(path.with_name(f"{name}.npz"))
+
+
+def unfinished(file: Path) -> Path:
+    """The checkpoint that becomes `file` when all seeds are finished;
+    until then `file` is an earlier run's."""
+    return file.with_name(f"{file.stem}_unfinished.npz")
+
+
+def check_unsaved(file: Path) -> None:
+    """Raises InputError where training from the first epoch would lose the checkpoint
+    of a run that was stopped."""
+    for path in (unfinished(file), file):
+        check_writable(path)
+        if not path.exists():
+            continue
+        saved = Training.load(path)
+        # The unfinished file of a finished net is kept, too:
+        # another seed of its run is still to be finished.
+        if path == unfinished(file) or saved.epochs < saved.settings.epochs:
+            ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
+            raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
+
+
+def checkpoint_to_resume(asked: Training, file: Path, stopped: bool, branch_of: Path | None) -> Path:
+    """The checkpoint that the `asked` run goes on from,
+    or the one that it is to write if it is not begun.
+
+    `stopped` says that some seed of this run was: then a finished net of another run in `file` is
+    an earlier one's, and this seed is not begun.  Raises InputError for a checkpoint of another
+    run; tells the user what is worth knowing."""
+    check_writable(unfinished(file))
+    path = unfinished(file) if unfinished(file).exists() else file
+    begun = path.exists()
+    if begun and stopped and path == file:
+        begun = not differences(Training.load(path), asked)
+    if not begun:
+        start = branch_of or "its first epoch"
+        print(f"{asked.settings.label}: there is no {unfinished(file)}, it starts from {start}", file=sys.stderr)
+        return unfinished(file)
+    saved = load_same_run(path, asked)
+    if branch_of and not saved.parent:
+        raise InputError(f"{path} is not a branch: leave out --branch, or choose another --out")
+    say_of_other_program(path, saved)
+    return path

@@ -1,0 +1,26 @@
+"""Schedules of the learning rate: the progress of the training, from 0 to 1 -> a factor of the rate."""
+
+from __future__ import annotations
+
+import math
+
+
+def in_steps(progress: float) -> float:
+    """A tenth of the rate after 1/3, a hundredth after 2/3."""
+    return 0.1 ** min(int(3 * progress), 2)
+
+
+def in_late_steps(progress: float) -> float:
+    """A tenth of the rate after 1/2, a hundredth after 3/4, a thousandth after 7/8."""
+    steps = sum(progress >= start for start in (1 / 2, 3 / 4, 7 / 8))
+    return 0.1**steps
+
+
+def warm_cosine(progress: float, warm_up: float = 0.15) -> float:
+    """Rises linearly until `warm_up`, then falls along half a cosine to 0."""
+    if progress < warm_up:
+        return progress / warm_up
+    return (1 + math.cos(math.pi * (progress - warm_up) / (1 - warm_up))) / 2
+
+
+SCHEDULES = {"in steps": in_steps, "in late steps": in_late_steps, "warm cosine": warm_cosine}
