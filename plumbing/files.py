@@ -341,7 +341,9 @@ def _git(*words: str) -> bytes:
     """What git prints in this repository; raises SubprocessError where it fails or is too slow."""
     # a GIT_DIR from outside would name another repository
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    command = ("git", f"--git-dir={ROOT / '.git'}", f"--work-tree={ROOT}", *words)  # an empty .git is no repository
+    # an empty .git is no repository; an optional lock would stay, and stop git, where this process is killed
+    here = (f"--git-dir={ROOT / '.git'}", f"--work-tree={ROOT}")
+    command = ("git", "--no-optional-locks", *here, *words)
     process = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, check=True, timeout=GIT_SECONDS)
     return process.stdout.strip()
 
