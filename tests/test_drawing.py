@@ -391,7 +391,7 @@ KNOWN = {"numpy", "matplotlib", "imageio", "plumbing", "report"} | sys.stdlib_mo
 
 
 MORE = {
-    "make_highway_explorer.py": {"highway_networks", "experiments"},  # the page holds a net, and the headline's run
+    "make_highway_explorer.py": {"highway_networks", "training"},  # the page holds a net, and the headline's run
     "report/headline.py": {"highway_networks"},  # the table that the command prints
 }
 REPORTS = sorted(f"report/{path.name}" for path in (ROOT / "report").glob("*.py"))

@@ -63,21 +63,27 @@ def strike(folder, data_set, number, n, begun=False) -> list[tuple[str, int, str
     """
     folder.mkdir()
     words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--out")
-    before = time.perf_counter()
-    assert run("highway_networks.py", *words, folder / "first.json").returncode == 0
-    lives = [time.perf_counter() - before]  # seconds, of the commands that were not struck
+    lives = []  # seconds, of the commands that ended by themselves
+
+    def live(process, timeout):
+        """Lets a command live; raises TimeoutExpired if it lives longer."""
+        if begun:
+            process.stdout.readline()
+        before = time.perf_counter()
+        process.wait(timeout)
+        lives.append(time.perf_counter() - before)
+
+    with start(*words, folder / "first.json") as process:
+        live(process, timeout=60)
+    assert process.returncode == 0
 
     def strike_one(i):
         target = folder / f"{i}.json"
         target.write_text("old")
-        began = time.perf_counter()
+        latest = 1.2 * min(lives)  # two at a time take longer
         with start(*words, target) as process:
-            if begun:
-                process.stdout.readline()
-            latest = min(lives) / 2 if begun else 1.5 * min(lives)  # two at a time take longer
             try:
-                process.wait(timeout=latest * (i + random.random()) / n)
-                lives.append(time.perf_counter() - began)
+                live(process, timeout=latest * (i + random.random()) / n)
             except subprocess.TimeoutExpired:
                 signal_group(process, number)
             stderr = end_of(process)
