@@ -341,6 +341,7 @@ def _git(*words: str) -> bytes:
     """What git prints in this repository; raises SubprocessError where it fails or is too slow."""
     # a GIT_DIR from outside would name another repository
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    variables["GIT_OPTIONAL_LOCKS"] = "0"  # a killed git would leave its lock, which stops the user's next command
     command = ("git", f"--git-dir={ROOT / '.git'}", f"--work-tree={ROOT}", *words)  # an empty .git is no repository
     process = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, check=True, timeout=GIT_SECONDS)
     return process.stdout.strip()

@@ -466,6 +466,19 @@ def test_the_age_of_a_leftover_is_told_by_the_clock_of_its_folder(tmp_path, monk
     assert os.listdir(tmp_path) == []
 
 
+def test_asking_for_the_commit_writes_nothing_in_the_repository(tmp_path, monkeypatch):
+    """A lock of git's, left by a killed run, would stop the user's next git command."""
+    (tmp_path / "program.py").write_text("pass\n")
+    monkeypatch.setattr(files, "ROOT", tmp_path)
+    for words in (["init", "-q"], ["add", "."]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    os.utime(tmp_path / "program.py", (1e9, 1e9))  # an ordinary `git status` would note that in the index
+    index = tmp_path / ".git" / "index"
+    before = index.read_bytes()
+    files._git("status", "--porcelain")
+    assert index.read_bytes() == before
+
+
 @posix
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o777])
 def test_what_is_replaced_keeps_its_permissions(tmp_path, mode):
