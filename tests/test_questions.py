@@ -135,7 +135,13 @@ def test_a_smoke_test(tmp_path, finished, name):
     assert all((tmp_path / "viz" / f"{picture}.png").stat().st_size > 5_000 for picture in pictures)
 
 
-@pytest.mark.parametrize("name", NAMES)
+AS_A_RULE = ("cifar", "gate_bias", "lesion", "optimization")  # a question of every kind; the others with -m thorough
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in AS_A_RULE else pytest.param(name, marks=pytest.mark.thorough) for name in NAMES],
+)
 def test_nothing_is_run_twice_and_a_trial_run_again_gives_the_same(tmp_path, finished, name):
     finished(name, tmp_path)
     log = tmp_path / f"{name}.jsonl"
