@@ -15,9 +15,6 @@ import tempfile
 import time
 from pathlib import Path
 
-if not __package__:  # run as a file, from any folder
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
-
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import numpy as np
 

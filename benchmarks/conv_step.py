@@ -22,10 +22,6 @@ from __future__ import annotations
 import multiprocessing
 import sys
 from functools import partial
-from pathlib import Path
-
-if not __package__:  # run as a file, from any folder
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported

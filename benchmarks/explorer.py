@@ -12,11 +12,6 @@ them.
 from __future__ import annotations
 
 import os
-import sys
-from pathlib import Path
-
-if not __package__:  # run as a file, from any folder
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from benchmarks.report import Report, arguments, end, summarise

@@ -11,14 +11,9 @@ one run mean anything.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from functools import partial
 from itertools import cycle
-from pathlib import Path
-
-if not __package__:  # run as a file, from any folder
-    sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import benchmarks.one_thread  # noqa: F401  first: NumPy and the rivals read their environment when imported

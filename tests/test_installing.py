@@ -20,17 +20,20 @@ from training.trials import Runner
 unix = pytest.mark.skipif(os.name == "nt", reason="a shell's commands")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
-FOLDERS = (".", "experiments", "benchmarks", "docs", "explorer")
-COMMANDS = [
-    path.relative_to(ROOT).as_posix()
-    for folder in FOLDERS
-    for path in sorted((ROOT / folder).glob("*.py"))
-    if '\nif __name__ == "__main__":' in path.read_text(encoding="utf-8")
-]
-MODULES = [
-    "experiments",
-    *(path.removesuffix(".py").replace("/", ".") for path in COMMANDS if path.startswith("bench")),
-]
+
+def commands_in(*folders: str) -> list[str]:
+    """The files that are commands, by their paths from the root."""
+    return [
+        path.relative_to(ROOT).as_posix()
+        for folder in folders
+        for path in sorted((ROOT / folder).glob("*.py"))
+        if '\nif __name__ == "__main__":' in path.read_text(encoding="utf-8")
+    ]
+
+
+COMMANDS = commands_in(".", "experiments", "docs", "explorer")
+BENCHMARKS = [path.removesuffix(".py").replace("/", ".") for path in commands_in("benchmarks")]  # run with -m alone
+MODULES = ["experiments", *BENCHMARKS]
 
 
 def python(*words, cwd):

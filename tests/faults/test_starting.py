@@ -93,7 +93,6 @@ def test_an_isolated_python_without_docstrings_trains(tmp_path, data_set):
         "conv_highway_networks.py",
         "visualize_highway_networks.py",
         "experiments/__main__.py",
-        "benchmarks/step.py",
         "docs/fill.py",
     ],
 )
