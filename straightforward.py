@@ -6,7 +6,8 @@ A batch of N images is a matrix with an image a row, so that the paper's W x + b
 dL/dy, the gradient of the loss with respect to y; so do dx, dz_H and the others.  docs/how_it_works.md walks through
 this file, and says what highway_networks.py does differently to be fast.
 
-A block of your own is a pair of functions like those of `residual`, and a line in BLOCKS.
+A block of your own is a pair of functions like those of `residual`, and a line in BLOCKS; with
+a gate of its own, also its name in WITH_GATE.
 """
 
 import os

@@ -14,6 +14,7 @@ from plumbing.statistics import format_stat, mean_sd_n
 
 PUBLISHED = read_json(ROOT / "data" / "published.json")
 KINDS = ("claim", "count", "open question")
+SOURCES = ("published program", "paper", "the authors' log", "blog", "encyclopedia article")  # the ledger's order
 
 
 class NotMeasured(LookupError):
@@ -40,6 +41,8 @@ class Claim:
     def __post_init__(self):
         if self.kind not in KINDS:
             raise ValueError(f"a claim's kind is {' or '.join(KINDS)}, not {self.kind!r}")
+        if self.kind != "open question" and self.source.split(",")[0] not in SOURCES:
+            raise ValueError(f"a claim's source begins with {', '.join(SOURCES)}; {self.id} has {self.source!r}")
 
 
 def judge(claim: Claim, *records: dict) -> tuple[str, str]:
@@ -59,6 +62,8 @@ def judge(claim: Claim, *records: dict) -> tuple[str, str]:
 
 def verdict_of(parts: list[bool | None]) -> str:
     """The verdict on a claim of several parts, which holds when all of them do."""
+    if not parts:
+        raise ValueError("a claim needs at least one part to be judged by")
     if all(parts):
         return "reproduced"
     if any(parts):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from claims.claim import Claim, NotMeasured, judge
+from claims.claim import SOURCES, Claim, NotMeasured, judge
 from plumbing.files import InputError
 from plumbing.records import seconds_on_two_cores
 
 VERDICTS = ("reproduced", "in part", "not reproduced", "not clear", "not tested")
-SOURCES = ("published program", "paper", "the authors' log", "blog", "encyclopedia article")  # their order
 FOR_NOT_MEASURED = "-"  # in place of measurements
 
 
@@ -15,8 +14,9 @@ def in_order(claims: list[Claim]) -> list[Claim]:
     """Source by source; what nobody claimed comes last."""
 
     def place(claim):
-        source = claim.source.split(",")[0]
-        return claim.kind == "open question", SOURCES.index(source), claim.source
+        if claim.kind == "open question":
+            return len(SOURCES), claim.source
+        return SOURCES.index(claim.source.split(",")[0]), claim.source
 
     return sorted(claims, key=place)
 

@@ -16,7 +16,6 @@ A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is o
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from pathlib import Path
 
@@ -26,105 +25,15 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 from functools import cache
 
 from plumbing.commands import first_line, run_command, run_program
-from plumbing.files import ROOT, InputError, read_json
-from plumbing.records import check_ledger, select
-from report import registry
-from report.tables import cell, of_summary, takes
-from training.committed import checked
-
-NUMBER = r"(?P<file>\w+)\.(?P<key>[\w.+-]+)(?:\[(?P<settings>[^<>\[\]]+)\])?(?::(?P<digits>\d))?"
-NAME = r"<!-- ((?!end )[\w.-]+(?:\[[^<>\[\]]+\])?(?::\d)?|(?:verdict|judged): [^<>]+) -->"
-MARK = re.compile(NAME + r"(?:(?!<!--).)*<!-- end -->", re.S)
-registry.import_all()
-
-
-def pages(root: Path = ROOT) -> list[Path]:
-    return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
-
-
-def fill(text: str, read) -> str:
-    """The text with what stands between its comments filled in anew; read(name) gives the JSON of that name.
-
-    Raises InputError for a comment that nothing is known of, for one without its end, and for results that lack what
-    it needs.
-    """
-    stray = re.search(f"{NAME}|<!-- end -->", MARK.sub("", text))
-    if stray:
-        raise InputError(f"{stray[0]} stands alone: a number stands between <!-- NAME --> and <!-- end -->")
-
-    def filled(match):
-        try:
-            value = value_of(match[1], read).replace("<", "&lt;")  # no comment, and no tag, comes from a JSON
-            return f"<!-- {match[1]} -->{value}<!-- end -->"
-        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-            raise InputError(f"<!-- {match[1]} --> cannot be filled in: {error!r}") from error
-
-    return MARK.sub(filled, text)
-
-
-def value_of(name: str, read) -> str:
-    column, is_claim, claim_id = name.partition(": ")
-    if is_claim:
-        claim = select(read("results/claims.json")["trials"], id=claim_id)
-        verdict = cell(claim["verdict"])
-        return verdict if column == "verdict" else f"{cell(claim['ours'])} | {verdict}"
-    if name.startswith("takes-"):
-        return takes(read, name.removeprefix("takes-"))
-    if name in registry.TABLES:
-        return registry.TABLES[name](read)
-    mark = re.fullmatch(NUMBER, name)
-    if not mark:
-        raise LookupError(f"{name} is neither FILE.KEY nor a table that report/ registers")
-    summary = read(f"results/{mark['file']}.json")["summary"]
-    value = number_in(summary, mark["key"], mark["settings"] or "")
-    return of_summary(value, mark["key"], int(mark["digits"] or 0))
-
-
-def number_in(summary: list[dict] | dict, key: str, settings: str):
-    """`key` of the one row that has it and these settings, "block=highway, layers=100"; a benchmark's summary has no
-    rows."""
-    if isinstance(summary, dict):
-        return summary[key]
-    wanted = dict(part.strip().split("=") for part in settings.split(",")) if settings else {}
-    rows = [row for row in summary if key in row]
-    rows_as_text = [{name: setting_as_text(row[name]) for name in wanted if name in row} for row in rows]
-    place = rows_as_text.index(select(rows_as_text, **wanted))
-    return rows[place][key]
-
-
-def setting_as_text(value) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def committed(name: str):
-    """The JSON of this name, from the repository's root.
-
-    Raises InputError for one that the pages are not about, and for a ledger that was made of other results."""
-    record = checked(Path(name).stem, read_json(ROOT / name))
-    if name == "results/claims.json":
-        check_ledger(record, lambda judged: read_json(ROOT / judged))
-    return record
-
-
-def changed_pages(read) -> dict[Path, bytes]:
-    """The pages that are others once they are filled in, with their text; read(name) gives the JSON of that name."""
-    changed = {}
-    for page in pages():
-        try:
-            before = page.read_bytes()
-            text = fill(before.decode(), read).encode()
-        except ValueError as error:  # InputError is one, and so is a page that is not text
-            raise InputError(f"{page.relative_to(ROOT)}: {error}") from error
-        if text != before:
-            changed[page] = text
-    return changed
+from report.pages import changed_pages, pages
+from training.committed import read_committed
 
 
 def main(argv=None) -> int:
     argparse.ArgumentParser(prog="docs/fill.py", description=first_line(__doc__)).parse_args(argv)
 
     def work(save):
-        changed = changed_pages(cache(committed))
+        changed = changed_pages(cache(read_committed))
         if changed:
             save(changed)
         print(f"{len(changed)} of {len(pages())} pages changed")

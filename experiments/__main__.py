@@ -23,13 +23,13 @@ from functools import cache, partial
 
 from claims import ledger
 from claims.claim import Claim, judge, shown
-from docs import fill
 from experiments.question import Question, all_questions, find_question, question_names
 from plumbing.commands import number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, Lock, check_writable, environment, json_bytes, read_json, write_json
 from plumbing.processes import MOST_JOBS, all_cores
 from plumbing.records import checksum, load_record, load_results, seconds_on_two_cores
 from plumbing.statistics import format_stat
+from report.pages import changed_pages
 from training import committed, finished
 from training.trials import Runner
 
@@ -192,8 +192,12 @@ def read_results(folder: Path) -> dict[str, dict]:
     wanted |= {name for file in wanted for name in needs().get(file, ())}
     records = {}
     for name in sorted(wanted):
+        path = folder / path_of(name)
+        if not path.exists():
+            how = committed.COMMANDS.get(name, f"{PROGRAM} {name}")
+            raise InputError(f"{path} is missing: {how} makes it")
         load = load_record if name in committed.COMMANDS else load_results
-        records[name] = committed.checked(name, load(folder / path_of(name)))
+        records[name] = committed.checked(name, load(path))
     return records
 
 
@@ -267,7 +271,7 @@ def add_runs(argv) -> int:
             results["command"] = results["command"].replace(f"{PROGRAM}.", f"{PROGRAM} ")
             judged = judged_record(read_results(ROOT) | {args.question: results})
             new = {f"results/{args.question}.json": results, "results/claims.json": judged}
-            pages = fill.changed_pages(cache(lambda name: new.get(name) or fill.committed(name)))
+            pages = changed_pages(cache(lambda name: new.get(name) or committed.read_committed(name)))
             save({ROOT / name: json_bytes(record) for name, record in new.items()} | pages)
             print(f"{path}: {len(args.runs)} runs added; {len(pages)} pages changed")
 

@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT
 
 from claims import ledger
-from claims.claim import PUBLISHED, Claim, about_trials, judge, sample, shown, verdict_of
+from claims.claim import PUBLISHED, SOURCES, Claim, about_trials, judge, sample, shown, verdict_of
 from claims.rules import below
 from experiments import __main__ as command_line
 from experiments.question import all_questions
@@ -113,6 +113,17 @@ def test_the_kind_of_a_claim_is_known():
         replace(claim_about(), kind="opinion")
 
 
+def test_the_source_of_a_claim_is_known():
+    with pytest.raises(ValueError, match="low has 'nobody'"):
+        replace(claim_about(), source="nobody")
+    replace(claim_about(), source="nobody", kind="open question")
+
+
+def test_a_claim_without_parts_is_not_reproduced():
+    with pytest.raises(ValueError, match="at least one part"):
+        verdict_of([])
+
+
 # ---- The ledger ------------------------------------------------------------------------------------------------------
 
 
@@ -133,7 +144,7 @@ def test_every_claim_is_judged(rows):
     assert len(rows) == len(command_line.all_claims())
     assert len({row["claim"] for row in rows}) == len({row["id"] for row in rows}) == len(rows)
     for row in rows:
-        assert row["source"].startswith(ledger.SOURCES)
+        assert row["source"].startswith(SOURCES)
         verdict = row["verdict"].split(";")[0].split(":")[0].split(",")[0]
         assert verdict in (*ledger.VERDICTS, "reproduced in another recipe", *NOT_TESTED)
         assert "|" not in row["ours"] + row["note"] + row["claim"]
@@ -261,7 +272,7 @@ def test_results_that_lack_a_number_are_refused_in_one_line(records):
 
 
 def test_results_that_are_missing_are_named(tmp_path):
-    with pytest.raises(InputError, match=r"blocks\.json cannot be read as JSON"):
+    with pytest.raises(InputError, match=r"blocks\.json is missing: python -m experiments blocks makes it"):
         command_line.read_results(tmp_path)
 
 

@@ -19,14 +19,15 @@ from conftest import ROOT, one_line_error
 
 import conv_highway_networks as cn
 import highway_networks as hn
-from docs import fill
 from experiments import __main__ as command_line
 from experiments import cifar
 from experiments.question import find_question, question_names
 from plumbing.files import InputError, read_json
+from report import pages as fill
 from report import registry
 from report.table1 import difference
 from report.tables import of_summary
+from training import committed as committed_records
 from training import conv_trials, protocols
 from training.committed import COMMANDS as COMMANDS_OF_RUNS
 from training.committed import checked
@@ -386,8 +387,8 @@ def test_runs_of_other_settings_or_data_are_not_judged_and_fill_nothing(tmp_path
     for other in ("run", "run_sweep", "run_seeds", "run_fashion"):
         of_its_own = record | change if other == name else READ(f"{other}.json")
         (tmp_path / f"{other}.json").write_text(json.dumps(of_its_own))
-    monkeypatch.setattr(fill, "ROOT", tmp_path)
-    refused = [lambda: fill.committed(f"{name}.json")]
+    monkeypatch.setattr(committed_records, "ROOT", tmp_path)
+    refused = [lambda: committed_records.read_committed(f"{name}.json")]
     if name in ("run_sweep", "run_seeds"):  # the others bear on no claim
         refused.append(lambda: command_line.read_results(tmp_path))
     for work in refused:
@@ -424,7 +425,7 @@ def results_in(folder: Path, monkeypatch) -> Path:
     shutil.copytree(ROOT / "results", folder / "results", ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
     for name in COMMANDS_OF_RUNS:
         shutil.copy(ROOT / f"{name}.json", folder)
-    monkeypatch.setattr(fill, "ROOT", folder)
+    monkeypatch.setattr(committed_records, "ROOT", folder)
     return folder / "results"
 
 
@@ -432,7 +433,7 @@ def results_in(folder: Path, monkeypatch) -> Path:
 def test_a_ledger_that_is_not_what_the_rules_say_fills_nothing(tmp_path, monkeypatch, where):
     """Edited by hand, or older than the results."""
     results = results_in(tmp_path, monkeypatch)
-    assert fill.committed("results/claims.json") == READ("results/claims.json")
+    assert committed_records.read_committed("results/claims.json") == READ("results/claims.json")
     name = "factor_model" if where == "results" else "claims"
     record = copy.deepcopy(READ(f"results/{name}.json"))
     if where == "verdict":
@@ -443,7 +444,7 @@ def test_a_ledger_that_is_not_what_the_rules_say_fills_nothing(tmp_path, monkeyp
         record["trials"] = record["trials"][:300]
     (results / f"{name}.json").write_text(json.dumps(record))
     with pytest.raises(InputError, match=r"claims\.json (is not as it was written|was made of another)"):
-        fill.committed("results/claims.json")
+        committed_records.read_committed("results/claims.json")
 
 
 def test_a_trial_that_is_there_twice_is_not_counted_twice():
@@ -458,7 +459,10 @@ def test_a_smoke_test_is_no_evidence(tmp_path, monkeypatch):
     record = READ("results/jacobian.json")
     quick = record | {"settings": record["settings"] | {"budget": "quick"}}
     (results_in(tmp_path, monkeypatch) / "jacobian.json").write_text(json.dumps(quick))
-    for work in (lambda: fill.committed("results/jacobian.json"), lambda: command_line.read_results(tmp_path)):
+    for work in (
+        lambda: committed_records.read_committed("results/jacobian.json"),
+        lambda: command_line.read_results(tmp_path),
+    ):
         with pytest.raises(InputError, match=r"jacobian\.json is a smoke test"):
             work()
 

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from pathlib import Path
 
 import highway_networks as hn
-from plumbing.files import InputError
-from plumbing.records import PAIR
+from plumbing.files import ROOT, InputError, read_json
+from plumbing.records import PAIR, check_ledger
 
 SEEDS = "python highway_networks.py --seeds 0,1,2"
 COMMANDS = {
@@ -19,6 +20,17 @@ COMMANDS = {
     "run_fashion": f"{SEEDS} --data-dir /usr/share/datasets/fashion-mnist --out run_fashion.json",
 }
 DATA = {"run_fashion": "fashion-mnist"}  # of the others: MNIST
+
+
+def read_committed(name: str) -> dict:
+    """The JSON of this name, "results/lesion.json", from the repository's root.
+
+    Raises InputError for one that the pages are not about, and for a ledger that was edited or made of other results.
+    """
+    record = checked(Path(name).stem, read_json(ROOT / name))
+    if name == "results/claims.json":
+        check_ledger(record, lambda judged: read_json(ROOT / judged))
+    return record
 
 
 def checked(name: str, record: dict) -> dict:
