@@ -34,8 +34,8 @@ def fill(text: str, read) -> str:
         try:
             value = value_of(match[1], read).replace("<", "&lt;")  # no comment, and no tag, comes from a JSON
             return f"<!-- {match[1]} -->{value}<!-- end -->"
-        except InputError:
-            raise
+        except InputError as error:
+            raise InputError(f"<!-- {match[1]} --> cannot be filled in: {error}") from error
         except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
             raise InputError(f"<!-- {match[1]} --> cannot be filled in: {error!r}") from error
 
