@@ -1,9 +1,9 @@
 """ByteDMD, a price of data movement: reading a byte at depth d of a stack costs ceil(sqrt(d)).
 
-All values lie on one stack, the last touched on top.  A Tape records instructions, whole arrays of
-them at a time; the reads are priced afterwards.  The depth of a value is the number of values that
-were touched since it was and will be read again, itself included.  It is counted for all n reads
-at once, bit by bit as in a radix sort, in n log n.
+All values lie on one stack, the last touched on top.  A Tape records instructions, whole arrays
+of them at a time; the reads are priced afterwards.  The depth of a value counts itself and the
+values touched after it that will be read again.  It is counted for all n reads at once, bit by
+bit as in a radix sort, in n log n.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Tape:
 
     def __init__(self):
         self.kinds: list[str] = []  # the names of the kinds, in the order of their first values
-        self._kind_of: list[np.ndarray] = []  # of all values in their order, the place in `kinds`
+        self._kind_of: list[np.ndarray] = []  # of each value: an index of `kinds`
         self._n = 0  # values so far
         # of all instructions in their order
         self._inputs = [np.empty((0, 2), np.int32)]  # two values, or NONE
@@ -42,7 +42,7 @@ class Tape:
 
         Raises ValueError when called again."""
         if self._initial is not None:
-            raise ValueError("arguments are there before the first instruction, and once")
+            raise ValueError("arguments() comes before the first instruction, and only once")
         values = [self._new(kind, shape) for kind, shape in shapes.items()]
         self._initial = np.concatenate([argument.ravel() for argument in reversed(values)])
         return values
@@ -115,7 +115,8 @@ class Tape:
         return np.setdiff1d(self._initial, np.concatenate(self._inputs))
 
     def touches(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every touch in its order: the value, the instruction (-1 at the start), whether it is a read.
+        """For every touch, in order: its value, its instruction (-1: at the start), whether it is
+        a read.
 
         An instruction touches its inputs, then its output."""
         inputs = np.concatenate(self._inputs)
@@ -135,7 +136,8 @@ class Tape:
         )
 
     def depths(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every read in its order: the depth in values, the kind as an index of `kinds`, the instruction."""
+        """For every read, in order: its depth in values, its kind (an index of `kinds`), its
+        instruction."""
         values, when, is_read = self.touches()
         before, after = reads_and_touches_before(values)
         instruction = when[after]
@@ -155,9 +157,10 @@ class Tape:
 
 
 def reads_and_touches_before(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The values of all touches -> the place of every read, and, first, that of the touch of its value before it.
+    """The values of all touches -> (before, read): the place of every read, and the place of
+    the previous touch of its value.
 
-    The places before ascend, and none stands twice."""
+    `before` ascends, without repeats."""
     by_value = np.argsort(values, kind="stable")
     same = values[by_value[1:]] == values[by_value[:-1]]
     before = by_value[:-1][same]

@@ -1,5 +1,4 @@
-"""Which checkpoint a run goes on from, its own or, as a branch, another one's;
-and where a command keeps them."""
+"""Checkpoints: which one a run resumes, or branches from, and where a command keeps them."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ def differences(saved: Training, asked: Training) -> dict:
 
 
 def load_same_run(path: Path, asked: Training) -> Training:
-    """The run in a checkpoint, whatever program wrote it: this is the one rule of resuming.
+    """The run in a checkpoint, by whatever commit: the one rule of resuming.
 
     `asked` is the same run, not begun.  Raises InputError where it has other settings, another
     protocol or other images."""
@@ -31,15 +30,15 @@ def load_same_run(path: Path, asked: Training) -> Training:
     if not other:
         return saved
     if other.keys() <= asked.images.keys():
-        raise InputError(f"{path} is of other images, or of another order of them: give those, or name another file")
+        raise InputError(f"{path} is of other images, or of these in another order: give those, or name another file")
     asked_task = asked.task()
     found = ", ".join(f"{name} {value}, not {asked_task[name]}" for name, value in other.items())
     raise InputError(f"{path} is of another run ({found}): give that run's settings, or name another file")
 
 
 def say_of_other_program(path: Path, saved: Training) -> None:
-    """Says that a checkpoint was written by another program, unless this very program alone wrote
-    it.  Without a clean commit, programs count as different."""
+    """Prints a warning unless this very commit alone trained the checkpoint.  A commit that is
+    dirty or unknown counts as another."""
     now = files.commit()
     is_known = now is not None and not now.endswith("dirty")
     if not is_known or saved.commits != [now]:
@@ -102,9 +101,9 @@ def checkpoint_to_resume(asked: Training, file: Path, stopped: bool, branch_of: 
     """The checkpoint that the `asked` run goes on from,
     or the one that it is to write if it is not begun.
 
-    `stopped` says that some seed of this run was: then a finished net of another run in `file` is
-    an earlier one's, and this seed is not begun.  Raises InputError for a checkpoint of another
-    run; tells the user what is worth knowing."""
+    `stopped`: some seed of this run was stopped.  If `file` then holds another run's net, that is
+    an older run's, and this seed is not begun.  Raises InputError for a checkpoint of another
+    run; prints what the user should know."""
     check_writable(unfinished(file))
     path = unfinished(file) if unfinished(file).exists() else file
     begun = path.exists()

@@ -1,6 +1,6 @@
-"""What the committed records must be: run*.json what their commands write, results/*.json no smoke tests.
+"""Checks committed records: run*.json is what its command writes, results/*.json no smoke test.
 
-The pages and the claims speak of these settings and data, and of no others."""
+The pages and the claims are about these settings and data only."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from training.trials import Runner
 OF_PROTOCOL = protocols.Protocol._fields
 OF_SETTINGS = tuple(field.name for field in fields(protocols.ConvSettings))
 SETTING = tuple(dict.fromkeys([*OF_PROTOCOL, *OF_SETTINGS]))  # what setting() gives a trial
-FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that pictures alone need
+FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only pictures need
 
 
 # ---- What a trial is -------------------------------------------------------------------------------------------------
@@ -47,7 +47,8 @@ def kind_of(trial: dict) -> str:
 
 
 def checkpoint_of(setting: dict, folder: str, question: str) -> Path:
-    """Where a trial keeps its last epoch.  The name tells the trial; the file, which program wrote it."""
+    """The checkpoint of a trial.  Its name identifies the trial; its contents, the commit that
+    wrote it."""
     checksum = zlib.crc32(json.dumps(setting, sort_keys=True).encode())
     words = [str(setting[name]) for name in ("net", "data", "block", "protocol", "seed")]
     return Path(folder) / f"{question}_{'_'.join(words)}_{checksum:08x}.npz"
@@ -66,7 +67,7 @@ def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
     """runner.run(); removes the checkpoint of a trial once the log has its result on disk, and no sooner.
 
     Names the checkpoints that another program wrote; `commits` in the results names that program, too.
-    Raises InputError for a checkpoint of other images, lest train() begins anew in its place."""
+    Raises InputError for a checkpoint of other images, rather than let train() start over."""
     folder = str(runner.folder)
     for setting in settings:
         path = checkpoint_of(setting, folder, runner.name)
@@ -89,7 +90,7 @@ def check_checkpoint(path: Path, setting: dict, data: hn.Dataset) -> None:
 
 
 def without_pictures(result: dict) -> dict:
-    """The result less what pictures alone need."""
+    """The result without what only pictures need."""
     return {name: value for name, value in result.items() if name not in FOR_PICTURES}
 
 
@@ -97,7 +98,7 @@ def without_pictures(result: dict) -> dict:
 
 
 def by_kind(trials: list[dict]) -> list[list[dict]]:
-    """The runs of each kind, which differ in their seed alone, in the order of the first."""
+    """The runs, grouped by kind (all but the seed), in order of first appearance."""
     groups = {}
     for trial in trials:
         groups.setdefault(kind_of(trial), []).append(trial)
@@ -120,6 +121,6 @@ def row_of(runs: list[dict]) -> dict:
 
 
 def seconds_per_epoch(runs: list[dict]) -> float | None:
-    """Of the fastest run, for the machine may have been busy during others; None where all diverged."""
+    """Of the fastest run: during others the machine may have been busy.  None if all diverged."""
     seconds = [run["wallclock_sec"] / run["epochs"] for run in runs if not run["diverged"]]
     return round(min(seconds), 1) if seconds else None

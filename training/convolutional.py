@@ -87,7 +87,7 @@ class Training:
 
     @property
     def epochs(self) -> int:
-        """How many are finished."""
+        """The number of finished epochs."""
         return len(self.history["epoch"])
 
     def forward(self, x: np.ndarray) -> np.ndarray:
@@ -126,9 +126,8 @@ class Training:
         return {**protocol, **self.images, **asdict(self.settings)}
 
     def check_whole(self) -> None:
-        """Raises ValueError within an epoch, where the run was interrupted or diverged: its
-        state is of no epoch.  Also raises it where steps were made outside train_conv(),
-        which the history lacks."""
+        """Raises ValueError if the run was interrupted or diverged within an epoch, and if it
+        made steps outside train_conv(), which the history lacks."""
         if self.within_epoch:
             raise ValueError(f"the run ended within epoch {self.epochs + 1}: load() what was saved before")
         steps = self.epochs * self.steps_of_epoch
@@ -137,7 +136,7 @@ class Training:
             raise ValueError(f"{self.epochs} epochs in the history are {steps} steps, not {self.steps}: {advice}")
 
     def _check_history(self) -> None:
-        """Raises ValueError where it is not that of whole epochs."""
+        """Raises ValueError unless it is a history of whole epochs."""
         if [*self.history] != [*self.COLUMNS] or self.history["epoch"] != [*range(1, self.epochs + 1)]:
             raise ValueError("the history is not that of whole epochs")
         if {len(column) for column in self.history.values()} != {self.epochs} or self.epochs > self.settings.epochs:
@@ -245,7 +244,7 @@ def train_conv(
     """Trains until the last epoch of the settings;
     after each epoch writes the checkpoint and calls report(row).
 
-    With `stop_after` it ends after that epoch, if this is an earlier one.  The schedule remains
+    With `stop_after` it ends after that epoch, unless it ends before.  The schedule remains
     that of all epochs: a run that load() restores goes on as if it had not been stopped.
 
     A run that diverges stops there: its history ends with the last whole epoch, and `diverged`

@@ -1,10 +1,10 @@
 """Finished trainings as trials: what conv_highway_networks.py wrote, beside the trials that are there.
 
 A training of hours is run by conv_highway_networks.py, anywhere, and travels as the JSON that it wrote.
-Runs that were stopped, and branches, are kept apart from whole runs.  Refused are
+Runs that were stopped, and branches, are kept apart from whole runs.  It refuses
 
     runs on other images than the question's, or on a part of them
-    runs of the paper's protocol with other settings than that has
+    runs of the paper's protocol whose settings differ from it
     runs with other settings than those of their kind
     runs that are there already
 """
@@ -71,7 +71,7 @@ def add_trial(question, trials: dict, group: str, trial: dict) -> None:
 
 
 def check_whole_run(question, others: list[dict], trial: dict) -> None:
-    """Raises ValueError where it is one of the others, or one of its kind has other settings."""
+    """Raises ValueError for a duplicate, and where a trial of its kind has other settings."""
     identity = identity_of(trial)
     for other in map(identity_of, others):
         if other == identity:
@@ -106,8 +106,8 @@ def command_of(record: dict, run: dict) -> str:
 def finished_trial(record: dict, run: dict) -> dict:
     """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
 
-    Raises ValueError for a run that contradicts itself, and for one of the paper's protocol with other
-    settings than that has; a branch may have another rate."""
+    Raises ValueError for a run that contradicts itself, and for one of the paper's protocol whose
+    settings differ from it; a branch may have another rate."""
     settings = conv_trials.settings_in(run)
     protocol = conv_trials.protocol_in(record)
     trial = {**conv_trials.setting(settings, protocol), **run}

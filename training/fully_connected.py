@@ -82,7 +82,8 @@ def images_of(setting: dict) -> Images:
 
 
 def make(setting: dict) -> hn.DeepNet:
-    """The net of a trial, from its seed; initialised normally: He's way for ReLU, Glorot's for tanh."""
+    """The net of a trial, from its seed; initialised from normal distributions: He's for ReLU,
+    Glorot's for tanh."""
     data = data_of(setting)
     block = hn.block_of(setting["block"], **setting.get("block_settings", {}))
     if "scale" in setting:
@@ -104,7 +105,8 @@ def make(setting: dict) -> hn.DeepNet:
 
 
 def sgd(net: hn.DeepNet, setting: dict, steps: int) -> SGD:
-    """`rate` is lr / (1 - momentum), the effective step; `decay` that of an epoch of so many steps."""
+    """`rate` is the effective step, lr / (1 - momentum); `decay` is per epoch, of so many
+    steps."""
     lr = setting["rate"] * (1 - setting["momentum"])
     decay = setting["decay"] ** (1 / steps)
     return SGD(net.parameters, lr, setting["momentum"], decay=decay, clip=setting["clip"])
@@ -152,7 +154,8 @@ def skipped(net: hn.DeepNet) -> hn.DeepNet:
 
 
 def train_and_skip(setting: dict) -> tuple[hn.DeepNet, dict]:
-    """As train(), with the test accuracy of the trained net with all its blocks skipped."""
+    """As train(); also gives the test accuracy of the trained net when all its blocks are
+    skipped."""
     net, result = train(setting)
     return net, {**result, "skipped_accuracy": measure(skipped(net), setting)["test_accuracy"]}
 

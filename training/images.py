@@ -57,8 +57,8 @@ def check_square(data: hn.Dataset) -> None:
 
 
 def fingerprint(data: hn.Dataset) -> dict:
-    """{pixels, classes, crc32}, by which a checkpoint knows its images; pixels are those of all
-    maps of an image.  Raises ValueError where the images are not square."""
+    """{pixels, classes, crc32}, by which a checkpoint recognises its images; pixels counts those
+    of all maps.  Raises ValueError where the images are not square."""
     check_square(data)
     crc = 0
     for array in data[:4]:

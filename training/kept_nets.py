@@ -58,7 +58,7 @@ def data_sets(runner: Runner) -> dict[str, dict]:
 
 
 def by_data_set(trials: list[dict]) -> dict[str, list[dict]]:
-    """The trials on each data set, in the order of their first."""
+    """The trials, grouped by data set, in order of first appearance."""
     groups = {}
     for trial in trials:
         groups.setdefault(trial["data"], []).append(trial)

@@ -86,11 +86,11 @@ def in_dtype(net: hn.DeepNet, dtype) -> hn.DeepNet:
 
 
 def gradient_flow(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> tuple[list[float], float]:
-    """How the gradient of the loss on images x (N, d_in) with labels y (N,) comes back, in float64.
+    """(norms, identity): how the loss's gradient comes back through the layers, in float64.
 
-    First, for every layer, the plain one first: |dL/dx_l| for its output x_l and the loss L of one image, a mean over
-    images, four digits.  Second, the identity part of the gradient: the product of C over all blocks, a mean over
-    units and images."""
+    norms: for each layer's output x_l, from the plain layer up, |dL/dx_l|, where L is the loss
+    of one image; a mean over images, four digits.  identity: the product of C over all blocks,
+    a mean over units and images.  Images x (N, d_in), labels y (N,)."""
     net = in_dtype(net, np.float64)
     states = [first(net, x)]
     states += [y_l for *_, y_l in walk(net, states[0])]

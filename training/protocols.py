@@ -25,7 +25,7 @@ class Protocol(NamedTuple):
     schedule: str  # a name in training/schedules.py
     weight_decay: float
     decay_of_last: float  # weight decay of the last layer
-    init: str  # of the weights: ConvNet's, as first and last
+    init: str  # this, `first` and `last`: see ConvNet
     first: str | float | None = None
     last: str | float = 0.1
     images: str = "pixels"  # input of the net: Pixels, or a kind of conv/cifar.py's Pipeline, which also mirrors images
@@ -57,9 +57,9 @@ SHORT_ON_MNIST = Protocol(  # chosen by experiments/table1.py
     decay_of_last=5e-4,
     init="uniform",
 )
-# Released are the settings of Table 3's 19 layers.  Of Table 2's nets the paper gives gate biases
-# only in general (section 2.2), and no settings of their training: protocol_of() takes these for
-# them, with another first layer.
+# The released settings are those of Table 3's 19 layers.  For Table 2's nets the paper gives only
+# general advice on gate biases (section 2.2), and no settings of training: protocol_of() uses
+# these, with another first layer.
 PAPER_ON_CIFAR_10 = Protocol(
     epochs=400,
     dropout=(0.2,) * 4,

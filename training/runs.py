@@ -42,7 +42,7 @@ def train_one(
     and the "seconds" so far.
 
     Raises InputError for a file that is no checkpoint, or one of another run,
-    and where none can be written.
+    and where the checkpoint cannot be written.
     """
     training = Training(settings, protocol, fingerprint(data))
     if resume and checkpoint and checkpoint.exists():

@@ -40,10 +40,10 @@ def two_best(ranked_settings: list[dict], settings: dict) -> list[dict]:
 
 
 def search(runner: Runner, kinds: list, sample, finalists=two_best) -> tuple[dict[str, list], list[dict]]:
-    """The trials that choose, {"search": ..., "finalists": ...}, and the setting that they choose for each kind.
+    """All trials, {"search": ..., "finalists": ...}, and the setting that they choose for each kind.
 
-    finalists(the settings of one kind, the best first; the budget's settings) names those that are trained again, for
-    longer; None: the best of the short trials is taken."""
+    finalists(settings of one kind, best first, settings of the budget) returns the settings to
+    train again, for longer; if it is None the best of the short trials is taken."""
     epochs = {"epochs": runner.settings["epochs"]}
     searched, ranked_by_kind = _compare(runner, [drawn(sample, kind, runner) for kind in kinds])
     if finalists is None:

@@ -1,9 +1,10 @@
-"""Which text computes a trial?  A checksum of it is in the key that the log keeps the trial's result under.
+"""Checksums of the source text that computes a trial: part of the key of its result in the log.
 
-The text is that of whole files, comments included: of the module of the trial's function, and of all that it imports,
-directly or not, wherever they lie and wherever in them an import stands.  Installed packages, the standard library,
-claims/, plumbing/ and report/ do not count.  So a changed comment runs trials anew; that is the price of a simple
-rule.  Finished trials travel as JSON, results/NAME.json.  What importlib imports by a computed name is not seen.
+The text is whole files, comments included: the module of the trial's function, and all modules
+that it imports, directly or not, from any folder and anywhere in a file.  Installed packages, the
+standard library, claims/, plumbing/ and report/ do not count.  So a changed comment runs trials
+anew; that is the price of a simple rule.  Finished trials travel as JSON, results/NAME.json.
+What importlib imports by a computed name is not seen.
 """
 
 from __future__ import annotations
@@ -82,7 +83,8 @@ def _spec_of(name: str) -> ModuleSpec | None:
 
 
 def _file_of(name: str) -> Path | None:
-    """The file of a module; None for a name that is none, a module that is built in, a folder without __init__.py."""
+    """The file of a module; None for an unknown name, a built-in module, and a folder without
+    __init__.py."""
     spec = _spec_of(name)
     if spec:
         return Path(spec.origin) if spec.has_location else None
@@ -105,12 +107,12 @@ def _counts(path: Path) -> bool:
     return not any(real.is_relative_to(folder) for folder in STANDARD_LIBRARY)
 
 
-_loaded: dict[str, tuple[ModuleSpec | None, bytes]] = {}  # by module: which loading of it, and its text then
+_loaded: dict[str, tuple[ModuleSpec | None, bytes]] = {}  # by module: the spec it was loaded by, its text
 
 
 def _text_of(name: str, path: Path) -> bytes:
-    """The text of a module as it is now, or as it was when this process first looked at it after it was loaded: for
-    most modules when keep_loaded_texts() did.
+    """The text of a module: of a loaded one as this process first read it, mostly in
+    keep_loaded_texts(); else as it is now.
 
     What is edited later does not run here, unless the module is loaded anew, which gives it another spec."""
     module = sys.modules.get(name)
@@ -127,7 +129,7 @@ def _text_of(name: str, path: Path) -> bytes:
 
 
 def keep_loaded_texts() -> None:
-    """Reads the texts of all loaded modules that count, which what is edited from now on does not change."""
+    """Reads the texts of all loaded modules that count, so that later edits do not change them."""
     for name in list(sys.modules):
         with contextlib.suppress(InputError):  # raised again where the module is one that computes a trial
             path = _file_of(name)

@@ -44,7 +44,7 @@ class Runner:
     folder      of the results, the log and checkpoints
     sets_beside data sets that are measured beside MNIST, and data_dir, where the question's data lie
     needed      the results of the questions that this one needs, by name
-    flags       the words of the command line that another question's command needs to be of this budget
+    flags       the flags that give another question's command this budget
     """
 
     def __init__(
