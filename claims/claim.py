@@ -24,15 +24,15 @@ class NotMeasured(LookupError):
 class Claim:
     """What somebody says, and how results judge it.  Names of measurements are shared by measure, holds and show."""
 
-    id: str  # by which pages, contradictions and tests name it
+    id: str  # its name on pages, in contradictions, in tests
     source: str  # who says it, and where
     says: str
     measure: Callable[..., dict]  # results records -> {name: a list over seeds, or a number, or text}
     holds: Callable[[dict], list[bool | None] | str]  # measurements -> every part's verdict, or the verdict in words
     show: str | Callable[[dict], str]  # measurements as text: "idle {share:2}" gives share with two digits
-    kind: str = "claim"  # or a count (also algebra), or an open question, which nobody claimed
+    kind: str = "claim"  # one of KINDS; nobody claimed an open question
     about: dict = field(default_factory=dict)  # settings and data of the trials that may judge it: see about_trials()
-    over: tuple[str, ...] = ()  # the results that `measure` takes, where they are not those of its own question
+    over: tuple[str, ...] = ()  # what `measure` takes; default: its question's results
     note: str = ""
     one_run: bool = False  # the verdict rests on one run
     contradicts: str = ""  # the id of a claim that cannot hold together with this one
@@ -70,7 +70,7 @@ def verdict_of(parts: list[bool | None]) -> str:
 
 
 def about_trials(record: dict, claim: Claim) -> dict:
-    """The record with those trials alone that have the settings in `claim.about`.
+    """The record with only the trials that have the settings in `claim.about`.
 
     A name that trials have selects among them: {"data": "MNIST"} leaves out trials on other data, and keeps those
     that have no such name.  A name that no trial has must be a setting of the whole record.  A value may be a tuple of

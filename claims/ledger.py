@@ -77,7 +77,7 @@ def _judge(claim: Claim, records: dict[str, dict]) -> tuple[str, str]:
 
 
 def _contradiction(claim: Claim, other: Claim, verdict: str, other_verdict: str) -> str:
-    """Who is right where two sources say what cannot hold together."""
+    """Who is right where claims of two sources contradict each other."""
     source = claim.source.split(",")[0]
     other_source = other.source.split(",")[0]
     holds = verdict.startswith("reproduced")

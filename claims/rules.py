@@ -56,7 +56,7 @@ def within(values, low: float, high: float, less=(0.0,)) -> bool | None:
 
 
 def compared(rule, ours, theirs, bound: float) -> bool | None:
-    """rule(ours, bound, less=theirs); a side that alone lost a seed is the worse one."""
+    """rule(ours, bound, less=theirs); if only one side lost a seed, it is the worse one."""
     ours_lost = None in ours
     theirs_lost = None in theirs
     if ours_lost != theirs_lost:

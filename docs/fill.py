@@ -45,7 +45,7 @@ def pages(root: Path = ROOT) -> list[Path]:
 def fill(text: str, read) -> str:
     """The text with what stands between its comments filled in anew; read(name) gives the JSON of that name.
 
-    Raises InputError for a comment that nothing is known of, for one without its end, and for results that lack what
+    Raises InputError for an unknown comment, one without an end, and one whose results lack what
     it needs.
     """
     stray = re.search(f"{NAME}|<!-- end -->", MARK.sub("", text))
@@ -99,7 +99,8 @@ def setting_as_text(value) -> str:
 def committed(name: str):
     """The JSON of this name, from the repository's root.
 
-    Raises InputError for one that the pages are not about, and for a ledger that was made of other results."""
+    Raises InputError for a record that the pages are not about, and for a ledger made of other
+    results."""
     record = checked(Path(name).stem, read_json(ROOT / name))
     if name == "results/claims.json":
         check_ledger(record, lambda judged: read_json(ROOT / judged))
@@ -107,7 +108,8 @@ def committed(name: str):
 
 
 def changed_pages(read) -> dict[Path, bytes]:
-    """The pages that are others once they are filled in, with their text; read(name) gives the JSON of that name."""
+    """{page: new text} of the pages that filling changes; read(name) gives the JSON of that
+    name."""
     changed = {}
     for page in pages():
         try:

@@ -32,7 +32,7 @@ SETTING = "only(range(14, 44)); $('took').hidden = true"  # blocks 15 to 45 are 
 
 
 def missing() -> str:
-    """What there is not of what a browser that is driven from here needs; empty where all is there."""
+    """The missing programs and packages that driving a browser needs; "" if none is missing."""
     absent = [name for name in PROGRAMS if not shutil.which(name)]
     with contextlib.suppress(ImportError):
         import selenium  # noqa: F401

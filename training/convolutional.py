@@ -175,7 +175,7 @@ class Training:
 
     @classmethod
     def load(cls, path: str | Path) -> Training:
-        """Reads what save() wrote, executing nothing of it;
+        """Reads what save() wrote, running no code from it;
         raises InputError for any other file."""
 
         def arguments_of(head):

@@ -1,7 +1,7 @@
 """Finished trainings as trials: what conv_highway_networks.py wrote, beside the trials that are there.
 
 A training of hours is run by conv_highway_networks.py, anywhere, and travels as the JSON that it wrote.
-Runs that were stopped, and branches, are kept apart from whole runs.  It refuses
+Runs that were stopped, and branches, are kept apart from whole runs.  These are refused:
 
     runs on other images than the question's, or on a part of them
     runs of the paper's protocol whose settings differ from it
