@@ -2,9 +2,10 @@
 
     python straightforward.py
 
-A batch of N images is a matrix with an image a row, so that the paper's W x + b is `x @ W.T + b` here.  `dy` stands for
-dL/dy, the gradient of the loss with respect to y; so do dx, dz_H and the others.  docs/how_it_works.md walks through
-this file, and says what highway_networks.py does differently to be fast.
+A batch of N images is a matrix with an image a row, so that the paper's W x + b is `x @ W.T + b`
+here.  `dy` stands for dL/dy, the gradient of the loss with respect to y; so do dx, dz_H and the
+others.  docs/how_it_works.md walks through this file, and says what highway_networks.py does
+differently to be fast.
 
 A block of your own is a pair of functions like those of `residual`, and a line in BLOCKS.
 """
@@ -30,7 +31,8 @@ class Layer(SimpleNamespace):
 
 @dataclass
 class Net:
-    """The parameters of a net, or their gradients: a plain layer, the blocks, an affine map to the logits."""
+    """The parameters of a net, or their gradients: a plain layer, the blocks, an affine map to
+    the logits."""
 
     block: str  # a name in BLOCKS
     first: Layer
@@ -38,10 +40,11 @@ class Net:
     last: Layer
 
 
-# ---- Blocks: forward above backward ----------------------------------------------------------------------------------
+# ---- Blocks: forward above backward -------------------------------------------------------------
 #
-# A block's forward takes its parameters p and its input x (N, hidden).  It returns the output y (N, hidden) and what
-# its backward needs.  The backward takes that and dy.  It returns dx, for the layer below, and the gradient of p.
+# A block's forward takes its parameters p and its input x (N, hidden).  It returns the output y
+# (N, hidden) and what its backward needs.  The backward takes that and dy.  It returns dx, for
+# the layer below, and the gradient of p.
 
 
 def sigmoid(z):
@@ -99,7 +102,7 @@ BLOCKS = {
 WITH_GATE = ["highway"]  # these have W_T and b_T, too
 
 
-# ---- The net ---------------------------------------------------------------------------------------------------------
+# ---- The net ------------------------------------------------------------------------------------
 
 
 def make_net(rng, d_in, d_out, hidden, depth, block):
@@ -133,7 +136,8 @@ def forward(net, x):
 
 
 def backward(net, kept, d_logits):
-    """dL/dlogits (N, d_out) -> the gradient of all parameters, as a Net: from the last layer to the first."""
+    """dL/dlogits (N, d_out) -> the gradient of all parameters, as a Net: from the last layer to
+    the first."""
     _, block_backward = BLOCKS[net.block]
     kept_by_first, *kept_by_blocks, x = kept
     last = Layer(W=d_logits.T @ x, b=d_logits.sum(axis=0))
@@ -147,7 +151,8 @@ def backward(net, kept, d_logits):
 
 
 def softmax_cross_entropy(logits, y):
-    """logits (N, classes), labels y (N,) -> the mean of -log softmax(logits)[y], and dL/dlogits."""
+    """logits (N, classes), labels y (N,) -> the mean of -log softmax(logits)[y], and
+    dL/dlogits."""
     N = len(y)
     e = np.exp(logits - logits.max(axis=1, keepdims=True))
     p = e / e.sum(axis=1, keepdims=True)
@@ -156,7 +161,7 @@ def softmax_cross_entropy(logits, y):
     return loss, (p - one_hot) / N
 
 
-# ---- Training --------------------------------------------------------------------------------------------------------
+# ---- Training -----------------------------------------------------------------------------------
 
 
 def arrays_of(net):

@@ -52,7 +52,7 @@ class Accuracies:
         return f"{words}, one run" if len(self.over_seeds) == 1 else words
 
 
-# ---- Rules -----------------------------------------------------------------------------------------------------------
+# ---- Rules --------------------------------------------------------------------------------------
 
 
 def reaches(published: dict, epochs: int, paper: Accuracies | None, other: Accuracies | None) -> str:
@@ -89,11 +89,12 @@ def not_tested(epochs: int, other: Accuracies) -> str:
     return f"not tested in {epochs} epochs; {other} of another recipe"
 
 
-# ---- As text ---------------------------------------------------------------------------------------------------------
+# ---- As text ------------------------------------------------------------------------------------
 
 
 def side_by_side(published: dict, paper: Accuracies | None, other: Accuracies | None, name_of_other: str) -> str:
-    """Our accuracies: by the paper's protocol, with what is expected of it, and by the other one."""
+    """Our accuracies: by the paper's protocol, with what is expected of it, and by the other
+    one."""
     parts = []
     if paper:
         parts.append(f"{paper} ({expected(published, paper)})")
@@ -103,7 +104,8 @@ def side_by_side(published: dict, paper: Accuracies | None, other: Accuracies | 
 
 
 def expected(published: dict, paper: Accuracies) -> str:
-    """In percent, the prediction interval or, where no deviation is published, the standard error."""
+    """In percent, the prediction interval or, where no deviation is published, the standard
+    error."""
     if published.get("sd"):
         low, high = prediction_interval(published, len(paper.over_seeds))
         return f"95 % prediction interval {100 * low:.2f} to {100 * high:.2f}"

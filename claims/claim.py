@@ -1,7 +1,9 @@
-"""A claim: what somebody says, what is measured of it, and the rule that judges.  No verdict is written by hand.
+"""A claim: what somebody says, what is measured of it, and the rule that judges.  No verdict is
+written by hand.
 
-A claim that an interval leaves open is "not clear"; one that rests on a single run says so; "as good as" holds only
-within a margin that the claim names.  A claim of several parts is reproduced "in part" when some of them hold.
+A claim that an interval leaves open is "not clear"; one that rests on a single run says so; "as
+good as" holds only within a margin that the claim names.  A claim of several parts is reproduced
+"in part" when some of them hold.
 """
 
 from __future__ import annotations
@@ -22,7 +24,8 @@ class NotMeasured(LookupError):
 
 @dataclass(frozen=True)
 class Claim:
-    """What somebody says, and how results judge it.  Names of measurements are shared by measure, holds and show."""
+    """What somebody says, and how results judge it.  Names of measurements are shared by measure,
+    holds and show."""
 
     id: str  # its name on pages, in contradictions, in tests
     source: str  # who says it, and where
@@ -45,7 +48,8 @@ class Claim:
 def judge(claim: Claim, *records: dict) -> tuple[str, str]:
     """The measurements as text, and the verdict.
 
-    Raises NotMeasured where runs are missing, InputError for results that are not what the claim is about."""
+    Raises NotMeasured where runs are missing, InputError for results that are not what the claim
+    is about."""
     measured = claim.measure(*(about_trials(record, claim) for record in records))
     parts = claim.holds(measured)
     if isinstance(parts, str):
@@ -66,15 +70,16 @@ def verdict_of(parts: list[bool | None]) -> str:
     return "not reproduced" if False in parts else "not clear"
 
 
-# ---- What a claim is about -------------------------------------------------------------------------------------------
+# ---- What a claim is about ----------------------------------------------------------------------
 
 
 def about_trials(record: dict, claim: Claim) -> dict:
     """The record with only the trials that have the settings in `claim.about`.
 
-    A name that trials have selects among them: {"data": "MNIST"} leaves out trials on other data, and keeps those
-    that have no such name.  A name that no trial has must be a setting of the whole record.  A value may be a tuple of
-    what is accepted.  Raises InputError where nothing is left, or the record has another setting."""
+    A name that trials have selects among them: {"data": "MNIST"} leaves out trials on other data,
+    and keeps those that have no such name.  A name that no trial has must be a setting of the
+    whole record.  A value may be a tuple of what is accepted.  Raises InputError where nothing is
+    left, or the record has another setting."""
     trials = record.get("trials", [])
     groups = trials if isinstance(trials, dict) else {"": trials}
     of_record = {**record, **record.get("settings", {})}
@@ -104,18 +109,20 @@ def _either(accepted: tuple) -> str:
 
 
 def of(trials: list[dict], name: str, **wanted) -> list:
-    """The value `name` of every trial with these settings; raises LookupError where no trial has them."""
+    """The value `name` of every trial with these settings; raises LookupError where no trial has
+    them."""
     found = [trial[name] for trial in trials if all(trial.get(key) == value for key, value in wanted.items())]
     if not found:
         raise LookupError(f"no trial has {wanted}")
     return found
 
 
-# ---- Measurements as text --------------------------------------------------------------------------------------------
+# ---- Measurements as text -----------------------------------------------------------------------
 
 
 class _Sample:
-    """Values over seeds, which format as mean ± standard deviation (n): f"{sample:4}" with four digits."""
+    """Values over seeds, which format as mean ± standard deviation (n): f"{sample:4}" with four
+    digits."""
 
     def __init__(self, values):
         self.values = values
@@ -125,7 +132,8 @@ class _Sample:
 
 
 def sample(values, digits: int = 3) -> str:
-    """Mean ± standard deviation (n) of values over seeds, or the one value; says how many are missing (None)."""
+    """Mean ± standard deviation (n) of values over seeds, or the one value; says how many are
+    missing (None)."""
     there = [value for value in values if value is not None]
     if not there:
         return f"none of {len(values)}"
@@ -135,7 +143,8 @@ def sample(values, digits: int = 3) -> str:
 
 
 def shown(show: str | Callable[[dict], str], measured: dict) -> str:
-    """Measurements as text: lists as mean ± standard deviation (n), all else as Python formats it."""
+    """Measurements as text: lists as mean ± standard deviation (n), all else as Python formats
+    it."""
     if callable(show):
         return show(measured)
     values = {name: _Sample(value) if isinstance(value, list) else value for name, value in measured.items()}

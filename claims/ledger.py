@@ -24,8 +24,8 @@ def in_order(claims: list[Claim]) -> list[Claim]:
 def judge_all(claims: list[Claim], records: dict[str, dict], needs: dict[str, tuple], commands: dict) -> list[dict]:
     """A row for each claim: what is said, measured and concluded, and which commands measure it.
 
-    `records` holds results by name, `needs` the results that others are computed from, `commands` how each is made.
-    Raises InputError for results that lack what a claim is judged by."""
+    `records` holds results by name, `needs` the results that others are computed from, `commands`
+    how each is made.  Raises InputError for results that lack what a claim is judged by."""
     judged = {}
     for claim in claims:
         if claim.id in judged:

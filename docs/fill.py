@@ -4,8 +4,10 @@
 
 A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is one of
 
-    FILE.KEY[block=highway, layers=100]      `KEY` of the one row of results/FILE.json's summary that has it and these
-                                             settings (none are needed if it is the only row), as mean ± sd (n)
+    FILE.KEY[block=highway, layers=100]      `KEY` of the one row of results/FILE.json's summary
+    that has it and these
+                                             settings (none are needed if it is the only row), as
+                                             mean ± sd (n)
     FILE.KEY[...]:2                          its mean alone, with two significant digits
     verdict: ID                              the ledger's verdict on the claim of this id
     judged: ID                               our numbers, and the verdict
@@ -43,7 +45,8 @@ def pages(root: Path = ROOT) -> list[Path]:
 
 
 def fill(text: str, read) -> str:
-    """The text with what stands between its comments filled in anew; read(name) gives the JSON of that name.
+    """The text with what stands between its comments filled in anew; read(name) gives the JSON of
+    that name.
 
     Raises InputError for an unknown comment, one without an end, and one whose results lack what
     it needs.
@@ -81,8 +84,8 @@ def value_of(name: str, read) -> str:
 
 
 def number_in(summary: list[dict] | dict, key: str, settings: str):
-    """`key` of the one row that has it and these settings, "block=highway, layers=100"; a benchmark's summary has no
-    rows."""
+    """`key` of the one row that has it and these settings, "block=highway, layers=100"; a
+    benchmark's summary has no rows."""
     if isinstance(summary, dict):
         return summary[key]
     wanted = dict(part.strip().split("=") for part in settings.split(",")) if settings else {}

@@ -1,9 +1,10 @@
-"""Takes pictures of docs/explorer.html in a real browser: viz/explorer.png, 1280 pixels wide and light, and
-viz/explorer_phone.png, 400 wide and dark.
+"""Takes pictures of docs/explorer.html in a real browser: viz/explorer.png, 1280 pixels wide and
+light, and viz/explorer_phone.png, 400 wide and dark.
 
     python explorer/screenshots.py
 
-Needs selenium (requirements-dev.txt), and chromium with its driver: apt-get install chromium chromium-driver
+Needs selenium (requirements-dev.txt), and chromium with its driver: apt-get install chromium
+chromium-driver
 """
 
 from __future__ import annotations
@@ -61,7 +62,8 @@ def browser():
 
 
 def look_as(driver, width: int, height: int, scale: float = 1, colors: str = "light") -> None:
-    """Sets the size of the view, in CSS pixels, and what the reader prefers: colours "light" or "dark"."""
+    """Sets the size of the view, in CSS pixels, and what the reader prefers: colours "light" or
+    "dark"."""
     size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 600}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     preferred = {"features": [{"name": "prefers-color-scheme", "value": colors}]}

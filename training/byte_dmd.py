@@ -16,10 +16,9 @@ NONE = -1  # in place of an input that an instruction does not have
 class Tape:
     """Instructions in their order; a value is a number from 0 on, and has a kind by name.
 
-    tape = Tape()
-    a, b = tape.arguments(a=(2,), b=(2,))
-    c = tape.do("c", a, b)               # two instructions: c[0] from a[0] and b[0], c[1] from a[1] and b[1]
-    depths, kinds, when = tape.depths()  # of the four reads
+    tape = Tape() a, b = tape.arguments(a=(2,), b=(2,)) c = tape.do("c", a, b)               # two
+    instructions: c[0] from a[0] and b[0], c[1] from a[1] and b[1] depths, kinds, when =
+    tape.depths()  # of the four reads
     """
 
     def __init__(self):
@@ -35,7 +34,7 @@ class Tape:
         """Instructions so far."""
         return sum(map(len, self._outputs))
 
-    # ---- Recording ---------------------------------------------------------------------------------------------------
+    # ---- Recording ------------------------------------------------------------------------------
 
     def arguments(self, **shapes) -> list[np.ndarray]:
         """Values that lie on the stack before the first instruction: the first argument on top.
@@ -48,7 +47,8 @@ class Tape:
         return values
 
     def do(self, kind: str, *inputs: np.ndarray) -> np.ndarray:
-        """An instruction for each element, in C order; the inputs broadcast: at most two, of different values."""
+        """An instruction for each element, in C order; the inputs broadcast: at most two, of
+        different values."""
         inputs = np.broadcast_arrays(*inputs)
         outputs = self._new(kind, inputs[0].shape)
         self._record(outputs, *inputs)
@@ -91,7 +91,8 @@ class Tape:
         return values
 
     def _new_sums(self, kind: str, shape) -> np.ndarray:
-        """Running sums along the last axis: the complete one is of this kind, the others are partial."""
+        """Running sums along the last axis: the complete one is of this kind, the others are
+        partial."""
         values = self._new(kind, shape)
         self._kind_of[-1].reshape(shape)[..., :-1] = self._place_of("partial sum")
         return values
@@ -108,7 +109,7 @@ class Tape:
         self._inputs.append(two_inputs)
         self._outputs.append(outputs.ravel())
 
-    # ---- Reading what was recorded -----------------------------------------------------------------------------------
+    # ---- Reading what was recorded --------------------------------------------------------------
 
     def unread(self) -> np.ndarray:
         """The arguments that no instruction has read."""
@@ -142,8 +143,9 @@ class Tape:
         before, after = reads_and_touches_before(values)
         instruction = when[after]
         n = len(before)
-        # Above the value of a read lie those that were touched after `before`, earlier than `instruction`,
-        # and that are read next at `instruction` or later.  First, whenever they were touched after `before`:
+        # Above the value of a read lie those that were touched after `before`, earlier than
+        # `instruction`, and that are read next at `instruction` or later.  First, whenever they
+        # were touched after `before`:
         order = np.lexsort((before, instruction))
         rank = np.empty(n, np.int32)
         rank[order] = np.arange(n, dtype=np.int32)
@@ -172,9 +174,10 @@ def reads_and_touches_before(values: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def greater_later(rank: np.ndarray) -> np.ndarray:
     """For each element of a permutation of 0 to n - 1: how many greater ones come after it.
 
-    Of two numbers the greater has a 1 at the highest bit where they differ.  So the permutation is sorted
-    bit by bit, the highest first.  Numbers whose higher bits are equal form a group, still in the order of
-    the permutation: there every number with a 0 counts those with a 1 behind it."""
+    Of two numbers the greater has a 1 at the highest bit where they differ.  So the permutation
+    is sorted bit by bit, the highest first.  Numbers whose higher bits are equal form a group,
+    still in the order of the permutation: there every number with a 0 counts those with a 1
+    behind it."""
     n = len(rank)
     positions = np.arange(n, dtype=np.int32)
     number = rank.astype(np.int32)  # at every position
@@ -201,6 +204,7 @@ def greater_later(rank: np.ndarray) -> np.ndarray:
 
 
 def price(depths: np.ndarray, size: int) -> np.ndarray:
-    """The cost of reading values of `size` bytes at these depths; the first byte of a value lies on top."""
+    """The cost of reading values of `size` bytes at these depths; the first byte of a value lies
+    on top."""
     bytes_at = size * (depths.astype(np.int64)[:, None] - 1) + np.arange(1, size + 1)
     return np.ceil(np.sqrt(bytes_at)).astype(np.int64).sum(axis=1)

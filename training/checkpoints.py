@@ -11,7 +11,7 @@ from plumbing.files import InputError, check_writable, real_path
 from training.convolutional import Training
 from training.protocols import ConvSettings, Protocol
 
-# ---- The same run ----------------------------------------------------------------------------------------------------
+# ---- The same run -------------------------------------------------------------------------------
 
 
 def differences(saved: Training, asked: Training) -> dict:
@@ -66,7 +66,7 @@ def branch(path: Path, settings: ConvSettings, protocol: Protocol, images: dict)
     return training
 
 
-# ---- The files of a command ------------------------------------------------------------------------------------------
+# ---- The files of a command ---------------------------------------------------------------------
 
 
 def net_file(path: Path, seed: int) -> Path:

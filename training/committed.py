@@ -22,8 +22,8 @@ DATA = {"run_fashion": "fashion-mnist"}  # of the others: MNIST
 
 
 def checked(name: str, record: dict) -> dict:
-    """The record that run*.json or results/*.json of this name holds; raises InputError where the pages and the claims
-    are about another."""
+    """The record that run*.json or results/*.json of this name holds; raises InputError where the
+    pages and the claims are about another."""
     if name in COMMANDS:
         _check_runs(name, record)
     else:

@@ -1,4 +1,5 @@
-"""Trials of convolutional nets, those of Tables 1 to 3; a stopped one goes on from its last epoch."""
+"""Trials of convolutional nets, those of Tables 1 to 3; a stopped one goes on from its last
+epoch."""
 
 from __future__ import annotations
 
@@ -20,11 +21,12 @@ SETTING = tuple(dict.fromkeys([*OF_PROTOCOL, *OF_SETTINGS]))  # what setting() g
 FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only pictures need
 
 
-# ---- What a trial is -------------------------------------------------------------------------------------------------
+# ---- What a trial is ----------------------------------------------------------------------------
 
 
 def setting(settings: protocols.ConvSettings, protocol: protocols.Protocol) -> dict:
-    """The trial of these settings by this protocol; the number of epochs is that of the settings."""
+    """The trial of these settings by this protocol; the number of epochs is that of the
+    settings."""
     recipe = protocol._asdict()
     recipe["dropout"] = list(protocol.dropout)
     return {**recipe, **asdict(settings)}
@@ -43,7 +45,7 @@ def kind_of(trial: dict) -> str:
     return ", ".join(trial[name] for name in ("net", "data", "block", "protocol"))
 
 
-# ---- Running it ------------------------------------------------------------------------------------------------------
+# ---- Running it ---------------------------------------------------------------------------------
 
 
 def checkpoint_of(setting: dict, folder: str, question: str) -> Path:
@@ -55,7 +57,8 @@ def checkpoint_of(setting: dict, folder: str, question: str) -> Path:
 
 
 def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
-    """Trains from the seed, or from the checkpoint in the folder; leaves one there, which run() removes."""
+    """Trains from the seed, or from the checkpoint in the folder; leaves one there, which run()
+    removes."""
     settings = settings_in(setting)
     path = checkpoint_of(setting, folder, question)
     checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
@@ -64,10 +67,12 @@ def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
 
 
 def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
-    """runner.run(); removes the checkpoint of a trial once the log has its result on disk, and no sooner.
+    """runner.run(); removes the checkpoint of a trial once the log has its result on disk, and no
+    sooner.
 
-    Names the checkpoints that another program wrote; `commits` in the results names that program, too.
-    Raises InputError for a checkpoint of other images, rather than let train() start over."""
+    Names the checkpoints that another program wrote; `commits` in the results names that program,
+    too.  Raises InputError for a checkpoint of other images, rather than let train() start
+    over."""
     folder = str(runner.folder)
     for setting in settings:
         path = checkpoint_of(setting, folder, runner.name)
@@ -81,7 +86,8 @@ def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
 
 
 def check_checkpoint(path: Path, setting: dict, data: hn.Dataset) -> None:
-    """Says whether another program wrote the checkpoint; raises InputError where it is of another run."""
+    """Says whether another program wrote the checkpoint; raises InputError where it is of another
+    run."""
     settings = settings_in(setting)
     images = conv_images.fingerprint(conv_images.select_images(data, settings))
     asked = convolutional.Training(settings, protocol_in(setting), images)
@@ -94,7 +100,7 @@ def without_pictures(result: dict) -> dict:
     return {name: value for name, value in result.items() if name not in FOR_PICTURES}
 
 
-# ---- What its runs reach ---------------------------------------------------------------------------------------------
+# ---- What its runs reach ------------------------------------------------------------------------
 
 
 def by_kind(trials: list[dict]) -> list[list[dict]]:

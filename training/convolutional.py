@@ -1,4 +1,5 @@
-"""Training of a convolutional net, saved after every epoch and resumed exactly, to the last bit."""
+"""Training of a convolutional net, saved after every epoch and resumed exactly, to the last
+bit."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Finished trainings as trials: what conv_highway_networks.py wrote, beside the trials that are there.
+"""Finished trainings as trials: what conv_highway_networks.py wrote, beside the trials that are
+there.
 
-A training of hours is run by conv_highway_networks.py, anywhere, and travels as the JSON that it wrote.
-Runs that were stopped, and branches, are kept apart from whole runs.  These are refused:
+A training of hours is run by conv_highway_networks.py, anywhere, and travels as the JSON that it
+wrote.  Runs that were stopped, and branches, are kept apart from whole runs.  These are refused:
 
     runs on other images than the question's, or on a part of them
     runs of the paper's protocol whose settings differ from it
@@ -24,8 +25,8 @@ IDENTITY = (*conv_trials.SETTING, "parent")  # what tells a trial from others; a
 def with_runs(question, results: dict, path: Path, record: dict) -> dict:
     """The results of a question with the runs of `record`, read from `path`, added to its trials.
 
-    Raises InputError for a record that is not one of conv_highway_networks.py, and for the runs that the
-    module's docstring names."""
+    Raises InputError for a record that is not one of conv_highway_networks.py, and for the runs
+    that the module's docstring names."""
     trials = {group: [*runs] for group, runs in results["trials"].items()}
     env = dict(results["env"])
     added = list(results["settings"].get("added", []))
@@ -55,7 +56,8 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
 def add_trial(question, trials: dict, group: str, trial: dict) -> None:
     """Adds a trial to its group, in place of one of the same run that was stopped sooner.
 
-    Raises ValueError where it is there already, and where whole runs of its kind have other settings."""
+    Raises ValueError where it is there already, and where whole runs of its kind have other
+    settings."""
     identity = identity_of(trial)
     partial = trials.get("partial", [])
     earlier = [other for other in partial if identity_of(other) == identity]
@@ -100,7 +102,7 @@ def command_of(record: dict, run: dict) -> str:
     return " ".join(words)
 
 
-# ---- A run as a trial ------------------------------------------------------------------------------------------------
+# ---- A run as a trial ---------------------------------------------------------------------------
 
 
 def finished_trial(record: dict, run: dict) -> dict:
@@ -118,7 +120,8 @@ def finished_trial(record: dict, run: dict) -> dict:
 
 
 def check_finished(trial: dict) -> None:
-    """Raises ValueError where parts of a run contradict each other, and for numbers that no run can have."""
+    """Raises ValueError where parts of a run contradict each other, and for numbers that no run
+    can have."""
     if type(trial["seed"]) is not int or type(trial["diverged"]) is not bool:
         raise ValueError("its seed is not a whole number, or diverged is not true or false")
     history = trial["history"]

@@ -1,7 +1,9 @@
-"""The nets of the paper's section 3.1: L layers, the first of them plain, trained by SGD with momentum.
+"""The nets of the paper's section 3.1: L layers, the first of them plain, trained by SGD with
+momentum.
 
-Highway layers have 50 blocks, plain ones 71 units: 5100 and 5112 parameters a layer; a trial may name another width,
-and the scale of residual blocks.  MNIST, or the data set of the trial's `data_dir`.
+Highway layers have 50 blocks, plain ones 71 units: 5100 and 5112 parameters a layer; a trial may
+name another width, and the scale of residual blocks.  MNIST, or the data set of the trial's
+`data_dir`.
 """
 
 from __future__ import annotations
@@ -31,9 +33,11 @@ VARIABLE = {"MNIST": "MNIST_DIR", CIFAR: "CIFAR_DIR"}  # names a folder of that 
 
 @functools.lru_cache(maxsize=3)  # MNIST and two harder sets
 def data_set(data_dir: str | None = None) -> hn.Dataset:
-    """MNIST, the set of a folder in its layout, or "CIFAR-100" from $CIFAR_DIR, the cache or the web.
+    """MNIST, the set of a folder in its layout, or "CIFAR-100" from $CIFAR_DIR, the cache or the
+    web.
 
-    Read once, for the processes that are forked afterwards, too.  Raises InputError where it cannot be had."""
+    Read once, for the processes that are forked afterwards, too.  Raises InputError where it
+    cannot be had."""
     if data_dir == CIFAR:
         data = load_cifar(CIFAR, os.environ.get("CIFAR_DIR"))
         wanted = CIFAR
@@ -113,7 +117,8 @@ def sgd(net: hn.DeepNet, setting: dict, steps: int) -> SGD:
 
 
 def train(setting: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
-    """Trains the net of a trial: its running mean loss of every epoch, then loss and accuracy on all images."""
+    """Trains the net of a trial: its running mean loss of every epoch, then loss and accuracy on
+    all images."""
     images = images_of(setting)
     n_train = len(images.x_train)
     net = make(setting)
@@ -146,7 +151,8 @@ def measure(net: hn.DeepNet, setting: dict, diverged: str | None = None) -> dict
 
 
 def skipped(net: hn.DeepNet) -> hn.DeepNet:
-    """The same net with all its blocks skipped: T = 0, so that they carry their input unchanged."""
+    """The same net with all its blocks skipped: T = 0, so that they carry their input
+    unchanged."""
     shallow = hn.DeepNet(net.d_in, net.d_out, net.hidden, 0, net.block, 0, activation=net.activation, dtype=net.dtype)
     for name in ("W_in", "b_in", "W_out", "b_out"):
         getattr(shallow, name)[:] = getattr(net, name)
@@ -166,7 +172,8 @@ def trial(setting: dict) -> dict:
 
 
 def run(runner: Runner, settings: list[dict], function=trial) -> list[dict]:
-    """runner.run(function, settings), with the images read here, once, and not in every process that is forked."""
+    """runner.run(function, settings), with the images read here, once, and not in every process
+    that is forked."""
     for setting in settings:
         images_of(setting)
     return runner.run(function, settings, data_of)
@@ -181,5 +188,6 @@ def epochs_to(loss: float, losses: list[float]) -> int | None:
 
 
 def selection_loss(result: dict) -> float:
-    """What trials are compared by: the running training loss of the last epoch; diverged ones come last."""
+    """What trials are compared by: the running training loss of the last epoch; diverged ones
+    come last."""
     return math.inf if result["diverged"] or not result["losses"] else result["losses"][-1]

@@ -1,4 +1,5 @@
-"""The Jacobian of a block, J = dy/dx of every image of a batch: by complex step, and by the formula.
+"""The Jacobian of a block, J = dy/dx of every image of a batch: by complex step, and by the
+formula.
 
 Outputs are rows, inputs columns: J[:, i, j] is dy_i/dx_j.
 """
@@ -24,7 +25,8 @@ def by_complex_step(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
 
 
 def by_formula(net: hn.DeepNet, layer: int, x: np.ndarray) -> dict[str, np.ndarray]:
-    """x (N, hidden) -> the terms of J (N, hidden, hidden) of one block, computed from its parameters alone.
+    """x (N, hidden) -> the terms of J (N, hidden, hidden) of one block, computed from its
+    parameters alone.
 
     plain       transform: dH/dx
     residual    transform: dH/dx      carry: I

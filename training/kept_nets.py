@@ -1,4 +1,5 @@
-"""The trained nets of 50 layers that the question fifty_layers keeps, for the questions that look into them."""
+"""The trained nets of 50 layers that the question fifty_layers keeps, for the questions that look
+into them."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def setting_of(trial: dict) -> dict:
     return {name: trial[name] for name in SETTING}
 
 
-# ---- Data sets -------------------------------------------------------------------------------------------------------
+# ---- Data sets ----------------------------------------------------------------------------------
 
 
 def slug(data: str) -> str:
@@ -35,9 +36,11 @@ def slug(data: str) -> str:
 
 
 def data_sets(runner: Runner) -> dict[str, dict]:
-    """{name: {data, data_dir, n_train, n_test}} of MNIST and the sets beside it, with the budget's numbers of images.
+    """{name: {data, data_dir, n_train, n_test}} of MNIST and the sets beside it, with the
+    budget's numbers of images.
 
-    Raises InputError for two sets whose names would give the same file names, and for a set of less than a batch."""
+    Raises InputError for two sets whose names would give the same file names, and for a set of
+    less than a batch."""
     found = {}
     for data_dir in (None, *runner.sets_beside):
         data = fully_connected.data_set(data_dir)
@@ -65,7 +68,7 @@ def by_data_set(trials: list[dict]) -> dict[str, list[dict]]:
     return groups
 
 
-# ---- Keeping a net, and finding it -----------------------------------------------------------------------------------
+# ---- Keeping a net, and finding it --------------------------------------------------------------
 
 
 def file_of(trial: dict, folder: str) -> Path:
@@ -73,7 +76,8 @@ def file_of(trial: dict, folder: str) -> Path:
 
 
 def trained(trial: dict, folder: str) -> tuple[hn.DeepNet, dict]:
-    """Trains the net of a trial and writes it to the folder, where there is one (not on another machine)."""
+    """Trains the net of a trial and writes it to the folder, where there is one (not on another
+    machine)."""
     net, result = fully_connected.train(trial)
     net.about |= {
         "trial": trial,
@@ -87,7 +91,8 @@ def trained(trial: dict, folder: str) -> tuple[hn.DeepNet, dict]:
 
 
 def net_of(trial: dict, folder: str) -> hn.DeepNet:
-    """The net of a final trial: the kept one, recognised by its settings and its data, or else trained again."""
+    """The net of a final trial: the kept one, recognised by its settings and its data, or else
+    trained again."""
     trial = setting_of(trial)
     with contextlib.suppress(InputError):
         net = hn.DeepNet.load(file_of(trial, folder))
@@ -101,7 +106,7 @@ def net_of(trial: dict, folder: str) -> hn.DeepNet:
     return trained(trial, folder)[0]
 
 
-# ---- Looking into the nets -------------------------------------------------------------------------------------------
+# ---- Looking into the nets ----------------------------------------------------------------------
 
 
 def finals(runner: Runner) -> list[dict]:
@@ -133,7 +138,8 @@ def look_into(runner: Runner, trial) -> list[dict]:
 
 
 def check_setting(trial: dict) -> None:
-    """Raises InputError for a trial that is not a tanh highway net as fifty_layers trains it, or that diverged."""
+    """Raises InputError for a trial that is not a tanh highway net as fifty_layers trains it, or
+    that diverged."""
     whole = all(
         type(trial[name]) is int and trial[name] > 0 for name in ("layers", "seed", "epochs", "n_train", "n_test")
     )

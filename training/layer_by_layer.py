@@ -1,4 +1,5 @@
-"""A net layer by layer: the states, the gates, and the gradient between blocks, by the net's own code.
+"""A net layer by layer: the states, the gates, and the gradient between blocks, by the net's own
+code.
 
 All arrays are batch first.
 """
@@ -15,7 +16,8 @@ SLICE = 500  # rows at a time: the arrays of a layer stay in the cache
 
 
 def first(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
-    """x (N, d_in) -> the output (N, hidden) of the plain first layer: the state that the first block sees."""
+    """x (N, d_in) -> the output (N, hidden) of the plain first layer: the state that the first
+    block sees."""
     z = x.astype(net.dtype) @ net.W_in.T + net.b_in
     H = np.empty_like(z)
     net.activation.value(z, H)
@@ -23,7 +25,8 @@ def first(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
 
 
 def block(net: hn.DeepNet, layer: int, x: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """T and y of one block for its input x, (N, hidden) all three; T is None where it has no gate."""
+    """T and y of one block for its input x, (N, hidden) all three; T is None where it has no
+    gate."""
     arrays = _forward(net, layer, x)
     T = net.block.transform_gate(arrays).T if net.block.gates else None
     return T, arrays.y.T.copy()
@@ -46,7 +49,8 @@ def block_back(net: hn.DeepNet, layer: int, x: np.ndarray, dy: np.ndarray) -> np
 
 
 def carry(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
-    """C (N, hidden) of one block for its input x: dL/dx = C dL/dy, carried past the weights, + the rest.
+    """C (N, hidden) of one block for its input x: dL/dx = C dL/dy, carried past the weights, +
+    the rest.
 
     C is 1 - T for a highway block, 1 for a residual one, 0 for a plain one."""
     arrays = _forward(net, layer, x)

@@ -1,4 +1,5 @@
-"""Four kinds of block with the same number of parameters: widths, ranges of the search, measurements.
+"""Four kinds of block with the same number of parameters: widths, ranges of the search,
+measurements.
 
 Shared by the questions that compare kinds of block.
 """
@@ -43,7 +44,7 @@ def parameters_per_layer(block: str, width: int) -> int:
     return two_blocks.parameters.size - one_block.parameters.size
 
 
-# ---- Looking into a trained net --------------------------------------------------------------------------------------
+# ---- Looking into a trained net -----------------------------------------------------------------
 
 
 def mean_T(net: hn.DeepNet, setting: dict) -> list[float]:

@@ -32,7 +32,8 @@ class SGD(Optimizer):
 class Nesterov(Optimizer):
     """Gradient descent with Nesterov's momentum and weight decay:
 
-        g = gradient + weight_decay parameters,    v = momentum v + g,    parameters -= lr rates (g + momentum v)
+        g = gradient + weight_decay parameters,    v = momentum v + g,    parameters -= lr rates
+        (g + momentum v)
 
     `weight_decay` and `rates` are numbers, or one for each parameter: see ConvNet.per_parameter().
     `lr` may be set before every step; the new rate then applies to all of v.  (In Caffe v is

@@ -1,8 +1,10 @@
-"""How a reported setting is chosen: a random search, its finalists, and seeds that selected nothing.
+"""How a reported setting is chosen: a random search, its finalists, and seeds that selected
+nothing.
 
-All trials of a search have one seed and are short.  The finalists are trained as long as the final runs, and of each
-kind of net the setting with the lowest training loss is taken, as in the paper.  With a small budget there are no
-finalists: the best of the short trials is taken.  All kinds get the same budget, side by side.
+All trials of a search have one seed and are short.  The finalists are trained as long as the
+final runs, and of each kind of net the setting with the lowest training loss is taken, as in the
+paper.  With a small budget there are no finalists: the best of the short trials is taken.  All
+kinds get the same budget, side by side.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
 
 
 def drawn(sample, kind, runner: Runner) -> list[dict]:
-    """The trials of one kind's search.  sample(kind, k, runner), the setting that the k-th trial tries, depends on
-    nothing but its arguments; it overrides the common settings."""
+    """The trials of one kind's search.  sample(kind, k, runner), the setting that the k-th trial
+    tries, depends on nothing but its arguments; it overrides the common settings."""
     settings = runner.settings
     common = {
         "clip": 1.0,
@@ -40,7 +42,8 @@ def two_best(ranked_settings: list[dict], settings: dict) -> list[dict]:
 
 
 def search(runner: Runner, kinds: list, sample, finalists=two_best) -> tuple[dict[str, list], list[dict]]:
-    """All trials, {"search": ..., "finalists": ...}, and the setting that they choose for each kind.
+    """All trials, {"search": ..., "finalists": ...}, and the setting that they choose for each
+    kind.
 
     finalists(settings of one kind, best first, settings of the budget) returns the settings to
     train again, for longer; if it is None the best of the short trials is taken."""
@@ -57,7 +60,8 @@ def search(runner: Runner, kinds: list, sample, finalists=two_best) -> tuple[dic
 
 
 def _compare(runner: Runner, groups: list[list[dict]]) -> tuple[list[dict], list[list[dict]]]:
-    """Runs the trials of all groups; their results, and the settings of each group, the best first."""
+    """Runs the trials of all groups; their results, and the settings of each group, the best
+    first."""
     results = fully_connected.run(runner, [setting for group in groups for setting in group])
     losses = iter([fully_connected.selection_loss(result) for result in results])
     ranked_groups = []

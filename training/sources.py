@@ -30,8 +30,9 @@ STANDARD_LIBRARY = {Path(sysconfig.get_path(name)).resolve() for name in ("stdli
 
 
 def checksum_of_sources(function, block=None, activation=None) -> str:
-    """The checksum of the text that a function runs, and of the text of its trial's block and activation, given as
-    objects or by name, wherever they are defined; raises InputError where a source cannot be read."""
+    """The checksum of the text that a function runs, and of the text of its trial's block and
+    activation, given as objects or by name, wherever they are defined; raises InputError where a
+    source cannot be read."""
     names = modules_of(function)
     for part, registry in ((block, BLOCKS), (activation, ACTIVATIONS)):
         if isinstance(part, Named):
@@ -43,7 +44,8 @@ def checksum_of_sources(function, block=None, activation=None) -> str:
 
 
 def modules_of(function) -> list[str]:
-    """The names of the modules that define a function, and the functions that a functools.partial holds."""
+    """The names of the modules that define a function, and the functions that a functools.partial
+    holds."""
     if isinstance(function, functools.partial):
         parts = [function.func, *function.args, *function.keywords.values()]
         return [name for part in parts if callable(part) for name in modules_of(part)]
@@ -71,7 +73,8 @@ def texts_from(names: list[str]) -> list[bytes]:
 
 
 def _spec_of(name: str) -> ModuleSpec | None:
-    """Where a module was loaded from, or would be; None where there is none of this name.  Imports nothing."""
+    """Where a module was loaded from, or would be; None where there is none of this name.
+    Imports nothing."""
     if name in sys.modules:
         return getattr(sys.modules[name], "__spec__", None)
     parent = name.rpartition(".")[0]
@@ -114,7 +117,8 @@ def _text_of(name: str, path: Path) -> bytes:
     """The text of a module: of a loaded one as this process first read it, mostly in
     keep_loaded_texts(); else as it is now.
 
-    What is edited later does not run here, unless the module is loaded anew, which gives it another spec."""
+    What is edited later does not run here, unless the module is loaded anew, which gives it
+    another spec."""
     module = sys.modules.get(name)
     spec = getattr(module, "__spec__", None)
     if module and name in _loaded and _loaded[name][0] is spec:
@@ -147,8 +151,8 @@ def _imports_in(name: str, path: Path, text: bytes) -> frozenset[str]:
 
 @functools.cache
 def _names_imported(text: bytes, package: str) -> frozenset[str]:
-    """What the text of a module of this package may import: modules, the packages that they are in, and all names that
-    it takes from one, each of which may be a module, too."""
+    """What the text of a module of this package may import: modules, the packages that they are
+    in, and all names that it takes from one, each of which may be a module, too."""
     names = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):

@@ -1,7 +1,9 @@
-"""What the experiments share: trials that run side by side, are kept as they finish, and are not run twice.
+"""What the experiments share: trials that run side by side, are kept as they finish, and are not
+run twice.
 
-A trial is a function of one flat dict of settings, and returns a dict of results; it depends on nothing else but its
-data and its code.  The log keeps a result under all three, the data and the code as checksums: sources.py says of what.
+A trial is a function of one flat dict of settings, and returns a dict of results; it depends on
+nothing else but its data and its code.  The log keeps a result under all three, the data and the
+code as checksums: sources.py says of what.
 """
 
 from __future__ import annotations
@@ -36,15 +38,14 @@ from training.sources import checksum_of_sources, keep_loaded_texts
 
 
 class Runner:
-    """Runs the trials of one question under one budget, and keeps them in a log beside its results.
+    """Runs the trials of one question under one budget, and keeps them in a log beside its
+    results.
 
-    name        of the question
-    budget      "quick", "default" or "full"
-    settings    those of the budget
-    folder      of the results, the log and checkpoints
-    sets_beside data sets that are measured beside MNIST, and data_dir, where the question's data lie
-    needed      the results of the questions that this one needs, by name
-    flags       the flags that give another question's command this budget
+    name        of the question budget      "quick", "default" or "full" settings    those of the
+    budget folder      of the results, the log and checkpoints sets_beside data sets that are
+    measured beside MNIST, and data_dir, where the question's data lie needed      the results of
+    the questions that this one needs, by name flags       the flags that give another question's
+    command this budget
     """
 
     def __init__(
@@ -90,12 +91,14 @@ class Runner:
         self.lock.release()
 
     def run(self, function, trials: list[dict], data_of=None, logged=lambda trial: None) -> list[dict]:
-        """The settings and results of every trial, in this order; only those that the log does not have are run.
+        """The settings and results of every trial, in this order; only those that the log does
+        not have are run.
 
-        `data_of(trial)` is the data set that the trial reads, if it reads one; `logged(trial)` is called when the log
-        has its result on disk.  A result that has the name of a setting is left out.  Where the source of the function
-        cannot be read, all trials are run.  A trial's `block` may be a Block with settings, its `activation` an
-        Activation; one that is bound to the function, and so in no key, raises ValueError."""
+        `data_of(trial)` is the data set that the trial reads, if it reads one; `logged(trial)` is
+        called when the log has its result on disk.  A result that has the name of a setting is
+        left out.  Where the source of the function cannot be read, all trials are run.  A trial's
+        `block` may be a Block with settings, its `activation` an Activation; one that is bound to
+        the function, and so in no key, raises ValueError."""
         bound = [*getattr(function, "args", ()), *getattr(function, "keywords", {}).values()]
         for value in bound:
             if isinstance(value, hn.Named):
@@ -136,7 +139,8 @@ class Runner:
         return _key(trial, data and data.sha256, code)
 
     def _read_finished(self) -> dict[str, dict]:
-        """The lines of the log, by key, that may serve a trial: not those whose code is unknown."""
+        """The lines of the log, by key, that may serve a trial: not those whose code is
+        unknown."""
         lines, trouble = _read_log(self.log)
         if trouble:
             self._say_once(trouble)
@@ -149,7 +153,8 @@ class Runner:
             print(text, file=sys.stderr)
 
     def _finished(self, function, data_of, todo: list[tuple[dict, str]]):
-        """(key, result, commit) of each as it finishes: in processes here, or on the workers of a Dask cluster."""
+        """(key, result, commit) of each as it finishes: in processes here, or on the workers of a
+        Dask cluster."""
         if self.scheduler is None:
             jobs = max(1, min(self.jobs, len(todo)))
             tasks = [(function, data_of, trial, key) for trial, key in todo]
@@ -209,7 +214,7 @@ def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
     return key, {**result, "seconds": seconds}, computed_at
 
 
-# ---- The log ---------------------------------------------------------------------------------------------------------
+# ---- The log ------------------------------------------------------------------------------------
 
 
 def _line_of(key: str, result: dict, computed_at: str) -> dict:
@@ -222,7 +227,8 @@ def _line_of(key: str, result: dict, computed_at: str) -> dict:
 def _read_log(log: Path) -> tuple[list[dict], str | None]:
     """The trials that a log holds, and a line on what cannot be read as one, or None.
 
-    Ends the last line where only its end is missing; cuts off the part of a line that a killed process left."""
+    Ends the last line where only its end is missing; cuts off the part of a line that a killed
+    process left."""
     try:
         with open_file(log) as file:
             data = file.read()
