@@ -146,7 +146,8 @@ def backward(net, kept, d_logits):
     for p, kept_by_block in zip(net.blocks[::-1], kept_by_blocks[::-1], strict=True):
         dy, gradient = block_backward(p, kept_by_block, dy)
         blocks.append(gradient)
-    _, first = plain_backward(net.first, kept_by_first, dy)  # nobody asks for the gradient of an image
+    # nobody asks for the gradient of an image
+    _, first = plain_backward(net.first, kept_by_first, dy)
     return Net(net.block, first, blocks[::-1], last)
 
 
@@ -188,11 +189,14 @@ class Adam:
         self.t += 1
         norm = np.sqrt(sum((g**2).sum() for g in arrays_of(gradient)))
         scale = min(1, self.clip / norm)
-        for p, g, m, v in zip(arrays_of(self.net), arrays_of(gradient), self.m, self.v, strict=True):
+        parameters = arrays_of(self.net)
+        gradients = arrays_of(gradient)
+        for p, g, m, v in zip(parameters, gradients, self.m, self.v, strict=True):
             g = scale * g
             m[...] = self.beta1 * m + (1 - self.beta1) * g
             v[...] = self.beta2 * v + (1 - self.beta2) * g**2
-            m_hat = m / (1 - self.beta1**self.t)  # m and v begin at 0: without this they are too small at first
+            # m and v begin at 0: without this they are too small at first
+            m_hat = m / (1 - self.beta1**self.t)
             v_hat = v / (1 - self.beta2**self.t)
             p -= self.lr * m_hat / (np.sqrt(v_hat) + self.eps)
 
@@ -223,7 +227,8 @@ def train(block, depth=30, epochs=12, batch=128):
             optimizer.step(backward(net, kept, d_logits))
         logits, _ = forward(net, x_test)
         accuracy = (logits.argmax(axis=1) == y_test).mean()
-        print(f"{block}, depth {depth}, epoch {epoch}: loss {loss:.3f} at last, test accuracy {accuracy:.3f}")
+        result = f"loss {loss:.3f} at last, test accuracy {accuracy:.3f}"
+        print(f"{block}, depth {depth}, epoch {epoch}: {result}")
 
 
 if __name__ == "__main__":

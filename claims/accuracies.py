@@ -55,7 +55,12 @@ class Accuracies:
 # ---- Rules --------------------------------------------------------------------------------------
 
 
-def reaches(published: dict, epochs: int, paper: Accuracies | None, other: Accuracies | None) -> str:
+def reaches(
+    published: dict,
+    epochs: int,
+    paper: Accuracies | None,
+    other: Accuracies | None,
+) -> str:
     """The verdict on a published {mean, sd, runs} after so many epochs.
 
     Our mean by the paper's protocol must lie in the prediction interval of the published runs or,
@@ -71,7 +76,12 @@ def reaches(published: dict, epochs: int, paper: Accuracies | None, other: Accur
     return paper.verdict(verdict_of([inside]))
 
 
-def is_at_least(bound: float, epochs: int, paper: Accuracies | None, other: Accuracies | None) -> str:
+def is_at_least(
+    bound: float,
+    epochs: int,
+    paper: Accuracies | None,
+    other: Accuracies | None,
+) -> str:
     """The verdict on "at least so much", by two standard errors.
 
     Runs of any recipe can show it, but only those of the paper's protocol can refute it."""
@@ -92,7 +102,12 @@ def not_tested(epochs: int, other: Accuracies) -> str:
 # ---- As text ------------------------------------------------------------------------------------
 
 
-def side_by_side(published: dict, paper: Accuracies | None, other: Accuracies | None, name_of_other: str) -> str:
+def side_by_side(
+    published: dict,
+    paper: Accuracies | None,
+    other: Accuracies | None,
+    name_of_other: str,
+) -> str:
     """Our accuracies: by the paper's protocol, with what is expected of it, and by the other
     one."""
     parts = []

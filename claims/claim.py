@@ -30,11 +30,15 @@ class Claim:
     id: str  # its name on pages, in contradictions, in tests
     source: str  # who says it, and where
     says: str
-    measure: Callable[..., dict]  # results records -> {name: a list over seeds, or a number, or text}
-    holds: Callable[[dict], list[bool | None] | str]  # measurements -> every part's verdict, or the verdict in words
-    show: str | Callable[[dict], str]  # measurements as text: "idle {share:2}" gives share with two digits
+    # results records -> {name: a list over seeds, or a number, or text}
+    measure: Callable[..., dict]
+    # measurements -> every part's verdict, or the verdict in words
+    holds: Callable[[dict], list[bool | None] | str]
+    # measurements as text: "idle {share:2}" gives share with two digits
+    show: str | Callable[[dict], str]
     kind: str = "claim"  # one of KINDS; nobody claimed an open question
-    about: dict = field(default_factory=dict)  # settings and data of the trials that may judge it: see about_trials()
+    # settings and data of the trials that may judge it: see about_trials()
+    about: dict = field(default_factory=dict)
     over: tuple[str, ...] = ()  # what `measure` takes; default: its question's results
     note: str = ""
     one_run: bool = False  # the verdict rests on one run
@@ -91,9 +95,11 @@ def about_trials(record: dict, claim: Claim) -> dict:
                 for key, group in groups.items()
             }
             if not any(groups.values()):
-                raise InputError(_refusal(record, claim, f"no trial with {name} {_either(accepted)}"))
+                what = f"no trial with {name} {_either(accepted)}"
+                raise InputError(_refusal(record, claim, what))
         elif name in of_record and of_record[name] not in accepted:
-            raise InputError(_refusal(record, claim, f"{name} {of_record[name]}, not {_either(accepted)}"))
+            what = f"{name} {of_record[name]}, not {_either(accepted)}"
+            raise InputError(_refusal(record, claim, what))
     if "trials" not in record:
         return record
     return {**record, "trials": groups if isinstance(trials, dict) else groups[""]}
@@ -111,7 +117,10 @@ def _either(accepted: tuple) -> str:
 def of(trials: list[dict], name: str, **wanted) -> list:
     """The value `name` of every trial with these settings; raises LookupError where no trial has
     them."""
-    found = [trial[name] for trial in trials if all(trial.get(key) == value for key, value in wanted.items())]
+    found = []
+    for trial in trials:
+        if all(trial.get(key) == value for key, value in wanted.items()):
+            found.append(trial[name])
     if not found:
         raise LookupError(f"no trial has {wanted}")
     return found
@@ -147,5 +156,7 @@ def shown(show: str | Callable[[dict], str], measured: dict) -> str:
     it."""
     if callable(show):
         return show(measured)
-    values = {name: _Sample(value) if isinstance(value, list) else value for name, value in measured.items()}
+    values = {}
+    for name, value in measured.items():
+        values[name] = _Sample(value) if isinstance(value, list) else value
     return show.format_map(values)

@@ -7,7 +7,8 @@ from plumbing.files import InputError
 from plumbing.records import seconds_on_two_cores
 
 VERDICTS = ("reproduced", "in part", "not reproduced", "not clear", "not tested")
-SOURCES = ("published program", "paper", "the authors' log", "blog", "encyclopedia article")  # their order
+# their order
+SOURCES = ("published program", "paper", "the authors' log", "blog", "encyclopedia article")
 FOR_NOT_MEASURED = "-"  # in place of measurements
 
 
@@ -21,7 +22,12 @@ def in_order(claims: list[Claim]) -> list[Claim]:
     return sorted(claims, key=place)
 
 
-def judge_all(claims: list[Claim], records: dict[str, dict], needs: dict[str, tuple], commands: dict) -> list[dict]:
+def judge_all(
+    claims: list[Claim],
+    records: dict[str, dict],
+    needs: dict[str, tuple],
+    commands: dict,
+) -> list[dict]:
     """A row for each claim: what is said, measured and concluded, and which commands measure it.
 
     `records` holds results by name, `needs` the results that others are computed from, `commands`
@@ -73,7 +79,8 @@ def _judge(claim: Claim, records: dict[str, dict]) -> tuple[str, str]:
     except InputError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        raise InputError(f"the results lack what the claim {claim.id} is judged by: {error!r}") from error
+        message = f"the results lack what the claim {claim.id} is judged by: {error!r}"
+        raise InputError(message) from error
 
 
 def _contradiction(claim: Claim, other: Claim, verdict: str, other_verdict: str) -> str:
@@ -95,4 +102,8 @@ def _contradiction(claim: Claim, other: Claim, verdict: str, other_verdict: str)
 
 def counts(rows: list[dict]) -> dict[str, int]:
     """How many rows have each verdict."""
-    return {verdict.replace(" ", "_"): sum(row["verdict"].startswith(verdict) for row in rows) for verdict in VERDICTS}
+    found = {}
+    for verdict in VERDICTS:
+        name = verdict.replace(" ", "_")
+        found[name] = sum(row["verdict"].startswith(verdict) for row in rows)
+    return found

@@ -5,9 +5,8 @@
 A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is one of
 
     FILE.KEY[block=highway, layers=100]      `KEY` of the one row of results/FILE.json's summary
-    that has it and these
-                                             settings (none are needed if it is the only row), as
-                                             mean ± sd (n)
+                                             that has it and these settings (none are needed if
+                                             it is the only row), as mean ± sd (n)
     FILE.KEY[...]:2                          its mean alone, with two significant digits
     verdict: ID                              the ledger's verdict on the claim of this id
     judged: ID                               our numbers, and the verdict
@@ -53,11 +52,13 @@ def fill(text: str, read) -> str:
     """
     stray = re.search(f"{NAME}|<!-- end -->", MARK.sub("", text))
     if stray:
-        raise InputError(f"{stray[0]} stands alone: a number stands between <!-- NAME --> and <!-- end -->")
+        needed = "a number stands between <!-- NAME --> and <!-- end -->"
+        raise InputError(f"{stray[0]} stands alone: {needed}")
 
     def filled(match):
         try:
-            value = value_of(match[1], read).replace("<", "&lt;")  # no comment, and no tag, comes from a JSON
+            # no comment, and no tag, comes from a JSON
+            value = value_of(match[1], read).replace("<", "&lt;")
             return f"<!-- {match[1]} -->{value}<!-- end -->"
         except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
             raise InputError(f"<!-- {match[1]} --> cannot be filled in: {error!r}") from error
@@ -90,7 +91,9 @@ def number_in(summary: list[dict] | dict, key: str, settings: str):
         return summary[key]
     wanted = dict(part.strip().split("=") for part in settings.split(",")) if settings else {}
     rows = [row for row in summary if key in row]
-    rows_as_text = [{name: setting_as_text(row[name]) for name in wanted if name in row} for row in rows]
+    rows_as_text = []
+    for row in rows:
+        rows_as_text.append({name: setting_as_text(row[name]) for name in wanted if name in row})
     place = rows_as_text.index(select(rows_as_text, **wanted))
     return rows[place][key]
 

@@ -29,7 +29,9 @@ PICTURES = {  # width, height, scale, colours, what is scrolled to
     "explorer": (1280, 1160, 1, "light", "header"),
     "explorer_phone": (400, 800, 1.5, "dark", "#gates"),
 }
-SETTING = "only(range(14, 44)); $('took').hidden = true"  # blocks 15 to 45 are closed; no two runs take as long
+TWO_FRAMES = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
+# blocks 15 to 45 are closed; no two runs take as long
+SETTING = "only(range(14, 44)); $('took').hidden = true"
 
 
 def missing() -> str:
@@ -47,12 +49,14 @@ def browser():
     """A selenium driver of a headless chromium that has the page open."""
     from selenium import webdriver
 
-    options, paths = webdriver.ChromeOptions(), [shutil.which(name) for name in PROGRAMS]
-    options.binary_location = paths[0]
-    for flag in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):  # root has no sandbox
+    chromium, chromedriver = [shutil.which(name) for name in PROGRAMS]
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    # root has no sandbox
+    for flag in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
         options.add_argument(f"--{flag}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options, webdriver.ChromeService(paths[1]))
+    driver = webdriver.Chrome(options, webdriver.ChromeService(chromedriver))
     try:
         look_as(driver, 1280, 900)
         driver.get(PAGE.as_uri())
@@ -80,9 +84,11 @@ def take(save) -> None:
             look_as(driver, *view)
             driver.refresh()
             driver.execute_script(SETTING)
-            driver.execute_script(f"document.querySelector('{place}').scrollIntoView({{block: 'end'}})")
-            driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
-            files[ROOT / "viz" / f"{name}.png"] = base64.b64decode(driver.get_screenshot_as_base64())
+            element = f"document.querySelector('{place}')"
+            driver.execute_script(f"{element}.scrollIntoView({{block: 'end'}})")
+            driver.execute_async_script(TWO_FRAMES)
+            png = base64.b64decode(driver.get_screenshot_as_base64())
+            files[ROOT / "viz" / f"{name}.png"] = png
     save(files)
     print("".join(f"took {path}\n" for path in files), end="", flush=True)
 

@@ -16,9 +16,10 @@ NONE = -1  # in place of an input that an instruction does not have
 class Tape:
     """Instructions in their order; a value is a number from 0 on, and has a kind by name.
 
-    tape = Tape() a, b = tape.arguments(a=(2,), b=(2,)) c = tape.do("c", a, b)               # two
-    instructions: c[0] from a[0] and b[0], c[1] from a[1] and b[1] depths, kinds, when =
-    tape.depths()  # of the four reads
+    tape = Tape()
+    a, b = tape.arguments(a=(2,), b=(2,))
+    c = tape.do("c", a, b)  # two instructions: c[0] from a[0] and b[0], c[1] from a[1] and b[1]
+    depths, kinds, when = tape.depths()  # of the four reads
     """
 
     def __init__(self):

@@ -30,10 +30,12 @@ def load_same_run(path: Path, asked: Training) -> Training:
     if not other:
         return saved
     if other.keys() <= asked.images.keys():
-        raise InputError(f"{path} is of other images, or of these in another order: give those, or name another file")
+        other = "other images, or of these in another order"
+        raise InputError(f"{path} is of {other}: give those, or name another file")
     asked_task = asked.task()
     found = ", ".join(f"{name} {value}, not {asked_task[name]}" for name, value in other.items())
-    raise InputError(f"{path} is of another run ({found}): give that run's settings, or name another file")
+    message = f"{path} is of another run ({found}): give that run's settings, or name another file"
+    raise InputError(message)
 
 
 def say_of_other_program(path: Path, saved: Training) -> None:
@@ -42,7 +44,8 @@ def say_of_other_program(path: Path, saved: Training) -> None:
     now = files.commit()
     is_known = now is not None and not now.endswith("dirty")
     if not is_known or saved.commits != [now]:
-        print(f"{path}: trained by {saved.commits}, from now on by {now}: compare with care", file=sys.stderr)
+        programs = f"trained by {saved.commits}, from now on by {now}"
+        print(f"{path}: {programs}: compare with care", file=sys.stderr)
 
 
 def branch(path: Path, settings: ConvSettings, protocol: Protocol, images: dict) -> Training:
@@ -55,11 +58,13 @@ def branch(path: Path, settings: ConvSettings, protocol: Protocol, images: dict)
     asked = Training(settings, protocol, images)
     other = differences(training, asked).keys() - {"lr"}
     if other:
-        raise InputError(f"{path} cannot be branched from: only the rate may differ, not {', '.join(sorted(other))}")
+        names = ", ".join(sorted(other))
+        raise InputError(f"{path} cannot be branched from: only the rate may differ, not {names}")
     if training.parent:
         raise InputError(f"{path} cannot be branched from: it is a branch itself")
     if training.epochs == settings.epochs:
-        raise InputError(f"{path} cannot be branched from: its {training.epochs} epochs are finished")
+        message = f"{path} cannot be branched from: its {training.epochs} epochs are finished"
+        raise InputError(message)
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     training.parent = {"epoch": training.epochs, "lr": training.protocol.lr, "sha256": sha256}
     training.protocol = asked.protocol
@@ -97,7 +102,12 @@ def check_unsaved(file: Path) -> None:
             raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
 
 
-def checkpoint_to_resume(asked: Training, file: Path, stopped: bool, branch_of: Path | None) -> Path:
+def checkpoint_to_resume(
+    asked: Training,
+    file: Path,
+    stopped: bool,
+    branch_of: Path | None,
+) -> Path:
     """The checkpoint that the `asked` run goes on from,
     or the one that it is to write if it is not begun.
 
@@ -111,7 +121,8 @@ def checkpoint_to_resume(asked: Training, file: Path, stopped: bool, branch_of: 
         begun = not differences(Training.load(path), asked)
     if not begun:
         start = branch_of or "its first epoch"
-        print(f"{asked.settings.label}: there is no {unfinished(file)}, it starts from {start}", file=sys.stderr)
+        missing = f"there is no {unfinished(file)}, it starts from {start}"
+        print(f"{asked.settings.label}: {missing}", file=sys.stderr)
         return unfinished(file)
     saved = load_same_run(path, asked)
     if branch_of and not saved.parent:

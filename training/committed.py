@@ -69,7 +69,8 @@ def _check_run(name: str, pair: dict, block: str, expected: dict) -> None:
     of_pair = {"block": block, "depth": pair["depth"], "seed": pair["seed"]}
     for setting, value in (expected | of_pair).items():
         if setting in run:
-            where = f"has a {block} run of depth {pair['depth']} and seed {pair['seed']} with {setting}"
+            which = f"{block} run of depth {pair['depth']} and seed {pair['seed']}"
+            where = f"has a {which} with {setting}"
             _check_equal(name, where, run[setting], value)
     if not run["diverged"]:
         for number in ("test_acc", "train_loss"):
@@ -83,6 +84,7 @@ def _check_run(name: str, pair: dict, block: str, expected: dict) -> None:
 def _check_equal(name: str, where: str, found, expected) -> None:
     if found != expected:
         raise InputError(
-            f"{name}.json {where} {found}, not {expected}: the pages and the claims are about '{COMMANDS[name]}'; "
+            f"{name}.json {where} {found}, not {expected}: "
+            f"the pages and the claims are about '{COMMANDS[name]}'; "
             f"git checkout {name}.json brings that back"
         )

@@ -19,7 +19,8 @@ from conv.nets import find_net
 from plumbing.files import InputError
 from training import conv_trials, protocols
 
-IDENTITY = (*conv_trials.SETTING, "parent")  # what tells a trial from others; a branch has a parent
+# what tells a trial from others; a branch has a parent
+IDENTITY = (*conv_trials.SETTING, "parent")
 
 
 def with_runs(question, results: dict, path: Path, record: dict) -> dict:
@@ -46,7 +47,8 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
             })  # fmt: skip
             env["git_of_trials"] = sorted({*env["git_of_trials"], *map(str, run["commits"])})
     except KeyError as error:
-        raise InputError(f"{path} is not what conv_highway_networks.py writes: it has no {error}") from error
+        message = f"{path} is not what conv_highway_networks.py writes: it has no {error}"
+        raise InputError(message) from error
     except (ValueError, TypeError, AttributeError) as error:
         raise InputError(f"{path} cannot be added: {error}") from error
     settings = {**results["settings"], "added": added}

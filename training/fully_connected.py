@@ -44,7 +44,8 @@ def data_set(data_dir: str | None = None) -> hn.Dataset:
     else:
         data = hn.load_mnist(data_dir)
         wanted = "MNIST" if data_dir is None else data.name
-    if data.name != wanted:  # $MNIST_DIR and $CIFAR_DIR do not turn results about one set into those of another
+    # $MNIST_DIR and $CIFAR_DIR do not turn results about one set into those of another
+    if data.name != wanted:
         raise InputError(
             f"${VARIABLE[wanted]} names {data.source}, which is not {wanted} but {data.name}; "
             f"this experiment is about {wanted}"
@@ -100,7 +101,10 @@ def make(setting: dict) -> hn.DeepNet:
         setting["layers"] - 1,
         block,
         np.random.default_rng(setting["seed"]),
-        activation=hn.activation_of(setting["activation"], **setting.get("activation_settings", {})),
+        activation=hn.activation_of(
+            setting["activation"],
+            **setting.get("activation_settings", {}),
+        ),
         init="he" if setting["activation"] == "relu" else "glorot",
         gate_bias=setting.get("gate_bias", 0.0),
     )
@@ -126,7 +130,11 @@ def train(setting: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
     orders = (shuffle.permutation(n_train) for _ in range(setting["epochs"]))
     optimizer = optimizer_of(net, setting, n_train // BATCH)
     rows, diverged = hn.train_epochs(net, optimizer, images.x_train, images.y_train, orders, BATCH)
-    return net, {"losses": losses_of(rows), "diverged": diverged, **measure(net, setting, diverged)}
+    return net, {
+        "losses": losses_of(rows),
+        "diverged": diverged,
+        **measure(net, setting, diverged),
+    }
 
 
 def losses_of(rows: list[dict]) -> list[float]:
@@ -153,7 +161,16 @@ def measure(net: hn.DeepNet, setting: dict, diverged: str | None = None) -> dict
 def skipped(net: hn.DeepNet) -> hn.DeepNet:
     """The same net with all its blocks skipped: T = 0, so that they carry their input
     unchanged."""
-    shallow = hn.DeepNet(net.d_in, net.d_out, net.hidden, 0, net.block, 0, activation=net.activation, dtype=net.dtype)
+    shallow = hn.DeepNet(
+        net.d_in,
+        net.d_out,
+        net.hidden,
+        0,
+        net.block,
+        0,
+        activation=net.activation,
+        dtype=net.dtype,
+    )
     for name in ("W_in", "b_in", "W_out", "b_out"):
         getattr(shallow, name)[:] = getattr(net, name)
     return shallow

@@ -3,7 +3,14 @@ train it again."""
 
 from __future__ import annotations
 
-NET = {"block": "highway", "activation": "relu", "gate_bias": -4.5, "momentum": 0.9, "decay": 0.9, "clip": 1.0}
+NET = {
+    "block": "highway",
+    "activation": "relu",
+    "gate_bias": -4.5,
+    "momentum": 0.9,
+    "decay": 0.9,
+    "clip": 1.0,
+}
 
 
 def settings(budget: dict, **others) -> dict:

@@ -27,7 +27,11 @@ def select_images(data: hn.Dataset, settings: ConvSettings) -> hn.Dataset:
             x_test=data.x_train[-HELD_OUT:],
             y_test=data.y_train[-HELD_OUT:],
         )
-    for what, asked, x in (("training", settings.n_train, data.x_train), ("test", settings.n_test, data.x_test)):
+    parts = (
+        ("training", settings.n_train, data.x_train),
+        ("test", settings.n_test, data.x_test),
+    )
+    for what, asked, x in parts:
         if not 1 <= asked <= len(x):
             raise ValueError(f"from 1 to {len(x)} {what} images can be selected, not {asked}")
     return data._replace(

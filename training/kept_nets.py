@@ -14,7 +14,8 @@ from training import fully_connected
 from training.trials import Runner
 
 SETTING = (
-    "data", "data_dir", "block", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "clip",
+    "data", "data_dir", "block", "layers", "activation",
+    "rate", "momentum", "decay", "gate_bias", "clip",
     "seed", "epochs", "n_train", "n_test",
 )  # fmt: skip
 # what a claim about these nets is about
@@ -46,11 +47,13 @@ def data_sets(runner: Runner) -> dict[str, dict]:
         data = fully_connected.data_set(data_dir)
         if slug(data.name) in map(slug, found):
             raise InputError(
-                f"{data_dir} must hold another data set than {', '.join(found)}, in a folder of its name, "
+                f"{data_dir} must hold another data set than {', '.join(found)}, "
+                "in a folder of its name, "
                 "which differs in a letter or a digit"
             )
         if len(data.x_train) < fully_connected.BATCH:
-            raise InputError(f"{data_dir} must hold {fully_connected.BATCH} images for training or more")
+            message = f"{data_dir} must hold {fully_connected.BATCH} images for training or more"
+            raise InputError(message)
         found[data.name] = {
             "data": data.name,
             "data_dir": data_dir,
@@ -122,7 +125,10 @@ def finals(runner: Runner) -> list[dict]:
             check_setting(trial)
         sets = data_sets(runner)
         for name, of_set in sets.items():
-            found = [{**setting_of(trial), "data_dir": of_set["data_dir"]} for trial in trials if trial["data"] == name]
+            found = []
+            for trial in trials:
+                if trial["data"] == name:
+                    found.append({**setting_of(trial), "data_dir": of_set["data_dir"]})
             if not found:
                 raise InputError(f"{where} has no nets of {name}: {how} trains them")
             nets += found
@@ -140,13 +146,11 @@ def look_into(runner: Runner, trial) -> list[dict]:
 def check_setting(trial: dict) -> None:
     """Raises InputError for a trial that is not a tanh highway net as fifty_layers trains it, or
     that diverged."""
-    whole = all(
-        type(trial[name]) is int and trial[name] > 0 for name in ("layers", "seed", "epochs", "n_train", "n_test")
-    )
+    counts = [trial[name] for name in ("layers", "seed", "epochs", "n_train", "n_test")]
+    whole = all(type(count) is int and count > 0 for count in counts)
     names = ("rate", "momentum", "decay", "gate_bias", "clip")
     numbers = all(type(trial[name]) in (int, float) for name in names)
     kind = (trial["block"], trial["activation"], trial["diverged"])
     if not (whole and numbers and kind == ("highway", "tanh", None)):
-        raise InputError(
-            "results of fifty_layers cannot be used (a net diverged, or has other settings than are trained)"
-        )
+        why = "a net diverged, or has other settings than are trained"
+        raise InputError(f"results of fifty_layers cannot be used ({why})")

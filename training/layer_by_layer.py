@@ -83,7 +83,14 @@ def in_dtype(net: hn.DeepNet, dtype) -> hn.DeepNet:
     """The same net in another arithmetic."""
     rng = np.random.default_rng(0)  # what it draws is overwritten
     twin = hn.DeepNet(
-        net.d_in, net.d_out, net.hidden, net.depth, net.block, rng, activation=net.activation, dtype=dtype
+        net.d_in,
+        net.d_out,
+        net.hidden,
+        net.depth,
+        net.block,
+        rng,
+        activation=net.activation,
+        dtype=dtype,
     )
     twin.parameters[:] = net.parameters
     return twin

@@ -19,7 +19,8 @@ class Protocol(NamedTuple):
     normalisation, learn at twice the rate and do not decay."""
 
     epochs: int
-    dropout: tuple[float, ...]  # rates of the input, and of the other places where conv/nets.py drops units
+    # rates of the input, and of the other places where conv/nets.py drops units
+    dropout: tuple[float, ...]
     shift: int  # a training image is moved by up to so many pixels, at random in each epoch
     lr: float  # the highest rate
     schedule: str  # a name in training/schedules.py
@@ -28,7 +29,8 @@ class Protocol(NamedTuple):
     init: str  # this, `first` and `last`: see ConvNet
     first: str | float | None = None
     last: str | float = 0.1
-    images: str = "pixels"  # input of the net: Pixels, or a kind of conv/cifar.py's Pipeline, which also mirrors images
+    # input of the net: Pixels, or a kind of conv/cifar.py's Pipeline, which also mirrors images
+    images: str = "pixels"
 
     def in_python_numbers(self) -> Protocol:
         """The same without NumPy's scalars, which JSON cannot hold."""
@@ -110,7 +112,8 @@ class ConvSettings:
     gate_bias: float = -1.0  # b_T at the start
     n_train: int = 60000
     n_test: int = 10000
-    validation: bool = False  # True: tested on the last HELD_OUT training images, which are not trained on
+    # True: tested on the last HELD_OUT training images, which are not trained on
+    validation: bool = False
 
     def __post_init__(self):
         use_python_numbers(self)

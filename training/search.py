@@ -41,7 +41,12 @@ def two_best(ranked_settings: list[dict], settings: dict) -> list[dict]:
     return ranked_settings[:2]
 
 
-def search(runner: Runner, kinds: list, sample, finalists=two_best) -> tuple[dict[str, list], list[dict]]:
+def search(
+    runner: Runner,
+    kinds: list,
+    sample,
+    finalists=two_best,
+) -> tuple[dict[str, list], list[dict]]:
     """All trials, {"search": ..., "finalists": ...}, and the setting that they choose for each
     kind.
 
@@ -50,13 +55,15 @@ def search(runner: Runner, kinds: list, sample, finalists=two_best) -> tuple[dic
     epochs = {"epochs": runner.settings["epochs"]}
     searched, ranked_by_kind = _compare(runner, [drawn(sample, kind, runner) for kind in kinds])
     if finalists is None:
-        return {"search": searched}, [{**ranked_settings[0], **epochs} for ranked_settings in ranked_by_kind]
+        best = [{**ranked_settings[0], **epochs} for ranked_settings in ranked_by_kind]
+        return {"search": searched}, best
     longer = [
         [{**setting, **epochs} for setting in finalists(ranked_settings, runner.settings)]
         for ranked_settings in ranked_by_kind
     ]
     trained, ranked_by_kind = _compare(runner, longer)
-    return {"search": searched, "finalists": trained}, [ranked_settings[0] for ranked_settings in ranked_by_kind]
+    best = [ranked_settings[0] for ranked_settings in ranked_by_kind]
+    return {"search": searched, "finalists": trained}, best
 
 
 def _compare(runner: Runner, groups: list[list[dict]]) -> tuple[list[dict], list[list[dict]]]:
@@ -78,4 +85,5 @@ def over_seeds(settings: list[dict], seeds: int) -> list[dict]:
 
 def ranked(trials: list[dict], **wanted) -> list[dict]:
     """The trials with these settings, the best first."""
-    return sorted((trial for trial in trials if wanted.items() <= trial.items()), key=fully_connected.selection_loss)
+    found = [trial for trial in trials if wanted.items() <= trial.items()]
+    return sorted(found, key=fully_connected.selection_loss)

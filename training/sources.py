@@ -51,8 +51,10 @@ def modules_of(function) -> list[str]:
         return [name for part in parts if callable(part) for name in modules_of(part)]
     function = inspect.unwrap(function)
     code = getattr(function, "__code__", None)
-    if code and not os.path.isfile(code.co_filename):  # typed into a shell or a notebook, or in a .zip
-        raise InputError(f"the source of {function.__qualname__} cannot be read: there is no file {code.co_filename}")
+    # typed into a shell or a notebook, or in a .zip
+    if code and not os.path.isfile(code.co_filename):
+        missing = f"there is no file {code.co_filename}"
+        raise InputError(f"the source of {function.__qualname__} cannot be read: {missing}")
     return [function.__module__]
 
 
@@ -93,7 +95,8 @@ def _file_of(name: str) -> Path | None:
         return Path(spec.origin) if spec.has_location else None
     if name not in sys.modules:  # in `from module import name` it may be a function
         return None
-    file = getattr(sys.modules[name], "__file__", None)  # of __main__, when Python was given a file
+    # of __main__, when Python was given a file
+    file = getattr(sys.modules[name], "__file__", None)
     if file is None:
         raise InputError(f"the source of the module {name} cannot be read: it has no file")
     return Path(file)
@@ -110,7 +113,8 @@ def _counts(path: Path) -> bool:
     return not any(real.is_relative_to(folder) for folder in STANDARD_LIBRARY)
 
 
-_loaded: dict[str, tuple[ModuleSpec | None, bytes]] = {}  # by module: the spec it was loaded by, its text
+# by module: the spec it was loaded by, its text
+_loaded: dict[str, tuple[ModuleSpec | None, bytes]] = {}
 
 
 def _text_of(name: str, path: Path) -> bytes:
@@ -126,7 +130,8 @@ def _text_of(name: str, path: Path) -> bytes:
     try:
         text = path.read_bytes()
     except OSError as error:
-        raise InputError(f"the source of the module {name} cannot be read: {path}: {error.strerror}") from error
+        message = f"the source of the module {name} cannot be read: {path}: {error.strerror}"
+        raise InputError(message) from error
     if module:
         _loaded[name] = spec, text
     return text
@@ -135,7 +140,8 @@ def _text_of(name: str, path: Path) -> bytes:
 def keep_loaded_texts() -> None:
     """Reads the texts of all loaded modules that count, so that later edits do not change them."""
     for name in list(sys.modules):
-        with contextlib.suppress(InputError):  # raised again where the module is one that computes a trial
+        # raised again where the module is one that computes a trial
+        with contextlib.suppress(InputError):
             path = _file_of(name)
             if path and _counts(path):
                 _text_of(name, path)
@@ -146,7 +152,8 @@ def _imports_in(name: str, path: Path, text: bytes) -> frozenset[str]:
     try:
         return _names_imported(text, spec.parent if spec else "")
     except (SyntaxError, ValueError) as error:
-        raise InputError(f"the source of the module {name} cannot be read: {path} is no Python") from error
+        message = f"the source of the module {name} cannot be read: {path} is no Python"
+        raise InputError(message) from error
 
 
 @functools.cache
@@ -158,8 +165,10 @@ def _names_imported(text: bytes, package: str) -> frozenset[str]:
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            with contextlib.suppress(ImportError):  # a relative import out of all packages would fail, too
-                module = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            # a relative import out of all packages would fail, too
+            with contextlib.suppress(ImportError):
+                relative = "." * node.level + (node.module or "")
+                module = importlib.util.resolve_name(relative, package)
                 names.add(module)
                 names.update(f"{module}.{alias.name}" for alias in node.names)
     for name in list(names):

@@ -41,16 +41,20 @@ class Runner:
     """Runs the trials of one question under one budget, and keeps them in a log beside its
     results.
 
-    name        of the question budget      "quick", "default" or "full" settings    those of the
-    budget folder      of the results, the log and checkpoints sets_beside data sets that are
-    measured beside MNIST, and data_dir, where the question's data lie needed      the results of
-    the questions that this one needs, by name flags       the flags that give another question's
-    command this budget
+    name        of the question
+    budget      "quick", "default" or "full"
+    settings    those of the budget
+    folder      of the results, the log and checkpoints
+    sets_beside data sets that are measured beside MNIST
+    data_dir    where the question's data lie
+    needed      the results of the questions that this one needs, by name
+    flags       the flags that give another question's command this budget
     """
 
     def __init__(
-        self, name: str, budget: str, settings: dict, *, folder: Path | None = None, jobs: int | None = None,
-        scheduler: str | None = None, sets_beside: tuple[str, ...] = (), data_dir: str | None = None,
+        self, name: str, budget: str, settings: dict, *,
+        folder: Path | None = None, jobs: int | None = None, scheduler: str | None = None,
+        sets_beside: tuple[str, ...] = (), data_dir: str | None = None,
     ):  # fmt: skip
         keep_loaded_texts()  # before data are read, which may take minutes
         self.name = name
@@ -78,7 +82,8 @@ class Runner:
         self.path = self.folder / f"{name}.json"
         check_writable(self.path)
         self.log = self.folder / f"{name}.jsonl"
-        self.lock = Lock(self.log)  # held until the runner is closed: a log is for one command at a time
+        # held until the runner is closed: a log is for one command at a time
+        self.lock = Lock(self.log)
         self.commits = set()
         self.data_sets = {}
         self.said = set()
@@ -90,7 +95,13 @@ class Runner:
     def __exit__(self, *_) -> None:
         self.lock.release()
 
-    def run(self, function, trials: list[dict], data_of=None, logged=lambda trial: None) -> list[dict]:
+    def run(
+        self,
+        function,
+        trials: list[dict],
+        data_of=None,
+        logged=lambda trial: None,
+    ) -> list[dict]:
         """The settings and results of every trial, in this order; only those that the log does
         not have are run.
 
@@ -103,17 +114,24 @@ class Runner:
         for value in bound:
             if isinstance(value, hn.Named):
                 place = f'{{"{value.family}": ...}}'
-                raise ValueError(f"{value} belongs in the trial, {place}: results are kept by what a trial holds")
+                why = "results are kept by what a trial holds"
+                raise ValueError(f"{value} belongs in the trial, {place}: {why}")
         keys = [self._key_of(function, trial, data_of) for trial in trials]
         done = self._read_finished()
         todo = [(trial, key) for trial, key in zip(trials, keys, strict=True) if key not in done]
         if len(todo) < len(trials):
-            print(f"{len(trials) - len(todo)} of {len(trials)} trials were in {self.log} (remove it to start afresh)")
+            there = f"{len(trials) - len(todo)} of {len(trials)} trials"
+            print(f"{there} were in {self.log} (remove it to start afresh)")
         with (
             self.log.open("a", encoding="utf-8") as log,
             contextlib.closing(self._finished(function, data_of, todo)) as finished,
         ):
-            progress = tqdm(finished, total=len(todo), unit="trial", disable=not sys.stderr.isatty())
+            progress = tqdm(
+                finished,
+                total=len(todo),
+                unit="trial",
+                disable=not sys.stderr.isatty(),
+            )
             for key, result, computed_at in progress:
                 line = _line_of(key, result, computed_at)
                 log.write(json.dumps(line) + "\n")
@@ -163,24 +181,33 @@ class Runner:
         try:
             from dask.distributed import Client, KilledWorker, as_completed
         except ImportError:
-            raise InputError(f"--scheduler needs Dask: {how_to_install(ROOT / 'requirements-cluster.txt')}") from None
+            how = how_to_install(ROOT / "requirements-cluster.txt")
+            raise InputError(f"--scheduler needs Dask: {how}") from None
         try:
             client = Client(self.scheduler, timeout=10)
             client.wait_for_workers(1, timeout=60)
         except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"--scheduler {self.scheduler}: no Dask scheduler with workers there: {error}") from error
+            missing = f"no Dask scheduler with workers there: {error}"
+            raise InputError(f"--scheduler {self.scheduler}: {missing}") from error
         with client:
             try:
                 trials = [trial for trial, _ in todo]
                 keys = [key for _, key in todo]
-                futures = client.map(functools.partial(_call, function, data_of), trials, keys, pure=False)
+                futures = client.map(
+                    functools.partial(_call, function, data_of),
+                    trials,
+                    keys,
+                    pure=False,
+                )
                 yield from (future.result() for future in as_completed(futures))
             except KilledWorker as error:
                 raise WorkerDied(str(error)) from error
 
     def record(self, source: str, trials) -> dict:
         """What the results file holds, without its summary."""
-        env = environment() | {"data_sets": self.data_sets, "git_of_trials": sorted(map(str, self.commits))}
+        env = environment()
+        env["data_sets"] = self.data_sets
+        env["git_of_trials"] = sorted(map(str, self.commits))
         return {
             "experiment": self.name,
             "source": source,
@@ -207,7 +234,8 @@ def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
     if json.loads(key)["code"]:
         code = checksum_of_sources(function, trial.get("block"), trial.get("activation"))
     if _key(trial, data and data.sha256, code) != key:
-        raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
+        other = "a worker of the cluster has other code or data than this program"
+        raise InputError(f"{other}: update it, start it again")
     computed_at = commit()
     result = function(trial)
     seconds = round(time.process_time() - start, 3)
@@ -263,7 +291,8 @@ def _read_log(log: Path) -> tuple[list[dict], str | None]:
 def _trial_in(text: bytes) -> dict:
     """What a line of a log holds; raises ValueError where it is no trial."""
     line = from_json(text)
-    if not isinstance(line, dict) or line.keys() != {"trial", "data", "code", "result", "git", "checksum"}:
+    parts = {"trial", "data", "code", "result", "git", "checksum"}
+    if not isinstance(line, dict) or line.keys() != parts:
         raise ValueError("it has other parts")
     if not (isinstance(line["trial"], dict) and isinstance(line["result"], dict)):
         raise ValueError("its settings or its results have no names")
