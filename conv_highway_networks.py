@@ -1,10 +1,9 @@
 """Convolutional highway networks in pure NumPy: Tables 1 to 3 of *Training Very Deep Networks*
 (Srivastava, Greff, Schmidhuber, NIPS 2015).
 
-This is the sister of highway_networks.py, from which it has the loss.  A net is plain
-data, a list of layers; `mnist_net(16)` is the paper's, and conv/nets.py has them all.  The
-layers with their hand-written passes are in conv/, what trains a net is in training/.
-This file is the command line.
+The sister of highway_networks.py, whose loss it uses.  A net is plain data, a list of layers;
+`mnist_net(16)` is the paper's, and conv/nets.py has them all.  The layers, with hand-written
+passes, are in conv/; training is in training/.  This file is the command line.
 
     python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4   Table 1 -> run_conv.json
     python conv_highway_networks.py --net mnist-32 --protocol paper    as the authors trained
@@ -84,10 +83,10 @@ def make_parser() -> argparse.ArgumentParser:
     add("--protocol", choices=("paper", "short"), default=default.protocol, help=protocol + is_)
     add("--epochs", type=epochs, help="passes over the training images (the protocol's)")
     add("--stop-after", type=epochs, metavar="N", help="stop after N of these epochs; --resume goes on")
-    branch_of = "begin with a copy of this checkpoint, at the rate of --lr"
+    branch_of = "start from a copy of this checkpoint, at the rate --lr"
     add("--branch", type=path_name, metavar="NET", help=branch_of)
-    # a seed's default is text, because argparse takes what *is* the default,
-    # as small numbers are, for not given
+    # a default of text: argparse takes an argument that *is* the default for not given,
+    # and equal small numbers are one object
     seeds.add_argument("--seed", type=seed, default=str(default.seed), help="for weights and training" + is_)
     seeds.add_argument("--seeds", type=list_of(seed), default=(), help="several: 0,1,2")
     add("--lr", type=number(float, 1e-12), help="the highest learning rate (the protocol's)")
@@ -130,7 +129,7 @@ def parse_arguments(argv=None):
         too_many = f"{args.stop_after} is more than the {args.epochs} epochs"
         parser.error(f"argument --stop-after: {too_many}")
     if args.branch and len(args.seeds) > 1:
-        parser.error("argument --branch: it is a checkpoint of one seed; give --seed")
+        parser.error("argument --branch: a checkpoint has one seed; give --seed")
     if args.out and os.path.realpath(args.out).lower().endswith(NOT_FOR_JSON):
         named = f"{args.out} is named as a net, a lock or a temporary file"
         parser.error(f"argument --out: {named}; the JSON goes there, each net beside it")
@@ -147,8 +146,8 @@ def net_name(text: str) -> str:
 
 
 def plan(args, data: hn.Dataset) -> list[ConvSettings]:
-    """The settings of each seed; raises InputError for images that cannot be had,
-    or that the net cannot take."""
+    """The settings of each seed; raises InputError for too few images, and for images that the
+    net cannot take."""
     n_train = len(data.x_train)
     n_test = len(data.x_test)
     held_out = ""
@@ -156,7 +155,7 @@ def plan(args, data: hn.Dataset) -> list[ConvSettings]:
     if args.validation:
         n_train -= HELD_OUT
         n_test = HELD_OUT
-        held_out = f", of them {HELD_OUT} for --validation"
+        held_out = f", {HELD_OUT} of them for --validation"
         of_these = " with --validation"
     if n_train < BATCH:
         has = f"{len(data.x_train)} training images{held_out}"
@@ -188,7 +187,7 @@ def check_shape(args, data: hn.Dataset) -> None:
         check_square(data)
         ConvNet(shape_of(net.shape[0], data.x_train.shape[1]), net.layers_of(block=args.block), 0)
     except ValueError as error:
-        raise InputError(f"the images of {data.name} are not for this net: {error}") from error
+        raise InputError(f"the images of {data.name} do not fit this net: {error}") from error
 
 
 # ---- What the command does ----------------------------------------------------------------------
@@ -229,11 +228,11 @@ def train_unlocked(args, path: Path, save) -> None:
     try:
         if not args.no_save:
             record = file_record(whole, planned[0], protocol, args.seeds, runs)
-            with interrupts_deferred():  # the nets are the JSON's
+            with interrupts_deferred():  # JSON and nets belong together
                 save({path: json_bytes(record)})
                 keep_nets(runs, checkpoints, nets)
     finally:
-        print(f"{table(runs)}\n", end="", flush=True)  # whatever happens to the disk; in one write
+        print(f"{table(runs)}\n", end="", flush=True)  # in one write, even if saving failed
     if not args.no_save:
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
 
@@ -287,7 +286,7 @@ def keep_nets(runs: list[dict], checkpoints: list[Path], nets: list[Path]) -> No
     """Makes the checkpoints of finished runs the nets beside the JSON."""
     for run, checkpoint, net in zip(runs, checkpoints, nets, strict=True):
         if run["diverged"]:
-            # resumed, it would diverge again; an older run's net is not of this JSON
+            # resumed, it would diverge again; the net there is an older run's
             checkpoint.unlink(missing_ok=True)
             net.unlink(missing_ok=True)
         elif "stopped_after" not in run:  # else the checkpoint stays, for --resume
@@ -295,8 +294,8 @@ def keep_nets(runs: list[dict], checkpoints: list[Path], nets: list[Path]) -> No
 
 
 def net_sizes() -> str:
-    """The nets: our parameters beside the published, how sure we are
-    of their layers, how they are computed."""
+    """A table of the nets: parameters, ours and published; how sure we are of the layers;
+    methods."""
     row = "{:17}{:9}{:>11} {:>10}  {:33}{}"
     lines = [row.format("net", "", "ours", "published", "the layers are", "convolutions")]
     for name, named in NETS.items():
@@ -318,6 +317,6 @@ def main(argv=None) -> int:
 
 
 if __name__ == "__main__":
-    import conv_highway_networks  # so that worker processes find what they run under this name, not in "__main__"
+    import conv_highway_networks  # under its own name, by which workers find its functions
 
     run_program(conv_highway_networks.main)

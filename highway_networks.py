@@ -92,7 +92,7 @@ class Dataset(NamedTuple):
     y_train: np.ndarray  # (n_train,) intp
     x_test: np.ndarray  # (n_test, rows * columns) uint8
     y_test: np.ndarray  # (n_test,) intp
-    name: str  # of a known set, by its checksum alone; else the folder's: see name_of_set()
+    name: str  # a known set's, found by checksum; else the folder's: see name_of_set()
     source: str  # the folder it was read from
     n_classes: int
     sha256: str  # of the checksums of its four files
@@ -100,8 +100,8 @@ class Dataset(NamedTuple):
 
 
 def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
-    """MNIST, or any data set in its idx layout, verified; raises InputError with the reason when
-    it cannot be had.
+    """MNIST, or any data set in its idx layout, verified; raises InputError, with the reason,
+    when there is none.
 
     Looks in `data_dir` or $MNIST_DIR if one is given; else in data/mnist beside this file; else
     in ~/.cache/hinton-mnist; else downloads there.  Only a folder that was asked for may hold
@@ -207,7 +207,7 @@ def _check_arrays(folder: Path, x_train, y_train, x_test, y_test) -> None:
     """Raises InputError where the images and labels of a folder do not fit each other."""
     for what, x, y in (("train", x_train, y_train), ("t10k", x_test, y_test)):
         if len(x) != len(y) or x.size == 0:
-            raise InputError(f"{folder}: {what} images {x.shape} and {len(y)} labels; one label an image is needed")
+            raise InputError(f"{folder}: {what} images {x.shape} and {len(y)} labels; each image needs one label")
     if x_train.shape[1:] != x_test.shape[1:]:
         raise InputError(f"{folder}: sizes differ: train images {x_train.shape[1:]}, t10k images {x_test.shape[1:]}")
     if y_train.min() == y_train.max():
@@ -230,8 +230,7 @@ def name_of_set(folder: Path, checksum: str) -> str:
 
 
 def _letters(name: str) -> str:
-    """The letters and digits of a name in their plain form: a reader takes "M-NIST" for
-    "mnist"."""
+    """The plain letters and digits of a name: a reader takes "M-NIST" for "mnist"."""
     plain = unicodedata.normalize("NFKC", name).casefold()
     return "".join(letter for letter in plain if letter.isalnum())
 
@@ -262,8 +261,8 @@ PIXELS = ("[-1, 1]", "[0, 1]")  # the intervals to which pixels are scaled; net.
 def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
     """(N, features) uint8 -> dtype, in the interval `pixels`.
 
-    Raises what check_bytes() raises, and ValueError for another interval and for a dtype that is
-    not of floats."""
+    Raises what check_bytes() raises, and ValueError for another interval or a dtype that holds no
+    floats."""
     check_bytes(x)
     if pixels not in PIXELS:
         raise ValueError(f"pixels must be scaled to {' or '.join(PIXELS)}, not {pixels!r}")
@@ -287,7 +286,7 @@ def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
 
 
 def check_bytes(x: np.ndarray) -> None:
-    """Raises TypeError for a masked array, and ValueError for pixels that are not bytes: they are
+    """Raises TypeError for a masked array, and ValueError for pixels that are not bytes, and so
     scaled already."""
     check_numbers("x", x)
     if x.dtype != np.uint8:
@@ -339,18 +338,16 @@ def _find(family: type[Named], wanted, settings: dict) -> Named:
 
 
 def activation_of(activation: str | Activation, **settings) -> Activation:
-    """The activation itself, or the one of this name, made with these settings.
+    """An Activation as it is; for a name, the activation of this name with these settings.
 
-    Raises ValueError for an unknown name, and where the name of its class is that of another
-    class."""
+    Raises ValueError for an unknown name, and for an Activation whose name another class has."""
     return _find(Activation, activation, settings)
 
 
 def block_of(block: str | Block, **settings) -> Block:
-    """The block itself, or the one of this name, made with these settings.
+    """A Block as it is; for a name, the block of this name with these settings.
 
-    Raises ValueError for an unknown name, and where the name of its class is that of another
-    class."""
+    Raises ValueError for an unknown name, and for a Block whose name another class has."""
     return _find(Block, block, settings)
 
 
@@ -368,7 +365,7 @@ def record_of(part: Named) -> dict:
     any, its settings.
 
     {"block": "residual", "block_settings": {"scale": 0.1}}, for example.  Raises ValueError where
-    __init__, given these settings, would not make the same again."""
+    __init__ with these settings would not rebuild it."""
     check_registered(part)
     settings = dict(vars(part))
     check_json(settings, f"the settings of {part}")
@@ -386,8 +383,8 @@ def record_of(part: Named) -> dict:
 
 
 def check_json(value, what: str) -> None:
-    """Raises ValueError unless JSON gives `value` back unchanged: it makes lists of tuples,
-    strings of keys."""
+    """Raises ValueError unless JSON gives `value` back unchanged: JSON turns tuples into lists,
+    and keys into strings."""
     try:
         decoded = json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError) as error:
@@ -405,8 +402,8 @@ ACTIVATIONS: dict[str, type[Activation]] = {}
 
 
 class Activation(Named):
-    """H = value(z) and its slope H'(z), number by number: what a net applies to z = W x + b, but
-    for that of gates.
+    """H = value(z) and its slope H'(z), number by number.  A net applies it to z = W x + b,
+    except in gates.
 
     Both methods get arrays of one shape and write into the last one.  slope() may compute H' from
     H; where it needs z, too, the class says keeps_z = True, and the net keeps z for it.  dH_dz
@@ -472,7 +469,7 @@ class Block(Named):
         return {}
 
     def start(self, net: DeepNet, gate_bias: float) -> None:
-        """Sets what the block needs at its start, when all W are drawn and all other parameters
+        """Sets the block's parameters at the start, after all W are drawn and while all others
         are 0."""
 
     def forward(self, layer: LayerArrays) -> None:
@@ -577,7 +574,7 @@ class LayerArrays(FixedNames):
         self.x = self.x_1[:-1]  # the block's input
         self.y = work.state(index + 1)[:-1]  # the block's output
 
-        # scratch, but for z where net.activation keeps it
+        # scratch, except z where net.activation keeps it
         self.z = work.z[index % len(work.z)]  # (rows, n), W [x; 1]: z_H over z_T over z_C
         self.z_H = self.z[:hidden]
         self.z_T = self.z[hidden : 2 * hidden]  # (0, n) without a gate
@@ -586,10 +583,10 @@ class LayerArrays(FixedNames):
         self.dz_H = self.z_H
         self.dz_T = self.z_T
         self.dz_C = self.z_C
-        self.dH = work.dH  # dL/dH, of a block that is not H alone
+        self.dH = work.dH  # dL/dH, unless y = H
         self.dy = work.dy  # dL/dy, where the block carries
         self.dx_1 = work.dx_1  # (hidden + 1, n), W' dz; its last row, the ones' gradient, is not used
-        self.dx = self.dx_1[:-1]  # dL/dx but for what is carried
+        self.dx = self.dx_1[:-1]  # dL/dx without what is carried
         self.x_t = work.x_t  # (n, hidden + 1), a copy of x_1_t
 
         block = net.block
@@ -608,8 +605,8 @@ class LayerArrays(FixedNames):
 
 
 def add_arrays(owner, block: Block, arrays: dict[str, np.ndarray]) -> None:
-    """Makes arrays that the block asks for attributes of `owner`; raises ValueError for a name
-    that is taken."""
+    """Gives `owner` the block's arrays as attributes; raises ValueError for a name that is
+    taken."""
     for name, array in arrays.items():
         if hasattr(owner, name):
             taken = ", ".join(attribute for attribute in dir(owner) if not attribute.startswith("_"))
@@ -629,7 +626,7 @@ def shapes_of_block(block: Block, hidden: int) -> dict[str, tuple[int, ...]]:
 # ---- The net ---------------------------------------------------------------------------------------------------------
 
 INITS = ("uniform", "glorot", "he")
-SLICE = 256  # images a time in evaluation: a layer's arrays stay in the cache
+SLICE = 256  # images at a time in evaluation, so that a layer's arrays stay in the cache
 
 
 def shapes_of_net(d_in: int, d_out: int, hidden: int, depth: int, block: Block) -> dict[str, tuple[int, ...]]:
@@ -674,14 +671,14 @@ class DeepNet(FixedNames):
 
     Write parameters in place, net.W_H[:] = ...; net.W_H = ... raises AttributeError.  A net has
     one set of work arrays: use it in one thread at a time.  `dtype` is float32, float64, or
-    complex128 for complex-step derivatives: all is analytic but ReLU at 0.  save() keeps `about`,
-    a dict that JSON can hold: about["pixels"] says how pixels were scaled, see pixels_for(); the
-    rest is yours.
+    complex128 for complex-step derivatives: everything but ReLU at 0 is analytic.  save() keeps
+    `about`, a dict that JSON can hold: about["pixels"] says how pixels were scaled, see
+    pixels_for(); the rest is yours.
 
     Raises ValueError for an unknown block, activation, init or dtype, sizes that are not positive
-    (depth may be 0), a gate bias that is not finite, and a block that asks for a name that is
+    (depth may be 0), a gate bias that is not finite, and a block whose array has a name that is
     taken.  forward(), predict() and gates() raise ValueError for an x of another shape, or not
-    finite, and TypeError for an x that is no array of real numbers, or a masked one."""
+    finite, and TypeError unless x is an unmasked array of real numbers."""
 
     _called = "net"
 
@@ -775,9 +772,9 @@ class DeepNet(FixedNames):
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the net and its `about` to one .npz file, whole or not at all.  Raises
-        InputError when it cannot be written, and ValueError for what load() could not give back:
-        an `about` that is no dict of JSON, settings of the block or the activation that do not
-        make it again, parameters that are not finite."""
+        InputError when it cannot be written, and ValueError for what load() could not restore: an
+        `about` that is not a dict of JSON, a block or an activation that its settings do not
+        rebuild, parameters that are not finite."""
         if not isinstance(self.about, dict):
             raise ValueError(f"net.about must be a dict, not {self.about!r}")
         check_json(self.about, "net.about")
@@ -790,8 +787,8 @@ class DeepNet(FixedNames):
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> DeepNet:
-        """The net that save() wrote, to the last bit; raises InputError for anything else.
-        Executes nothing of it."""
+        """The net that save() wrote, to the last bit; raises InputError for anything else.  Runs
+        no code from the file."""
 
         def arguments_in(head):
             arguments = dict(head["net"])
@@ -871,7 +868,7 @@ class DeepNet(FixedNames):
         x = np.asarray(x, self.dtype)
         z_in = work.z_in
         dot(x, self.W_in.T, z_in)  # (N, d_in) (d_in, hidden)
-        # of x, which is larger, only where z_in is not finite
+        # looks into x, which is larger, only if z_in is not finite
         if not (np.isfinite(z_in).all() or np.isfinite(x).all()):
             raise ValueError("x must be finite; it holds NaN or infinity")
         add(z_in, self.b_in, z_in)
@@ -906,7 +903,7 @@ class DeepNet(FixedNames):
         overwritten by the next.
 
         Uses up what forward() kept: raises RuntimeError when called twice, or before forward(),
-        ValueError for a d_logits of another shape, and TypeError for one that is no array of real
+        ValueError for a d_logits of another shape, and TypeError unless it is an array of real
         numbers.  The parameters must still be those of forward()."""
         work = self._saved
         self._saved = None
@@ -933,8 +930,8 @@ class Workspace:
     nothing.
 
     Inside the net an activation is (features, batch), so that z_H and z_T, one over the other,
-    are each contiguous. With `keep` every layer has states and `kept` arrays for itself, as
-    backward() needs; without, all layers share those of one."""
+    are each contiguous. With `keep` every layer has its own states and `kept` arrays, as
+    backward() needs; without, all layers share one set."""
 
     def __init__(self, net: DeepNet, n: int, keep: bool):
         hidden = net.hidden
@@ -963,7 +960,7 @@ class Workspace:
         self.dz_in = arrays["dz_in"]
         self.states = arrays["states"]  # the first layer's output and those of the blocks, each over a row of ones
         self.states[:, -1] = 1
-        self.z = arrays["z"]  # and the rest as LayerArrays says
+        self.z = arrays["z"]  # this and the rest: see LayerArrays
         self.kept = {name: arrays[f"kept {name}"] for name in block.kept}
         self.dH = arrays["dH"]
         self.dy = arrays["dy"]
@@ -975,8 +972,8 @@ class Workspace:
         self.layers = [LayerArrays(net, self, index) for index in range(net.depth)]
 
     def state(self, index: int) -> np.ndarray:
-        """The input of this layer over a row of ones, (hidden + 1, n); of index = depth, the last
-        output."""
+        """The input of block `index` over a row of ones, (hidden + 1, n); for index = depth, the
+        last output."""
         return self.states[index % len(self.states)]
 
 
@@ -1001,8 +998,7 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
 
     Exact however small the loss: a log1p of the sum of e^(logit_j - logit_y) over the other
     classes j; the gradient of the right class is minus the sum of the others.  Raises what
-    check_labels() raises, and TypeError for logits that are no array of numbers, or a masked
-    one."""
+    check_labels() raises, and TypeError unless logits are an unmasked array of numbers."""
     check_numbers("logits", logits, COMPLEX)
     n, n_classes = logits.shape
     y = check_labels(y, n, n_classes)
@@ -1018,7 +1014,7 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     return np.add.reduce(top + np.log1p(others)) / n, gradient
 
 
-CHUNK = 65536  # parameters a time: all lines of an update find them in the cache
+CHUNK = 65536  # parameters at a time, so that they stay in the cache during an update
 
 
 def norm_of(gradient: np.ndarray) -> float:
@@ -1039,9 +1035,9 @@ def norm_of(gradient: np.ndarray) -> float:
 
 class Optimizer(FixedNames):
     """Base of optimisers: one flat parameter vector, a gradient clipped to a global L2 norm of
-    `clip`, and a rate lr that every step multiplies with `decay`.
+    `clip`, and a rate lr that is multiplied by `decay` at every step.
 
-    `states` names vectors like the parameters, 0 at the start: the rows of self.states, and
+    `states` names vectors of the parameters' shape, 0 at the start: rows of self.states, and
     attributes.  A subclass defines _update(gradient, scale), where `scale` clips the gradient, or
     is None.  Raises ValueError unless lr and clip are positive."""
 
@@ -1135,8 +1131,8 @@ class Adam(Optimizer):
 
 @dataclass(frozen=True)
 class Settings:
-    """What a run depends on, and nothing else: the target of the command line and the record in
-    the JSON.
+    """All that a run depends on, and nothing else: set from the command line, recorded in the
+    JSON.
 
     Raises ValueError for less than one epoch, and for less than one image a batch."""
 
@@ -1173,8 +1169,8 @@ def train_epoch(net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=s
     `loss(logits, y)` gives the loss and its gradient.  Returns the means over the batches of
     loss, accuracy (None where y holds no labels) and gradient norm, each from before the batch's
     update and the clip.  Raises FloatingPointError at the first loss or gradient that is not
-    finite, ValueError for no whole batch and for an x and a y of other lengths, TypeError where
-    one is no array of numbers, or a masked one."""
+    finite, ValueError where there is no whole batch or x and y differ in length, TypeError unless
+    both are unmasked arrays of numbers."""
     check_numbers("x", x, COMPLEX)
     check_numbers("y", y, COMPLEX)
     if len(x) != len(y):
@@ -1203,7 +1199,7 @@ def train_epoch(net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=s
 
 
 def ignore(row: dict) -> None:
-    """A report of an epoch that nobody asked for."""
+    """Ignores the row of an epoch."""
 
 
 @np.errstate(all="ignore")  # numbers that are not finite end the run with a line, not with NumPy's warnings
@@ -1227,8 +1223,8 @@ def train_epochs(net, optimizer, x, y, orders, batch_size, *, loss=softmax_cross
 def finite_logits(net, x: np.ndarray) -> np.ndarray:
     """net.predict(x), (N, classes) for x (N, features).
 
-    Raises FloatingPointError where parameters or logits are not finite: only here does it show
-    that a net's last step made them so."""
+    Raises FloatingPointError where parameters or logits are not finite: nothing earlier notices
+    when the last step made them so."""
     logits = net.predict(x)
     if not (np.isfinite(logits).all() and np.isfinite(net.parameters).all()):
         raise FloatingPointError("after its last step: parameters or logits are not finite")
@@ -1319,7 +1315,7 @@ QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a secon
 
 
 def parse_arguments(argv=None):
-    """The parser and what it makes of the words, those of the command line by default."""
+    """The parser, and the arguments that it finds in `argv` or on the command line."""
     default = Settings()
     seed = number(int, 0)
     count = number(int, 1)
@@ -1392,8 +1388,8 @@ def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> l
     nets.sort(key=longest_first)
 
     def tasks():
-        """Draws the images of a net when a process is free for it: all at once may be larger than
-        the memory."""
+        """Draws each net's images only when a process is free: all at once might not fit into
+        memory."""
         for block, settings in nets:
             with memory_for(f"{settings.n_train} training and {settings.n_test} test images"):
                 images = subset(data, settings.seed, settings.n_train, settings.n_test)
@@ -1475,7 +1471,7 @@ def train_pairs(args, save) -> None:
         if not args.no_save:
             save({path: files.json_bytes(record)})
     finally:
-        print(f"{table_of_runs(runs)}\n", end="", flush=True)  # whatever happens to the disk; in one write
+        print(f"{table_of_runs(runs)}\n", end="", flush=True)  # in one write, even if saving failed
     if not args.no_save:
         hint = "" if args.out or args.quick else f"; git checkout {path.name} brings the committed one back"
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s{hint}", flush=True)
@@ -1506,6 +1502,6 @@ def warn_of(runs: list[dict], n_classes: int) -> None:
 
 
 if __name__ == "__main__":
-    import highway_networks  # so that worker processes find what they run under this name, not in "__main__"
+    import highway_networks  # under its own name, by which workers find its functions
 
     run_program(highway_networks.main)

@@ -8,8 +8,7 @@ MNIST's test images, and numbers of results/gates.json, results/lesion.json and 
 markup, style and programs are the files of explorer/: page.html takes in page.css, net.js (the
 forward pass), page.js (image, answer, lesions) and maps.js.
 
-Beside plumbing and report it imports highway_networks, because what it shows is a net, which it
-also runs: on all test images the rounded weights must give the same class."""
+It also runs the net: with rounded weights every test image must keep its class."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ from report.style import COLOR, drawing, initial_gate
 from training.committed import checked
 
 NET = "results/fifty_layers_mnist_1.npz"
-KIND = {  # of that net
+KIND = {  # what that net must be
     "d_in": 784,
     "d_out": 10,
     "hidden": 50,
@@ -50,8 +49,8 @@ KIND = {  # of that net
 }
 RUN = ROOT / "run.json"
 PARTS = ROOT / "explorer"
-IMAGES_A_KIND = 5  # of a digit: so many right, so many doubtful, so many wrong
-SURE = 0.99  # of the right ones; the doubtful are those that are right with the lowest probability
+IMAGES_A_KIND = 5  # of each digit: this many right, doubtful and wrong
+SURE = 0.99  # least probability of the right; doubtful: right, at the lowest probability
 
 
 def load_page_mnist() -> Dataset:
@@ -63,8 +62,7 @@ def load_page_mnist() -> Dataset:
 
 
 def load_page_net(path: Path, mnist: Dataset) -> DeepNet:
-    """The net that the page is about, in its words and its programs; raises InputError for any
-    other."""
+    """The net that the page's text and programs are about; raises InputError for any other."""
     net = DeepNet.load(path)
     kind = {name: getattr(net, name) for name in KIND}
     kind["block"] = net.block.name
@@ -108,7 +106,7 @@ def net_part(net: DeepNet, mnist) -> tuple[dict, np.ndarray]:
     logits = twin.predict(x)
     changed = np.count_nonzero(unrounded.argmax(axis=1) != logits.argmax(axis=1))
     if changed:
-        raise InputError(f"{NET}: in float16 its answer to {changed} of the {len(x)} test images is another")
+        raise InputError(f"{NET}: in float16 its answer changes for {changed} of the {len(x)} test images")
     right = (logits.argmax(axis=1) == mnist.y_test).mean()
     gates = max(np.abs(net.gates(part) - twin.gates(part)).max() for part in np.array_split(x, 20))
     about = (
@@ -144,8 +142,8 @@ def select_images(logits: np.ndarray, y: np.ndarray) -> list[tuple[int, int, str
 
 
 def checked_results(name: str, mnist: Dataset) -> dict:
-    """The record of results/`name`.json; raises InputError where it is not of the default budget,
-    or of other data than these."""
+    """The record of results/`name`.json; raises InputError unless it has the default budget and
+    these data."""
     path = ROOT / "results" / f"{name}.json"
     record = load_results(path)
     expected = {
@@ -168,7 +166,7 @@ def checked_results(name: str, mnist: Dataset) -> dict:
 
 
 def trial_of(record: dict, net: DeepNet) -> dict:
-    """The trial of a results file that is this net's; raises InputError where there is none."""
+    """The trial that trained this net; raises InputError where there is none."""
     settings = {name: value for name, value in net.about["trial"].items() if name != "data_dir"}
     for trial in record["trials"]:
         if settings.items() <= trial.items():
@@ -177,8 +175,8 @@ def trial_of(record: dict, net: DeepNet) -> dict:
 
 
 def lesion_part(record: dict, net: DeepNet) -> dict:
-    """Errors on the training images: nothing closed, each block, all above the k-th, all idle
-    ones, random sets."""
+    """Training errors with blocks closed: none, each one, all above the k-th, all idle ones,
+    random sets."""
     trial = trial_of(record, net)
     sets = {}
     for size, error in zip(trial["set_sizes"], trial["errors_sets"], strict=True):
@@ -215,7 +213,7 @@ def colors_of(name: str) -> str:
 
 
 def data_of(net: DeepNet, logits: np.ndarray, mnist, gates: dict, lesion: dict, run: dict) -> dict:
-    """All that stands in the page beside the net's own part."""
+    """The page's data, without those of the net itself."""
     images = select_images(logits, mnist.y_test)
     maps = trial_of(gates, net)["maps"]
     return {
@@ -228,7 +226,7 @@ def data_of(net: DeepNet, logits: np.ndarray, mnist, gates: dict, lesion: dict, 
 
 
 def page(data: dict) -> str:
-    """The page that holds all of this, its parts put in for their names between /*{ and }*/."""
+    """The page with these data: each /*{NAME}*/ is replaced by the part of that name."""
     text = (PARTS / "page.html").read_text(encoding="utf-8")
     parts = {}
     for name in ("page.css", "net.js", "page.js", "maps.js"):

@@ -2,9 +2,10 @@
 
     python straightforward.py
 
-A batch of N images is a matrix with an image a row, so that the paper's W x + b is `x @ W.T + b` here.  `dy` stands for
-dL/dy, the gradient of the loss with respect to y; so do dx, dz_H and the others.  docs/how_it_works.md walks through
-this file, and says what highway_networks.py does differently to be fast.
+A batch of N images is a matrix with an image a row, so that the paper's W x + b is `x @ W.T + b`
+here.  `dy` stands for dL/dy, the gradient of the loss with respect to y; so do dx, dz_H and the
+others.  docs/how_it_works.md walks through this file, and says what highway_networks.py does
+differently to be fast.
 
 A block of your own is a pair of functions like those of `residual`, and a line in BLOCKS; with
 a gate of its own, also its name in WITH_GATE.
@@ -31,7 +32,8 @@ class Layer(SimpleNamespace):
 
 @dataclass
 class Net:
-    """The parameters of a net, or their gradients: a plain layer, the blocks, an affine map to the logits."""
+    """The parameters of a net, or their gradients: a plain layer, the blocks, an affine map to
+    the logits."""
 
     block: str  # a name in BLOCKS
     first: Layer
@@ -39,10 +41,11 @@ class Net:
     last: Layer
 
 
-# ---- Blocks: forward above backward ----------------------------------------------------------------------------------
+# ---- Blocks: forward above backward -------------------------------------------------------------
 #
-# A block's forward takes its parameters p and its input x (N, hidden).  It returns the output y (N, hidden) and what
-# its backward needs.  The backward takes that and dy.  It returns dx, for the layer below, and the gradient of p.
+# A block's forward takes its parameters p and its input x (N, hidden).  It returns the output y
+# (N, hidden) and what its backward needs.  The backward takes that and dy.  It returns dx, for
+# the layer below, and the gradient of p.
 
 
 def sigmoid(z):
@@ -100,7 +103,7 @@ BLOCKS = {
 WITH_GATE = ["highway"]  # these have W_T and b_T, too
 
 
-# ---- The net ---------------------------------------------------------------------------------------------------------
+# ---- The net ------------------------------------------------------------------------------------
 
 
 def make_net(rng, d_in, d_out, hidden, depth, block):
@@ -134,7 +137,8 @@ def forward(net, x):
 
 
 def backward(net, kept, d_logits):
-    """dL/dlogits (N, d_out) -> the gradient of all parameters, as a Net: from the last layer to the first."""
+    """dL/dlogits (N, d_out) -> the gradient of all parameters, as a Net: from the last layer to
+    the first."""
     _, block_backward = BLOCKS[net.block]
     kept_by_first, *kept_by_blocks, x = kept
     last = Layer(W=d_logits.T @ x, b=d_logits.sum(axis=0))
@@ -143,12 +147,14 @@ def backward(net, kept, d_logits):
     for p, kept_by_block in zip(net.blocks[::-1], kept_by_blocks[::-1], strict=True):
         dy, gradient = block_backward(p, kept_by_block, dy)
         blocks.append(gradient)
-    _, first = plain_backward(net.first, kept_by_first, dy)  # nobody asks for the gradient of an image
+    # nobody asks for the gradient of an image
+    _, first = plain_backward(net.first, kept_by_first, dy)
     return Net(net.block, first, blocks[::-1], last)
 
 
 def softmax_cross_entropy(logits, y):
-    """logits (N, classes), labels y (N,) -> the mean of -log softmax(logits)[y], and dL/dlogits."""
+    """logits (N, classes), labels y (N,) -> the mean of -log softmax(logits)[y], and
+    dL/dlogits."""
     N = len(y)
     e = np.exp(logits - logits.max(axis=1, keepdims=True))
     p = e / e.sum(axis=1, keepdims=True)
@@ -157,7 +163,7 @@ def softmax_cross_entropy(logits, y):
     return loss, (p - one_hot) / N
 
 
-# ---- Training --------------------------------------------------------------------------------------------------------
+# ---- Training -----------------------------------------------------------------------------------
 
 
 def arrays_of(net):
@@ -184,11 +190,14 @@ class Adam:
         self.t += 1
         norm = np.sqrt(sum((g**2).sum() for g in arrays_of(gradient)))
         scale = min(1, self.clip / norm)
-        for p, g, m, v in zip(arrays_of(self.net), arrays_of(gradient), self.m, self.v, strict=True):
+        parameters = arrays_of(self.net)
+        gradients = arrays_of(gradient)
+        for p, g, m, v in zip(parameters, gradients, self.m, self.v, strict=True):
             g = scale * g
             m[...] = self.beta1 * m + (1 - self.beta1) * g
             v[...] = self.beta2 * v + (1 - self.beta2) * g**2
-            m_hat = m / (1 - self.beta1**self.t)  # m and v begin at 0: without this they are too small at first
+            # m and v begin at 0: without this they are too small at first
+            m_hat = m / (1 - self.beta1**self.t)
             v_hat = v / (1 - self.beta2**self.t)
             p -= self.lr * m_hat / (np.sqrt(v_hat) + self.eps)
 
@@ -219,7 +228,8 @@ def train(block, depth=30, epochs=12, batch=128):
             optimizer.step(backward(net, kept, d_logits))
         logits, _ = forward(net, x_test)
         accuracy = (logits.argmax(axis=1) == y_test).mean()
-        print(f"{block}, depth {depth}, epoch {epoch}: loss {loss:.3f} at last, test accuracy {accuracy:.3f}")
+        result = f"loss {loss:.3f} at last, test accuracy {accuracy:.3f}"
+        print(f"{block}, depth {depth}, epoch {epoch}: {result}")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ def load_source(source: str, path: Path) -> dict:
 
 
 def draw_picture(name: str, paths: dict, records: dict) -> bytes | None:
-    """The picture as a PNG; None when something that it needs is missing, and a line says what."""
+    """The picture as a PNG; where something is missing, prints what and returns None."""
     sources, draw, needs = registry.PICTURES[name]
     absent = [str(paths[source]) for source in sources if source not in records]
     if absent:

@@ -387,6 +387,6 @@ def main(argv=None) -> int:
 
 
 if __name__ == "__main__":
-    from benchmarks import conv_step  # so that worker processes find its functions under this name
+    from benchmarks import conv_step  # under its own name, by which workers find its functions
 
     sys.exit(end(conv_step.main))

@@ -49,7 +49,7 @@ def measure(driver, rounds: int) -> dict:
 
 
 def load_average() -> float | None:
-    """How many programs wanted a core in the last minute: what other programs ran beside."""
+    """The system's load over the last minute: how many programs wanted a core."""
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
 

@@ -1,7 +1,7 @@
 """Test accuracies over seeds, and the rules that judge a published accuracy by them.
 
-Whole runs of the published protocol alone reproduce a published number, or do not.  Runs of another recipe
-leave it untested; but they may show that at least so much can be reached.
+Only whole runs of the published protocol can reproduce a published number, or fail to.  Runs of
+another recipe leave it untested; but they may show that at least so much can be reached.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from claims.rules import mean, prediction_interval, standard_error
 
 @dataclass(frozen=True)
 class Accuracies:
-    """Test accuracies of runs that differ in their seed alone."""
+    """Test accuracies of runs that differ only in their seed."""
 
     over_seeds: list[float | None]  # None where the run diverged
     epochs: int
-    images: int  # that they are tested on
+    images: int  # test images
 
     @classmethod
     def of(cls, runs: list[dict]) -> Accuracies:
-        """Those of whole convolutional runs; raises LookupError where there are no runs."""
+        """The accuracies of whole convolutional runs; raises LookupError where there are none."""
         if not runs:
             raise LookupError("there are no such runs")
         return cls([run["final_test_acc"] for run in runs], runs[0]["epochs"], runs[0]["n_test"])
@@ -42,25 +42,30 @@ class Accuracies:
 
     @property
     def standard_error(self) -> float:
-        """Of the mean, as the number of test images limits it; NaN where a run diverged.
+        """The mean's error from the number of test images; NaN where a run diverged.
 
-        More runs do not lessen it: they are tested on the same images."""
+        More runs do not reduce it: all are tested on the same images."""
         return standard_error(self.mean, self.images)
 
     def verdict(self, words: str) -> str:
-        """The verdict, which says so where it rests on one run."""
+        """The verdict, with a note where it rests on one run."""
         return f"{words}, one run" if len(self.over_seeds) == 1 else words
 
 
-# ---- Rules -----------------------------------------------------------------------------------------------------------
+# ---- Rules --------------------------------------------------------------------------------------
 
 
-def reaches(published: dict, epochs: int, paper: Accuracies | None, other: Accuracies | None) -> str:
+def reaches(
+    published: dict,
+    epochs: int,
+    paper: Accuracies | None,
+    other: Accuracies | None,
+) -> str:
     """The verdict on a published {mean, sd, runs} after so many epochs.
 
-    Our mean by the paper's protocol must lie in the prediction interval of the published runs or, where no
-    deviation is published, within 1.96 standard errors of the published mean.  A mean over a run that
-    diverged lies nowhere."""
+    Our mean by the paper's protocol must lie in the prediction interval of the published runs or,
+    where no deviation is published, within 1.96 standard errors of the published mean.  A mean
+    over a run that diverged lies in none."""
     if paper is None:
         return not_tested(epochs, other)
     if published["sd"]:
@@ -71,7 +76,12 @@ def reaches(published: dict, epochs: int, paper: Accuracies | None, other: Accur
     return paper.verdict(verdict_of([inside]))
 
 
-def is_at_least(bound: float, epochs: int, paper: Accuracies | None, other: Accuracies | None) -> str:
+def is_at_least(
+    bound: float,
+    epochs: int,
+    paper: Accuracies | None,
+    other: Accuracies | None,
+) -> str:
     """The verdict on "at least so much", by two standard errors.
 
     Runs of any recipe can show it, but only those of the paper's protocol can refute it."""
@@ -89,11 +99,17 @@ def not_tested(epochs: int, other: Accuracies) -> str:
     return f"not tested in {epochs} epochs; {other} of another recipe"
 
 
-# ---- As text ---------------------------------------------------------------------------------------------------------
+# ---- As text ------------------------------------------------------------------------------------
 
 
-def side_by_side(published: dict, paper: Accuracies | None, other: Accuracies | None, name_of_other: str) -> str:
-    """Our accuracies: by the paper's protocol, with what is expected of it, and by the other one."""
+def side_by_side(
+    published: dict,
+    paper: Accuracies | None,
+    other: Accuracies | None,
+    name_of_other: str,
+) -> str:
+    """Our accuracies: by the paper's protocol, with what is expected of it, and by the other
+    one."""
     parts = []
     if paper:
         parts.append(f"{paper} ({expected(published, paper)})")
@@ -103,7 +119,8 @@ def side_by_side(published: dict, paper: Accuracies | None, other: Accuracies | 
 
 
 def expected(published: dict, paper: Accuracies) -> str:
-    """In percent, the prediction interval or, where no deviation is published, the standard error."""
+    """In percent, the prediction interval or, where no deviation is published, the standard
+    error."""
     if published.get("sd"):
         low, high = prediction_interval(published, len(paper.over_seeds))
         return f"95 % prediction interval {100 * low:.2f} to {100 * high:.2f}"

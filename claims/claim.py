@@ -1,7 +1,9 @@
-"""A claim: what somebody says, what is measured of it, and the rule that judges.  No verdict is written by hand.
+"""A claim: what somebody says, what is measured of it, and the rule that judges.  No verdict is
+written by hand.
 
-A claim that an interval leaves open is "not clear"; one that rests on a single run says so; "as good as" holds only
-within a margin that the claim names.  A claim of several parts is reproduced "in part" when some of them hold.
+A claim that an interval leaves open is "not clear"; one that rests on a single run says so; "as
+good as" holds only within a margin that the claim names.  A claim of several parts is reproduced
+"in part" when some of them hold.
 """
 
 from __future__ import annotations
@@ -23,17 +25,22 @@ class NotMeasured(LookupError):
 
 @dataclass(frozen=True)
 class Claim:
-    """What somebody says, and how results judge it.  Names of measurements are shared by measure, holds and show."""
+    """What somebody says, and how results judge it.  Names of measurements are shared by measure,
+    holds and show."""
 
-    id: str  # by which pages, contradictions and tests name it
+    id: str  # its name on pages, in contradictions, in tests
     source: str  # who says it, and where
     says: str
-    measure: Callable[..., dict]  # results records -> {name: a list over seeds, or a number, or text}
-    holds: Callable[[dict], list[bool | None] | str]  # measurements -> every part's verdict, or the verdict in words
-    show: str | Callable[[dict], str]  # measurements as text: "idle {share:2}" gives share with two digits
-    kind: str = "claim"  # or a count (also algebra), or an open question, which nobody claimed
-    about: dict = field(default_factory=dict)  # settings and data of the trials that may judge it: see about_trials()
-    over: tuple[str, ...] = ()  # the results that `measure` takes, where they are not those of its own question
+    # results records -> {name: a list over seeds, or a number, or text}
+    measure: Callable[..., dict]
+    # measurements -> every part's verdict, or the verdict in words
+    holds: Callable[[dict], list[bool | None] | str]
+    # measurements as text: "idle {share:2}" gives share with two digits
+    show: str | Callable[[dict], str]
+    kind: str = "claim"  # one of KINDS; nobody claimed an open question
+    # settings and data of the trials that may judge it: see about_trials()
+    about: dict = field(default_factory=dict)
+    over: tuple[str, ...] = ()  # what `measure` takes; default: its question's results
     note: str = ""
     one_run: bool = False  # the verdict rests on one run
     contradicts: str = ""  # the id of a claim that cannot hold together with this one
@@ -48,7 +55,8 @@ class Claim:
 def judge(claim: Claim, *records: dict) -> tuple[str, str]:
     """The measurements as text, and the verdict.
 
-    Raises NotMeasured where runs are missing, InputError for results that are not what the claim is about."""
+    Raises NotMeasured where runs are missing, InputError for results that are not what the claim
+    is about."""
     measured = claim.measure(*(about_trials(record, claim) for record in records))
     parts = claim.holds(measured)
     if isinstance(parts, str):
@@ -71,15 +79,16 @@ def verdict_of(parts: list[bool | None]) -> str:
     return "not reproduced" if False in parts else "not clear"
 
 
-# ---- What a claim is about -------------------------------------------------------------------------------------------
+# ---- What a claim is about ----------------------------------------------------------------------
 
 
 def about_trials(record: dict, claim: Claim) -> dict:
-    """The record with those trials alone that have the settings in `claim.about`.
+    """The record with only the trials that have the settings in `claim.about`.
 
-    A name that trials have selects among them: {"data": "MNIST"} leaves out trials on other data, and keeps those
-    that have no such name.  A name that no trial has must be a setting of the whole record.  A value may be a tuple of
-    what is accepted.  Raises InputError where nothing is left, or the record has another setting."""
+    A name that trials have selects among them: {"data": "MNIST"} leaves out trials on other data,
+    and keeps those that have no such name.  A name that no trial has must be a setting of the
+    whole record.  A value may be a tuple of what is accepted.  Raises InputError where nothing is
+    left, or the record has another setting."""
     trials = record.get("trials", [])
     groups = trials if isinstance(trials, dict) else {"": trials}
     of_record = {**record, **record.get("settings", {})}
@@ -91,9 +100,11 @@ def about_trials(record: dict, claim: Claim) -> dict:
                 for key, group in groups.items()
             }
             if not any(groups.values()):
-                raise InputError(_refusal(record, claim, f"no trial with {name} {_either(accepted)}"))
+                what = f"no trial with {name} {_either(accepted)}"
+                raise InputError(_refusal(record, claim, what))
         elif name in of_record and of_record[name] not in accepted:
-            raise InputError(_refusal(record, claim, f"{name} {of_record[name]}, not {_either(accepted)}"))
+            what = f"{name} {of_record[name]}, not {_either(accepted)}"
+            raise InputError(_refusal(record, claim, what))
     if "trials" not in record:
         return record
     return {**record, "trials": groups if isinstance(trials, dict) else groups[""]}
@@ -109,18 +120,23 @@ def _either(accepted: tuple) -> str:
 
 
 def of(trials: list[dict], name: str, **wanted) -> list:
-    """The value `name` of every trial with these settings; raises LookupError where no trial has them."""
-    found = [trial[name] for trial in trials if all(trial.get(key) == value for key, value in wanted.items())]
+    """The value `name` of every trial with these settings; raises LookupError where no trial has
+    them."""
+    found = []
+    for trial in trials:
+        if all(trial.get(key) == value for key, value in wanted.items()):
+            found.append(trial[name])
     if not found:
         raise LookupError(f"no trial has {wanted}")
     return found
 
 
-# ---- Measurements as text --------------------------------------------------------------------------------------------
+# ---- Measurements as text -----------------------------------------------------------------------
 
 
 class _Sample:
-    """Values over seeds, which format as mean ± standard deviation (n): f"{sample:4}" with four digits."""
+    """Values over seeds, which format as mean ± standard deviation (n): f"{sample:4}" with four
+    digits."""
 
     def __init__(self, values):
         self.values = values
@@ -130,7 +146,8 @@ class _Sample:
 
 
 def sample(values, digits: int = 3) -> str:
-    """Mean ± standard deviation (n) of values over seeds, or the one value; says how many are missing (None)."""
+    """Mean ± standard deviation (n) of values over seeds, or the one value; says how many are
+    missing (None)."""
     there = [value for value in values if value is not None]
     if not there:
         return f"none of {len(values)}"
@@ -140,8 +157,11 @@ def sample(values, digits: int = 3) -> str:
 
 
 def shown(show: str | Callable[[dict], str], measured: dict) -> str:
-    """Measurements as text: lists as mean ± standard deviation (n), all else as Python formats it."""
+    """Measurements as text: lists as mean ± standard deviation (n), all else as Python formats
+    it."""
     if callable(show):
         return show(measured)
-    values = {name: _Sample(value) if isinstance(value, list) else value for name, value in measured.items()}
+    values = {}
+    for name, value in measured.items():
+        values[name] = _Sample(value) if isinstance(value, list) else value
     return show.format_map(values)

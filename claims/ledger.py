@@ -21,11 +21,16 @@ def in_order(claims: list[Claim]) -> list[Claim]:
     return sorted(claims, key=place)
 
 
-def judge_all(claims: list[Claim], records: dict[str, dict], needs: dict[str, tuple], commands: dict) -> list[dict]:
+def judge_all(
+    claims: list[Claim],
+    records: dict[str, dict],
+    needs: dict[str, tuple],
+    commands: dict,
+) -> list[dict]:
     """A row for each claim: what is said, measured and concluded, and which commands measure it.
 
-    `records` holds results by name, `needs` the results that others are computed from, `commands` how each is made.
-    Raises InputError for results that lack what a claim is judged by."""
+    `records` holds results by name, `needs` the results that others are computed from, `commands`
+    how each is made.  Raises InputError for results that lack what a claim is judged by."""
     judged = {}
     for claim in claims:
         if claim.id in judged:
@@ -73,11 +78,12 @@ def _judge(claim: Claim, records: dict[str, dict]) -> tuple[str, str]:
     except InputError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        raise InputError(f"the results lack what the claim {claim.id} is judged by: {error!r}") from error
+        message = f"the results lack what the claim {claim.id} is judged by: {error!r}"
+        raise InputError(message) from error
 
 
 def _contradiction(claim: Claim, other: Claim, verdict: str, other_verdict: str) -> str:
-    """Who is right where two sources say what cannot hold together."""
+    """Who is right where claims of two sources contradict each other."""
     source = claim.source.split(",")[0]
     other_source = other.source.split(",")[0]
     holds = verdict.startswith("reproduced")
@@ -95,4 +101,8 @@ def _contradiction(claim: Claim, other: Claim, verdict: str, other_verdict: str)
 
 def counts(rows: list[dict]) -> dict[str, int]:
     """How many rows have each verdict."""
-    return {verdict.replace(" ", "_"): sum(row["verdict"].startswith(verdict) for row in rows) for verdict in VERDICTS}
+    found = {}
+    for verdict in VERDICTS:
+        name = verdict.replace(" ", "_")
+        found[name] = sum(row["verdict"].startswith(verdict) for row in rows)
+    return found

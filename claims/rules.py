@@ -1,7 +1,7 @@
 """The rules that judge: 95 % intervals, and what they say of a bound.
 
-A rule is tri-state: True, False, or None where the interval leaves it open.  Intervals are those of means over seeds
-(Student's t; Welch's for differences), not of single runs.
+A rule is tri-state: True, False, or None where the interval leaves it open.  Intervals are those
+of means over seeds (Student's t; Welch's for differences), not of single runs.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ def mean(values) -> float:
 def interval(values, less=(0.0,)) -> tuple[float, float]:
     """The 95 % interval of the mean of `values`, or of its difference to the mean of `less`.
 
-    A single point where neither varies.  NaN where a value is missing (None): a mean over some seeds alone would hide
-    those that failed."""
+    A single point where neither varies.  NaN where a value is missing (None): a mean over some
+    seeds alone would hide those that failed."""
     from scipy.stats import ttest_1samp, ttest_ind  # imported here: it takes a second
 
     a = np.array(values, float)
@@ -33,8 +33,8 @@ def interval(values, less=(0.0,)) -> tuple[float, float]:
 
 
 def above(values, bound: float, less=(0.0,)) -> bool | None:
-    """Whether the mean, or the difference of means, exceeds the bound; None where the interval contains the bound or
-    is NaN."""
+    """Whether the mean, or the difference of means, exceeds the bound; None where the interval
+    contains the bound or is NaN."""
     low, high = interval(values, less)
     if low > bound:
         return True
@@ -56,7 +56,7 @@ def within(values, low: float, high: float, less=(0.0,)) -> bool | None:
 
 
 def compared(rule, ours, theirs, bound: float) -> bool | None:
-    """rule(ours, bound, less=theirs); a side that alone lost a seed is the worse one."""
+    """rule(ours, bound, less=theirs); if only one side lost a seed, it is the worse one."""
     ours_lost = None in ours
     theirs_lost = None in theirs
     if ours_lost != theirs_lost:
@@ -72,11 +72,11 @@ def in_ratio(rule, values, bound: float, less) -> bool | None:
 
 
 def prediction_interval(published: dict, runs: float) -> tuple[float, float]:
-    """The interval that contains the mean of `runs` new runs with probability 95 %, if they are like the published
-    ones; with runs=inf the interval of the published mean.
+    """The interval that contains the mean of `runs` new runs with probability 95 %, if they are
+    like the published ones; with runs=inf the interval of the published mean.
 
-    `published` is {mean, sd, runs}: mean ± t sd sqrt(1 / new runs + 1 / published runs), with Student's t for the
-    published runs."""
+    `published` is {mean, sd, runs}: mean ± t sd sqrt(1 / new runs + 1 / published runs), with
+    Student's t for the published runs."""
     from scipy.stats import t  # imported here: it takes a second
 
     width = t.ppf(0.975, published["runs"] - 1) * published["sd"]
@@ -85,5 +85,6 @@ def prediction_interval(published: dict, runs: float) -> tuple[float, float]:
 
 
 def standard_error(accuracy: float, images: int) -> float:
-    """The standard error of an accuracy measured on this many images: how much another draw of them would change."""
+    """The standard error of an accuracy measured on this many images: how much another draw of
+    them would change."""
     return (accuracy * (1 - accuracy) / images) ** 0.5

@@ -1,5 +1,5 @@
-"""CIFAR-10 and CIFAR-100: their official binary files, verified,
-and what a net is given of their images.
+"""CIFAR-10 and CIFAR-100: their official binary files, verified, and the pipeline that makes a
+net's input of their images.
 
     data = load_cifar("CIFAR-10")                                 # downloads 170 MB the first time
     pipeline = Pipeline("contrast", pad=8).fit(data.x_train, data.x_test)
@@ -32,7 +32,7 @@ from plumbing.files import ROOT, InputError
 
 SHAPE = (3, 32, 32)  # red, green, blue; rows; columns
 PIXELS = 3 * 32 * 32
-AROUND_THE_FILES = 1 << 20  # bytes that an archive may have beside those of its files, before it is compressed
+AROUND_THE_FILES = 1 << 20  # bytes that an uncompressed archive may have beyond those of its files
 CACHE = hn.CACHE.with_name("highway-networks-cifar")  # beside MNIST's
 
 
@@ -75,10 +75,10 @@ def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Datas
     of them in it.  Without data_dir, takes the archive in ~/.cache/highway-networks-cifar, and
     downloads it if there is none.
 
-    An archive must have the published MD5.  A folder's files must have the sizes, the labels, the
-    number of images of each class and the number of distinct images of the official ones.  A set
-    that has these, but other records, is named "CIFAR-10, altered".  `sha256` is checksum(), the
-    same for any order of the images; sha256_as_read() tells orders apart.
+    An archive must have the published MD5.  A folder's files must match the official ones in
+    size, labels, images of each class and distinct images.  A set that does, but has other
+    records, is named "CIFAR-10, altered".  `sha256` is checksum(), the same for any order of the
+    images; sha256_as_read() tells orders apart.
 
     Raises InputError with the reason when the set cannot be had, ValueError for another name."""
     if name not in SETS:
@@ -115,7 +115,7 @@ def sha256_as_read(data: hn.Dataset) -> str:
 def _locate(name: str, place: Path) -> Path:
     """The archive, or the folder with the files, that `place` is or holds."""
     layout = SETS[name]
-    exists = os.path.exists  # Path.exists() may raise for what cannot be looked at
+    exists = os.path.exists  # Path.exists() may raise where permissions forbid a look
     for there in (place / layout.folder, place / layout.archive):
         if exists(there):
             return there
@@ -184,8 +184,8 @@ def _from_folder(name: str, folder: Path) -> dict[str, bytes]:
 
 
 def _from_archive(name: str, path: Path) -> dict[str, bytes]:
-    """The same from the archive: members of these names, in whatever folder.
-    Extracts nothing to the disk."""
+    """The same from the archive's members of these names, in any folder.  Extracts nothing to the
+    disk."""
     sizes = SETS[name].sizes()
     contents = {}
     try:
@@ -243,24 +243,24 @@ def _check_structure(name: str, path: Path, train: np.ndarray, test: np.ndarray)
 
 # ---- The input pipeline ----------------------------------------------------------------------------------------------
 
-LEAST_CONTRAST = 1.0  # grey levels of 255; of the sets' images none has a deviation of less than 7
+LEAST_CONTRAST = 1.0  # grey levels of 255; no image of these sets has a deviation below 7
 
 
 class Pipeline:
     """Images (n, 3072) uint8 -> what the net is given, (n, 3, 32, 32) float32.
 
     "contrast" is the authors': global contrast normalisation, then the mean image is subtracted.
-    From each image its mean over all pixels and maps is subtracted; then it is divided by their
-    standard deviation, at least LEAST_CONTRAST.  Of the authors' constant we know only that it
-    makes the result of order 1.  The mean image is that of the padded training images; for test
-    images, which are not padded, it is the mean test image.
+    Each image is centred and scaled by the mean and the standard deviation (at least
+    LEAST_CONTRAST) of all its pixels.  Of the authors' scale we know only that the result is of
+    order 1.  The mean image is that of the padded training images; for test images, which are not
+    padded, it is the mean test image.
 
-    "standardised": from each map the mean over all training images is subtracted, and it is
-    divided by their standard deviation.
+    "standardised": each map is centred and scaled by its mean and standard deviation over all
+    training images.
 
     For training, each image is then padded by `pad` zeros on all sides, cropped to 32 x 32 pixels
-    at random, and mirrored or not.  The result for an image depends on no other image of the
-    batch, and on no number of threads: no BLAS is used.
+    at random, and mirrored or not.  The result for an image does not depend on the rest of the
+    batch, nor on the number of threads: no BLAS is used.
 
     Raises ValueError for another kind, a negative pad, and images that are not (n, 3072) uint8."""
 
@@ -352,7 +352,7 @@ def _in_parts(x):
 
 def _sums(x) -> np.ndarray:
     """(n, 3072) uint8 -> (2, n, 3) float64:
-    the sum of each map's pixels and that of their squares, both exact."""
+    each map's sum of pixels and sum of squares, both exact."""
     x = x.reshape(len(x), SHAPE[0], -1).astype(np.uint32)
     squares = np.einsum("nmp,nmp->nm", x, x)
     return np.array([x.sum(axis=2, dtype=np.uint32), squares], float)

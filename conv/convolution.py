@@ -1,9 +1,9 @@
 """Convolutional layers with their hand-written passes: plain, residual, highway.  * is
 convolution; equations are numbered as in *Training Very Deep Networks*.
 
-The element-wise parts come first, each forward above its backward.  Their arrays are some
-rows of the maps, all of one shape (rows, phases, maps, tiles, n); what they compute is
-written to their last arguments.
+The element-wise parts come first, each forward above its backward.  They take some rows of the
+maps, in arrays of one shape (rows, phases, maps, tiles, n), and write the results to their last
+arguments.
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ class Convolution(Layer):
     side - k + 1.  W is (outputs, rows, columns, maps of x), b (outputs,).
 
     `method` says how to compute W * x: "direct", or "winograd" where that is possible and pays.
-    It is for windows of 3 x 3 with padding "same", where tiles fill the image, and x and y have at
-    least FEWEST_MAPS maps each.  The layer's attribute `method` is what was chosen.
+    Winograd needs 3 x 3 windows, padding "same", tiles that fill the image, and at least
+    FEWEST_MAPS maps in x and in y.  The layer's attribute `method` is the choice.
 
     Raises ValueError for an even k, another padding,
     and for a y of another shape than x where x is carried to y.
@@ -135,8 +135,8 @@ class Convolution(Layer):
             prepare_next(rows)
 
     def _views(self, arrays, y):
-        """The arrays of the element-wise part, all with the same phases:
-        those of this layer or of the next one."""
+        """Views for the element-wise part, with the phases of this layer or of the next,
+        whichever has more."""
         phases = max(self.phases, y.shape[1])
         views = SimpleNamespace(phases=phases, y=in_phases(y, phases))
         for name in self.viewed:
@@ -145,7 +145,7 @@ class Convolution(Layer):
         return views
 
     def _weights(self):
-        """W and b of the product."""
+        """W and b as the product needs them."""
         return self.W, self.b
 
     def backward(self, arrays, dy, needs_dx):
@@ -160,8 +160,7 @@ class Convolution(Layer):
         return dx
 
     def _array_of_dx(self, arrays, dy):
-        """dy itself where its remainder is carried to dx
-        and it lies as x does, else another array."""
+        """dy itself if the layer carries it to dx and it has x's shape, else another array."""
         if not self.carries:
             return arrays.dx
         if dy.shape == arrays.x.shape:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy import add, matmul  # called in loops
 from numpy.lib.stride_tricks import as_strided
 
-PRODUCT_BYTES = 1 << 20  # of z at a time: the element-wise work finds them in the cache
-BLOCK_COLUMNS = 250  # of z at a time where the matrices of V have at most NARROW_ROWS rows: all stays cached
+PRODUCT_BYTES = 1 << 20  # of z at a time, so that it is cached for the element-wise work
+BLOCK_COLUMNS = 250  # of z at a time if V's matrices have at most NARROW_ROWS rows
 NARROW_ROWS = 150
 
 
@@ -43,7 +43,7 @@ class Direct:
         maps = self.maps
         rows = self.out_side
         columns = rows * n
-        height = k * k * maps  # of the matrix that k rows of V are
+        height = k * k * maps  # of the matrix that k rows of V form
         # The padding decides which numbers of V are zero:
         # layers with another padding must not share it.
         arrays.V = work.new(f"V, {pad} around", (side + 2 * pad, k, maps, columns))
@@ -67,7 +67,7 @@ class Direct:
             arrays.back = work.scratch("back", (at_once, k * maps, columns))
 
     def prepare_input(self, arrays, rows):
-        """Fills V, but for the copy that is not shifted where it is arrays.x itself."""
+        """Fills V, except its unshifted copy if that is arrays.x itself."""
         inner = arrays.V[self.pad : self.pad + self.side]
         V = inner[rows]
         x = flat(arrays.x[rows])
@@ -138,7 +138,7 @@ def flat(x: np.ndarray) -> np.ndarray:
 
 def windows(V: np.ndarray, rows: int, height: int) -> np.ndarray:
     """V (rows, ..., columns) -> (rows, height, columns), a view:
-    the matrix of that height from each row on."""
+    the matrices of that height that begin at each row."""
     return as_strided(V, (rows, height, V.shape[-1]), (V.strides[0], V.strides[-2], V.strides[-1]), writeable=False)
 
 

@@ -11,11 +11,11 @@ from numpy import maximum, multiply  # called in loops
 
 from plumbing.arrays import FixedNames
 
-# Inside the net the maps of a batch are (rows, phases, maps, tiles, n): column c = phases t + p of
-# an image is phase p of tile t.  A layer takes its input with as many phases as suit it.
+# Inside the net the maps of a batch are (rows, phases, maps, tiles, n): column c = phases t + p
+# of an image is phase p of tile t.  A layer takes its input with as many phases as suit it.
 # Winograd's convolutions take those of their tiles (conv/winograd.py), and pooling those that it
-# finds.  Every other layer takes one phase: there a tile is a column.  in_phases() views what has
-# one phase with several.
+# finds.  Every other layer takes one phase: there a tile is a column.  in_phases() views one
+# phase as several.
 
 
 def in_phases(x: np.ndarray, phases: int) -> np.ndarray:

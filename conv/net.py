@@ -53,10 +53,10 @@ class ConvNet(FixedNames):
 
     Weights are drawn from `rng`, a generator or a seed, in the order of the list.  They are
     uniform of variance 1 / fan_in or, with init="he", normal of variance 2 / fan_in or, with a
-    float, normal with this deviation.  `first` and `last` are the same for the first and the last
-    layer with weights; without `first` that is as the others.  Biases are zero but for
-    b_T = gate_bias.  `dtype` is float32, float64, or complex128 for complex-step derivatives.
-    `method` is Convolution's.  A net has one set of work arrays: use it from one thread at a time.
+    float, normal with this deviation.  `first` and `last` say the same for the first and the last
+    layer with weights; by default the first is like the others.  Biases are zero but for b_T =
+    gate_bias.  `dtype` is float32, float64, or complex128 for complex-step derivatives.  `method`
+    is Convolution's.  A net has one set of work arrays: use it from one thread at a time.
 
     Raises ValueError for a list that makes no net.  forward() and predict() raise ValueError
     for an x of another shape, or not finite, and TypeError for one that is no array of real
@@ -81,7 +81,7 @@ class ConvNet(FixedNames):
     ):
         _, side, columns = shape
         if side != columns or min(shape) < 1 or not layers or tuple(layers[-1][:1]) != ("dense",):
-            needed = "images must be square, of a map and a pixel at least, and the last layer dense"
+            needed = "images must be square, with at least one map and one pixel, and the last layer dense"
             raise ValueError(f"{needed}, not {shape}, {layers[-1:]}")
         if np.dtype(dtype) not in (np.float32, np.float64, np.complex128) or not abs(gate_bias) < 1e30:
             raise ValueError(f"{dtype=} must be float32, float64 or complex128, and {gate_bias=} finite")
@@ -235,7 +235,7 @@ class ConvNet(FixedNames):
         work = self._saved
         self._saved = None
         if work is None:
-            raise RuntimeError("backward() needs a forward() of its own before it")
+            raise RuntimeError("backward() needs a forward() before it, and uses it up")
         check_numbers("d_logits", np.asanyarray(d_logits), kinds_for(self.dtype))
         d_logits = np.asarray(d_logits, self.dtype)
         if d_logits.shape != work.logits.T.shape:
@@ -248,8 +248,8 @@ class ConvNet(FixedNames):
     def per_parameter(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:
         """One number for each parameter, (n_parameters,), as weight decay and rates need it.
 
-        `weights` is for every W, but `last` for that of the last layer.
-        `biases` is for all that is not W."""
+        Every W gets `weights`, but that of the last layer `last`; all other parameters get
+        `biases`."""
         parts = []
         for layer in self.layers:
             for name, shape in layer.shapes.items():
@@ -268,7 +268,7 @@ class ConvNet(FixedNames):
         if x.shape[1:] not in (self.shape, (math.prod(self.shape),)) or len(x) == 0:
             shapes = f"(N, {math.prod(self.shape)}) or (N, {maps}, {side}, {side}) with N >= 1"
             raise ValueError(f"x must have shape {shapes}, not {x.shape}")
-        if not (np.abs(x) <= np.finfo(self.dtype).max).all():  # NaN is not
+        if not (np.abs(x) <= np.finfo(self.dtype).max).all():  # not <= is also true for NaN
             raise ValueError(f"x must be finite in {self.dtype}; it holds NaN, infinity, or what overflows")
         return len(x)
 
@@ -306,7 +306,7 @@ class ConvWorkspace:
     """The work arrays of a net for batches of n images, made once, all in one block of memory.
 
     For the purposes "train" and "gates" no two layers share arrays, as backward() and mean_gates()
-    need it.  For "predict" layers of one shape share arrays in turn.
+    need it.  For "predict" layers of one shape take turns with the same arrays.
     """
 
     def __init__(self, net: ConvNet, n: int, purpose: str):

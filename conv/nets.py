@@ -18,7 +18,7 @@ from typing import NamedTuple
 # ("average", k)                                the mean of k x k windows side by side
 # ("dropout", rate)
 # ("hidden", units)                             fully connected, with ReLU
-# ("dense", classes)                            the last layer: fully connected, without
+# ("dense", classes)                            the last layer: fully connected, without ReLU
 
 
 def mnist_net(width: int, block: str = "highway", dropout=(0.2, 0.3, 0.4, 0.5), classes: int = 10) -> list[tuple]:

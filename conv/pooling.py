@@ -14,7 +14,7 @@ from conv.layer import Layer, by_columns, columns, in_phases
 class Pool(Layer):
     """The maximum of k x k windows `stride` apart; the last windows may overhang the image.
 
-    Takes the maximum over the rows of a window, then over the columns of that.  Raises ValueError
+    Takes the maximum over the rows of a window first, then over its columns.  Raises ValueError
     for k or stride below 1."""
 
     def __init__(self, in_shape, k, stride):
@@ -34,8 +34,8 @@ class Pool(Layer):
         maps, side = self.in_shape
         out = self.out_shape[1]
         phases = self.phases
-        # Windows so far apart begin at the same phase of a tile.
-        # y has that many phases, one for each kind of window.
+        # Every so many windows, one begins at the same phase of a tile again: these are y's
+        # phases.
         arrays.every = math.lcm(phases, self.stride) // self.stride
         arrays.row_max = work.new("row_max", (out, phases, maps, side // phases, n))  # over the rows of a window
         arrays.y = work.new("y", (out, arrays.every, maps, -(-out // arrays.every), n))

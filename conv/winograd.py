@@ -9,8 +9,9 @@
     m_2 = (d_2 - d_1) (g_0 - g_1 + g_2) / 2
     m_3 = (d_3 - d_1) g_2
 
-As matrices y = A' [(G g) . (B' d)], where ' is transposed and . is number by number.  Many inputs meet the same filter,
-and many filters the same input, so that G g and B' d are paid for once and what counts is the products between.
+As matrices y = A' [(G g) . (B' d)], where ' is transposed and . is number by number.  Many inputs
+meet the same filter, and many filters the same input, so that G g and B' d are computed once, and
+the products between them decide the cost.
 
 **Why it works** (Toom 1963, Cook 1966; Winograd 1980 for filters; Lavin and Gray 2016 for nets).  To multiply two
 polynomials, evaluate both at enough points, multiply the values, interpolate.  F(m, 3) is that multiplication read
@@ -21,7 +22,8 @@ coefficient:
     row k of G  = (1, p_k, p_k^2) / prod (p_k - p_l);   (0, 0, 1)
     row k of B' = the coefficients of prod (x - p_l);   those of the product over all finite points
 
-where the products run over the finite points p_l but p_k itself.  Small points make small rounding errors.
+where the products run over all finite points p_l except p_k.  Small points make small rounding
+errors.
 
 **In two dimensions** the same on the columns and on the rows: y = A' [(G g G') . (B' d B)] A.  Over several maps the
 (m + 2)^2 numbers of a tile become as many matrices: M_kj = U_kj V_kj, with U = G g G' (outputs, maps) and V = B' d B
@@ -31,10 +33,11 @@ where the products run over the finite points p_l but p_k itself.  Small points 
 and where tiles of d overlap the parts of dd are added.  The row of A at the point 1 is all ones.  So the bias goes into
 one of the M_kj, the one at the point (1, 1), and its gradient is the sum over that dM_kj.
 
-**How the pixels lie.**  Column c = m t + p of an image is phase p of tile t.  An image's rows are (phases, maps,
-tiles x images): what belongs to one place in a tile is one contiguous plane, so that every transform is a product of a
-small matrix with (phases, all the rest), and nothing is gathered.  X holds B' along the columns, for every row of the
-image, between two rows of zeros; B' along the rows is then the same for m + 2 rows of X from every m-th on.
+**How the pixels lie.**  Column c = m t + p of an image is phase p of tile t.  An image's rows are
+(phases, maps, tiles x images): the pixels at one place of their tiles form one contiguous plane,
+so that every transform is a product of a small matrix with (phases, all the rest), and nothing is
+gathered.  X holds B' along the columns, for every row of the image, between two rows of zeros; B'
+along the rows is then applied to the m + 2 rows of X that begin at every m-th.
 """
 
 from __future__ import annotations
@@ -50,12 +53,12 @@ POINTS = {  # of F(m, 3), without infinity; 1/2 and -2 make half the error of 2 
     4: (0, 1, -1, 1 / 2, -2),
     6: (0, 1, -1, 1 / 2, -1 / 2, 2, -2),
 }
-ONE = 1  # which of them is 1
+ONE = 1  # the index of the point 1
 FEWEST_MAPS = 16  # none of the paper's nets has fewer; with 8 the transforms cost what the products save
 
-CACHED_BYTES = 1 << 21  # of V and M at a time, and of z; the best of a few on a Zen 4, whose L2 holds half of it
-UNPACKED = 10**6  # up to so many multiplications OpenBLAS does not copy its operands first, which is faster
-BLOCK_ROWS = 32  # of an operand at a time; those of M V' OpenBLAS copies from about 36 on
+CACHED_BYTES = 1 << 21  # of V, M and z at a time; the best of a few sizes on a Zen 4, with half as much L2
+UNPACKED = 10**6  # multiplications up to which OpenBLAS does not copy its operands first
+BLOCK_ROWS = 32  # of an operand at a time; in M V' OpenBLAS copies from about 36 on
 
 
 def tile(side: int) -> int | None:
@@ -221,7 +224,7 @@ class Winograd:
         grad.W[...] = arrays.g.transpose(2, 0, 1, 3)
 
     def _transform_input(self, arrays, top, planes):
-        """V = B' x B of the row of tiles from this row of pixels on, from X."""
+        """V = B' x B, from X, of the row of tiles that begins at this row of pixels."""
         _, _, B_t = matrices(self.phases, arrays.x.dtype)
         transform(B_t, arrays.X[top : top + self.phases + 2, planes], arrays.V, ROWS)
 

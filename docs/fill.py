@@ -4,8 +4,9 @@
 
 A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is one of
 
-    FILE.KEY[block=highway, layers=100]      `KEY` of the one row of results/FILE.json's summary that has it and these
-                                             settings (none are needed if it is the only row), as mean ± sd (n)
+    FILE.KEY[block=highway, layers=100]      `KEY` of the one row of results/FILE.json's summary
+                                             that has it and these settings (none are needed if
+                                             it is the only row), as mean ± sd (n)
     FILE.KEY[...]:2                          its mean alone, with two significant digits
     verdict: ID                              the ledger's verdict on the claim of this id
     judged: ID                               our numbers, and the verdict

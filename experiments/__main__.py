@@ -162,7 +162,7 @@ def print_claims(claims: list[Claim], record: dict) -> None:
         if claim.over != (record["experiment"],):
             continue
         try:
-            if record["settings"]["budget"] == "quick":  # of other settings than the claim is about
+            if record["settings"]["budget"] == "quick":  # the claim is about other settings
                 line = shown(claim.show, claim.measure(record))
             else:
                 measured, verdict = judge(claim, record)

@@ -8,8 +8,8 @@ one thing changed: beta2 = 0.99 for 0.999; a rate that rises from 0 over the fir
 of 0.1 for 1; a rate of 3e-4 for 1e-3; tanh for ReLU.
 
 What follows was written before any run.  An *explosion* is the first batch after the first epoch
-that has a loss above log 10, that of guessing.  Hypotheses, what each expects to go first, and
-what then cures:
+that has a loss above log 10, that of guessing.  The hypotheses, each with what should leave its
+range first, and what should cure it:
 
 1. The memory.  Adam divides by the root of v, its mean of squared gradients over some
    1/(1 - beta2) = 1000 steps, and so undoes whatever scale a clip gives.  Where gradients were
@@ -23,7 +23,7 @@ what then cures:
 4. The states.  They have no bound, and steps of ordinary size in all blocks at once multiply.
    First: the state, all else in its range.  Cure: only smaller steps, the lower rate.
 
-A fifth was added when the first run, seed 0 as it was, had been seen, and before all others.
+A fifth hypothesis was added after the first run (seed 0, nothing changed), before all others.
 There gradient and state went first, in one batch, at steps of ordinary size: the gradient of a
 single image, whose states are a few times as large as those of others, is a million times
 theirs.  So:
@@ -53,9 +53,9 @@ which a step finds them:
 A statistic of a layer is out of range where it is more than twice its largest value in the steps
 350 to 50 before the explosion; its onset is the first of the last 50 steps where it is.  First is
 the earliest onset; at the same step the order above decides, then how far out of range.  A change
-cures where no seed explodes and the mean test accuracy, over seeds that explode in neither, is no
-worse by more than 0.005.  Few seeds tell little; so the number of batches above log 10 is
-reported, too.
+is a cure where no seed explodes and the mean test accuracy, over seeds that explode with neither,
+is at most 0.005 lower.  Few seeds tell little, so the number of batches above log 10 is reported,
+too.
 """
 
 from __future__ import annotations
@@ -273,7 +273,7 @@ def explosion(watched: WatchedAdam, batch_losses: list[float], at: int, setting:
                 "ratio": three_digits(ratio[layer, step]),
                 "layers_out_of_range": int(out[:, step].sum()),
             }
-    # of statistics that leave their range in the same step the first named
+    # of those that leave their range in the same step, the first in STATISTICS
     first = min(onsets, key=lambda name: onsets[name]["step"], default=None)
     onset = last + onsets[first]["step"] if first else last
     norm, root_of_v, largest_step = np.array(watched.of_net[begin:end]).T

@@ -1,4 +1,5 @@
-"""What does a gate buy?  Plain, residual and highway blocks, and these with a separate carry gate.
+"""What does a gate buy?  Plain, residual and highway blocks, and highway blocks with a separate
+carry gate.
 
     python -m experiments blocks            -> results/blocks.json
 
@@ -14,7 +15,7 @@ settings are trained as long as the final runs, the one with the lower training 
 then trained over seeds that selected nothing.  Only the plain and the highway-carry net of width
 50 take the setting of their other width.  The ranges were moved once, after the first search:
 down for the rates of residual ReLU nets, up for those of plain nets from 50 layers on, wider for
-the gate biases at 10 and 50 layers, where the best lay at an end.
+the gate biases at 10 and 50 layers, where the best lay at the edge of its range.
 
 A residual block has no gate that is shut at the start.  In its place, W_H is scaled at the start,
 by a number between 1/L and 1/sqrt(L).  The trials "unscaled" are the first four of each search
@@ -139,7 +140,7 @@ def rows(record: dict) -> list[dict]:
 
 
 def row_of_net(final: list[dict]) -> dict:
-    """Of the seeds of one net, the best first."""
+    """Sums up the seeds of one net, given the best first."""
     best = final[0]
     searched = [name for name in ("activation", "rate", "gate_bias", "scale") if name in best]
     return {
@@ -278,7 +279,7 @@ def has_learned(accuracies: list[float | None]) -> bool | None:
 
 
 def all_learn(measured: dict) -> list[bool | None]:
-    """Of every width, at every depth."""
+    """Whether each width has learned at each depth."""
     narrow = [has_learned(seeds) for seeds in measured["narrow"].values()]
     wide = [has_learned(seeds) for seeds in measured["wide"].values()]
     return narrow + wide

@@ -6,14 +6,14 @@ The authors trained for 400 epochs: --full does, with their protocol "paper", fi
 the protocol is "short", ours: few epochs without dropout, the rate up and down again.  Runs of "paper"
 that were trained one by one are added by `python -m experiments add cifar`.
 
-A small search on the last 5 000 training images of CIFAR-10, one seed, first compares settings of "short":
-for Highway A the rate, the gate bias and dropout, one at a time; for the others the rate.  What has no
-search of its own takes the rate of the 19 layers: Highway C, these layers on CIFAR-100, and Highway B,
-which differs in its end alone.
+A small search on the last 5 000 training images of CIFAR-10, one seed, first compares settings of
+"short": for Highway A the rate, the gate bias and dropout, one at a time; for the others the
+rate.  Nets without a search take the rate of the 19 layers: Highway C, the 19 layers on
+CIFAR-100, and Highway B, which differs from them only at its end.
 
-And a net of our own, meant for five hours of training on one core: what an evening can buy.
+A net of our own shows what an evening can buy: five hours of training on one core.
 
-Whole runs of "paper" alone judge a published mean ± standard deviation: their mean must lie in its
+Only whole runs of "paper" judge a published mean ± standard deviation: their mean must lie in its
 prediction interval.  The authors' log judges a run of "paper" that was stopped, at equal epochs.  Runs of
 "short" follow another recipe: they decide no claim that names a number, but may show that at least so
 much can be reached.
@@ -211,7 +211,7 @@ def trial(setting: dict, folder: str, load) -> dict:
 
 
 def for_pictures(setting: dict, result: dict) -> dict:
-    """The result with what pictures show of this net, and no more."""
+    """The result with only what pictures show of this net."""
     is_pictured = (setting["net"], setting["block"], setting["data"], setting["seed"]) in PICTURED
     if not is_pictured or setting["protocol"] != "short" or setting["validation"]:
         return conv_trials.without_pictures(result)
@@ -320,7 +320,7 @@ def first_layer_rows(trials: list[dict]) -> list[dict]:
 
 
 def prediction_intervals() -> list[dict]:
-    """Of the paper's means on CIFAR: the interval of one more run, and that of the mean."""
+    """For each of the paper's means on CIFAR, the interval of one more run and of the mean."""
     result = []
     for net, data, published in (
         ("highway-b", TEN, TABLE_2["highway-b"]),

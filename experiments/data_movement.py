@@ -8,14 +8,14 @@ The inputs of an instruction are priced together, on the stack as it was before;
 the top in the order of reading, and the output is pushed.  A value is removed after its last use.
 At the start the first argument lies on top, within an argument its last element.
 
-Traced is a step of `depth` blocks, weights as arguments before the inputs: forward as the
+The tape records a step of `depth` blocks, weights as arguments before the inputs: forward as the
 equations are written, one output at a time; dL/dy = y - target; backward as eq. 9; gradient
 descent.  Numbers of four bytes.
 
 And a net that is trained: what would be saved if a block whose gates are shut for this input were
 skipped, at what accuracy?  "known": its gates need not be computed, the bound for blocks.
-"computed": T is computed, and H only where a gate of the block is not shut.  "unit": H of those
-units only whose gate is not shut.  To compare T with a threshold is free.  Weights that an image
+"computed": T is computed, and H only where a gate of the block is not shut.  "unit": H only of
+the units whose gate is not shut.  Comparing T with a threshold is free.  Weights that an image
 does not need stay on the stack: the next one may.  A threshold is chosen on one half of the test
 images, and judged on the other.
 """
@@ -181,7 +181,7 @@ def trained(setting: dict, folder: str) -> dict:
     y = images.y_test
     state = layer_by_layer.first(net, images.x_test)
     effective_depth = sum(T.mean(axis=1) for _, T, *_ in layer_by_layer.walk(net, state))  # of each image
-    priced = state[len(y) // 2 :][: setting["images"]]  # of the half that chooses no threshold
+    priced = state[len(y) // 2 :][: setting["images"]]  # from the half that judges
     whole_costs = [inference(net, one, 0.0, "all") for one in priced]
 
     policies = []
@@ -205,7 +205,7 @@ def trained(setting: dict, folder: str) -> dict:
 
 
 def accuracies(net: hn.DeepNet, state: np.ndarray, y: np.ndarray) -> dict:
-    """Of the first half of the test images, which chooses a threshold, and of the half that judges it."""
+    """On the half of the test images that chooses a threshold, and on the half that judges it."""
     right = layer_by_layer.logits(net, state).argmax(axis=1) == y
     half = len(y) // 2
     return {
@@ -215,7 +215,7 @@ def accuracies(net: hn.DeepNet, state: np.ndarray, y: np.ndarray) -> dict:
 
 
 def through(net: hn.DeepNet, state: np.ndarray, threshold: float, unit: bool) -> tuple:
-    """The state after all blocks but for those that are shut, or for their shut units; the share not shut."""
+    """The state after all blocks without the shut ones (or shut units), and the share not shut."""
     used = []
     for layer in range(net.depth):
         T, y = layer_by_layer.block(net, layer, state)
@@ -227,7 +227,8 @@ def through(net: hn.DeepNet, state: np.ndarray, threshold: float, unit: bool) ->
 
 
 def inference(net: hn.DeepNet, state: np.ndarray, threshold: float, policy: str) -> int:
-    """The price of the way of one state (hidden,) through the blocks, by a policy or through "all"."""
+    """The price of passing one state (hidden,) through the blocks by a policy, or through
+    "all"."""
     width = net.hidden
     depth = net.depth
     tape = Tape()
@@ -283,10 +284,10 @@ def run(runner: Runner) -> dict:
 
 
 def settings_of_steps(base: dict, sweeps: dict) -> list[dict]:
-    """The base, and its depth, width and batch varied one at a time.
+    """A step at the base size, and with its depth, width and batch varied one at a time.
 
-    Of highway blocks, and of the blocks of one matrix: so wide that they have as many parameters, at the
-    base also as wide as the highway ones."""
+    Each for highway blocks and, with as many parameters, for blocks of one matrix; at the base
+    also for blocks of one matrix that are as wide as the highway ones."""
     sizes = [base]
     for name, values in sweeps.items():
         for value in values:

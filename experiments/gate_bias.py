@@ -8,10 +8,10 @@ passes through about L sigmoid(b) layers' worth of transforming; while that is b
 training does not fail.
 
 Two ways to fail, defined before any run.  Hard: the running loss of the last epoch is at least
-0.9 log 10, or the run diverged; the net is where guessing is.  Soft: it trains, but skipping all
-its blocks costs less than 0.5 % of test accuracy; they do nothing, and the net is a shallow one.
-All nets of an activation have one rate, a good one for gates that are mostly shut.  A net that
-fails at it may train at a far lower rate, as plain nets do.
+0.9 log 10, or the run diverged; the net is no better than guessing.  Soft: it trains, but
+skipping all its blocks costs less than 0.5 % of test accuracy; they do nothing, and the net is a
+shallow one.  All nets of an activation have one rate, a good one for gates that are mostly shut.
+A net that fails at it may train at a far lower rate, as plain nets do.
 """
 
 from __future__ import annotations

@@ -175,12 +175,12 @@ def setting_as_text(trial: dict) -> str:
 
 
 def looks_at(trials: list[dict], block: str, when: str) -> list[dict | None]:
-    """What was seen in each net of this kind; None of one that diverged."""
+    """What was seen in each net of this kind; None for one that diverged."""
     return [trial[when] for trial in trials if trial["block"] == block]
 
 
 def seen(looks: list[dict | None], number) -> list:
-    """number(look) of every net; None of one that diverged."""
+    """number(look) of every net; None for one that diverged."""
     return [None if look is None else number(look) for look in looks]
 
 

@@ -78,7 +78,8 @@ def trial(setting: dict, folder: str) -> dict:
 
 
 def close_one_or_all_above(net: hn.DeepNet, x, y) -> tuple[Tally, Tally]:
-    """[k] of the first: block k alone closed, the last: none; [k] of the second: all blocks above the k-th closed."""
+    """Two tallies: in the first, [k] closes block k alone, [-1] none; in the second, [k] closes
+    all blocks above the k-th."""
     one_closed = Tally(net.depth + 1)
     above_closed = Tally(net.depth + 1)
     for rows in layer_by_layer.slices(len(x)):

@@ -49,7 +49,7 @@ class Question:
         return (doc or self.name).split("\n")[0]  # python -OO keeps no docstrings
 
     def judged_by(self) -> list[Claim]:
-        """Its claims, which are judged by its own results where they name no others."""
+        """Its claims; they are judged by its own results unless they name others."""
         return [replace(claim, over=claim.over or (self.name,)) for claim in self.claims]
 
 

@@ -1,9 +1,10 @@
-"""Takes pictures of docs/explorer.html in a real browser: viz/explorer.png, 1280 pixels wide and light, and
-viz/explorer_phone.png, 400 wide and dark.
+"""Takes pictures of docs/explorer.html in a real browser: viz/explorer.png, 1280 pixels wide and
+light, and viz/explorer_phone.png, 400 wide and dark.
 
     python explorer/screenshots.py
 
-Needs selenium (requirements-dev.txt), and chromium with its driver: apt-get install chromium chromium-driver
+Needs selenium (requirements-dev.txt), and chromium with its driver: apt-get install chromium
+chromium-driver
 """
 
 from __future__ import annotations
@@ -28,11 +29,13 @@ PICTURES = {  # width, height, scale, colours, what is scrolled to
     "explorer": (1280, 1160, 1, "light", "header"),
     "explorer_phone": (400, 800, 1.5, "dark", "#gates"),
 }
-SETTING = "only(range(14, 44)); $('took').hidden = true"  # blocks 15 to 45 are closed; no two runs take as long
+TWO_FRAMES = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
+# blocks 15 to 45 are closed; no two runs take as long
+SETTING = "only(range(14, 44)); $('took').hidden = true"
 
 
 def missing() -> str:
-    """What there is not of what a browser that is driven from here needs; empty where all is there."""
+    """The missing programs and packages that driving a browser needs; "" if none is missing."""
     absent = [name for name in PROGRAMS if not shutil.which(name)]
     with contextlib.suppress(ImportError):
         import selenium  # noqa: F401
@@ -46,12 +49,14 @@ def browser():
     """A selenium driver of a headless chromium that has the page open."""
     from selenium import webdriver
 
-    options, paths = webdriver.ChromeOptions(), [shutil.which(name) for name in PROGRAMS]
-    options.binary_location = paths[0]
-    for flag in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):  # root has no sandbox
+    chromium, chromedriver = [shutil.which(name) for name in PROGRAMS]
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    # root has no sandbox
+    for flag in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
         options.add_argument(f"--{flag}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options, webdriver.ChromeService(paths[1]))
+    driver = webdriver.Chrome(options, webdriver.ChromeService(chromedriver))
     try:
         look_as(driver, 1280, 900)
         driver.get(PAGE.as_uri())
@@ -61,7 +66,8 @@ def browser():
 
 
 def look_as(driver, width: int, height: int, scale: float = 1, colors: str = "light") -> None:
-    """Sets the size of the view, in CSS pixels, and what the reader prefers: colours "light" or "dark"."""
+    """Sets the size of the view, in CSS pixels, and what the reader prefers: colours "light" or
+    "dark"."""
     size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 600}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
     preferred = {"features": [{"name": "prefers-color-scheme", "value": colors}]}
@@ -78,9 +84,11 @@ def take(save) -> None:
             look_as(driver, *view)
             driver.refresh()
             driver.execute_script(SETTING)
-            driver.execute_script(f"document.querySelector('{place}').scrollIntoView({{block: 'end'}})")
-            driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
-            files[ROOT / "viz" / f"{name}.png"] = base64.b64decode(driver.get_screenshot_as_base64())
+            element = f"document.querySelector('{place}')"
+            driver.execute_script(f"{element}.scrollIntoView({{block: 'end'}})")
+            driver.execute_async_script(TWO_FRAMES)
+            png = base64.b64decode(driver.get_screenshot_as_base64())
+            files[ROOT / "viz" / f"{name}.png"] = png
     save(files)
     print("".join(f"took {path}\n" for path in files), end="", flush=True)
 

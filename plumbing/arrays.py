@@ -13,11 +13,11 @@ from numpy.ma import MaskedArray
 REAL = "biuf"  # kinds of dtypes that hold real numbers
 COMPLEX = REAL + "c"  # and complex ones, too
 CACHE_LINE = 64  # bytes
-HUGE = 1 << 22  # bytes from which on NumPy asks the system for huge pages
+HUGE = 1 << 22  # bytes; NumPy asks for huge pages from this size on
 
 
 class TooLarge(MemoryError):
-    """Its message names what does not fit into the memory."""
+    """A MemoryError whose message names what does not fit."""
 
 
 @contextlib.contextmanager
@@ -102,8 +102,7 @@ def check_numbers(name: str, array, kinds: str = REAL) -> None:
 
 
 def cached(work: dict, key, make):
-    """What make() returns for a key (batch size, purpose), made once and kept among the last
-    few."""
+    """make(), called once for a key (batch size, purpose); `work` keeps the last few."""
     if key not in work:
         if len(work) == 6:  # three purposes, with the usual batch and a last partial one
             work.clear()

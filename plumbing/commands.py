@@ -15,7 +15,7 @@ from plumbing.files import InputError, commit, write_whole
 from plumbing.installed import interrupted
 from plumbing.processes import CannotStart, WorkerDied, interrupts_deferred, write_whole_lines
 
-LIMITS = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # of the system, not a file's
+LIMITS = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # errors of the system, not of a file
 
 
 def number(kind, low, high=math.inf):
@@ -41,7 +41,8 @@ def first_line(doc: str | None) -> str | None:
 
 
 def path_name(text: str) -> str:
-    """An argparse type: a name that is not empty, as one is when a shell's variable is not set."""
+    """An argparse type: a name that is not empty; an unset variable of the shell gives an empty
+    one."""
     if not text:
         raise argparse.ArgumentTypeError("'' is not the name of a file or folder")
     return text

@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, and read without executing anything of them."""
+"""Files: written whole or not at all, and read without running code from them."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> N
 
 
 def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
-    """The head and the arrays that write_arrays() wrote, executing nothing of it; for other files
-    any exception.
+    """The head and the arrays that write_arrays() wrote; runs no code from the file.  Raises any
+    exception for other files.
 
     `shapes_of(head)` names the arrays and says which shape each must have.  No array is made
     before its header, its size in the archive and the size of the file have been found to agree
@@ -206,8 +206,8 @@ def written_beside(files: dict[Path, bytes]):
     disk, ready to be renamed}.
 
     Removes what processes that were killed here left LEFTOVER_AGE ago or earlier.  Their age is
-    measured from the time of the file that has just been made beside them: whatever clock the
-    folder has, both times are that clock's."""
+    measured from the time of the file that has just been made beside them: both times come from
+    the folder's clock, whatever that is."""
     temporaries = {}
     path = next(iter(files), None)
     try:

@@ -9,8 +9,8 @@ import signal
 import sys
 
 OLDEST = (3, 10)  # as pyproject.toml has it
-FILES = 16  # that can be opened beside those that are open
-THREADS = min(os.cpu_count() or 1, 64)  # that can be started, as NumPy does when it is imported
+FILES = 16  # more files that must be free to open
+THREADS = min(os.cpu_count() or 1, 64)  # threads that NumPy may start at import
 
 
 def is_ours(main):
@@ -96,7 +96,7 @@ def how_to_install(requirements: Path) -> str:
 def check(main):
     """Ends a command of this project with status 2 and one line where something is missing.
 
-    Leaves another program alone: what it imports may be there, or Python names what is not."""
+    Other programs are left alone: Python itself reports what they lack."""
     if not is_ours(main):
         return
     problem = of_python() or of_limits()

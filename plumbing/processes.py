@@ -103,7 +103,7 @@ def in_processes(function, tasks, jobs: int, heard=None):
                 return
             pipe, answer = _next_message(running)
             process, task = running[pipe]
-            if answer == READY:  # to send much before, to a process that dies at its start, may wait for ever
+            if answer == READY:  # sending before, to one that dies at its start, might hang
                 with contextlib.suppress(ConnectionError):  # the process died just now: _next_message() will tell
                     pipe.send((function, task, heard is not None))
                 continue

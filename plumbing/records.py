@@ -1,5 +1,5 @@
-"""Records, run*.json, ours or the published program's, and results/*.json: the one check of what
-is read again."""
+"""The one check of records that are read back: run*.json, ours or the published program's, and
+results/*.json."""
 
 import hashlib
 
@@ -41,7 +41,7 @@ def select(rows: list[dict], **wanted) -> dict:
 
 
 def checksum(value) -> str:
-    """Of the JSON that a value is written as."""
+    """The SHA-256 of a value's JSON."""
     return hashlib.sha256(json_bytes(value)).hexdigest()
 
 

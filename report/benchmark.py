@@ -13,7 +13,8 @@ from report.tables import markdown_table
 @picture("benchmark_step", "benchmark_scaling")
 def benchmark(steps, scaling):
     """Who is faster: milliseconds a training step; and how the cost grows against JAX's."""
-    fig, (left, right) = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1.2, 1))
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1.2, 1))
+    left, right = axes
     times = {
         block: {name: row["median_ms"] for name, row in steps["trials"][f"step, {block}"].items()} for block in COLOR
     }

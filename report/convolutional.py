@@ -40,7 +40,7 @@ def log_curve(ax, epochs: list, accuracies: list, label: str, **look) -> None:
 
 
 def rows_needed(things: list, columns: int) -> int:
-    """Of a grid with so many columns; one for no things."""
+    """Rows of a grid with so many columns; at least one."""
     return max(-(-len(things) // columns), 1)
 
 

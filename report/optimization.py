@@ -105,8 +105,8 @@ def depths(read) -> str:
 
 @table("cost")
 def cost(read) -> str:
-    """Of optimization --full: its search, then its final runs.  Each half takes as long as its share of the cores, or
-    as its longest trial."""
+    """The time of optimization --full: the search, then the final runs.  Each half takes its
+    core-hours over the cores, but at least as long as its longest trial."""
     record = read("results/optimization.json")
     full = select(record["summary"], row="full budget")
     halves = (full["trials"], full["seeds"])  # trials of every net

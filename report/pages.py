@@ -21,18 +21,21 @@ def pages(root: Path = ROOT) -> list[Path]:
 
 
 def fill(text: str, read) -> str:
-    """The text with what stands between its comments filled in anew; read(name) gives the JSON of that name.
+    """The text with what stands between its comments filled in anew; read(name) gives the JSON of
+    that name.
 
-    Raises InputError for a comment that nothing is known of, for one without its end, and for results that lack what
+    Raises InputError for an unknown comment, one without an end, and one whose results lack what
     it needs.
     """
     stray = re.search(f"{NAME}|<!-- end -->", MARK.sub("", text))
     if stray:
-        raise InputError(f"{stray[0]} stands alone: a number stands between <!-- NAME --> and <!-- end -->")
+        needed = "a number stands between <!-- NAME --> and <!-- end -->"
+        raise InputError(f"{stray[0]} stands alone: {needed}")
 
     def filled(match):
         try:
-            value = value_of(match[1], read).replace("<", "&lt;")  # no comment, and no tag, comes from a JSON
+            # no comment, and no tag, comes from a JSON
+            value = value_of(match[1], read).replace("<", "&lt;")
             return f"<!-- {match[1]} -->{value}<!-- end -->"
         except InputError as error:
             raise InputError(f"<!-- {match[1]} --> cannot be filled in: {error}") from error
@@ -61,13 +64,15 @@ def value_of(name: str, read) -> str:
 
 
 def number_in(summary: list[dict] | dict, key: str, settings: str):
-    """`key` of the one row that has it and these settings, "block=highway, layers=100"; a benchmark's summary has no
-    rows."""
+    """`key` of the one row that has it and these settings, "block=highway, layers=100"; a
+    benchmark's summary has no rows."""
     if isinstance(summary, dict):
         return summary[key]
     wanted = dict(part.strip().split("=") for part in settings.split(",")) if settings else {}
     rows = [row for row in summary if key in row]
-    rows_as_text = [{name: setting_as_text(row[name]) for name in wanted if name in row} for row in rows]
+    rows_as_text = []
+    for row in rows:
+        rows_as_text.append({name: setting_as_text(row[name]) for name in wanted if name in row})
     place = rows_as_text.index(select(rows_as_text, **wanted))
     return rows[place][key]
 
@@ -77,7 +82,8 @@ def setting_as_text(value) -> str:
 
 
 def changed_pages(read) -> dict[Path, bytes]:
-    """The pages that are others once they are filled in, with their text; read(name) gives the JSON of that name."""
+    """{page: new text} of the pages that filling changes; read(name) gives the JSON of that
+    name."""
     changed = {}
     for page in pages():
         try:

@@ -40,7 +40,8 @@ def picture(*sources: str, needs: str = ""):
 
 
 def table(name: str, /, **settings):
-    """Registers a function of read(), which returns Markdown, under the name that stands between the marks of a page.
+    """Registers a function of read() that returns Markdown, under the NAME in a page's <!-- NAME
+    -->.
 
     read("results/lesion.json") is the record in that file.  `settings` are given to the function, too: one function
     may make several tables."""

@@ -1,4 +1,4 @@
-"""Style: what the pictures share: colours, markers, fonts, lines and notes."""
+"""The style that all pictures share: colours, markers, fonts, lines and notes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def label(run: dict, block: str) -> str:
 
 
 def data_set(record: dict) -> str:
-    """Its name, as far as a title has room; a dollar would begin a formula."""
+    """The data set's name, cut to fit a title; $ is escaped, since it would begin a formula."""
     name = "".join(letter if letter.isprintable() else "?" for letter in record.get("data_set", "MNIST"))
     return (name if len(name) <= 40 else f"{name[:39]}…").replace("$", r"\$")
 

@@ -204,7 +204,7 @@ def table_1_differences(read) -> str:
 
 
 def difference(ours: dict, paper: dict) -> str:
-    """Ours less the paper's mean, in points; of several runs with its standard error."""
+    """Our mean less the paper's, in points; with its standard error if we have several runs."""
     points = f"{100 * (ours['mean'] - paper['mean']):+.2f}"
     if ours["n"] == 1:
         return f"{points}, 1 seed"

@@ -22,7 +22,7 @@ def markdown_table(header: str, rows: list[str]) -> str:
 
 
 def cell(text: str) -> str:
-    """Text from a JSON as it stands in a table: it ends no cell and no row, and is no link."""
+    """Text from a JSON, escaped for a table: it cannot end a cell or a row, or become a link."""
     return re.sub(r"([|\[\]`\\])", r"\\\1", " ".join(text.split()))
 
 

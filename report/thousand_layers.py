@@ -71,7 +71,7 @@ def draw_accuracies(ax, trials: dict, by_bias: list[dict], settings: dict) -> No
 
 
 def limits(trials: dict) -> tuple[float, float]:
-    """The interval of accuracies that is drawn: that of the nets that learn."""
+    """The range of accuracies to draw: that of the nets that learn."""
     accuracies = []
     for group in trials.values():
         for name in ACCURACIES:

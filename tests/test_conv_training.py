@@ -691,7 +691,7 @@ def test_what_cannot_be_branched_from(tmp_path, shapes, main):
     assert "only the rate may differ, not seed" in one_line_error(other_seed)
     assert "is not a checkpoint" in one_line_error(main(*words, "--branch", tmp_path / "none.npz", "--no-save"))
     several = main(*words, "--seeds", "0,1", "--branch", trunk, "--no-save")
-    assert "argument --branch: it is a checkpoint of one seed" in several.stderr
+    assert "argument --branch: a checkpoint has one seed" in several.stderr
     main(*words, "--branch", trunk, "--lr", 0.01, "--stop-after", 3, "--out", tmp_path / "branch.json")
     of_a_branch = main(*words, "--branch", tmp_path / "branch_0_unfinished.npz", "--no-save", "--lr", 0.01)
     assert "cannot be branched from: it is a branch itself" in one_line_error(of_a_branch)
@@ -915,7 +915,7 @@ BAD = [
     (("--n-train", "99"), "'99' is not a whole number of at least 100"),
     (("--n-train", "301"), "--n-train 301 is more than the 300 that shapes has"),
     (("--n-test", "81"), "--n-test 81 is more than the 80 that shapes has"),
-    (("--validation",), "shapes has 300 training images, of them 5000 for --validation; a batch needs 100"),
+    (("--validation",), "shapes has 300 training images, 5000 of them for --validation; a batch needs 100"),
     (("--epochs", "1" + "0" * 400), "from 1 to 1000000"),
     (("--gate-bias", "nan"), "from -1000.0 to 1000.0"),
     (("--lr", "0"), "'0' is not a number of at least 1e-12"),
@@ -944,7 +944,7 @@ def test_bad_input_is_one_line(tmp_path, shapes, main, monkeypatch, words, messa
 def test_images_that_a_convolutional_net_cannot_take(tmp_path, main):
     tiny = write_data_set(tmp_path / "tiny", side=4)
     error = one_line_error(main("--no-save", "--data-dir", tiny))
-    assert "the images of tiny are not for this net: nothing is left" in error
+    assert "the images of tiny do not fit this net: nothing is left" in error
     wide = write_data_set(tmp_path / "wide", n_train=100, n_test=100, side=10, compress=False)
     for name in ("train-images-idx3-ubyte", "t10k-images-idx3-ubyte"):
         (wide / name).write_bytes(idx_bytes(np.zeros((100, 5, 8))))

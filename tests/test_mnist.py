@@ -87,7 +87,7 @@ DAMAGE = {  # what happens to which file, and what the message must say
     "no images": (
         TRAIN_IMAGES,
         lambda p: recompress(p, lambda d: idx_bytes(np.zeros((0, 6, 6)))),
-        "one label an image",
+        "each image needs one label",
     ),
 }
 

@@ -1,9 +1,9 @@
 """ByteDMD, a price of data movement: reading a byte at depth d of a stack costs ceil(sqrt(d)).
 
-All values lie on one stack, the last touched on top.  A Tape records instructions, whole arrays of
-them at a time; the reads are priced afterwards.  The depth of a value is the number of values that
-were touched since it was and will be read again, itself included.  It is counted for all n reads
-at once, bit by bit as in a radix sort, in n log n.
+All values lie on one stack, the last touched on top.  A Tape records instructions, whole arrays
+of them at a time; the reads are priced afterwards.  The depth of a value counts itself and the
+values touched after it that will be read again.  It is counted for all n reads at once, bit by
+bit as in a radix sort, in n log n.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ class Tape:
 
     tape = Tape()
     a, b = tape.arguments(a=(2,), b=(2,))
-    c = tape.do("c", a, b)               # two instructions: c[0] from a[0] and b[0], c[1] from a[1] and b[1]
+    c = tape.do("c", a, b)  # two instructions: c[0] from a[0] and b[0], c[1] from a[1] and b[1]
     depths, kinds, when = tape.depths()  # of the four reads
     """
 
     def __init__(self):
         self.kinds: list[str] = []  # the names of the kinds, in the order of their first values
-        self._kind_of: list[np.ndarray] = []  # of all values in their order, the place in `kinds`
+        self._kind_of: list[np.ndarray] = []  # of each value: an index of `kinds`
         self._n = 0  # values so far
         # of all instructions in their order
         self._inputs = [np.empty((0, 2), np.int32)]  # two values, or NONE
@@ -35,20 +35,21 @@ class Tape:
         """Instructions so far."""
         return sum(map(len, self._outputs))
 
-    # ---- Recording ---------------------------------------------------------------------------------------------------
+    # ---- Recording ------------------------------------------------------------------------------
 
     def arguments(self, **shapes) -> list[np.ndarray]:
         """Values that lie on the stack before the first instruction: the first argument on top.
 
         Raises ValueError when called again."""
         if self._initial is not None:
-            raise ValueError("arguments are there before the first instruction, and once")
+            raise ValueError("arguments() comes before the first instruction, and only once")
         values = [self._new(kind, shape) for kind, shape in shapes.items()]
         self._initial = np.concatenate([argument.ravel() for argument in reversed(values)])
         return values
 
     def do(self, kind: str, *inputs: np.ndarray) -> np.ndarray:
-        """An instruction for each element, in C order; the inputs broadcast: at most two, of different values."""
+        """An instruction for each element, in C order; the inputs broadcast: at most two, of
+        different values."""
         inputs = np.broadcast_arrays(*inputs)
         outputs = self._new(kind, inputs[0].shape)
         self._record(outputs, *inputs)
@@ -91,7 +92,8 @@ class Tape:
         return values
 
     def _new_sums(self, kind: str, shape) -> np.ndarray:
-        """Running sums along the last axis: the complete one is of this kind, the others are partial."""
+        """Running sums along the last axis: the complete one is of this kind, the others are
+        partial."""
         values = self._new(kind, shape)
         self._kind_of[-1].reshape(shape)[..., :-1] = self._place_of("partial sum")
         return values
@@ -108,14 +110,15 @@ class Tape:
         self._inputs.append(two_inputs)
         self._outputs.append(outputs.ravel())
 
-    # ---- Reading what was recorded -----------------------------------------------------------------------------------
+    # ---- Reading what was recorded --------------------------------------------------------------
 
     def unread(self) -> np.ndarray:
         """The arguments that no instruction has read."""
         return np.setdiff1d(self._initial, np.concatenate(self._inputs))
 
     def touches(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every touch in its order: the value, the instruction (-1 at the start), whether it is a read.
+        """For every touch, in order: its value, its instruction (-1: at the start), whether it is
+        a read.
 
         An instruction touches its inputs, then its output."""
         inputs = np.concatenate(self._inputs)
@@ -135,13 +138,15 @@ class Tape:
         )
 
     def depths(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of every read in its order: the depth in values, the kind as an index of `kinds`, the instruction."""
+        """For every read, in order: its depth in values, its kind (an index of `kinds`), its
+        instruction."""
         values, when, is_read = self.touches()
         before, after = reads_and_touches_before(values)
         instruction = when[after]
         n = len(before)
-        # Above the value of a read lie those that were touched after `before`, earlier than `instruction`,
-        # and that are read next at `instruction` or later.  First, whenever they were touched after `before`:
+        # Above the value of a read lie those that were touched after `before`, earlier than
+        # `instruction`, and that are read next at `instruction` or later.  First, whenever they
+        # were touched after `before`:
         order = np.lexsort((before, instruction))
         rank = np.empty(n, np.int32)
         rank[order] = np.arange(n, dtype=np.int32)
@@ -155,9 +160,10 @@ class Tape:
 
 
 def reads_and_touches_before(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The values of all touches -> the place of every read, and, first, that of the touch of its value before it.
+    """The values of all touches -> (before, read): the place of every read, and the place of
+    the previous touch of its value.
 
-    The places before ascend, and none stands twice."""
+    `before` ascends, without repeats."""
     by_value = np.argsort(values, kind="stable")
     same = values[by_value[1:]] == values[by_value[:-1]]
     before = by_value[:-1][same]
@@ -169,9 +175,10 @@ def reads_and_touches_before(values: np.ndarray) -> tuple[np.ndarray, np.ndarray
 def greater_later(rank: np.ndarray) -> np.ndarray:
     """For each element of a permutation of 0 to n - 1: how many greater ones come after it.
 
-    Of two numbers the greater has a 1 at the highest bit where they differ.  So the permutation is sorted
-    bit by bit, the highest first.  Numbers whose higher bits are equal form a group, still in the order of
-    the permutation: there every number with a 0 counts those with a 1 behind it."""
+    Of two numbers the greater has a 1 at the highest bit where they differ.  So the permutation
+    is sorted bit by bit, the highest first.  Numbers whose higher bits are equal form a group,
+    still in the order of the permutation: there every number with a 0 counts those with a 1
+    behind it."""
     n = len(rank)
     positions = np.arange(n, dtype=np.int32)
     number = rank.astype(np.int32)  # at every position
@@ -198,6 +205,7 @@ def greater_later(rank: np.ndarray) -> np.ndarray:
 
 
 def price(depths: np.ndarray, size: int) -> np.ndarray:
-    """The cost of reading values of `size` bytes at these depths; the first byte of a value lies on top."""
+    """The cost of reading values of `size` bytes at these depths; the first byte of a value lies
+    on top."""
     bytes_at = size * (depths.astype(np.int64)[:, None] - 1) + np.arange(1, size + 1)
     return np.ceil(np.sqrt(bytes_at)).astype(np.int64).sum(axis=1)

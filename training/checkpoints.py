@@ -1,5 +1,4 @@
-"""Which checkpoint a run goes on from, its own or, as a branch, another one's;
-and where a command keeps them."""
+"""Checkpoints: which one a run resumes, or branches from, and where a command keeps them."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from plumbing.files import InputError, check_writable, real_path
 from training.convolutional import Training
 from training.protocols import ConvSettings, Protocol
 
-# ---- The same run ----------------------------------------------------------------------------------------------------
+# ---- The same run -------------------------------------------------------------------------------
 
 
 def differences(saved: Training, asked: Training) -> dict:
@@ -22,7 +21,7 @@ def differences(saved: Training, asked: Training) -> dict:
 
 
 def load_same_run(path: Path, asked: Training) -> Training:
-    """The run in a checkpoint, whatever program wrote it: this is the one rule of resuming.
+    """The run in a checkpoint, by whatever commit: the one rule of resuming.
 
     `asked` is the same run, not begun.  Raises InputError where it has other settings, another
     protocol or other images."""
@@ -31,19 +30,22 @@ def load_same_run(path: Path, asked: Training) -> Training:
     if not other:
         return saved
     if other.keys() <= asked.images.keys():
-        raise InputError(f"{path} is of other images, or of another order of them: give those, or name another file")
+        other = "other images, or of these in another order"
+        raise InputError(f"{path} is of {other}: give those, or name another file")
     asked_task = asked.task()
     found = ", ".join(f"{name} {value}, not {asked_task[name]}" for name, value in other.items())
-    raise InputError(f"{path} is of another run ({found}): give that run's settings, or name another file")
+    message = f"{path} is of another run ({found}): give that run's settings, or name another file"
+    raise InputError(message)
 
 
 def say_of_other_program(path: Path, saved: Training) -> None:
-    """Says that a checkpoint was written by another program, unless this very program alone wrote
-    it.  Without a clean commit, programs count as different."""
+    """Prints a warning unless this very commit alone trained the checkpoint.  A commit that is
+    dirty or unknown counts as another."""
     now = files.commit()
     is_known = now is not None and not now.endswith("dirty")
     if not is_known or saved.commits != [now]:
-        print(f"{path}: trained by {saved.commits}, from now on by {now}: compare with care", file=sys.stderr)
+        programs = f"trained by {saved.commits}, from now on by {now}"
+        print(f"{path}: {programs}: compare with care", file=sys.stderr)
 
 
 def branch(path: Path, settings: ConvSettings, protocol: Protocol, images: dict) -> Training:
@@ -56,18 +58,20 @@ def branch(path: Path, settings: ConvSettings, protocol: Protocol, images: dict)
     asked = Training(settings, protocol, images)
     other = differences(training, asked).keys() - {"lr"}
     if other:
-        raise InputError(f"{path} cannot be branched from: only the rate may differ, not {', '.join(sorted(other))}")
+        names = ", ".join(sorted(other))
+        raise InputError(f"{path} cannot be branched from: only the rate may differ, not {names}")
     if training.parent:
         raise InputError(f"{path} cannot be branched from: it is a branch itself")
     if training.epochs == settings.epochs:
-        raise InputError(f"{path} cannot be branched from: its {training.epochs} epochs are finished")
+        message = f"{path} cannot be branched from: its {training.epochs} epochs are finished"
+        raise InputError(message)
     sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
     training.parent = {"epoch": training.epochs, "lr": training.protocol.lr, "sha256": sha256}
     training.protocol = asked.protocol
     return training
 
 
-# ---- The files of a command ------------------------------------------------------------------------------------------
+# ---- The files of a command ---------------------------------------------------------------------
 
 
 def net_file(path: Path, seed: int) -> Path:
@@ -98,13 +102,18 @@ def check_unsaved(file: Path) -> None:
             raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
 
 
-def checkpoint_to_resume(asked: Training, file: Path, stopped: bool, branch_of: Path | None) -> Path:
+def checkpoint_to_resume(
+    asked: Training,
+    file: Path,
+    stopped: bool,
+    branch_of: Path | None,
+) -> Path:
     """The checkpoint that the `asked` run goes on from,
     or the one that it is to write if it is not begun.
 
-    `stopped` says that some seed of this run was: then a finished net of another run in `file` is
-    an earlier one's, and this seed is not begun.  Raises InputError for a checkpoint of another
-    run; tells the user what is worth knowing."""
+    `stopped`: some seed of this run was stopped.  If `file` then holds another run's net, that is
+    an older run's, and this seed is not begun.  Raises InputError for a checkpoint of another
+    run; prints what the user should know."""
     check_writable(unfinished(file))
     path = unfinished(file) if unfinished(file).exists() else file
     begun = path.exists()
@@ -112,7 +121,8 @@ def checkpoint_to_resume(asked: Training, file: Path, stopped: bool, branch_of: 
         begun = not differences(Training.load(path), asked)
     if not begun:
         start = branch_of or "its first epoch"
-        print(f"{asked.settings.label}: there is no {unfinished(file)}, it starts from {start}", file=sys.stderr)
+        missing = f"there is no {unfinished(file)}, it starts from {start}"
+        print(f"{asked.settings.label}: {missing}", file=sys.stderr)
         return unfinished(file)
     saved = load_same_run(path, asked)
     if branch_of and not saved.parent:

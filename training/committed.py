@@ -1,6 +1,6 @@
-"""What the committed records must be: run*.json what their commands write, results/*.json no smoke tests.
+"""Checks committed records: run*.json is what its command writes, results/*.json no smoke test.
 
-The pages and the claims speak of these settings and data, and of no others."""
+The pages and the claims are about these settings and data only."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def read_committed(name: str) -> dict:
 
 
 def checked(name: str, record: dict) -> dict:
-    """The record that run*.json or results/*.json of this name holds; raises InputError where the pages and the claims
-    are about another."""
+    """The record that run*.json or results/*.json of this name holds; raises InputError where the
+    pages and the claims are about another."""
     if name in COMMANDS:
         _check_runs(name, record)
     else:
@@ -81,7 +81,8 @@ def _check_run(name: str, pair: dict, block: str, expected: dict) -> None:
     of_pair = {"block": block, "depth": pair["depth"], "seed": pair["seed"]}
     for setting, value in (expected | of_pair).items():
         if setting in run:
-            where = f"has a {block} run of depth {pair['depth']} and seed {pair['seed']} with {setting}"
+            which = f"{block} run of depth {pair['depth']} and seed {pair['seed']}"
+            where = f"has a {which} with {setting}"
             _check_equal(name, where, run[setting], value)
     if not run["diverged"]:
         for number in ("test_acc", "train_loss"):
@@ -95,6 +96,7 @@ def _check_run(name: str, pair: dict, block: str, expected: dict) -> None:
 def _check_equal(name: str, where: str, found, expected) -> None:
     if found != expected:
         raise InputError(
-            f"{name}.json {where} {found}, not {expected}: the pages and the claims are about '{COMMANDS[name]}'; "
+            f"{name}.json {where} {found}, not {expected}: "
+            f"the pages and the claims are about '{COMMANDS[name]}'; "
             f"git checkout {name}.json brings that back"
         )

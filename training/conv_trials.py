@@ -1,4 +1,5 @@
-"""Trials of convolutional nets, those of Tables 1 to 3; a stopped one goes on from its last epoch."""
+"""Trials of convolutional nets, those of Tables 1 to 3; a stopped one goes on from its last
+epoch."""
 
 from __future__ import annotations
 
@@ -17,14 +18,15 @@ from training.trials import Runner
 OF_PROTOCOL = protocols.Protocol._fields
 OF_SETTINGS = tuple(field.name for field in fields(protocols.ConvSettings))
 SETTING = tuple(dict.fromkeys([*OF_PROTOCOL, *OF_SETTINGS]))  # what setting() gives a trial
-FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that pictures alone need
+FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only pictures need
 
 
-# ---- What a trial is -------------------------------------------------------------------------------------------------
+# ---- What a trial is ----------------------------------------------------------------------------
 
 
 def setting(settings: protocols.ConvSettings, protocol: protocols.Protocol) -> dict:
-    """The trial of these settings by this protocol; the number of epochs is that of the settings."""
+    """The trial of these settings by this protocol; the number of epochs is that of the
+    settings."""
     recipe = protocol._asdict()
     recipe["dropout"] = list(protocol.dropout)
     return {**recipe, **asdict(settings)}
@@ -43,18 +45,20 @@ def kind_of(trial: dict) -> str:
     return ", ".join(trial[name] for name in ("net", "data", "block", "protocol"))
 
 
-# ---- Running it ------------------------------------------------------------------------------------------------------
+# ---- Running it ---------------------------------------------------------------------------------
 
 
 def checkpoint_of(setting: dict, folder: str, question: str) -> Path:
-    """Where a trial keeps its last epoch.  The name tells the trial; the file, which program wrote it."""
+    """The checkpoint of a trial.  Its name identifies the trial; its contents, the commit that
+    wrote it."""
     checksum = zlib.crc32(json.dumps(setting, sort_keys=True).encode())
     words = [str(setting[name]) for name in ("net", "data", "block", "protocol", "seed")]
     return Path(folder) / f"{question}_{'_'.join(words)}_{checksum:08x}.npz"
 
 
 def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
-    """Trains from the seed, or from the checkpoint in the folder; leaves one there, which run() removes."""
+    """Trains from the seed, or from the checkpoint in the folder; leaves one there, which run()
+    removes."""
     settings = settings_in(setting)
     path = checkpoint_of(setting, folder, question)
     checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
@@ -63,10 +67,12 @@ def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
 
 
 def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
-    """runner.run(); removes the checkpoint of a trial once the log has its result on disk, and no sooner.
+    """runner.run(); removes the checkpoint of a trial once the log has its result on disk, and no
+    sooner.
 
-    Names the checkpoints that another program wrote; `commits` in the results names that program, too.
-    Raises InputError for a checkpoint of other images, lest train() begins anew in its place."""
+    Names the checkpoints that another program wrote; `commits` in the results names that program,
+    too.  Raises InputError for a checkpoint of other images, rather than let train() start
+    over."""
     folder = str(runner.folder)
     for setting in settings:
         path = checkpoint_of(setting, folder, runner.name)
@@ -80,7 +86,8 @@ def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
 
 
 def check_checkpoint(path: Path, setting: dict, data: hn.Dataset) -> None:
-    """Says whether another program wrote the checkpoint; raises InputError where it is of another run."""
+    """Says whether another program wrote the checkpoint; raises InputError where it is of another
+    run."""
     settings = settings_in(setting)
     images = conv_images.fingerprint(conv_images.select_images(data, settings))
     asked = convolutional.Training(settings, protocol_in(setting), images)
@@ -89,15 +96,15 @@ def check_checkpoint(path: Path, setting: dict, data: hn.Dataset) -> None:
 
 
 def without_pictures(result: dict) -> dict:
-    """The result less what pictures alone need."""
+    """The result without what only pictures need."""
     return {name: value for name, value in result.items() if name not in FOR_PICTURES}
 
 
-# ---- What its runs reach ---------------------------------------------------------------------------------------------
+# ---- What its runs reach ------------------------------------------------------------------------
 
 
 def by_kind(trials: list[dict]) -> list[list[dict]]:
-    """The runs of each kind, which differ in their seed alone, in the order of the first."""
+    """The runs, grouped by kind (all but the seed), in order of first appearance."""
     groups = {}
     for trial in trials:
         groups.setdefault(kind_of(trial), []).append(trial)
@@ -120,6 +127,6 @@ def row_of(runs: list[dict]) -> dict:
 
 
 def seconds_per_epoch(runs: list[dict]) -> float | None:
-    """Of the fastest run, for the machine may have been busy during others; None where all diverged."""
+    """Of the fastest run: during others the machine may have been busy.  None if all diverged."""
     seconds = [run["wallclock_sec"] / run["epochs"] for run in runs if not run["diverged"]]
     return round(min(seconds), 1) if seconds else None

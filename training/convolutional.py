@@ -1,4 +1,5 @@
-"""Training of a convolutional net, saved after every epoch and resumed exactly, to the last bit."""
+"""Training of a convolutional net, saved after every epoch and resumed exactly, to the last
+bit."""
 
 from __future__ import annotations
 
@@ -35,18 +36,23 @@ class Training:
     def __init__(self, settings: ConvSettings, protocol: Protocol, images: dict):
         protocol = protocol.in_python_numbers()
         if settings.epochs < 1 or settings.n_train < BATCH or protocol.schedule not in SCHEDULES:
-            needed = f"an epoch, {BATCH} training images and a schedule, {', '.join(SCHEDULES)}, are needed"
+            schedules = ", ".join(SCHEDULES)
+            needed = f"an epoch, {BATCH} training images and a schedule, {schedules}, are needed"
             given = f"{settings.epochs} epochs, {settings.n_train} images, {protocol.schedule!r}"
             raise ValueError(f"{needed}, not {given}")
         self.settings = settings
         self.protocol = protocol
         self.images = images  # fingerprint() of the images
         self.net = self._make_net()
-        self.inputs = inputs_of(protocol)  # makes the net's input of images; train_conv() fits it to them
+        # makes the net's input of images; train_conv() fits it to them
+        self.inputs = inputs_of(protocol)
         self.optimizer = Nesterov(
             self.net.parameters,
             protocol.lr,
-            weight_decay=self.net.per_parameter(protocol.weight_decay, last=protocol.decay_of_last),
+            weight_decay=self.net.per_parameter(
+                protocol.weight_decay,
+                last=protocol.decay_of_last,
+            ),
             rates=self.net.per_parameter(1.0, biases=2.0),
         )
         self.rng = np.random.default_rng([settings.seed, 1])  # shuffles, moves, drops
@@ -63,7 +69,8 @@ class Training:
     def _make_net(self) -> ConvNet:
         settings = self.settings
         shape, layers = self._net_of(settings, self.protocol, self.images)
-        with memory_for(f"nets of this size: {settings.net} for images of {self.images['pixels']} pixels"):
+        size = f"{settings.net} for images of {self.images['pixels']} pixels"
+        with memory_for(f"nets of this size: {size}"):
             return ConvNet(
                 shape,
                 layers,
@@ -75,10 +82,18 @@ class Training:
             )
 
     @staticmethod
-    def _net_of(settings: ConvSettings, protocol: Protocol, images: dict) -> tuple[tuple, list[tuple]]:
+    def _net_of(
+        settings: ConvSettings,
+        protocol: Protocol,
+        images: dict,
+    ) -> tuple[tuple, list[tuple]]:
         """The shape of the images, and the layers of the net."""
         net = find_net(settings.net)
-        layers = net.layers_of(block=settings.block, dropout=protocol.dropout, classes=images["classes"])
+        layers = net.layers_of(
+            block=settings.block,
+            dropout=protocol.dropout,
+            classes=images["classes"],
+        )
         return shape_of(net.shape[0], images["pixels"]), layers
 
     @property
@@ -87,7 +102,7 @@ class Training:
 
     @property
     def epochs(self) -> int:
-        """How many are finished."""
+        """The number of finished epochs."""
         return len(self.history["epoch"])
 
     def forward(self, x: np.ndarray) -> np.ndarray:
@@ -104,7 +119,8 @@ class Training:
         Raises ValueError after the last epoch, for which the schedule has no rate."""
         steps = self.settings.epochs * self.steps_of_epoch
         if self.steps >= steps:
-            raise ValueError(f"the {self.settings.epochs} epochs of the settings, {steps} steps, are over")
+            message = f"the {self.settings.epochs} epochs of the settings, {steps} steps, are over"
+            raise ValueError(message)
         progress = (self.steps + 0.5) / steps
         self.optimizer.lr = self.protocol.lr * SCHEDULES[self.protocol.schedule](progress)
         norm = self.optimizer.step(gradient)
@@ -126,28 +142,32 @@ class Training:
         return {**protocol, **self.images, **asdict(self.settings)}
 
     def check_whole(self) -> None:
-        """Raises ValueError within an epoch, where the run was interrupted or diverged: its
-        state is of no epoch.  Also raises it where steps were made outside train_conv(),
-        which the history lacks."""
+        """Raises ValueError if the run was interrupted or diverged within an epoch, and if it
+        made steps outside train_conv(), which the history lacks."""
         if self.within_epoch:
-            raise ValueError(f"the run ended within epoch {self.epochs + 1}: load() what was saved before")
+            message = f"the run ended within epoch {self.epochs + 1}: load() what was saved before"
+            raise ValueError(message)
         steps = self.epochs * self.steps_of_epoch
         if self.steps != steps:
             advice = "let train_conv() train"
-            raise ValueError(f"{self.epochs} epochs in the history are {steps} steps, not {self.steps}: {advice}")
+            found = f"{self.epochs} epochs in the history are {steps} steps, not {self.steps}"
+            raise ValueError(f"{found}: {advice}")
 
     def _check_history(self) -> None:
-        """Raises ValueError where it is not that of whole epochs."""
-        if [*self.history] != [*self.COLUMNS] or self.history["epoch"] != [*range(1, self.epochs + 1)]:
+        """Raises ValueError unless it is a history of whole epochs."""
+        epochs = [*range(1, self.epochs + 1)]
+        if [*self.history] != [*self.COLUMNS] or self.history["epoch"] != epochs:
             raise ValueError("the history is not that of whole epochs")
-        if {len(column) for column in self.history.values()} != {self.epochs} or self.epochs > self.settings.epochs:
+        lengths = {len(column) for column in self.history.values()}
+        if lengths != {self.epochs} or self.epochs > self.settings.epochs:
             raise ValueError("the history is not as long as it says")
         for column in self.history.values():
             if not all(type(value) in (int, float) for value in column):
                 raise ValueError("the history does not hold numbers alone")
         accuracies = self.history["train_acc"] + self.history["test_acc"]
         if not all(0 <= accuracy <= 1 for accuracy in accuracies) or self.seconds < 0:
-            raise ValueError("an accuracy in the history is not from 0 to 1, or the seconds are negative")
+            message = "an accuracy in the history is not from 0 to 1, or the seconds are negative"
+            raise ValueError(message)
 
     def save(self, path: str | Path) -> None:
         """Writes everything to one .npz file, whole or not at all.
@@ -172,15 +192,20 @@ class Training:
         write_arrays(path, head, **self._arrays())
 
     def _arrays(self) -> dict[str, np.ndarray]:
-        return {"parameters": self.net.parameters, "statistics": self.net.statistics, "v": self.optimizer.v}
+        return {
+            "parameters": self.net.parameters,
+            "statistics": self.net.statistics,
+            "v": self.optimizer.v,
+        }
 
     @classmethod
     def load(cls, path: str | Path) -> Training:
-        """Reads what save() wrote, executing nothing of it;
+        """Reads what save() wrote, running no code from it;
         raises InputError for any other file."""
 
         def arguments_of(head):
-            return ConvSettings(**head["settings"]), Protocol(*head["protocol"]), dict(head["images"])
+            settings = ConvSettings(**head["settings"])
+            return settings, Protocol(*head["protocol"]), dict(head["images"])
 
         def shapes_of(head):
             sizes = ConvNet.sizes_of(*cls._net_of(*arguments_of(head)))
@@ -194,7 +219,8 @@ class Training:
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
             advice = "" if isinstance(error, OSError) else ": remove it, or name another file"
-            raise InputError(f"{path} is not a checkpoint of a convolutional net ({reason}){advice}") from error
+            message = f"{path} is not a checkpoint of a convolutional net ({reason}){advice}"
+            raise InputError(message) from error
         return training
 
     def _restore(self, head: dict, arrays: dict[str, np.ndarray]) -> None:
@@ -227,9 +253,14 @@ def evaluate(net, x: np.ndarray, y: np.ndarray) -> dict:
 def check_images(training: Training, data: hn.Dataset) -> None:
     """Raises ValueError for other images than those that the run was made for."""
     if fingerprint(data) != training.images:
-        raise ValueError(f"a run on the images {training.images} cannot go on with {fingerprint(data)}")
+        message = f"a run on the images {training.images} cannot go on with {fingerprint(data)}"
+        raise ValueError(message)
     settings = training.settings
-    for what, n, x in (("training", settings.n_train, data.x_train), ("test", settings.n_test, data.x_test)):
+    parts = (
+        ("training", settings.n_train, data.x_train),
+        ("test", settings.n_test, data.x_test),
+    )
+    for what, n, x in parts:
         if len(x) != n:
             raise ValueError(f"the run is of {n} {what} images, not {len(x)}")
 
@@ -245,7 +276,7 @@ def train_conv(
     """Trains until the last epoch of the settings;
     after each epoch writes the checkpoint and calls report(row).
 
-    With `stop_after` it ends after that epoch, if this is an earlier one.  The schedule remains
+    With `stop_after` it ends after that epoch, unless it ends before.  The schedule remains
     that of all epochs: a run that load() restores goes on as if it had not been stopped.
 
     A run that diverges stops there: its history ends with the last whole epoch, and `diverged`
@@ -258,7 +289,8 @@ def train_conv(
     last = training.settings.epochs
     if stop_after is not None:
         if stop_after < 1:
-            raise ValueError(f"a run can stop after its first epoch or a later one, not after {stop_after}")
+            allowed = "after its first epoch or a later one"
+            raise ValueError(f"a run can stop {allowed}, not after {stop_after}")
         last = min(last, stop_after)
     training.inputs.fit(data.x_train, data.x_test)
     for epoch in range(training.epochs + 1, last + 1):

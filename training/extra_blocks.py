@@ -1,4 +1,5 @@
-"""Two more kinds of block, known once this module is imported: residual, and highway with a carry gate of its own."""
+"""Two more kinds of block, known once this module is imported: residual, and highway with a carry
+gate of its own."""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ from highway_networks import Block
 class Residual(Block):
     """y = H + x
 
-    A highway block starts mostly shut; here W_H at the start is multiplied with `scale`, or else with 1/depth.
+    A highway block starts mostly shut; here W_H at the start is multiplied with `scale`, or else
+    with 1/depth.
     """
 
     name = "residual"
@@ -61,7 +63,8 @@ class HighwayCarry(Block):
         add(layer.P, layer.R, layer.y)
 
     def backward(self, layer, dy):
-        """dz_H = H' T dy,  dz_T = (1 - T) H T dy = P (1 - T) dy,  dz_C = (1 - C) x C dy = R (1 - C) dy."""
+        """dz_H = H' T dy,  dz_T = (1 - T) H T dy = P (1 - T) dy,  dz_C = (1 - C) x C dy = R (1 -
+        C) dy."""
         divide(dy, layer.q_T, layer.dH)  # dH = T dy
         subtract(dy, layer.dH, layer.dz_T)  # (1 - T) dy
         multiply(layer.P, layer.dz_T, layer.dz_T)

@@ -1,10 +1,11 @@
-"""Finished trainings as trials: what conv_highway_networks.py wrote, beside the trials that are there.
+"""Finished trainings as trials: what conv_highway_networks.py wrote, beside the trials that are
+there.
 
-A training of hours is run by conv_highway_networks.py, anywhere, and travels as the JSON that it wrote.
-Runs that were stopped, and branches, are kept apart from whole runs.  Refused are
+A training of hours is run by conv_highway_networks.py, anywhere, and travels as the JSON that it
+wrote.  Runs that were stopped, and branches, are kept apart from whole runs.  These are refused:
 
     runs on other images than the question's, or on a part of them
-    runs of the paper's protocol with other settings than that has
+    runs of the paper's protocol whose settings differ from it
     runs with other settings than those of their kind
     runs that are there already
 """
@@ -18,14 +19,15 @@ from conv.nets import find_net
 from plumbing.files import InputError
 from training import conv_trials, protocols
 
-IDENTITY = (*conv_trials.SETTING, "parent")  # what tells a trial from others; a branch has a parent
+# what tells a trial from others; a branch has a parent
+IDENTITY = (*conv_trials.SETTING, "parent")
 
 
 def with_runs(question, results: dict, path: Path, record: dict) -> dict:
     """The results of a question with the runs of `record`, read from `path`, added to its trials.
 
-    Raises InputError for a record that is not one of conv_highway_networks.py, and for the runs that the
-    module's docstring names."""
+    Raises InputError for a record that is not one of conv_highway_networks.py, and for the runs
+    that the module's docstring names."""
     trials = {group: [*runs] for group, runs in results["trials"].items()}
     env = dict(results["env"])
     added = list(results["settings"].get("added", []))
@@ -45,7 +47,8 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
             })  # fmt: skip
             env["git_of_trials"] = sorted({*env["git_of_trials"], *map(str, run["commits"])})
     except KeyError as error:
-        raise InputError(f"{path} is not what conv_highway_networks.py writes: it has no {error}") from error
+        message = f"{path} is not what conv_highway_networks.py writes: it has no {error}"
+        raise InputError(message) from error
     except (ValueError, TypeError, AttributeError) as error:
         raise InputError(f"{path} cannot be added: {error}") from error
     settings = {**results["settings"], "added": added}
@@ -55,7 +58,8 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
 def add_trial(question, trials: dict, group: str, trial: dict) -> None:
     """Adds a trial to its group, in place of one of the same run that was stopped sooner.
 
-    Raises ValueError where it is there already, and where whole runs of its kind have other settings."""
+    Raises ValueError where it is there already, and where whole runs of its kind have other
+    settings."""
     identity = identity_of(trial)
     partial = trials.get("partial", [])
     earlier = [other for other in partial if identity_of(other) == identity]
@@ -71,7 +75,7 @@ def add_trial(question, trials: dict, group: str, trial: dict) -> None:
 
 
 def check_whole_run(question, others: list[dict], trial: dict) -> None:
-    """Raises ValueError where it is one of the others, or one of its kind has other settings."""
+    """Raises ValueError for a duplicate, and where a trial of its kind has other settings."""
     identity = identity_of(trial)
     for other in map(identity_of, others):
         if other == identity:
@@ -100,14 +104,14 @@ def command_of(record: dict, run: dict) -> str:
     return " ".join(words)
 
 
-# ---- A run as a trial ------------------------------------------------------------------------------------------------
+# ---- A run as a trial ---------------------------------------------------------------------------
 
 
 def finished_trial(record: dict, run: dict) -> dict:
     """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
 
-    Raises ValueError for a run that contradicts itself, and for one of the paper's protocol with other
-    settings than that has; a branch may have another rate."""
+    Raises ValueError for a run that contradicts itself, and for one of the paper's protocol whose
+    settings differ from it; a branch may have another rate."""
     settings = conv_trials.settings_in(run)
     protocol = conv_trials.protocol_in(record)
     trial = {**conv_trials.setting(settings, protocol), **run}
@@ -118,7 +122,8 @@ def finished_trial(record: dict, run: dict) -> dict:
 
 
 def check_finished(trial: dict) -> None:
-    """Raises ValueError where parts of a run contradict each other, and for numbers that no run can have."""
+    """Raises ValueError where parts of a run contradict each other, and for numbers that no run
+    can have."""
     if type(trial["seed"]) is not int or type(trial["diverged"]) is not bool:
         raise ValueError("its seed is not a whole number, or diverged is not true or false")
     history = trial["history"]

@@ -1,7 +1,9 @@
-"""The nets of the paper's section 3.1: L layers, the first of them plain, trained by SGD with momentum.
+"""The nets of the paper's section 3.1: L layers, the first of them plain, trained by SGD with
+momentum.
 
-Highway layers have 50 blocks, plain ones 71 units: 5100 and 5112 parameters a layer; a trial may name another width,
-and the scale of residual blocks.  MNIST, or the data set of the trial's `data_dir`.
+Highway layers have 50 blocks, plain ones 71 units: 5100 and 5112 parameters a layer; a trial may
+name another width, and the scale of residual blocks.  MNIST, or the data set of the trial's
+`data_dir`.
 """
 
 from __future__ import annotations
@@ -31,16 +33,19 @@ VARIABLE = {"MNIST": "MNIST_DIR", CIFAR: "CIFAR_DIR"}  # names a folder of that 
 
 @functools.lru_cache(maxsize=3)  # MNIST and two harder sets
 def data_set(data_dir: str | None = None) -> hn.Dataset:
-    """MNIST, the set of a folder in its layout, or "CIFAR-100" from $CIFAR_DIR, the cache or the web.
+    """MNIST, the set of a folder in its layout, or "CIFAR-100" from $CIFAR_DIR, the cache or the
+    web.
 
-    Read once, for the processes that are forked afterwards, too.  Raises InputError where it cannot be had."""
+    Read once, for the processes that are forked afterwards, too.  Raises InputError where it
+    cannot be had."""
     if data_dir == CIFAR:
         data = load_cifar(CIFAR, os.environ.get("CIFAR_DIR"))
         wanted = CIFAR
     else:
         data = hn.load_mnist(data_dir)
         wanted = "MNIST" if data_dir is None else data.name
-    if data.name != wanted:  # $MNIST_DIR and $CIFAR_DIR do not turn results about one set into those of another
+    # $MNIST_DIR and $CIFAR_DIR do not turn results about one set into those of another
+    if data.name != wanted:
         raise InputError(
             f"${VARIABLE[wanted]} names {data.source}, which is not {wanted} but {data.name}; "
             f"this experiment is about {wanted}"
@@ -82,7 +87,8 @@ def images_of(setting: dict) -> Images:
 
 
 def make(setting: dict) -> hn.DeepNet:
-    """The net of a trial, from its seed; initialised normally: He's way for ReLU, Glorot's for tanh."""
+    """The net of a trial, from its seed; initialised from normal distributions: He's for ReLU,
+    Glorot's for tanh."""
     data = data_of(setting)
     block = hn.block_of(setting["block"], **setting.get("block_settings", {}))
     if "scale" in setting:
@@ -95,7 +101,10 @@ def make(setting: dict) -> hn.DeepNet:
         setting["layers"] - 1,
         block,
         np.random.default_rng(setting["seed"]),
-        activation=hn.activation_of(setting["activation"], **setting.get("activation_settings", {})),
+        activation=hn.activation_of(
+            setting["activation"],
+            **setting.get("activation_settings", {}),
+        ),
         init="he" if setting["activation"] == "relu" else "glorot",
         gate_bias=setting.get("gate_bias", 0.0),
     )
@@ -104,14 +113,16 @@ def make(setting: dict) -> hn.DeepNet:
 
 
 def sgd(net: hn.DeepNet, setting: dict, steps: int) -> SGD:
-    """`rate` is lr / (1 - momentum), the effective step; `decay` that of an epoch of so many steps."""
+    """`rate` is the effective step, lr / (1 - momentum); `decay` is per epoch, of so many
+    steps."""
     lr = setting["rate"] * (1 - setting["momentum"])
     decay = setting["decay"] ** (1 / steps)
     return SGD(net.parameters, lr, setting["momentum"], decay=decay, clip=setting["clip"])
 
 
 def train(setting: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
-    """Trains the net of a trial: its running mean loss of every epoch, then loss and accuracy on all images."""
+    """Trains the net of a trial: its running mean loss of every epoch, then loss and accuracy on
+    all images."""
     images = images_of(setting)
     n_train = len(images.x_train)
     net = make(setting)
@@ -119,7 +130,11 @@ def train(setting: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
     orders = (shuffle.permutation(n_train) for _ in range(setting["epochs"]))
     optimizer = optimizer_of(net, setting, n_train // BATCH)
     rows, diverged = hn.train_epochs(net, optimizer, images.x_train, images.y_train, orders, BATCH)
-    return net, {"losses": losses_of(rows), "diverged": diverged, **measure(net, setting, diverged)}
+    return net, {
+        "losses": losses_of(rows),
+        "diverged": diverged,
+        **measure(net, setting, diverged),
+    }
 
 
 def losses_of(rows: list[dict]) -> list[float]:
@@ -144,15 +159,26 @@ def measure(net: hn.DeepNet, setting: dict, diverged: str | None = None) -> dict
 
 
 def skipped(net: hn.DeepNet) -> hn.DeepNet:
-    """The same net with all its blocks skipped: T = 0, so that they carry their input unchanged."""
-    shallow = hn.DeepNet(net.d_in, net.d_out, net.hidden, 0, net.block, 0, activation=net.activation, dtype=net.dtype)
+    """The same net with all its blocks skipped: T = 0, so that they carry their input
+    unchanged."""
+    shallow = hn.DeepNet(
+        net.d_in,
+        net.d_out,
+        net.hidden,
+        0,
+        net.block,
+        0,
+        activation=net.activation,
+        dtype=net.dtype,
+    )
     for name in ("W_in", "b_in", "W_out", "b_out"):
         getattr(shallow, name)[:] = getattr(net, name)
     return shallow
 
 
 def train_and_skip(setting: dict) -> tuple[hn.DeepNet, dict]:
-    """As train(), with the test accuracy of the trained net with all its blocks skipped."""
+    """As train(); also gives the test accuracy of the trained net when all its blocks are
+    skipped."""
     net, result = train(setting)
     return net, {**result, "skipped_accuracy": measure(skipped(net), setting)["test_accuracy"]}
 
@@ -163,7 +189,8 @@ def trial(setting: dict) -> dict:
 
 
 def run(runner: Runner, settings: list[dict], function=trial) -> list[dict]:
-    """runner.run(function, settings), with the images read here, once, and not in every process that is forked."""
+    """runner.run(function, settings), with the images read here, once, and not in every process
+    that is forked."""
     for setting in settings:
         images_of(setting)
     return runner.run(function, settings, data_of)
@@ -178,5 +205,6 @@ def epochs_to(loss: float, losses: list[float]) -> int | None:
 
 
 def selection_loss(result: dict) -> float:
-    """What trials are compared by: the running training loss of the last epoch; diverged ones come last."""
+    """What trials are compared by: the running training loss of the last epoch; diverged ones
+    come last."""
     return math.inf if result["diverged"] or not result["losses"] else result["losses"][-1]

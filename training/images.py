@@ -27,7 +27,11 @@ def select_images(data: hn.Dataset, settings: ConvSettings) -> hn.Dataset:
             x_test=data.x_train[-HELD_OUT:],
             y_test=data.y_train[-HELD_OUT:],
         )
-    for what, asked, x in (("training", settings.n_train, data.x_train), ("test", settings.n_test, data.x_test)):
+    parts = (
+        ("training", settings.n_train, data.x_train),
+        ("test", settings.n_test, data.x_test),
+    )
+    for what, asked, x in parts:
         if not 1 <= asked <= len(x):
             raise ValueError(f"from 1 to {len(x)} {what} images can be selected, not {asked}")
     return data._replace(
@@ -57,8 +61,8 @@ def check_square(data: hn.Dataset) -> None:
 
 
 def fingerprint(data: hn.Dataset) -> dict:
-    """{pixels, classes, crc32}, by which a checkpoint knows its images; pixels are those of all
-    maps of an image.  Raises ValueError where the images are not square."""
+    """{pixels, classes, crc32}, by which a checkpoint recognises its images; pixels counts those
+    of all maps.  Raises ValueError where the images are not square."""
     check_square(data)
     crc = 0
     for array in data[:4]:

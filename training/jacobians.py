@@ -1,4 +1,5 @@
-"""The Jacobian of a block, J = dy/dx of every image of a batch: by complex step, and by the formula.
+"""The Jacobian of a block, J = dy/dx of every image of a batch: by complex step, and by the
+formula.
 
 Outputs are rows, inputs columns: J[:, i, j] is dy_i/dx_j.
 """
@@ -18,13 +19,15 @@ def by_complex_step(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
 
     J_ij = Im y_i(x + i STEP e_j) / STEP."""
     n, hidden = x.shape
-    moved = x[:, None] + 1j * STEP * np.eye(hidden)  # (N, hidden, hidden): of copy j unit j is moved
+    # (N, hidden, hidden): of copy j unit j is moved
+    moved = x[:, None] + 1j * STEP * np.eye(hidden)
     _, y = layer_by_layer.block(net, layer, moved.reshape(n * hidden, hidden))
     return y.imag.reshape(n, hidden, hidden).transpose(0, 2, 1) / STEP
 
 
 def by_formula(net: hn.DeepNet, layer: int, x: np.ndarray) -> dict[str, np.ndarray]:
-    """x (N, hidden) -> the terms of J (N, hidden, hidden) of one block, computed from its parameters alone.
+    """x (N, hidden) -> the terms of J (N, hidden, hidden) of one block, computed from its
+    parameters alone.
 
     plain       transform: dH/dx
     residual    transform: dH/dx      carry: I

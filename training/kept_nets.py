@@ -1,4 +1,5 @@
-"""The trained nets of 50 layers that the question fifty_layers keeps, for the questions that look into them."""
+"""The trained nets of 50 layers that the question fifty_layers keeps, for the questions that look
+into them."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from training import fully_connected
 from training.trials import Runner
 
 SETTING = (
-    "data", "data_dir", "block", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "clip",
+    "data", "data_dir", "block", "layers", "activation",
+    "rate", "momentum", "decay", "gate_bias", "clip",
     "seed", "epochs", "n_train", "n_test",
 )  # fmt: skip
 # what a claim about these nets is about
@@ -26,7 +28,7 @@ def setting_of(trial: dict) -> dict:
     return {name: trial[name] for name in SETTING}
 
 
-# ---- Data sets -------------------------------------------------------------------------------------------------------
+# ---- Data sets ----------------------------------------------------------------------------------
 
 
 def slug(data: str) -> str:
@@ -35,19 +37,23 @@ def slug(data: str) -> str:
 
 
 def data_sets(runner: Runner) -> dict[str, dict]:
-    """{name: {data, data_dir, n_train, n_test}} of MNIST and the sets beside it, with the budget's numbers of images.
+    """{name: {data, data_dir, n_train, n_test}} of MNIST and the sets beside it, with the
+    budget's numbers of images.
 
-    Raises InputError for two sets whose names would give the same file names, and for a set of less than a batch."""
+    Raises InputError for two sets whose names would give the same file names, and for a set of
+    less than a batch."""
     found = {}
     for data_dir in (None, *runner.sets_beside):
         data = fully_connected.data_set(data_dir)
         if slug(data.name) in map(slug, found):
             raise InputError(
-                f"{data_dir} must hold another data set than {', '.join(found)}, in a folder of its name, "
+                f"{data_dir} must hold another data set than {', '.join(found)}, "
+                "in a folder of its name, "
                 "which differs in a letter or a digit"
             )
         if len(data.x_train) < fully_connected.BATCH:
-            raise InputError(f"{data_dir} must hold {fully_connected.BATCH} images for training or more")
+            message = f"{data_dir} must hold {fully_connected.BATCH} images for training or more"
+            raise InputError(message)
         found[data.name] = {
             "data": data.name,
             "data_dir": data_dir,
@@ -58,14 +64,14 @@ def data_sets(runner: Runner) -> dict[str, dict]:
 
 
 def by_data_set(trials: list[dict]) -> dict[str, list[dict]]:
-    """The trials on each data set, in the order of their first."""
+    """The trials, grouped by data set, in order of first appearance."""
     groups = {}
     for trial in trials:
         groups.setdefault(trial["data"], []).append(trial)
     return groups
 
 
-# ---- Keeping a net, and finding it -----------------------------------------------------------------------------------
+# ---- Keeping a net, and finding it --------------------------------------------------------------
 
 
 def file_of(trial: dict, folder: str) -> Path:
@@ -73,7 +79,8 @@ def file_of(trial: dict, folder: str) -> Path:
 
 
 def trained(trial: dict, folder: str) -> tuple[hn.DeepNet, dict]:
-    """Trains the net of a trial and writes it to the folder, where there is one (not on another machine)."""
+    """Trains the net of a trial and writes it to the folder, where there is one (not on another
+    machine)."""
     net, result = fully_connected.train(trial)
     net.about |= {
         "trial": trial,
@@ -87,7 +94,8 @@ def trained(trial: dict, folder: str) -> tuple[hn.DeepNet, dict]:
 
 
 def net_of(trial: dict, folder: str) -> hn.DeepNet:
-    """The net of a final trial: the kept one, recognised by its settings and its data, or else trained again."""
+    """The net of a final trial: the kept one, recognised by its settings and its data, or else
+    trained again."""
     trial = setting_of(trial)
     with contextlib.suppress(InputError):
         net = hn.DeepNet.load(file_of(trial, folder))
@@ -101,7 +109,7 @@ def net_of(trial: dict, folder: str) -> hn.DeepNet:
     return trained(trial, folder)[0]
 
 
-# ---- Looking into the nets -------------------------------------------------------------------------------------------
+# ---- Looking into the nets ----------------------------------------------------------------------
 
 
 def finals(runner: Runner) -> list[dict]:
@@ -117,7 +125,10 @@ def finals(runner: Runner) -> list[dict]:
             check_setting(trial)
         sets = data_sets(runner)
         for name, of_set in sets.items():
-            found = [{**setting_of(trial), "data_dir": of_set["data_dir"]} for trial in trials if trial["data"] == name]
+            found = []
+            for trial in trials:
+                if trial["data"] == name:
+                    found.append({**setting_of(trial), "data_dir": of_set["data_dir"]})
             if not found:
                 raise InputError(f"{where} has no nets of {name}: {how} trains them")
             nets += found
@@ -133,14 +144,13 @@ def look_into(runner: Runner, trial) -> list[dict]:
 
 
 def check_setting(trial: dict) -> None:
-    """Raises InputError for a trial that is not a tanh highway net as fifty_layers trains it, or that diverged."""
-    whole = all(
-        type(trial[name]) is int and trial[name] > 0 for name in ("layers", "seed", "epochs", "n_train", "n_test")
-    )
+    """Raises InputError for a trial that is not a tanh highway net as fifty_layers trains it, or
+    that diverged."""
+    counts = [trial[name] for name in ("layers", "seed", "epochs", "n_train", "n_test")]
+    whole = all(type(count) is int and count > 0 for count in counts)
     names = ("rate", "momentum", "decay", "gate_bias", "clip")
     numbers = all(type(trial[name]) in (int, float) for name in names)
     kind = (trial["block"], trial["activation"], trial["diverged"])
     if not (whole and numbers and kind == ("highway", "tanh", None)):
-        raise InputError(
-            "results of fifty_layers cannot be used (a net diverged, or has other settings than are trained)"
-        )
+        why = "a net diverged, or has other settings than are trained"
+        raise InputError(f"results of fifty_layers cannot be used ({why})")

@@ -1,4 +1,5 @@
-"""A net layer by layer: the states, the gates, and the gradient between blocks, by the net's own code.
+"""A net layer by layer: the states, the gates, and the gradient between blocks, by the net's own
+code.
 
 All arrays are batch first.
 """
@@ -15,7 +16,8 @@ SLICE = 500  # rows at a time: the arrays of a layer stay in the cache
 
 
 def first(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
-    """x (N, d_in) -> the output (N, hidden) of the plain first layer: the state that the first block sees."""
+    """x (N, d_in) -> the output (N, hidden) of the plain first layer: the state that the first
+    block sees."""
     z = x.astype(net.dtype) @ net.W_in.T + net.b_in
     H = np.empty_like(z)
     net.activation.value(z, H)
@@ -23,7 +25,8 @@ def first(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
 
 
 def block(net: hn.DeepNet, layer: int, x: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """T and y of one block for its input x, (N, hidden) all three; T is None where it has no gate."""
+    """T and y of one block for its input x, (N, hidden) all three; T is None where it has no
+    gate."""
     arrays = _forward(net, layer, x)
     T = net.block.transform_gate(arrays).T if net.block.gates else None
     return T, arrays.y.T.copy()
@@ -46,7 +49,8 @@ def block_back(net: hn.DeepNet, layer: int, x: np.ndarray, dy: np.ndarray) -> np
 
 
 def carry(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
-    """C (N, hidden) of one block for its input x: dL/dx = C dL/dy, carried past the weights, + the rest.
+    """C (N, hidden) of one block for its input x: dL/dx = C dL/dy, carried past the weights, +
+    the rest.
 
     C is 1 - T for a highway block, 1 for a residual one, 0 for a plain one."""
     arrays = _forward(net, layer, x)
@@ -79,18 +83,25 @@ def in_dtype(net: hn.DeepNet, dtype) -> hn.DeepNet:
     """The same net in another arithmetic."""
     rng = np.random.default_rng(0)  # what it draws is overwritten
     twin = hn.DeepNet(
-        net.d_in, net.d_out, net.hidden, net.depth, net.block, rng, activation=net.activation, dtype=dtype
+        net.d_in,
+        net.d_out,
+        net.hidden,
+        net.depth,
+        net.block,
+        rng,
+        activation=net.activation,
+        dtype=dtype,
     )
     twin.parameters[:] = net.parameters
     return twin
 
 
 def gradient_flow(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> tuple[list[float], float]:
-    """How the gradient of the loss on images x (N, d_in) with labels y (N,) comes back, in float64.
+    """(norms, identity): how the loss's gradient comes back through the layers, in float64.
 
-    First, for every layer, the plain one first: |dL/dx_l| for its output x_l and the loss L of one image, a mean over
-    images, four digits.  Second, the identity part of the gradient: the product of C over all blocks, a mean over
-    units and images."""
+    norms: for each layer's output x_l, from the plain layer up, |dL/dx_l|, where L is the loss
+    of one image; a mean over images, four digits.  identity: the product of C over all blocks,
+    a mean over units and images.  Images x (N, d_in), labels y (N,)."""
     net = in_dtype(net, np.float64)
     states = [first(net, x)]
     states += [y_l for *_, y_l in walk(net, states[0])]

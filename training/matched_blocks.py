@@ -1,4 +1,5 @@
-"""Four kinds of block with the same number of parameters: widths, ranges of the search, measurements.
+"""Four kinds of block with the same number of parameters: widths, ranges of the search,
+measurements.
 
 Shared by the questions that compare kinds of block.
 """
@@ -37,13 +38,13 @@ def four_digits(value: float) -> float:
 
 
 def parameters_per_layer(block: str, width: int) -> int:
-    """By how many parameters one more block enlarges a net."""
+    """The parameters that one more block adds to a net."""
     one_block = hn.DeepNet(1, 2, width, 1, block, 0)
     two_blocks = hn.DeepNet(1, 2, width, 2, block, 0)
     return two_blocks.parameters.size - one_block.parameters.size
 
 
-# ---- Looking into a trained net --------------------------------------------------------------------------------------
+# ---- Looking into a trained net -----------------------------------------------------------------
 
 
 def mean_T(net: hn.DeepNet, setting: dict) -> list[float]:
@@ -71,7 +72,7 @@ def gradient_by_layer(net: hn.DeepNet, setting: dict) -> dict:
 
 
 def final_trial(setting: dict) -> dict:
-    """Trains a net; at the width of as many parameters it also measures gradients and gates."""
+    """Trains a net; at the width of matched parameters it also measures gradients and gates."""
     net, result = fully_connected.train(setting)
     if setting["width"] == WIDTH[setting["block"]] and not result["diverged"]:
         result["at_start"] = gradient_by_layer(fully_connected.make(setting), setting)

@@ -1,4 +1,5 @@
-"""Measures of arrays of numbers: sparsity, correlation, and how well a score tells two kinds apart."""
+"""Measures of arrays of numbers: sparsity, correlation, and how well a score tells two kinds
+apart."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ def auc(score: np.ndarray, positive: np.ndarray) -> float:
 
 
 def hoyer(patterns: np.ndarray) -> np.ndarray:
-    """(N, n) numbers >= 0 -> the sparsity of each row (Hoyer 2004): (sqrt(n) - L1 / L2) / (sqrt(n) - 1)."""
+    """(N, n) numbers >= 0 -> the sparsity of each row (Hoyer 2004): (sqrt(n) - L1 / L2) /
+    (sqrt(n) - 1)."""
     root = np.sqrt(patterns.shape[1])
     return (root - patterns.sum(axis=1) / np.linalg.norm(patterns, axis=1)) / (root - 1)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def with_more_seeds(record: dict, *more_records: dict) -> dict:
-    """The record with the final trials that more_seeds added to its question; alone, as it is."""
+    """The record, and the final trials that records of more_seeds add to it, if any are given."""
     final = list(record["trials"]["final"])
     for more in more_records:
         final += more["trials"][record["experiment"]]

@@ -32,7 +32,9 @@ class SGD(Optimizer):
 class Nesterov(Optimizer):
     """Gradient descent with Nesterov's momentum and weight decay:
 
-        g = gradient + weight_decay parameters,    v = momentum v + g,    parameters -= lr rates (g + momentum v)
+        g = gradient + weight_decay parameters
+        v = momentum v + g
+        parameters -= lr rates (g + momentum v)
 
     `weight_decay` and `rates` are numbers, or one for each parameter: see ConvNet.per_parameter().
     `lr` may be set before every step; the new rate then applies to all of v.  (In Caffe v is
@@ -44,7 +46,13 @@ class Nesterov(Optimizer):
     rates: np.ndarray
 
     def __init__(self, parameters, lr, momentum=0.9, weight_decay=0.0, rates=1.0):
-        super().__init__(parameters, lr, clip=math.inf, decay=1.0, states=("v", "weight_decay", "rates"))
+        super().__init__(
+            parameters,
+            lr,
+            clip=math.inf,
+            decay=1.0,
+            states=("v", "weight_decay", "rates"),
+        )
         self.momentum = momentum
         self.weight_decay[:] = weight_decay
         self.rates[:] = rates

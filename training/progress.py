@@ -18,7 +18,8 @@ class Progress:
         self.epochs_left = {settings.seed: settings.epochs for settings in planned}
         self.jobs = jobs
         self.bars = {}
-        self.no_bars = not (sys.stdout.isatty() and sys.stderr.isatty())  # a bar in a file is garbage
+        # a bar in a file is garbage
+        self.no_bars = not (sys.stdout.isatty() and sys.stderr.isatty())
 
     def heard(self, message: tuple[int, dict]) -> None:
         """Shows a message of train_one(): (seed, row)."""
@@ -41,9 +42,15 @@ class Progress:
     def _show_step(self, seed: int, step: int) -> None:
         steps_of_epoch = self.planned[seed].n_train // BATCH
         epochs, steps_before = divmod(step - 1, steps_of_epoch)
-        self.epochs_left[seed] = self.planned[seed].epochs - epochs  # a resumed net does not begin with the first
+        # a resumed net does not begin with the first
+        self.epochs_left[seed] = self.planned[seed].epochs - epochs
         if seed not in self.bars:
-            self.bars[seed] = tqdm(total=steps_of_epoch, unit="step", leave=False, disable=self.no_bars)
+            self.bars[seed] = tqdm(
+                total=steps_of_epoch,
+                unit="step",
+                leave=False,
+                disable=self.no_bars,
+            )
         bar = self.bars[seed]
         bar.set_description(f"seed {seed}  epoch {epochs + 1:3d}", refresh=False)
         if steps_before == 0:

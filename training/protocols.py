@@ -19,16 +19,18 @@ class Protocol(NamedTuple):
     normalisation, learn at twice the rate and do not decay."""
 
     epochs: int
-    dropout: tuple[float, ...]  # rates of the input, and of the other places where conv/nets.py drops units
+    # rates of the input, and of the other places where conv/nets.py drops units
+    dropout: tuple[float, ...]
     shift: int  # a training image is moved by up to so many pixels, at random in each epoch
     lr: float  # the highest rate
     schedule: str  # a name in training/schedules.py
     weight_decay: float
     decay_of_last: float  # weight decay of the last layer
-    init: str  # of the weights: ConvNet's, as first and last
+    init: str  # this, `first` and `last`: see ConvNet
     first: str | float | None = None
     last: str | float = 0.1
-    images: str = "pixels"  # input of the net: Pixels, or a kind of conv/cifar.py's Pipeline, which also mirrors images
+    # input of the net: Pixels, or a kind of conv/cifar.py's Pipeline, which also mirrors images
+    images: str = "pixels"
 
     def in_python_numbers(self) -> Protocol:
         """The same without NumPy's scalars, which JSON cannot hold."""
@@ -57,9 +59,9 @@ SHORT_ON_MNIST = Protocol(  # chosen by experiments/table1.py
     decay_of_last=5e-4,
     init="uniform",
 )
-# Released are the settings of Table 3's 19 layers.  Of Table 2's nets the paper gives gate biases
-# only in general (section 2.2), and no settings of their training: protocol_of() takes these for
-# them, with another first layer.
+# The released settings are those of Table 3's 19 layers.  For Table 2's nets the paper gives only
+# general advice on gate biases (section 2.2), and no settings of training: protocol_of() uses
+# these, with another first layer.
 PAPER_ON_CIFAR_10 = Protocol(
     epochs=400,
     dropout=(0.2,) * 4,
@@ -110,7 +112,8 @@ class ConvSettings:
     gate_bias: float = -1.0  # b_T at the start
     n_train: int = 60000
     n_test: int = 10000
-    validation: bool = False  # True: tested on the last HELD_OUT training images, which are not trained on
+    # True: tested on the last HELD_OUT training images, which are not trained on
+    validation: bool = False
 
     def __post_init__(self):
         use_python_numbers(self)

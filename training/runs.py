@@ -42,7 +42,7 @@ def train_one(
     and the "seconds" so far.
 
     Raises InputError for a file that is no checkpoint, or one of another run,
-    and where none can be written.
+    and where the checkpoint cannot be written.
     """
     training = Training(settings, protocol, fingerprint(data))
     if resume and checkpoint and checkpoint.exists():
@@ -120,7 +120,13 @@ def wrong_answers(training: Training, data: hn.Dataset) -> list[dict]:
     return wrong
 
 
-def file_record(data: hn.Dataset, settings: ConvSettings, protocol: Protocol, seeds, runs: list[dict]) -> dict:
+def file_record(
+    data: hn.Dataset,
+    settings: ConvSettings,
+    protocol: Protocol,
+    seeds,
+    runs: list[dict],
+) -> dict:
     """The JSON of a command, whose runs differ in their seeds alone.
 
     `seeds` are those of --seeds, maybe none.  Where they are several, "seed" is null."""
@@ -153,7 +159,9 @@ def table(runs: list[dict]) -> str:
         if "stopped_after" in run:
             numbers += f"   stopped after {run['stopped_after']} of {run['epochs']} epochs"
         lines.append(f"{run['seed']:4d} {run['n_parameters']:12d} {numbers}")
-    accuracies = [100 * run["final_test_acc"] for run in runs if run.get("final_test_acc") is not None]
+    finals = [run.get("final_test_acc") for run in runs]
+    accuracies = [100 * final for final in finals if final is not None]
     if len(accuracies) > 1:
-        lines.append(f"mean {np.mean(accuracies):.2f} ± {np.std(accuracies, ddof=1):.2f} over {len(accuracies)} seeds")
+        sd = np.std(accuracies, ddof=1)
+        lines.append(f"mean {np.mean(accuracies):.2f} ± {sd:.2f} over {len(accuracies)} seeds")
     return "\n".join(lines)

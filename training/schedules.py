@@ -1,4 +1,5 @@
-"""Schedules of the learning rate: the progress of the training, from 0 to 1 -> a factor of the rate."""
+"""Schedules of the learning rate: the progress of the training, from 0 to 1 -> a factor of the
+rate."""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""How a reported setting is chosen: a random search, its finalists, and seeds that selected nothing.
+"""How a reported setting is chosen: a random search, its finalists, and seeds that selected
+nothing.
 
-All trials of a search have one seed and are short.  The finalists are trained as long as the final runs, and of each
-kind of net the setting with the lowest training loss is taken, as in the paper.  With a small budget there are no
-finalists: the best of the short trials is taken.  All kinds get the same budget, side by side.
+All trials of a search have one seed and are short.  The finalists are trained as long as the
+final runs, and of each kind of net the setting with the lowest training loss is taken, as in the
+paper.  With a small budget there are no finalists: the best of the short trials is taken.  All
+kinds get the same budget, side by side.
 """
 
 from __future__ import annotations
@@ -18,8 +20,8 @@ def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
 
 
 def drawn(sample, kind, runner: Runner) -> list[dict]:
-    """The trials of one kind's search.  sample(kind, k, runner), the setting that the k-th trial tries, depends on
-    nothing but its arguments; it overrides the common settings."""
+    """The trials of one kind's search.  sample(kind, k, runner), the setting that the k-th trial
+    tries, depends on nothing but its arguments; it overrides the common settings."""
     settings = runner.settings
     common = {
         "clip": 1.0,
@@ -39,25 +41,34 @@ def two_best(ranked_settings: list[dict], settings: dict) -> list[dict]:
     return ranked_settings[:2]
 
 
-def search(runner: Runner, kinds: list, sample, finalists=two_best) -> tuple[dict[str, list], list[dict]]:
-    """The trials that choose, {"search": ..., "finalists": ...}, and the setting that they choose for each kind.
+def search(
+    runner: Runner,
+    kinds: list,
+    sample,
+    finalists=two_best,
+) -> tuple[dict[str, list], list[dict]]:
+    """All trials, {"search": ..., "finalists": ...}, and the setting that they choose for each
+    kind.
 
-    finalists(the settings of one kind, the best first; the budget's settings) names those that are trained again, for
-    longer; None: the best of the short trials is taken."""
+    finalists(settings of one kind, best first, settings of the budget) returns the settings to
+    train again, for longer; if it is None the best of the short trials is taken."""
     epochs = {"epochs": runner.settings["epochs"]}
     searched, ranked_by_kind = _compare(runner, [drawn(sample, kind, runner) for kind in kinds])
     if finalists is None:
-        return {"search": searched}, [{**ranked_settings[0], **epochs} for ranked_settings in ranked_by_kind]
+        best = [{**ranked_settings[0], **epochs} for ranked_settings in ranked_by_kind]
+        return {"search": searched}, best
     longer = [
         [{**setting, **epochs} for setting in finalists(ranked_settings, runner.settings)]
         for ranked_settings in ranked_by_kind
     ]
     trained, ranked_by_kind = _compare(runner, longer)
-    return {"search": searched, "finalists": trained}, [ranked_settings[0] for ranked_settings in ranked_by_kind]
+    best = [ranked_settings[0] for ranked_settings in ranked_by_kind]
+    return {"search": searched, "finalists": trained}, best
 
 
 def _compare(runner: Runner, groups: list[list[dict]]) -> tuple[list[dict], list[list[dict]]]:
-    """Runs the trials of all groups; their results, and the settings of each group, the best first."""
+    """Runs the trials of all groups; their results, and the settings of each group, the best
+    first."""
     results = fully_connected.run(runner, [setting for group in groups for setting in group])
     losses = iter([fully_connected.selection_loss(result) for result in results])
     ranked_groups = []
@@ -74,4 +85,5 @@ def over_seeds(settings: list[dict], seeds: int) -> list[dict]:
 
 def ranked(trials: list[dict], **wanted) -> list[dict]:
     """The trials with these settings, the best first."""
-    return sorted((trial for trial in trials if wanted.items() <= trial.items()), key=fully_connected.selection_loss)
+    found = [trial for trial in trials if wanted.items() <= trial.items()]
+    return sorted(found, key=fully_connected.selection_loss)

@@ -1,9 +1,10 @@
-"""Which text computes a trial?  A checksum of it is in the key that the log keeps the trial's result under.
+"""Checksums of the source text that computes a trial: part of the key of its result in the log.
 
-The text is that of whole files, comments included: of the module of the trial's function, and of all that it imports,
-directly or not, wherever they lie and wherever in them an import stands.  Installed packages, the standard library,
-claims/, plumbing/ and report/ do not count.  So a changed comment runs trials anew; that is the price of a simple
-rule.  Finished trials travel as JSON, results/NAME.json.  What importlib imports by a computed name is not seen.
+The text is whole files, comments included: the module of the trial's function, and all modules
+that it imports, directly or not, from any folder and anywhere in a file.  Installed packages, the
+standard library, claims/, plumbing/ and report/ do not count.  So a changed comment runs trials
+anew; that is the price of a simple rule.  Finished trials travel as JSON, results/NAME.json.
+What importlib imports by a computed name is not seen.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ STANDARD_LIBRARY = {Path(sysconfig.get_path(name)).resolve() for name in ("stdli
 
 
 def checksum_of_sources(function, block=None, activation=None) -> str:
-    """The checksum of the text that a function runs, and of the text of its trial's block and activation, given as
-    objects or by name, wherever they are defined; raises InputError where a source cannot be read."""
+    """The checksum of the text that a function runs, and of the text of its trial's block and
+    activation, given as objects or by name, wherever they are defined; raises InputError where a
+    source cannot be read."""
     names = modules_of(function)
     for part, registry in ((block, BLOCKS), (activation, ACTIVATIONS)):
         if isinstance(part, Named):
@@ -42,14 +44,17 @@ def checksum_of_sources(function, block=None, activation=None) -> str:
 
 
 def modules_of(function) -> list[str]:
-    """The names of the modules that define a function, and the functions that a functools.partial holds."""
+    """The names of the modules that define a function, and the functions that a functools.partial
+    holds."""
     if isinstance(function, functools.partial):
         parts = [function.func, *function.args, *function.keywords.values()]
         return [name for part in parts if callable(part) for name in modules_of(part)]
     function = inspect.unwrap(function)
     code = getattr(function, "__code__", None)
-    if code and not os.path.isfile(code.co_filename):  # typed into a shell or a notebook, or in a .zip
-        raise InputError(f"the source of {function.__qualname__} cannot be read: there is no file {code.co_filename}")
+    # typed into a shell or a notebook, or in a .zip
+    if code and not os.path.isfile(code.co_filename):
+        missing = f"there is no file {code.co_filename}"
+        raise InputError(f"the source of {function.__qualname__} cannot be read: {missing}")
     return [function.__module__]
 
 
@@ -70,7 +75,8 @@ def texts_from(names: list[str]) -> list[bytes]:
 
 
 def _spec_of(name: str) -> ModuleSpec | None:
-    """Where a module was loaded from, or would be; None where there is none of this name.  Imports nothing."""
+    """Where a module was loaded from, or would be; None where there is none of this name.
+    Imports nothing."""
     if name in sys.modules:
         return getattr(sys.modules[name], "__spec__", None)
     parent = name.rpartition(".")[0]
@@ -82,13 +88,15 @@ def _spec_of(name: str) -> ModuleSpec | None:
 
 
 def _file_of(name: str) -> Path | None:
-    """The file of a module; None for a name that is none, a module that is built in, a folder without __init__.py."""
+    """The file of a module; None for an unknown name, a built-in module, and a folder without
+    __init__.py."""
     spec = _spec_of(name)
     if spec:
         return Path(spec.origin) if spec.has_location else None
     if name not in sys.modules:  # in `from module import name` it may be a function
         return None
-    file = getattr(sys.modules[name], "__file__", None)  # of __main__, when Python was given a file
+    # of __main__, when Python was given a file
+    file = getattr(sys.modules[name], "__file__", None)
     if file is None:
         raise InputError(f"the source of the module {name} cannot be read: it has no file")
     return Path(file)
@@ -105,14 +113,16 @@ def _counts(path: Path) -> bool:
     return not any(real.is_relative_to(folder) for folder in STANDARD_LIBRARY)
 
 
-_loaded: dict[str, tuple[ModuleSpec | None, bytes]] = {}  # by module: which loading of it, and its text then
+# by module: the spec it was loaded by, its text
+_loaded: dict[str, tuple[ModuleSpec | None, bytes]] = {}
 
 
 def _text_of(name: str, path: Path) -> bytes:
-    """The text of a module as it is now, or as it was when this process first looked at it after it was loaded: for
-    most modules when keep_loaded_texts() did.
+    """The text of a module: of a loaded one as this process first read it, mostly in
+    keep_loaded_texts(); else as it is now.
 
-    What is edited later does not run here, unless the module is loaded anew, which gives it another spec."""
+    What is edited later does not run here, unless the module is loaded anew, which gives it
+    another spec."""
     module = sys.modules.get(name)
     spec = getattr(module, "__spec__", None)
     if module and name in _loaded and _loaded[name][0] is spec:
@@ -120,16 +130,18 @@ def _text_of(name: str, path: Path) -> bytes:
     try:
         text = path.read_bytes()
     except OSError as error:
-        raise InputError(f"the source of the module {name} cannot be read: {path}: {error.strerror}") from error
+        message = f"the source of the module {name} cannot be read: {path}: {error.strerror}"
+        raise InputError(message) from error
     if module:
         _loaded[name] = spec, text
     return text
 
 
 def keep_loaded_texts() -> None:
-    """Reads the texts of all loaded modules that count, which what is edited from now on does not change."""
+    """Reads the texts of all loaded modules that count, so that later edits do not change them."""
     for name in list(sys.modules):
-        with contextlib.suppress(InputError):  # raised again where the module is one that computes a trial
+        # raised again where the module is one that computes a trial
+        with contextlib.suppress(InputError):
             path = _file_of(name)
             if path and _counts(path):
                 _text_of(name, path)
@@ -140,20 +152,23 @@ def _imports_in(name: str, path: Path, text: bytes) -> frozenset[str]:
     try:
         return _names_imported(text, spec.parent if spec else "")
     except (SyntaxError, ValueError) as error:
-        raise InputError(f"the source of the module {name} cannot be read: {path} is no Python") from error
+        message = f"the source of the module {name} cannot be read: {path} is no Python"
+        raise InputError(message) from error
 
 
 @functools.cache
 def _names_imported(text: bytes, package: str) -> frozenset[str]:
-    """What the text of a module of this package may import: modules, the packages that they are in, and all names that
-    it takes from one, each of which may be a module, too."""
+    """What the text of a module of this package may import: modules, the packages that they are
+    in, and all names that it takes from one, each of which may be a module, too."""
     names = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            with contextlib.suppress(ImportError):  # a relative import out of all packages would fail, too
-                module = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            # a relative import out of all packages would fail, too
+            with contextlib.suppress(ImportError):
+                relative = "." * node.level + (node.module or "")
+                module = importlib.util.resolve_name(relative, package)
                 names.add(module)
                 names.update(f"{module}.{alias.name}" for alias in node.names)
     for name in list(names):

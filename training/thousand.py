@@ -1,4 +1,5 @@
-"""Highway nets of a thousand layers: thousand_layers trains them, very_deep with other gate biases."""
+"""Highway nets of a thousand layers: thousand_layers trains them, very_deep with other gate
+biases."""
 
 from __future__ import annotations
 

@@ -1,7 +1,9 @@
-"""What the experiments share: trials that run side by side, are kept as they finish, and are not run twice.
+"""What the experiments share: trials that run side by side, are kept as they finish, and are not
+run twice.
 
-A trial is a function of one flat dict of settings, and returns a dict of results; it depends on nothing else but its
-data and its code.  The log keeps a result under all three, the data and the code as checksums: sources.py says of what.
+A trial is a function of one flat dict of settings, and returns a dict of results; it depends on
+nothing else but its data and its code.  The log keeps a result under all three, the data and the
+code as checksums: sources.py says of what.
 """
 
 from __future__ import annotations
@@ -36,20 +38,23 @@ from training.sources import checksum_of_sources, keep_loaded_texts
 
 
 class Runner:
-    """Runs the trials of one question under one budget, and keeps them in a log beside its results.
+    """Runs the trials of one question under one budget, and keeps them in a log beside its
+    results.
 
     name        of the question
     budget      "quick", "default" or "full"
     settings    those of the budget
     folder      of the results, the log and checkpoints
-    sets_beside data sets that are measured beside MNIST, and data_dir, where the question's data lie
+    sets_beside data sets that are measured beside MNIST
+    data_dir    where the question's data lie
     needed      the results of the questions that this one needs, by name
-    flags       the words of the command line that another question's command needs to be of this budget
+    flags       the flags that give another question's command this budget
     """
 
     def __init__(
-        self, name: str, budget: str, settings: dict, *, folder: Path | None = None, jobs: int | None = None,
-        scheduler: str | None = None, sets_beside: tuple[str, ...] = (), data_dir: str | None = None,
+        self, name: str, budget: str, settings: dict, *,
+        folder: Path | None = None, jobs: int | None = None, scheduler: str | None = None,
+        sets_beside: tuple[str, ...] = (), data_dir: str | None = None,
     ):  # fmt: skip
         keep_loaded_texts()  # before data are read, which may take minutes
         self.name = name
@@ -77,7 +82,8 @@ class Runner:
         self.path = self.folder / f"{name}.json"
         check_writable(self.path)
         self.log = self.folder / f"{name}.jsonl"
-        self.lock = Lock(self.log)  # held until the runner is closed: a log is for one command at a time
+        # held until the runner is closed: a log is for one command at a time
+        self.lock = Lock(self.log)
         self.commits = set()
         self.data_sets = {}
         self.said = set()
@@ -89,28 +95,43 @@ class Runner:
     def __exit__(self, *_) -> None:
         self.lock.release()
 
-    def run(self, function, trials: list[dict], data_of=None, logged=lambda trial: None) -> list[dict]:
-        """The settings and results of every trial, in this order; only those that the log does not have are run.
+    def run(
+        self,
+        function,
+        trials: list[dict],
+        data_of=None,
+        logged=lambda trial: None,
+    ) -> list[dict]:
+        """The settings and results of every trial, in this order; only those that the log does
+        not have are run.
 
-        `data_of(trial)` is the data set that the trial reads, if it reads one; `logged(trial)` is called when the log
-        has its result on disk.  A result that has the name of a setting is left out.  Where the source of the function
-        cannot be read, all trials are run.  A trial's `block` may be a Block with settings, its `activation` an
-        Activation; one that is bound to the function, and so in no key, raises ValueError."""
+        `data_of(trial)` is the data set that the trial reads, if it reads one; `logged(trial)` is
+        called when the log has its result on disk.  A result that has the name of a setting is
+        left out.  Where the source of the function cannot be read, all trials are run.  A trial's
+        `block` may be a Block with settings, its `activation` an Activation; one that is bound to
+        the function, and so in no key, raises ValueError."""
         bound = [*getattr(function, "args", ()), *getattr(function, "keywords", {}).values()]
         for value in bound:
             if isinstance(value, hn.Named):
                 place = f'{{"{value.family}": ...}}'
-                raise ValueError(f"{value} belongs in the trial, {place}: results are kept by what a trial holds")
+                why = "results are kept by what a trial holds"
+                raise ValueError(f"{value} belongs in the trial, {place}: {why}")
         keys = [self._key_of(function, trial, data_of) for trial in trials]
         done = self._read_finished()
         todo = [(trial, key) for trial, key in zip(trials, keys, strict=True) if key not in done]
         if len(todo) < len(trials):
-            print(f"{len(trials) - len(todo)} of {len(trials)} trials were in {self.log} (remove it to start afresh)")
+            there = f"{len(trials) - len(todo)} of {len(trials)} trials"
+            print(f"{there} were in {self.log} (remove it to start afresh)")
         with (
             self.log.open("a", encoding="utf-8") as log,
             contextlib.closing(self._finished(function, data_of, todo)) as finished,
         ):
-            progress = tqdm(finished, total=len(todo), unit="trial", disable=not sys.stderr.isatty())
+            progress = tqdm(
+                finished,
+                total=len(todo),
+                unit="trial",
+                disable=not sys.stderr.isatty(),
+            )
             for key, result, computed_at in progress:
                 line = _line_of(key, result, computed_at)
                 log.write(json.dumps(line) + "\n")
@@ -136,7 +157,8 @@ class Runner:
         return _key(trial, data and data.sha256, code)
 
     def _read_finished(self) -> dict[str, dict]:
-        """The lines of the log, by key, that may serve a trial: not those whose code is unknown."""
+        """The lines of the log, by key, that may serve a trial: not those whose code is
+        unknown."""
         lines, trouble = _read_log(self.log)
         if trouble:
             self._say_once(trouble)
@@ -149,7 +171,8 @@ class Runner:
             print(text, file=sys.stderr)
 
     def _finished(self, function, data_of, todo: list[tuple[dict, str]]):
-        """(key, result, commit) of each as it finishes: in processes here, or on the workers of a Dask cluster."""
+        """(key, result, commit) of each as it finishes: in processes here, or on the workers of a
+        Dask cluster."""
         if self.scheduler is None:
             jobs = max(1, min(self.jobs, len(todo)))
             tasks = [(function, data_of, trial, key) for trial, key in todo]
@@ -158,24 +181,33 @@ class Runner:
         try:
             from dask.distributed import Client, KilledWorker, as_completed
         except ImportError:
-            raise InputError(f"--scheduler needs Dask: {how_to_install(ROOT / 'requirements-cluster.txt')}") from None
+            how = how_to_install(ROOT / "requirements-cluster.txt")
+            raise InputError(f"--scheduler needs Dask: {how}") from None
         try:
             client = Client(self.scheduler, timeout=10)
             client.wait_for_workers(1, timeout=60)
         except (OSError, ValueError, TypeError) as error:
-            raise InputError(f"--scheduler {self.scheduler}: no Dask scheduler with workers there: {error}") from error
+            missing = f"no Dask scheduler with workers there: {error}"
+            raise InputError(f"--scheduler {self.scheduler}: {missing}") from error
         with client:
             try:
                 trials = [trial for trial, _ in todo]
                 keys = [key for _, key in todo]
-                futures = client.map(functools.partial(_call, function, data_of), trials, keys, pure=False)
+                futures = client.map(
+                    functools.partial(_call, function, data_of),
+                    trials,
+                    keys,
+                    pure=False,
+                )
                 yield from (future.result() for future in as_completed(futures))
             except KilledWorker as error:
                 raise WorkerDied(str(error)) from error
 
     def record(self, source: str, trials) -> dict:
         """What the results file holds, without its summary."""
-        env = environment() | {"data_sets": self.data_sets, "git_of_trials": sorted(map(str, self.commits))}
+        env = environment()
+        env["data_sets"] = self.data_sets
+        env["git_of_trials"] = sorted(map(str, self.commits))
         return {
             "experiment": self.name,
             "source": source,
@@ -202,14 +234,15 @@ def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
     if json.loads(key)["code"]:
         code = checksum_of_sources(function, trial.get("block"), trial.get("activation"))
     if _key(trial, data and data.sha256, code) != key:
-        raise InputError("a worker of the cluster has other code or data than this program: update it, start it again")
+        other = "a worker of the cluster has other code or data than this program"
+        raise InputError(f"{other}: update it, start it again")
     computed_at = commit()
     result = function(trial)
     seconds = round(time.process_time() - start, 3)
     return key, {**result, "seconds": seconds}, computed_at
 
 
-# ---- The log ---------------------------------------------------------------------------------------------------------
+# ---- The log ------------------------------------------------------------------------------------
 
 
 def _line_of(key: str, result: dict, computed_at: str) -> dict:
@@ -222,7 +255,8 @@ def _line_of(key: str, result: dict, computed_at: str) -> dict:
 def _read_log(log: Path) -> tuple[list[dict], str | None]:
     """The trials that a log holds, and a line on what cannot be read as one, or None.
 
-    Ends the last line where only its end is missing; cuts off the part of a line that a killed process left."""
+    Ends the last line where only its end is missing; cuts off the part of a line that a killed
+    process left."""
     try:
         with open_file(log) as file:
             data = file.read()
@@ -257,7 +291,8 @@ def _read_log(log: Path) -> tuple[list[dict], str | None]:
 def _trial_in(text: bytes) -> dict:
     """What a line of a log holds; raises ValueError where it is no trial."""
     line = from_json(text)
-    if not isinstance(line, dict) or line.keys() != {"trial", "data", "code", "result", "git", "checksum"}:
+    parts = {"trial", "data", "code", "result", "git", "checksum"}
+    if not isinstance(line, dict) or line.keys() != parts:
         raise ValueError("it has other parts")
     if not (isinstance(line["trial"], dict) and isinstance(line["result"], dict)):
         raise ValueError("its settings or its results have no names")
