@@ -155,8 +155,8 @@ class Training:
 
     def _check_history(self) -> None:
         """Raises ValueError unless it is a history of whole epochs."""
-        epochs = [*range(1, self.epochs + 1)]
-        if [*self.history] != [*self.COLUMNS] or self.history["epoch"] != epochs:
+        has_columns = [*self.history] == [*self.COLUMNS]
+        if not has_columns or self.history["epoch"] != [*range(1, self.epochs + 1)]:
             raise ValueError("the history is not that of whole epochs")
         lengths = {len(column) for column in self.history.values()}
         if lengths != {self.epochs} or self.epochs > self.settings.epochs:

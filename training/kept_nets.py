@@ -146,8 +146,8 @@ def look_into(runner: Runner, trial) -> list[dict]:
 def check_setting(trial: dict) -> None:
     """Raises InputError for a trial that is not a tanh highway net as fifty_layers trains it, or
     that diverged."""
-    counts = [trial[name] for name in ("layers", "seed", "epochs", "n_train", "n_test")]
-    whole = all(type(count) is int and count > 0 for count in counts)
+    counts = ("layers", "seed", "epochs", "n_train", "n_test")
+    whole = all(type(trial[name]) is int and trial[name] > 0 for name in counts)
     names = ("rate", "momentum", "decay", "gate_bias", "clip")
     numbers = all(type(trial[name]) in (int, float) for name in names)
     kind = (trial["block"], trial["activation"], trial["diverged"])
