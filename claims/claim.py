@@ -53,19 +53,25 @@ class Claim:
 
 
 def judge(claim: Claim, *records: dict) -> tuple[str, str]:
-    """The measurements as text, and the verdict.
+    """The measurements as text, and the verdict; raises what measure() raises."""
+    measured = measure(claim, *records)
+    return shown(claim.show, measured), verdict_on(claim, measured)
+
+
+def measure(claim: Claim, *records: dict) -> dict:
+    """What the results say of the claim, by name.
 
     Raises NotMeasured where runs are missing, InputError for results that are not what the claim
     is about."""
-    measured = claim.measure(*(about_trials(record, claim) for record in records))
+    return claim.measure(*(about_trials(record, claim) for record in records))
+
+
+def verdict_on(claim: Claim, measured: dict) -> str:
     parts = claim.holds(measured)
     if isinstance(parts, str):
-        verdict = parts
-    else:
-        verdict = verdict_of(parts)
-        if claim.one_run:
-            verdict += ", one run"
-    return shown(claim.show, measured), verdict
+        return parts
+    verdict = verdict_of(parts)
+    return f"{verdict}, one run" if claim.one_run else verdict
 
 
 def verdict_of(parts: list[bool | None]) -> str:

@@ -22,7 +22,7 @@ import json
 from functools import cache, partial
 
 from claims import ledger
-from claims.claim import Claim, judge, shown
+from claims.claim import Claim, measure, shown, verdict_on
 from experiments.question import Question, all_questions, find_question, question_names
 from plumbing.commands import number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, Lock, check_writable, environment, json_bytes, read_json, write_json
@@ -161,14 +161,16 @@ def print_claims(claims: list[Claim], record: dict) -> None:
     for claim in claims:
         if claim.over != (record["experiment"],):
             continue
+        is_quick = record["settings"]["budget"] == "quick"
         try:
-            if record["settings"]["budget"] == "quick":  # the claim is about other settings
-                line = shown(claim.show, claim.measure(record))
-            else:
-                measured, verdict = judge(claim, record)
-                line = f"{verdict}: {measured}"
+            # a smoke test has other settings than those that the claim is about
+            measured = claim.measure(record) if is_quick else measure(claim, record)
         except (LookupError, InputError):
             line = "not measured with these settings"
+        else:
+            line = shown(claim.show, measured)
+            if not is_quick:
+                line = f"{verdict_on(claim, measured)}: {line}"
         print(f"{claim.source}: {claim.says}\n    {line}")
 
 
@@ -268,7 +270,6 @@ def add_runs(argv) -> int:
             for run in args.runs:
                 results = finished.with_runs(question, results, Path(run), read_json(run))
             results = with_summary(question, results)
-            results["command"] = results["command"].replace(f"{PROGRAM}.", f"{PROGRAM} ")
             judged = judged_record(read_results(ROOT) | {args.question: results})
             new = {f"results/{args.question}.json": results, "results/claims.json": judged}
             pages = changed_pages(cache(lambda name: new.get(name) or committed.read_committed(name)))
@@ -297,7 +298,11 @@ def main(argv: list[str]) -> int:
     if question.run is None:
         return run_command(f"{PROGRAM} {name}", lambda save: check_has_trials(question))
     args = parse_arguments(question, argv[1:])
-    return run_command(f"{PROGRAM} {name}", lambda save: answer(question, args) and None, RESUME)
+
+    def work(save):
+        answer(question, args)
+
+    return run_command(f"{PROGRAM} {name}", work, RESUME)
 
 
 if __name__ == "__main__":

@@ -607,5 +607,4 @@ QUESTION = Question(
     full="the paper's budget: 400 epochs, five seeds",
     data_dir="with cifar-10-batches-bin and cifar-100-binary, or their archives; without it they are downloaded",
     accept=accept,
-    kind_of=conv_trials.kind_of,
 )

@@ -246,8 +246,11 @@ CLAIMS = (
         source="paper, Figure 2",
         says="most change happens in the first 15 layers or so",
         about=kept_nets.ON_MNIST,
-        measure=lambda r: {"share": of(r["trials"], "change_share_first_15")},
-        show="a share of {share} in a share of 0.31 of the blocks",
+        measure=lambda r: {
+            "share": of(r["trials"], "change_share_first_15"),
+            "of_blocks": 15 / len(r["trials"][0]["change"]),
+        },
+        show="a share of {share} in a share of {of_blocks:.2f} of the blocks",
         holds=lambda m: [above(m["share"], 0.5)],
     ),
     Claim(

@@ -24,8 +24,7 @@ class Question:
 
     `run` trains and measures: it returns the trials, a list or {group: list}.  `rows` sums up a results record with
     "settings" and "trials": a list of {a setting or several, a name: {mean, sd, n} or a value}.  `accept`, of a
-    question whose trials conv_highway_networks.py may train one by one, turns one of its runs into (group, trial);
-    `kind_of` names the kind of a trial, whose runs share all settings but the seed.
+    question whose trials conv_highway_networks.py may train one by one, turns one of its runs into (group, trial).
 
     A question without trials has no `run`: other commands write what its claims are judged by."""
 
@@ -40,7 +39,6 @@ class Question:
     takes_sets_beside: bool = False  # --data-dir names data sets that are measured beside MNIST
     data_dir: str = ""  # what --data-dir is, where the question's data lie in a folder
     accept: Callable[[dict, dict], tuple[str, dict]] | None = None
-    kind_of: Callable[[dict], str] | None = None
 
     @property
     def asks(self) -> str:

@@ -291,5 +291,4 @@ QUESTION = Question(
     claims=CLAIMS,
     full="the paper's budget: 300 epochs, five seeds",
     accept=accept,
-    kind_of=conv_trials.kind_of,
 )

@@ -34,7 +34,7 @@ def load_results(path) -> dict:
 
 def select(rows: list[dict], **wanted) -> dict:
     """The one row with these settings; raises LookupError where there is none, or more than one."""
-    found = [row for row in rows if all(name in row and row[name] == value for name, value in wanted.items())]
+    found = [row for row in rows if wanted.items() <= row.items()]
     if len(found) != 1:
         raise LookupError(f"{len(found)} rows have {wanted}")
     return found[0]

@@ -161,6 +161,26 @@ def test_what_is_committed_is_what_the_rules_say(records, rows):
     check_ledger(kept, lambda path: records[path.removeprefix("results/").removesuffix(".json")])
 
 
+def test_what_a_claim_is_about_stands_in_its_results(records):
+    """about_trials() ignores a name that a record has nowhere: a misspelt one would check nothing."""
+    for claim in command_line.all_claims():
+        known = set()
+        for name in claim.over:
+            record = records[name]
+            trials = record.get("trials", [])
+            groups = trials.values() if isinstance(trials, dict) else [trials]
+            known.update(record, record.get("settings", {}))
+            known.update(setting for group in groups for trial in group for setting in trial)
+        assert claim.about.keys() <= known, claim.id
+
+
+def test_a_claim_whose_text_names_no_measurement_is_not_called_unmeasured(capsys):
+    """A misspelt name in `show` is the program's fault, not that of the results."""
+    record = {"experiment": "a", "settings": {"budget": "default"}, "trials": TRIALS}
+    with pytest.raises(KeyError, match="lost"):
+        command_line.print_claims([replace(claim_about(), show="{lost}")], record)
+
+
 def test_contradictions_say_who_is_right(rows):
     claims = {claim.id: claim for claim in command_line.all_claims()}
     opposed = [claim for claim in claims.values() if claim.contradicts]

@@ -39,7 +39,7 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
         env["data_sets"] = {data_set: sha256, **env["data_sets"]}
         for run in record["runs"]:
             group, trial = question.accept(record, run)
-            add_trial(question, trials, group, trial)
+            add_trial(trials, group, trial)
             added.append({
                 "command": command_of(record, run),
                 "data_sha256_as_read": record["data_sha256_as_read"],
@@ -55,7 +55,7 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
     return {**results, "settings": settings, "env": env, "trials": trials}
 
 
-def add_trial(question, trials: dict, group: str, trial: dict) -> None:
+def add_trial(trials: dict, group: str, trial: dict) -> None:
     """Adds a trial to its group, in place of one of the same run that was stopped sooner.
 
     Raises ValueError where it is there already, and where whole runs of its kind have other
@@ -68,19 +68,19 @@ def add_trial(question, trials: dict, group: str, trial: dict) -> None:
         if any(len(other["history"]["epoch"]) >= epochs for other in earlier):
             raise ValueError(f"the run {trial['label']} is there already, as far or farther")
     if group == "final":
-        check_whole_run(question, trials["final"], trial)
+        check_whole_run(trials["final"], trial)
     if earlier:
         trials["partial"] = [other for other in partial if other not in earlier]
     trials.setdefault(group, []).append(trial)
 
 
-def check_whole_run(question, others: list[dict], trial: dict) -> None:
+def check_whole_run(others: list[dict], trial: dict) -> None:
     """Raises ValueError for a duplicate, and where a trial of its kind has other settings."""
     identity = identity_of(trial)
     for other in map(identity_of, others):
         if other == identity:
             raise ValueError(f"the run {trial['label']} is there already")
-        if question.kind_of(other) != question.kind_of(trial):
+        if conv_trials.kind_of(other) != conv_trials.kind_of(trial):
             continue
         for name, value in other.items():
             if name != "seed" and value != identity[name]:
