@@ -32,7 +32,7 @@ class Chart {
   }
 
   /* lines: [{name, look, points: [[x, y], ...]}]; `look` is a class of the style sheet, and the
-     name stands at the line's `named` end, "left" or "right".
+     name stands at the end of the line that `named` says: "right, above" or "left, below".
      levels: [{y, text, place}], dotted lines across the chart; `place` is where their text stands. */
   show(x, lines, levels, named) {
     this.x = x;
@@ -92,7 +92,6 @@ class Chart {
     const at = this.down(y);
     const right = this.width - MARGIN.right;
     svgElement("line", { class: "level", x1: MARGIN.left, x2: right, y1: at, y2: at }, this.svg);
-    if (place === "right, above") this.text(text, right, at - 4, "end");
     if (place === "left, above") this.text(text, MARGIN.left + 4, at - 4, "start");
     if (place === "left, below") this.text(text, MARGIN.left + 4, at + 13, "start");
   }
@@ -106,20 +105,24 @@ class Chart {
     }
   }
 
-  /* Above the ends of the lines, but from top to bottom none over another. */
+  /* From top to bottom; none stands over another, or beyond the axes. */
   drawNames(lines) {
+    const left = this.content.named === "left, below";
+    const away = left ? TEXT_HEIGHT : -6;
     const ends = lines.map(({ name, points }) => {
-      const [x, y] = this.content.named === "left" ? points[0] : points.at(-1);
-      return { name, x: this.across(x), y: Math.max(TEXT_HEIGHT, this.down(y) - 6) };
+      const [x, y] = left ? points[0] : points.at(-1);
+      return { name, x: this.across(x), y: this.down(y) + away };
     });
     ends.sort((a, b) => a.y - b.y);
-    let least = 0;
-    for (const { name, x, y } of ends) {
-      const at = Math.max(y, least);
+    let least = TEXT_HEIGHT;
+    ends.forEach(({ name, x, y }, k) => {
+      const below = ends.length - 1 - k; // names that must still find a place
+      const most = HEIGHT - MARGIN.bottom - 4 - below * TEXT_HEIGHT;
+      const at = Math.min(Math.max(y, least), most);
       least = at + TEXT_HEIGHT;
-      const left = x < this.width / 2;
-      this.text(name, left ? x + 4 : x, at, left ? "start" : "end").setAttribute("class", "name");
-    }
+      const starts = x < this.width / 2;
+      this.text(name, starts ? x + 4 : x, at, starts ? "start" : "end").setAttribute("class", "name");
+    });
   }
 }
 

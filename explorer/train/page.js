@@ -63,25 +63,24 @@ const shareThatArrives = ({ gradients }) => gradients[0] / gradients[gradients.l
 
 const diverged = ({ loss }) => !Number.isFinite(loss);
 
+/* What a net has come to, and how much of its gradient is lost; "" if there is nothing to say. */
 function sentenceOf(name, result, accuracy, step) {
   const capital = name[0].toUpperCase() + name.slice(1);
   if (diverged(result)) return `${capital} has diverged: its loss is no number any more.`;
-  if (accuracy >= LEARNED) return `${capital} has learned to read most digits.`;
-  if (step >= PATIENCE && accuracy < GUESSING) return `${capital} still guesses.`;
-  return "";
+  let state = "";
+  if (accuracy >= LEARNED) state = " has learned to read most digits";
+  if (step >= PATIENCE && accuracy < GUESSING) state = " still guesses";
+  const share = shareThatArrives(result);
+  if (share < LOST) return `${capital}${state}: only ${magnitude(share)} of its gradient reaches its first layer.`;
+  return state && `${capital}${state}.`;
 }
 
 /* What is to be seen at a step, in a few sentences. */
 function verdictAt(step) {
-  if (!step) return "Press play. Both nets get the same 64 images at each step; where their layers agree they start from the same weights.";
+  if (!step) return "Press play. Both nets get the same 64 images at each step, and H starts from the same weights in both.";
   const names = namesOfNets();
   const { nets } = run.records[step - 1];
   const sentences = nets.map((result, k) => sentenceOf(names[k], result, accuracyAt(step, k), step));
-  nets.forEach((result, k) => {
-    const share = shareThatArrives(result);
-    if (share >= LOST || Number.isNaN(share)) return;
-    sentences.push(`Only ${magnitude(share)} of its gradient reaches the first layer of ${names[k]}: too little to learn from.`);
-  });
   return sentences.filter(Boolean).join(" ") || "Both nets are on their way.";
 }
 
@@ -141,7 +140,7 @@ function startOfGates() {
   const gated = netsOf(settings).filter(({ kind }) => kind === "highway");
   return gated.map(({ b_T }) => {
     const T = gateOf(b_T);
-    return { y: T, text: `start, T = ${T.toFixed(2)}`, place: "right, above" };
+    return { y: T, text: `start, T = ${T.toFixed(2)}`, place: "left, above" };
   });
 }
 
@@ -156,10 +155,10 @@ function showCharts() {
   const means = gates.flatMap(({ points }) => points.map(([, T]) => T));
   const opened = [...means, ...start.map(({ y }) => y)];
   charts.gates.y = axisOfGates(Math.max(...opened.filter(Number.isFinite)));
-  charts.accuracy.show(steps, accuracies, [{ y: CHANCE, text: "guessing", place: "left, below" }], "right");
-  charts.loss.show(steps, losses, [{ y: LOSS_OF_GUESSING, text: "guessing", place: "left, above" }], "right");
-  charts.gradient.show({ from: 0, to: settings.depth }, gradients, [], "left");
-  charts.gates.show({ from: 1, to: settings.depth }, gates, start, "left");
+  charts.accuracy.show(steps, accuracies, [{ y: CHANCE, text: "guessing", place: "left, below" }], "right, above");
+  charts.loss.show(steps, losses, [{ y: LOSS_OF_GUESSING, text: "guessing", place: "left, above" }], "right, above");
+  charts.gradient.show({ from: 0, to: settings.depth }, gradients, [], "left, below");
+  charts.gates.show({ from: 1, to: settings.depth }, gates, start, "right, above");
 }
 
 function showNumbers() {
@@ -242,7 +241,7 @@ function ask(steps) {
 }
 
 function receive({ data }) {
-  if (data.ready || data.run !== run.number) return;
+  if (data.run !== run.number) return;
   run.waiting = false;
   run.records.push(...data.records);
   keepPace(performance.now() - pace.asked);
@@ -421,10 +420,12 @@ function makeRows() {
 
 /* The worker's program is in this page: it runs from a file on disk, too. */
 function startWorker() {
-  const program = `${$("engine").textContent}\nwork(${$("images").textContent});`;
+  const failing = "catch(({ message }) => self.postMessage({ failed: message }))";
+  const program = `${$("engine").textContent}\nwork(${$("images").textContent}).${failing};`;
   const made = new Worker(URL.createObjectURL(new Blob([program], { type: "text/javascript" })));
   made.onerror = ({ message }) => fail(message);
   made.onmessage = (event) => {
+    if (event.data.failed) return fail(event.data.failed);
     if (!event.data.ready) return receive(event);
     worker = made;
     restart();

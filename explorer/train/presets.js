@@ -27,12 +27,12 @@ const TOUR = [
     learns: [true, false],
     text:
       "Two nets see the same images of digits: one is built of thirty highway layers, the other of thirty plain ones. " +
-      "In training, a signal goes back from the last layer to the first, the gradient: it tells each layer how to change.",
+      "In training a signal, the gradient, goes back from the last layer to the first; it tells each layer how to change.",
     question: "Which net learns? Press play, and follow both lines under “What reaches each layer” from right to left.",
     answer:
       "The highway net learns; the plain net only guesses. Each plain layer hands back a smaller gradient than it was " +
       "given, and thirty in a row leave next to nothing: the first layers are not told how to change. In the same way " +
-      "the image fades on its way forward, so that the last layers have nothing to tell digits by.",
+      "the image fades on its way forward. A highway layer hands most of both on unchanged.",
   },
   {
     name: "2. Five layers",
@@ -41,13 +41,13 @@ const TOUR = [
     text:
       "The same two kinds of layer, but only five of each. " +
       "From the last layer to the first the gradient now has a short way.",
-    question: "Are plain layers bad at learning, or only many of them?",
+    question: "Is it plain layers that cannot learn, or only so many of them in a row?",
     answer:
-      "Only many of them. Five plain layers learn, too: each weakens the gradient a little, and after five enough of it " +
-      "is left. Depth is the difficulty.",
+      "Only so many in a row. Five plain layers learn, too, if more slowly: each weakens the gradient a little, and " +
+      "after five enough of it is left. Depth is the difficulty.",
   },
   {
-    name: "3. A way past",
+    name: "3. Residual layers",
     settings: { second: "residual", steps: 400 },
     learns: [true, true],
     text:
@@ -56,10 +56,10 @@ const TOUR = [
     question: "What lets a deep net learn: the gates, or simply a way past each layer?",
     answer:
       "A way past each layer: both nets learn, and neither loses the gradient. Gates make that way adjustable. " +
-      "“How far the gates are open” shows that most of them stay nearly closed: nearly all of x is carried on.",
+      "“How far the gates are open” shows that on average they stay nearly closed: nearly all of x is carried on.",
   },
   {
-    name: "4. Half open",
+    name: "4. Open gates",
     settings: { second: "highway", second_b_T: 0 },
     learns: [true, false],
     text:
@@ -71,7 +71,7 @@ const TOUR = [
       "as in the plain net. Gates alone are not enough: they must start nearly closed.",
   },
   {
-    name: "5. A hundred",
+    name: "5. 100 layers",
     settings: { depth: 100, b_T: -4, second: "highway", second_b_T: -2, steps: 200 },
     learns: [true, false],
     text:
@@ -87,11 +87,11 @@ const TOUR = [
     settings: { init: "glorot", rate: 0.001, width: 32, steps: 1000, speed: "most" },
     learns: [true, true],
     text:
-      "Back to thirty plain layers, with two things changed: the weights start larger, as Glorot and Bengio proposed in 2010, " +
-      "and each step is five times smaller. Each layer has 32 units instead of 16.",
-    question: "Can a plain net of thirty layers learn?",
+      "Back to thirty layers, with other settings: the weights start larger, as Glorot and Bengio proposed in 2010, " +
+      "each step is five times smaller, and a layer has 32 units instead of 16.",
+    question: "Can a plain net of thirty layers learn after all?",
     answer:
-      "It can. With larger weights each layer hands back about as much gradient as it was given, so the first layer is " +
+      "It can, if more slowly. With larger weights each layer hands back about as much gradient as it was given, so the first layer is " +
       "reached. The plain net fails at the first settings, not at every one; the highway net learns at both.",
   },
 ];
