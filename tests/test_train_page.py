@@ -85,6 +85,15 @@ def test_its_colours_are_the_pictures(capsys):
         assert f"--{kind}: {KINDS[kind]};" in PAGE
 
 
+def test_the_tour_says_rightly_how_far_gates_are_open():
+    """T and b_T of one sentence of its fifth stop: T = sigmoid(b_T)."""
+    pairs = re.findall(r"T = ([\d.]+) \(b_T = (−[\d.]+)\)", PAGE)
+    assert len(pairs) == 2
+    for T, b_T in pairs:
+        bias = float(b_T.replace("−", "-"))
+        assert float(T) == pytest.approx(sf.sigmoid(bias), abs=0.005)
+
+
 def test_another_data_set_and_another_file_are_refused(tmp_path, monkeypatch, capsys):
     assert program.main(["--out", str(tmp_path / "page.png")]) == 2
     assert "page.png does not end in .html" in capsys.readouterr().err

@@ -72,14 +72,14 @@ const TOUR = [
   },
   {
     name: "5. 100 layers",
-    settings: { depth: 100, b_T: -4, second: "highway", second_b_T: -2, steps: 200 },
+    settings: { depth: 100, b_T: -4, second: "highway", second_b_T: -1.5, steps: 200 },
     learns: [true, false],
     text:
-      "A hundred layers, with gates that start at T = 0.02 (b_T = −4) in one net and at T = 0.12 (b_T = −2) in the other. " +
+      "A hundred layers, with gates that start at T = 0.02 (b_T = −4) in one net and at T = 0.18 (b_T = −1.5) in the other. " +
       "This takes longer: a step is three times the work.",
-    question: "T = 0.12 is closed enough for thirty layers. Is it for a hundred?",
+    question: "With T = 0.18 at the start thirty layers learn. Do a hundred?",
     answer:
-      "It is not: the net guesses still, or learns much later. A small loss at every layer adds up over a hundred: " +
+      "They do not. A small loss at every layer adds up over a hundred: " +
       "the deeper the net, the more tightly its gates must be closed at the start.",
   },
   {
