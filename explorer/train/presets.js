@@ -43,8 +43,8 @@ const TOUR = [
       "From the last layer to the first the gradient now has a short way.",
     question: "Is it plain layers that cannot learn, or only so many of them in a row?",
     answer:
-      "Only so many in a row. Five plain layers learn, too, if more slowly: each weakens the gradient a little, and " +
-      "after five enough of it is left. Depth is the difficulty.",
+      "Only so many in a row. Five plain layers learn, too, if more slowly. At the start each weakens the " +
+      "gradient a little; after five enough is left to learn from. Depth is the difficulty.",
   },
   {
     name: "3. Residual layers",
