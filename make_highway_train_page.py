@@ -1,0 +1,104 @@
+"""Writes docs/train.html: one page, opened from disk, in which two deep nets train side by side.
+
+    python make_highway_train_page.py
+
+The page holds some of MNIST's images, made small, and the programs of explorer/train/: page.html
+takes in page.css, net.js (the nets and their training), worker.js (which runs them beside the
+page), presets.js (the tour), charts.js and page.js."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is not searched
+    sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import report  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
+import argparse
+import base64
+import json
+import zlib
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from highway_networks import Dataset, subset
+from make_highway_explorer import load_page_mnist
+from plumbing.commands import path_name, run_command, run_program
+from plumbing.files import ROOT, InputError
+from report.style import KINDS
+
+PARTS = ROOT / "explorer" / "train"
+PROGRAMS = "net.js", "worker.js", "presets.js", "charts.js", "page.js"
+N_TRAIN = 2000
+N_TEST = 1000
+SIDE = 14  # of an image in the page; MNIST's is twice as long
+TOP = 15  # the brightest of the 16 greys that 4 bits hold
+KINDS_ON_PAGE = "highway", "plain", "residual"
+
+
+def small_images(x: np.ndarray) -> np.ndarray:
+    """Images (N, 784) of bytes -> (N, 196) of greys from 0 to 15: the means of 2 x 2 pixels."""
+    squares = x.reshape(len(x), SIDE, 2, SIDE, 2)
+    means = squares.mean(axis=(2, 4))
+    greys = np.rint(means * TOP / 255)
+    return greys.astype(np.uint8).reshape(len(x), SIDE * SIDE)
+
+
+def two_to_a_byte(greys: np.ndarray) -> bytes:
+    """Numbers from 0 to 15, an even number of them -> half as many bytes; the first of two is the
+    high half."""
+    flat = greys.reshape(-1, 2)
+    return (flat[:, 0] << 4 | flat[:, 1]).tobytes()
+
+
+def images_part(mnist: Dataset) -> dict:
+    """The page's images: the pixels of the training images, then of the test images, two to a
+    byte, then all labels, a byte each; deflated, in base64."""
+    drawn = subset(mnist, 0, N_TRAIN, N_TEST)
+    x = np.concatenate([drawn.x_train, drawn.x_test])
+    labels = np.concatenate([drawn.y_train, drawn.y_test]).astype(np.uint8)
+    packed = two_to_a_byte(small_images(x)) + labels.tobytes()
+    return {
+        "n_train": N_TRAIN,
+        "n_test": N_TEST,
+        "d_in": SIDE * SIDE,
+        "top": TOP,
+        "deflated": base64.b64encode(zlib.compress(packed, 9)).decode(),
+    }
+
+
+def page(images: dict) -> str:
+    """The page with these images: each /*{NAME}*/ is replaced by the part of that name."""
+    text = (PARTS / "page.html").read_text(encoding="utf-8")
+    parts = {}
+    for name in ("page.css", *PROGRAMS):
+        parts[name] = (PARTS / name).read_text(encoding="utf-8").strip()
+    for kind in KINDS_ON_PAGE:
+        parts[kind] = KINDS[kind]
+    parts["images"] = json.dumps(images)
+    for name, part in parts.items():
+        text = text.replace(f"/*{{{name}}}*/", part)
+    return text
+
+
+def write_page(out: Path, save) -> None:
+    if out.suffix != ".html":
+        raise InputError(f"--out {out} does not end in .html")
+    text = page(images_part(load_page_mnist()))
+    save({out: text.encode()})
+    print(f"wrote {out}: {len(text.encode()) / 1e3:.0f} KB", flush=True)
+
+
+def main(argv=None) -> int:
+    parser = argparse.ArgumentParser(description="Write docs/train.html, a page in which two nets train side by side.")
+    default = ROOT / "docs" / "train.html"
+    parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help="instead of docs/train.html")
+    return run_command(parser.prog, partial(write_page, Path(parser.parse_args(argv).out)))
+
+
+if __name__ == "__main__":
+    run_program(main)

@@ -1,0 +1,23 @@
+"""A real browser for the tests of the pages, and a check of their accessibility."""
+
+from __future__ import annotations
+
+import pytest
+from axe_core_python.selenium import Axe
+
+from explorer import screenshots
+
+NO_BROWSER = screenshots.missing()
+browser_only = pytest.mark.skipif(bool(NO_BROWSER), reason=f"there is no {NO_BROWSER}")
+together = pytest.mark.xdist_group("one browser")
+
+
+def violations(driver) -> list[str]:
+    """What axe-core finds in the page that is open, a line for each rule that is broken: the
+    rule, what it asks for, and the elements."""
+    found = Axe().run(driver)["violations"]
+    lines = []
+    for rule in found:
+        elements = [node["html"][:200] for node in rule["nodes"]]
+        lines.append(f"{rule['id']}: {rule['help']}: {elements}")
+    return lines
