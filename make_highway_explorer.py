@@ -50,7 +50,16 @@ KIND = {  # what that net must be
 }
 RUN = ROOT / "run.json"
 PARTS = ROOT / "explorer"
-PAGE_PARTS = ("page.css", "net.js", "worker.js", "page.js", "image.js", "maps.js", "unit.js", "training.js")
+PAGE_PARTS = (
+    "page.css",
+    "net.js",
+    "worker.js",
+    "page.js",
+    "image.js",
+    "maps.js",
+    "unit.js",
+    "training.js",
+)
 IMAGES_A_KIND = 5  # of each digit: this many right, doubtful and wrong
 SURE = 0.99  # least probability of the right; doubtful: right, at the lowest probability
 
@@ -173,10 +182,14 @@ def checked_measurement(mnist: Dataset) -> dict:
     path = ROOT / "results" / "explorer.json"
     record = load_results(path)
     with drawing(path, "the page is"):
-        found = {"net": record["settings"]["net"], "MNIST's checksum": record["env"]["data_sets"]["MNIST"]}
+        found = {
+            "net": record["settings"]["net"],
+            "MNIST's checksum": record["env"]["data_sets"]["MNIST"],
+        }
     for part, value in {"net": NET, "MNIST's checksum": mnist.sha256}.items():
         if found[part] != value:
-            raise InputError(f"{path} has {part} {found[part]}, not {value}: python explorer/measure.py measures anew")
+            anew = "python explorer/measure.py measures anew"
+            raise InputError(f"{path} has {part} {found[part]}, not {value}: {anew}")
     return record
 
 
@@ -197,8 +210,9 @@ def lesion_part(record: dict, net: DeepNet) -> dict:
 
 
 def measured_part(record: dict) -> dict:
-    """What explorer/measure.py measured: wrong[i][j - i] training images with blocks i to j closed,
-    counted from 0; the training error with b_T shifted; decided[k] test images after block k."""
+    """What explorer/measure.py measured: wrong[i][j - i], training images that are wrong with blocks
+    i to j closed, counted from 0; the training error with b_T shifted; decided[k], test images
+    whose answer is decided after block k."""
     numbers = record["trials"]
     shifts = [{name: row[name] for name in ("shift", "train_error")} for row in numbers["shifts"]]
     return {

@@ -1,4 +1,4 @@
-"""How long does the explorer take to answer?  In headless Chromium, from a change to the frame that shows its answer.
+"""How long does the explorer take from a change to the frame that shows its answer, in Chromium?
 
     python -m benchmarks.explorer        -> results/benchmark_explorer.json
 
@@ -6,8 +6,8 @@ Three changes take turns: a lesion closes or opens a block, a stroke is drawn, a
 `to_frame` ends when the next frame is drawn, which shows the answer and the maps of gates, states
 and answers so far.  `to_effects` ends when the frame is drawn that shows what the page's worker
 computes: the effect of closing each block, and the way back.  Both include waiting for the screen,
-17 ms at most.  `effects` is what the worker computes, timed in the page itself: so much later would
-each frame come without a worker.  Warm-up is discarded; the numbers are medians over the rounds,
+17 ms at most.  `effects` is what the worker computes, timed in the page itself: each frame would
+come so much later without a worker.  Warm-up is discarded; the numbers are medians over the rounds,
 with quartiles beside them.
 """
 
@@ -29,11 +29,19 @@ CHANGES = {
     "stroke": "stroke(60 + 160 * Math.random(), 60 + 160 * Math.random())",
     "shift": "shiftBy(shown.shift ? 0 : -2)",
 }
-NAMES = (*(f"{change}_{end}" for change in CHANGES for end in ("to_frame", "to_effects")), "effects")
+NAMES = (
+    "lesion_to_frame", "lesion_to_effects",
+    "stroke_to_frame", "stroke_to_effects",
+    "shift_to_frame", "shift_to_effects",
+    "effects",
+)  # fmt: skip
 TO_THE_FRAMES = """
 const done = arguments[0], start = performance.now();
-const drawn = (told) => requestAnimationFrame(() => setTimeout(() => told(performance.now() - start)));
-const found = new Promise((told) => document.addEventListener("found", () => drawn(told), { once: true }));
+const tell = (told) => told(performance.now() - start);
+const drawn = (told) => requestAnimationFrame(() => setTimeout(() => tell(told)));
+const found = new Promise((told) => {
+  document.addEventListener("found", () => drawn(told), { once: true });
+});
 %s;
 Promise.all([new Promise(drawn), found]).then(done);
 """
@@ -71,9 +79,11 @@ def main(argv=None) -> int:
     report = Report(parser, args)
     if screenshots.missing():
         raise InputError(f"there is no {screenshots.missing()}")
-    settings = {"rounds": args.rounds, "cores": os.cpu_count(), "load_average_before": load_average()}
+    settings = {"rounds": args.rounds, "cores": os.cpu_count()}
+    settings["load_average_before"] = load_average()
     with screenshots.browser() as driver:
-        settings["browser"] = f"{driver.capabilities['browserName']} {driver.capabilities['browserVersion']}"
+        browser = driver.capabilities
+        settings["browser"] = f"{browser['browserName']} {browser['browserVersion']}"
         times = measure(driver, args.rounds)
     trials = {}
     summary = {}

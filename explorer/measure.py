@@ -79,8 +79,9 @@ def decided_at(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
     return np.where(differ.any(axis=0), after_last_that_differs, 0)
 
 
-def measure(net: hn.DeepNet, mnist: hn.Dataset) -> tuple[dict, dict]:
-    """The summary and the numbers."""
+def measure(net: hn.DeepNet, mnist: hn.Dataset) -> dict:
+    """The numbers: for each range its wrong training images, for each shift the training error and
+    the test accuracy, and [k], how many test images are decided after block k."""
     x_train = hn.pixels_for(net, mnist.x_train)
     x_test = hn.pixels_for(net, mnist.x_test)
     with hn.one_blas_thread():
@@ -88,30 +89,42 @@ def measure(net: hn.DeepNet, mnist: hn.Dataset) -> tuple[dict, dict]:
         shifts = []
         for shift in SHIFTS:
             twin = shifted(net, shift)
-            train_error = error(twin, x_train, mnist.y_train)
-            test_accuracy = 1 - error(twin, x_test, mnist.y_test)
-            shifts.append({"shift": shift, "train_error": train_error, "test_accuracy": round(test_accuracy, 6)})
+            row = {"shift": shift}
+            row["train_error"] = error(twin, x_train, mnist.y_train)
+            row["test_accuracy"] = round(1 - error(twin, x_test, mnist.y_test), 6)
+            shifts.append(row)
         parts = [decided_at(net, x_test[rows]) for rows in layer_by_layer.slices(len(x_test))]
     decided = np.concatenate(parts)
-    i, j = PAPERS_RANGE
-    summary = {
-        "ranges": net.depth * (net.depth + 1) // 2,
-        "error_15_to_45": wrong[i - 1, j - 1] / len(x_train),
-        "decided_median": int(np.median(decided)),
-        "decided_by_the_plain_layer": float((decided == 0).mean()),
-    }
-    numbers = {
+    return {
         "wrong": {str(i + 1): wrong[i, i:].tolist() for i in range(net.depth)},
         "shifts": shifts,
         "decided": {"images": np.bincount(decided, minlength=net.depth + 1).tolist()},
     }
-    return summary, numbers
+
+
+def summary_of(numbers: dict, n_train: int) -> list[dict]:
+    """A row on ranges, one on where answers are decided, and one for each shift."""
+    wrong = numbers["wrong"]
+    first, last = PAPERS_RANGE
+    ranges = {
+        "row": "ranges",
+        "ranges": sum(len(row) for row in wrong.values()),
+        "error_15_to_45": wrong[str(first)][last - first] / n_train,
+    }
+    images = np.array(numbers["decided"]["images"])
+    at_most = np.cumsum(images) / images.sum()
+    decided = {
+        "row": "decided",
+        "median_block": int(np.argmax(at_most >= 0.5)),
+        "by_the_plain_layer": float(at_most[0]),
+    }
+    return [ranges, decided, *numbers["shifts"]]
 
 
 def write(save) -> None:
     mnist = load_page_mnist()
     net = load_page_net(ROOT / NET, mnist)
-    summary, numbers = measure(net, mnist)
+    numbers = measure(net, mnist)
     settings = {"net": NET, "n_train": len(mnist.x_train), "n_test": len(mnist.x_test)}
     record = {
         "experiment": "explorer",
@@ -119,7 +132,7 @@ def write(save) -> None:
         "command": "python explorer/measure.py",
         "settings": settings,
         "env": environment() | {"data_sets": {mnist.name: mnist.sha256}},
-        "summary": summary,
+        "summary": summary_of(numbers, len(mnist.x_train)),
         "trials": numbers,
     }
     save({OUT: json_bytes(record)})
@@ -127,7 +140,8 @@ def write(save) -> None:
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(description="Measure the explorer's net, into results/explorer.json.")
+    does = "Measure the explorer's net, into results/explorer.json."
+    parser = argparse.ArgumentParser(description=does)
     parser.parse_args(argv)
     return run_command(parser.prog, write)
 

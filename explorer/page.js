@@ -12,11 +12,11 @@ let whole = null; // the same with no block closed and b_T not shifted
 let wholeOf = null; // the pixels that `whole` is of
 
 const percent = (share) => {
-  if (share > 0.99995) return "over 99.99 %";
+  if (share > 0.99995) return "over 99.99\u00a0%";
   const digits = share >= 0.9995 || share < 0.0005 ? 2 : 1;
-  return `${(100 * share).toFixed(digits)} %`;
+  return `${(100 * share).toFixed(digits)}\u00a0%`;
 };
-const small = (share) => `${Number((100 * share).toPrecision(2))} %`;
+const small = (share) => `${Number((100 * share).toPrecision(2))}\u00a0%`;
 const signed = (value, digits = 2) => value.toFixed(digits).replace("-", "\u2212");
 const plus = (value, digits = 2) => (value > 0 ? "+" : "") + signed(value, digits);
 const range = (from, to) => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
@@ -123,8 +123,8 @@ function showDecided() {
   set("decided", decided ? `decided: block ${decided}` : "decided at once");
   const where = decided ? `after block ${decided}` : "already after the plain first layer";
   const changed = now === whole ? "" : ", with the whole net";
-  set("decided-note", `Decided ${where}: from there on it reads ${answerOf(now)}. So are ${small(images[decided] / n)} ` +
-    `of all ${n} test images${changed}; ${small(earlier / n)} are decided earlier, half of them by block ${median(images)}.`);
+  set("decided-note", `Decided ${where}: from there on it reads ${answerOf(now)}. So are ${percent(images[decided] / n)} ` +
+    `of all ${n} test images${changed}; ${percent(earlier / n)} are decided earlier, half of them by block ${median(images)}.`);
 }
 
 /* The block by which half of the images are decided; counts[k] of them are decided after block k. */

@@ -1,4 +1,4 @@
-"""Takes pictures of docs/explorer.html in a real browser: viz/explorer.png, 1280 pixels wide and
+"""Takes pictures of docs/explorer.html in a real browser: viz/explorer.png, 1000 pixels wide and
 light, and viz/explorer_phone.png, 400 wide and dark.
 
     python explorer/screenshots.py
@@ -26,7 +26,7 @@ from plumbing.files import ROOT, InputError
 PAGE = ROOT / "docs" / "explorer.html"
 PROGRAMS = "chromium", "chromedriver"
 PICTURES = {  # width, height, scale, colours, what is scrolled to
-    "explorer": (1280, 1160, 1, "light", "header"),
+    "explorer": (1000, 1020, 1, "light", "header"),
     "explorer_phone": (400, 800, 1.5, "dark", "#gates"),
 }
 SETTLED = """
