@@ -26,8 +26,8 @@ from plumbing.files import ROOT, InputError
 PAGE = ROOT / "docs" / "explorer.html"
 PROGRAMS = "chromium", "chromedriver"
 PICTURES = {  # width, height, scale, colours, what is scrolled to
-    "explorer": (1000, 1020, 1, "light", "header"),
-    "explorer_phone": (400, 800, 1.5, "dark", "#gates"),
+    "explorer": (1000, 1012, 1, "light", "header"),
+    "explorer_phone": (400, 800, 1.5, "dark", "#lesions"),
 }
 SETTLED = """
 const done = arguments[0];
@@ -89,7 +89,7 @@ def take(save) -> None:
             driver.refresh()
             driver.execute_script(SETTING)
             element = f"document.querySelector('{place}')"
-            driver.execute_script(f"{element}.scrollIntoView({{block: 'end'}})")
+            driver.execute_script(f"{element}.scrollIntoView({{block: 'start'}})")
             driver.execute_async_script(SETTLED)
             png = base64.b64decode(driver.get_screenshot_as_base64())
             files[ROOT / "viz" / f"{name}.png"] = png
