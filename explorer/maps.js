@@ -114,9 +114,7 @@ class Plot {
 
   /* Says beside a row what closing or opening blocks did to the answer. */
   showBubble(row) {
-    const before = inShort(whole);
-    const after = inShort(now);
-    this.bubble.textContent = before === after ? `still ${after}` : `${before} \u2192 ${after}`;
+    this.bubble.textContent = changeOfAnswer();
     this.bubble.style.top = `${topOf(row) + rowHeight()}px`;
     for (const plot of Object.values(plots)) plot.bubble.hidden = plot !== this;
   }

@@ -99,7 +99,7 @@ function showAnswer() {
     bar.classList.toggle("first", digit === answer);
   });
   $("bars").setAttribute("aria-label", shares.map((share, digit) => `${digit}: ${percent(share)}`).join(", "));
-  set("closed", `${aboutAnswer()}${aboutClosed()}`);
+  set("closed", now === whole ? aboutClosed() : `Answer ${changeOfAnswer()}. ${aboutClosed()}`);
   showDecided();
   const k = lastOpen();
   set("above-value", k === null ? "" : `${k}`);
@@ -108,12 +108,11 @@ function showAnswer() {
   set("shift-value", plus(shown.shift));
 }
 
-/* What the change does to the answer, beside what changes it. */
-function aboutAnswer() {
-  if (now === whole) return "";
+/* What the changes to the net do to the answer: said beside whatever is pressed. */
+function changeOfAnswer() {
   const before = inShort(whole);
   const after = inShort(now);
-  return before === after ? `Answer still ${after}. ` : `Answer ${before} \u2192 ${after}. `;
+  return before === after ? `still ${after}` : `${before} \u2192 ${after}`;
 }
 
 function showDecided() {

@@ -29,7 +29,7 @@ function sumOf(block, unit) {
   ];
 }
 
-/* The same in words of one line, and what the last layer reads after the block. */
+/* The same as a line of text, and what the last layer reads after the block. */
 function reading() {
   const sum = sumOf(shown.block, shown.unit).map(([, text]) => text).join("");
   return `${sum}. ${afterBlock()}`;
@@ -39,7 +39,7 @@ function afterBlock() {
   const { block } = shown;
   const answers = now.answers[block];
   const says = argmax(answers);
-  const after = `Read after it: ${says} (${percent(answers[says])})`;
+  const after = `Answer so far: ${says} (${percent(answers[says])})`;
   if (!block) return `${after}.`;
   let compared = "";
   if (shown.compare !== "one") {
@@ -64,7 +64,7 @@ function read() {
   const parts = sumOf(shown.block, shown.unit).map(([color, text]) =>
     Object.assign(document.createElement("span"), { className: color, textContent: text }));
   $("sum").replaceChildren(...parts);
-  set("after", afterBlock());
+  set("after", now === whole ? afterBlock() : `${afterBlock()} At the end: ${changeOfAnswer()}.`);
   $("toggle").hidden = !shown.block;
   set("toggle", `${shown.closed.has(shown.block - 1) ? "Open" : "Close"} block ${shown.block}`);
   if (!found) return;

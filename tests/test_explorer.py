@@ -508,6 +508,8 @@ def test_a_click_on_a_unit_shows_its_sum(driver):
     assert closed(driver) == [12]
     assert driver.find_element("id", "toggle").text == "Open block 12"
     assert "Block 12 (closed)" in driver.find_element("id", "sum").text
+    change = driver.execute_script("return changeOfAnswer()").replace("\u00a0", " ")
+    assert f"At the end: {change}." in driver.find_element("id", "after").text
 
 
 @browser_only
