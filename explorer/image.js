@@ -85,8 +85,10 @@ function stroke(x, y) {
   drawn.lineTo(x, y + 0.01); // a point is drawn, too
   drawn.stroke();
   pen.at = [x, y];
-  const alpha = drawn.getImageData(0, 0, SIDE, SIDE).data;
-  shown.pixels = asMnist(Float32Array.from({ length: SIDE * SIDE }, (_, i) => alpha[4 * i + 3] / 255), SIDE);
+  const { data } = drawn.getImageData(0, 0, SIDE, SIDE);
+  const alpha = new Float32Array(SIDE * SIDE);
+  for (let i = 0; i < alpha.length; i++) alpha[i] = data[4 * i + 3] / 255;
+  shown.pixels = asMnist(alpha, SIDE);
   showInk();
   look(start);
 }

@@ -23,13 +23,18 @@ function css(name) {
   return theme[name];
 }
 
-/* A context in CSS pixels, cleared. */
+/* A context in CSS pixels, cleared.  A canvas keeps its size where it can: a new one lays out the page again. */
 function fresh(canvas, height) {
   const scale = window.devicePixelRatio || 1;
-  canvas.width = Math.round(canvas.clientWidth * scale);
-  canvas.height = Math.round(height * scale);
-  canvas.style.height = `${height}px`;
+  const pixels_wide = Math.round(canvas.clientWidth * scale);
+  const pixels_high = Math.round(height * scale);
+  if (canvas.width !== pixels_wide || canvas.height !== pixels_high) {
+    canvas.width = pixels_wide;
+    canvas.height = pixels_high;
+    canvas.style.height = `${height}px`;
+  }
   const ctx = canvas.getContext("2d");
+  ctx.reset();
   ctx.scale(scale, scale);
   ctx.font = "12px system-ui, sans-serif";
   return ctx;
@@ -272,10 +277,11 @@ function drawBack(ctx, width) {
 
 function legend(id, low, high, lut) {
   const [left, right] = $(id).parentNode.querySelectorAll(".legend > span");
-  left.textContent = low;
-  right.textContent = high;
-  if (!lut) return;
+  if (left.textContent !== low) left.textContent = low;
+  if (right.textContent !== high) right.textContent = high;
   const canvas = $(id).parentNode.querySelector(".legend canvas");
+  if (!lut || canvas.dataset.lut === lut) return;
+  canvas.dataset.lut = lut;
   canvas.width = 256;
   canvas.getContext("2d").drawImage(colorsOf(range(0, 255), 256, [0, 256], LUT[lut]), 0, 0, 256, canvas.height);
 }
@@ -291,9 +297,12 @@ function redraw() {
   const open = all.filter((T) => T > 0.5).length;
   const mean = all.reduce((a, b) => a + b) / all.length;
   set("gates-note", low ? "" : `Mean T ${mean.toFixed(3)}; open (T > 0.5): ${open} of ${all.length}.`);
-  for (const option of $("compare").options) option.textContent = SHOW[option.value].text(digitShown());
-  for (const plot of Object.values(plots)) plot.draw();
+  for (const option of $("compare").options) {
+    const text = SHOW[option.value].text(digitShown());
+    if (option.textContent !== text) option.textContent = text;
+  }
   read();
+  for (const plot of Object.values(plots)) plot.draw(); // last: measuring a canvas lays out what was said above
 }
 
 /* ---- Pointer and keys ---- */

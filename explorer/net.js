@@ -186,23 +186,45 @@ function randomGates({ hidden, depth, gate_bias }, seed = 1) {
 /* A drawing (side x side, 0 to 1) as MNIST's digits were made: scaled to fit 20 x 20 pixels, its shape kept, and put
    with its centre of mass in the middle of pixel (14, 14) of 28 x 28, counted from 0.  Bytes (784,). */
 function asMnist(ink, side) {
-  let left = side, right = -1, top = side, bottom = -1, mass = 0, mx = 0, my = 0;
-  ink.forEach((value, i) => {
-    if (value < 0.02) return;
-    const x = i % side, y = Math.floor(i / side);
-    [left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)];
-    [mass, mx, my] = [mass + value, mx + value * (x + 0.5), my + value * (y + 0.5)];
-  });
-  const step = Math.max(right - left + 1, bottom - top + 1) / 20, fine = 8; // of the drawing, in a pixel's width
+  const { mass, mass_x, mass_y, extent } = measured(ink, side);
   const pixels = new Uint8Array(784);
-  for (let i = 0; i < 784 && mass; i++) {
+  if (!mass) return pixels;
+  const step = extent / 20; // of the drawing, in a pixel's width
+  const fine = 8; // a pixel is the mean over fine x fine points
+  for (let i = 0; i < 784; i++) {
     let sum = 0;
-    for (let k = 0; k < fine * fine; k++) { // the mean over a pixel
-      const x = Math.floor(mx / mass + ((i % 28) - 14.5 + ((k % fine) + 0.5) / fine) * step);
-      const y = Math.floor(my / mass + (Math.floor(i / 28) - 14.5 + (Math.floor(k / fine) + 0.5) / fine) * step);
+    for (let k = 0; k < fine * fine; k++) {
+      const x = Math.floor(mass_x + ((i % 28) - 14.5 + ((k % fine) + 0.5) / fine) * step);
+      const y = Math.floor(mass_y + (Math.floor(i / 28) - 14.5 + (Math.floor(k / fine) + 0.5) / fine) * step);
       if (x >= 0 && x < side && y >= 0 && y < side) sum += ink[y * side + x];
     }
     pixels[i] = Math.round((255 * sum) / (fine * fine));
   }
   return pixels;
+}
+
+/* The mass of a drawing, its centre (mass_x, mass_y), and the larger of its width and height. */
+function measured(ink, side) {
+  let left = side;
+  let right = -1;
+  let top = side;
+  let bottom = -1;
+  let mass = 0;
+  let sum_x = 0;
+  let sum_y = 0;
+  for (let y = 0; y < side; y++) {
+    for (let x = 0; x < side; x++) {
+      const value = ink[y * side + x];
+      if (value < 0.02) continue;
+      left = Math.min(left, x);
+      right = Math.max(right, x);
+      top = Math.min(top, y);
+      bottom = Math.max(bottom, y);
+      mass += value;
+      sum_x += value * (x + 0.5);
+      sum_y += value * (y + 0.5);
+    }
+  }
+  const extent = Math.max(right - left + 1, bottom - top + 1);
+  return { mass, mass_x: sum_x / mass, mass_y: sum_y / mass, extent };
 }
