@@ -392,10 +392,11 @@ KNOWN = {"numpy", "matplotlib", "imageio", "plumbing", "report"} | sys.stdlib_mo
 
 MORE = {
     "make_highway_explorer.py": {"highway_networks", "training"},  # the page holds a net, and the headline's run
+    "make_highway_train_page.py": {"highway_networks", "make_highway_explorer"},  # the page trains on MNIST
     "report/headline.py": {"highway_networks"},  # the table that the command prints
 }
 REPORTS = sorted(f"report/{path.name}" for path in (ROOT / "report").glob("*.py"))
-DRAWING = [*PROGRAMS, "make_highway_explorer.py", *REPORTS]
+DRAWING = [*PROGRAMS, "make_highway_explorer.py", "make_highway_train_page.py", *REPORTS]
 
 
 @pytest.mark.parametrize("path", DRAWING)

@@ -1,8 +1,8 @@
 "use strict";
 /* Runs beside the page, which sends {make: settings} or {steps: how many} and gets records back. */
 
-/* Test accuracy takes longer than a step: it is measured at every fifth step, and at the first. */
-const ACCURACY_EVERY = 5;
+/* Test accuracy takes longer than a step: it is measured at every tenth step, and at the first. */
+const ACCURACY_EVERY = 10;
 
 /* Base64 -> the bytes of which it is the deflated form. */
 async function inflate(base64) {

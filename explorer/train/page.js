@@ -1,0 +1,447 @@
+"use strict";
+/* The page: what the reader sets, the run that follows from it, and what is shown of it. */
+
+const $ = (id) => document.getElementById(id);
+
+const CHANCE = 0.1; // share of ten digits that a guess gets right
+const LOSS_OF_GUESSING = Math.log(10);
+const FLOOR = -20; // of the gradient's axis, a power of ten
+const CEILING = 2;
+const LEARNED = 0.7; // a net reads "most digits" from this test accuracy on
+const GUESSING = 0.2; // below it a net is said to guess
+const PATIENCE = 50; // steps before that is said
+const LOST = 1e-4; // less than this share of the gradient is said to be lost
+const FAMILIAR = 0.01; // smaller shares are written as powers of ten
+const BUSY = 30; // milliseconds that the worker may take for one request: then the page stays smooth
+
+let settings = { ...STANDARD };
+let worker = null;
+
+/* The run: its records, one a step; the last step it goes to by itself; what the page shows. */
+const run = { number: 0, records: [], until: 0, playing: false, waiting: false, shown: null, spoken: new Set() };
+
+/* How many steps are asked of the worker at once, and when. */
+const pace = { burst: 1, due: 0, asked: 0, last: 0 };
+
+/* ---- Words ---- */
+
+const percent = (share) => `${(100 * share).toFixed(0)} %`;
+
+/* 1.2 × 10⁻¹⁸, 0.24 or 120. */
+function magnitude(value) {
+  if (!Number.isFinite(value)) return "no number";
+  if (value >= 10) return value.toFixed(0);
+  if (value >= FAMILIAR || value === 0) return value.toPrecision(2);
+  const [digits, power] = value.toExponential(1).split("e");
+  const raised = [...power].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign])).join("");
+  return `${digits} × 10${raised}`;
+}
+
+const withMinus = (number) => String(number).replace("-", "−");
+
+/* What to call the two nets: by their kind, and by b_T where both have gates. */
+function namesOfNets() {
+  const nets = netsOf(settings);
+  const alike = nets[0].kind === nets[1].kind;
+  return nets.map(({ kind, b_T }) => (alike ? `${kind}, b_T = ${withMinus(b_T)}` : kind));
+}
+
+/* The classes that draw a net: its kind's colour; the second is dashed. */
+const looks = () => netsOf(settings).map(({ kind }, k) => (k ? `${kind} second` : kind));
+
+/* The last test accuracy of net k that was measured up to a step, or null. */
+function accuracyAt(step, k) {
+  for (let i = step - 1; i >= 0; i--) {
+    const { accuracy } = run.records[i].nets[k];
+    if (accuracy !== undefined) return accuracy;
+  }
+  return null;
+}
+
+/* The gradient at the first layer over that at the last block. */
+const shareThatArrives = ({ gradients }) => gradients[0] / gradients[gradients.length - 1];
+
+const diverged = ({ loss }) => !Number.isFinite(loss);
+
+/* What a net has come to, and how much of its gradient is lost; "" if there is nothing to say. */
+function sentenceOf(name, result, accuracy, step) {
+  const capital = name[0].toUpperCase() + name.slice(1);
+  if (diverged(result)) return `${capital} has diverged: its loss is no number any more.`;
+  let state = "";
+  if (accuracy >= LEARNED) state = " has learned to read most digits";
+  if (step >= PATIENCE && accuracy < GUESSING) state = " still guesses";
+  const share = shareThatArrives(result);
+  if (share < LOST) return `${capital}${state}: only ${magnitude(share)} of its gradient reaches its first layer.`;
+  return state && `${capital}${state}.`;
+}
+
+/* What is to be seen at a step, in a few sentences. */
+function verdictAt(step) {
+  if (!step) return "Press play. Both nets get the same 64 images at each step, and H starts from the same weights in both.";
+  const names = namesOfNets();
+  const { nets } = run.records[step - 1];
+  const sentences = nets.map((result, k) => sentenceOf(names[k], result, accuracyAt(step, k), step));
+  return sentences.filter(Boolean).join(" ") || "Both nets are on their way.";
+}
+
+/* ---- What is shown ---- */
+
+const charts = {};
+
+function makeCharts() {
+  const shares = [0, 0.2, 0.4, 0.6, 0.8, 1].map((value) => [value, percent(value)]);
+  const powers = [];
+  for (let power = FLOOR; power <= CEILING; power += 5) powers.push([power, power ? `1e−${-power}` : "1"]);
+  const whole = [0, 1, 2, 3].map((value) => [value, String(value)]);
+  charts.accuracy = new Chart($("accuracy"), { from: 0, to: 1, ticks: shares }, "step");
+  charts.loss = new Chart($("loss"), { from: 0, to: 3, ticks: whole }, "step");
+  charts.gradient = new Chart($("gradient"), { from: FLOOR, to: CEILING, ticks: powers }, "layer; 0 is the first");
+  charts.gates = new Chart($("gates"), axisOfGates(1), "layer");
+}
+
+/* From 0 to 0.2, 0.5 or 1, so that the largest T is inside. */
+function axisOfGates(largest) {
+  const to = [0.2, 0.5].find((end) => end > largest) || 1;
+  const ticks = [];
+  for (let tenth = 0; tenth <= 10; tenth++) ticks.push([(tenth * to) / 10, ((tenth * to) / 10).toFixed(1)]);
+  return { from: 0, to, ticks: ticks.filter((_, i) => i % (to < 0.5 ? 5 : 2) === 0) };
+}
+
+/* The step that is looked at: the last one, unless the reader looks back. */
+const stepShown = () => (run.shown === null ? run.records.length : run.shown);
+
+function linesOverSteps(step, valueOfNet) {
+  const names = namesOfNets();
+  return looks().map((look, k) => {
+    const points = [];
+    for (let i = 0; i < step; i++) {
+      const value = valueOfNet(run.records[i].nets[k]);
+      if (value !== undefined) points.push([i + 1, value]);
+    }
+    return { name: names[k], look, points };
+  });
+}
+
+function linesOverLayers(step, valuesOfNet) {
+  if (!step) return [];
+  const names = namesOfNets();
+  const { nets } = run.records[step - 1];
+  return looks().map((look, k) => ({ name: names[k], look, points: valuesOfNet(nets[k]) }));
+}
+
+const pointsOfGradient = ({ gradients }) => gradients.map((norm, layer) => [layer, Math.log10(norm)]);
+const pointsOfGates = ({ gates }) => (gates || []).map((T, block) => [block + 1, T]);
+
+/* T at the start: where W_T x is small it is sigmoid(b_T). */
+const gateOf = (b_T) => 1 / (1 + Math.exp(-b_T));
+
+/* The same as levels of the chart. */
+function startOfGates() {
+  const gated = netsOf(settings).filter(({ kind }) => kind === "highway");
+  return gated.map(({ b_T }) => {
+    const T = gateOf(b_T);
+    return { y: T, text: `start, T = ${T.toFixed(2)}`, place: "left, above" };
+  });
+}
+
+function showCharts() {
+  const step = stepShown();
+  const steps = { from: 0, to: Math.max(run.until, 1) };
+  const accuracies = linesOverSteps(step, ({ accuracy }) => accuracy);
+  const losses = linesOverSteps(step, ({ loss }) => loss);
+  const gradients = linesOverLayers(step, pointsOfGradient);
+  const gates = linesOverLayers(step, pointsOfGates);
+  const start = startOfGates();
+  const means = gates.flatMap(({ points }) => points.map(([, T]) => T));
+  const opened = [...means, ...start.map(({ y }) => y)];
+  charts.gates.y = axisOfGates(Math.max(...opened.filter(Number.isFinite)));
+  charts.accuracy.show(steps, accuracies, [{ y: CHANCE, text: "guessing", place: "left, below" }], "right, above");
+  charts.loss.show(steps, losses, [{ y: LOSS_OF_GUESSING, text: "guessing", place: "left, above" }], "right, above");
+  charts.gradient.show({ from: 0, to: settings.depth }, gradients, [], "left, below");
+  charts.gates.show({ from: 1, to: settings.depth }, gates, start, "right, above");
+}
+
+function showNumbers() {
+  const step = stepShown();
+  namesOfNets().forEach((name, k) => {
+    const [head, accuracy, loss, gradient] = $("numbers").rows[k].cells;
+    head.lastChild.textContent = name;
+    for (const line of head.querySelectorAll("path")) line.setAttribute("class", `line ${looks()[k]}`);
+    if (!step) {
+      for (const cell of [accuracy, loss, gradient]) cell.textContent = "–";
+      return;
+    }
+    const result = run.records[step - 1].nets[k];
+    accuracy.textContent = percent(accuracyAt(step, k));
+    loss.textContent = result.loss.toFixed(2);
+    gradient.textContent = magnitude(shareThatArrives(result));
+  });
+}
+
+/* For those who do not see the charts; only when nothing moves. */
+function nameCharts() {
+  const step = stepShown();
+  const names = namesOfNets();
+  const told = (what, valueOfNet) => {
+    if (!step) return `${what}. Nothing to see before the first step.`;
+    const { nets } = run.records[step - 1];
+    return `${what} at step ${step}: ${nets.map((net, k) => `${names[k]} ${valueOfNet(net, k)}`).join(", ")}.`;
+  };
+  const ends = (values, write) => (values ? `${write(values[0])} to ${write(values[values.length - 1])}` : "none");
+  const labels = {
+    accuracy: told("Digits read right", (net, k) => percent(accuracyAt(step, k))),
+    loss: told("Loss", ({ loss }) => loss.toFixed(2)),
+    gradient: told("Gradient from the first layer to the last", ({ gradients }) => ends(gradients, magnitude)),
+    gates: told("Mean T from the first block to the last", ({ gates }) => ends(gates, (T) => T.toFixed(2))),
+  };
+  for (const [id, label] of Object.entries(labels)) $(id).setAttribute("aria-label", label);
+}
+
+function showButtons() {
+  const taken = run.records.length;
+  const over = taken >= run.until;
+  $("play").textContent = run.playing ? "Pause" : over ? "Go on" : taken ? "Play on" : "Play";
+  for (const id of ["play", "one", "again"]) $(id).disabled = !worker;
+  $("look-back").max = taken;
+  $("look-back").value = stepShown();
+  $("look-back").disabled = taken < 2;
+  $("look-back-value").textContent = `${stepShown()} of ${taken}`;
+}
+
+function show() {
+  showButtons();
+  showNumbers();
+  showCharts();
+  $("verdict").textContent = verdictAt(stepShown());
+}
+
+/* Says something to a screen reader; called a few times in a run. */
+function speak(text) {
+  $("spoken").textContent = text;
+}
+
+/* ---- The run ---- */
+
+/* Both nets as at their start. */
+function restart() {
+  run.number++;
+  Object.assign(run, { records: [], until: settings.steps, playing: false, waiting: false, shown: null });
+  run.spoken.clear();
+  pace.burst = 1;
+  const { depth, width, rate, init, seed } = settings;
+  worker?.postMessage({ make: { depth, width, rate, init, seed, nets: netsOf(settings) } });
+  show();
+  nameCharts();
+}
+
+function ask(steps) {
+  run.waiting = true;
+  pace.asked = performance.now();
+  worker.postMessage({ run: run.number, steps });
+}
+
+function receive({ data }) {
+  if (data.run !== run.number) return;
+  run.waiting = false;
+  run.records.push(...data.records);
+  keepPace(performance.now() - pace.asked);
+  speakOfProgress();
+  const ended = run.records.length >= run.until || run.records.at(-1).nets.some(diverged);
+  if (ended && run.playing) {
+    pause();
+    $("stop-answer").open = true;
+  }
+  show();
+  if (!run.playing) nameCharts();
+}
+
+/* More steps at once where they are quick, fewer where they are slow. */
+function keepPace(took) {
+  if (took < BUSY / 2) pace.burst = Math.min(64, 2 * pace.burst);
+  if (took > BUSY) pace.burst = Math.max(1, Math.floor(pace.burst / 2));
+}
+
+/* Once a run and net: that it has learned. */
+function speakOfProgress() {
+  const step = run.records.length;
+  namesOfNets().forEach((name, k) => {
+    if (run.spoken.has(k) || accuracyAt(step, k) < LEARNED) return;
+    run.spoken.add(k);
+    speak(`Step ${step}: ${name} has learned to read most digits.`);
+  });
+}
+
+/* Once a frame of the browser: asks for the steps that are due. */
+function onFrame(now) {
+  if (!run.playing) return;
+  requestAnimationFrame(onFrame);
+  if (run.waiting) return;
+  const seconds = (now - pace.last) / 1000;
+  const wanted = settings.speed === "most" ? pace.burst : Math.floor(seconds * Number(settings.speed));
+  const steps = Math.min(wanted, pace.burst, run.until - run.records.length);
+  if (steps < 1) return;
+  pace.last = now;
+  ask(steps);
+}
+
+function play() {
+  if (run.records.length >= run.until) run.until += settings.steps;
+  Object.assign(run, { playing: true, shown: null });
+  pace.last = performance.now();
+  speak("Training.");
+  show();
+  requestAnimationFrame(onFrame);
+}
+
+function pause() {
+  run.playing = false;
+  show();
+  nameCharts();
+  speak(`Paused at step ${run.records.length}. ${verdictAt(run.records.length)}`);
+}
+
+function oneStep() {
+  if (run.waiting) return;
+  run.playing = false;
+  run.shown = null;
+  run.until = Math.max(run.until, run.records.length + 1);
+  ask(1);
+}
+
+/* ---- What the reader sets ---- */
+
+function showSettings() {
+  for (const field of document.querySelectorAll("[data-field]")) {
+    const name = field.dataset.field;
+    field.value = settings[name];
+    const output = $(`${name}-value`);
+    if (output) output.textContent = withMinus(settings[name]);
+    if (output && name.endsWith("b_T")) output.textContent += `, T = ${gateOf(settings[name]).toFixed(2)}`;
+  }
+  $("second-bias").hidden = settings.second !== "highway";
+  const stop = stopOf(settings);
+  [...$("stops").children].forEach((button, i) => button.setAttribute("aria-pressed", i === stop));
+}
+
+function showStop(stop) {
+  const { text, question, answer } = TOUR[stop];
+  $("stop-text").textContent = text;
+  $("stop-question").textContent = question;
+  $("answer-text").textContent = answer;
+  for (const id of ["stop-question", "stop-answer"]) $(id).hidden = false;
+  $("stop-answer").open = false;
+  $("next").hidden = stop + 1 === TOUR.length;
+  $("next").textContent = `Next: ${TOUR[stop + 1]?.name}`;
+}
+
+function showNoStop() {
+  $("stop-text").textContent = "These settings are your own. What do you expect? Say it before you press play.";
+  for (const id of ["stop-question", "stop-answer"]) $(id).hidden = true;
+}
+
+/* Takes over other settings: from the tour, the form or the address. */
+function use(changed) {
+  const before = stopOf(settings);
+  settings = { ...settings, ...changed };
+  history.replaceState(null, "", `#${addressOf(settings)}`);
+  showSettings();
+  const stop = stopOf(settings);
+  if (stop === -1) showNoStop();
+  else if (stop !== before || !$("stop-question").textContent) showStop(stop);
+}
+
+function takeStop(stop) {
+  use({ ...STANDARD, ...TOUR[stop].settings });
+  showStop(stop);
+  restart();
+}
+
+function takeField(field) {
+  const name = field.dataset.field;
+  const value = valueOf(name, field.value);
+  if (value === undefined) return; // the browser says what a field may be
+  use({ [name]: value });
+  if (name === "speed") showButtons();
+  else restart();
+}
+
+function takeAddress() {
+  const { settings: asked, wrong } = settingsOfAddress(location.hash);
+  use(asked);
+  $("failed").hidden = !wrong.length;
+  $("failed").textContent = `The address asks for ${wrong.join(", ")}, which this page does not know: that part is left out.`;
+  restart();
+}
+
+function makeControls() {
+  for (const field of document.querySelectorAll("[data-field]")) {
+    const { choices, from, to, step } = FIELDS[field.dataset.field];
+    if (choices && !field.options.length) {
+      for (const choice of choices) field.add(new Option(field.id === "steps" ? `${choice} steps` : choice, choice));
+    }
+    if (!choices) Object.assign(field, { min: from, max: to, step });
+    field.addEventListener("input", () => takeField(field));
+  }
+  TOUR.forEach(({ name }, stop) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = name;
+    button.addEventListener("click", () => takeStop(stop));
+    $("stops").append(button);
+  });
+  $("form").addEventListener("submit", (event) => event.preventDefault());
+  $("play").addEventListener("click", () => (run.playing ? pause() : play()));
+  $("one").addEventListener("click", oneStep);
+  $("again").addEventListener("click", restart);
+  $("next").addEventListener("click", () => takeStop(stopOf(settings) + 1));
+  $("look-back").addEventListener("input", lookBack);
+  window.addEventListener("hashchange", takeAddress);
+}
+
+function lookBack() {
+  const step = Number($("look-back").value);
+  run.shown = step === run.records.length ? null : step;
+  show();
+  if (!run.playing) nameCharts();
+}
+
+function makeRows() {
+  for (let k = 0; k < 2; k++) {
+    const row = $("numbers").insertRow();
+    const head = document.createElement("th");
+    head.scope = "row";
+    const sample = svgElement("svg", { viewBox: "0 0 44 12", "aria-hidden": "true" }, head);
+    svgElement("path", { d: "M0 6H44" }, sample);
+    head.append("");
+    row.append(head);
+    for (let i = 0; i < 3; i++) row.insertCell();
+  }
+}
+
+/* The worker's program is in this page: it runs from a file on disk, too. */
+function startWorker() {
+  const failing = "catch(({ message }) => self.postMessage({ failed: message }))";
+  const program = `${$("engine").textContent}\nwork(${$("images").textContent}).${failing};`;
+  const made = new Worker(URL.createObjectURL(new Blob([program], { type: "text/javascript" })));
+  made.onerror = ({ message }) => fail(message);
+  made.onmessage = (event) => {
+    if (event.data.failed) return fail(event.data.failed);
+    if (!event.data.ready) return receive(event);
+    worker = made;
+    restart();
+  };
+}
+
+function fail(message) {
+  $("failed").textContent = `This browser cannot run the nets (${message}). A current Chrome, Firefox, Edge or Safari can.`;
+  $("failed").hidden = false;
+}
+
+function start() {
+  makeRows();
+  makeCharts();
+  makeControls();
+  settings = {};
+  takeAddress();
+  startWorker();
+}

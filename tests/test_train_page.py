@@ -1,0 +1,618 @@
+"""docs/train.html: what the program writes; in a real browser its nets are held to straightforward.py's, every stop of
+its tour to what it says, and its controls, words and layout to what a reader needs."""
+
+import base64
+import json
+import re
+import time
+import zlib
+
+import numpy as np
+import pytest
+from browser import browser_only, together, violations
+from conftest import ROOT, write_data_set
+
+import highway_networks as hn
+import make_highway_train_page as program
+import straightforward as sf
+from explorer import screenshots
+from report.style import KINDS
+
+FILE = ROOT / "docs" / "train.html"
+PAGE = FILE.read_text(encoding="utf-8")
+IMAGES = r'<script type="application/json" id="images">(.*?)</script>'
+PACKED = json.loads(re.search(IMAGES, PAGE)[1])
+WIDTH = 16
+BATCH = 64
+SLOW = 600  # seconds that the browser may take for a script
+
+
+def inflated(packed: dict) -> np.ndarray:
+    return np.frombuffer(zlib.decompress(base64.b64decode(packed["deflated"])), np.uint8)
+
+
+@pytest.fixture(scope="module")
+def images():
+    """Pixels (3000, 196) from -1 to 1, and labels: first those of the training."""
+    content = inflated(PACKED)
+    n = PACKED["n_train"] + PACKED["n_test"]
+    n_bytes = n * PACKED["d_in"] // 2
+    two = content[:n_bytes]
+    greys = np.stack([two >> 4, two & 15], axis=1).reshape(n, PACKED["d_in"])
+    return greys / PACKED["top"] * 2 - 1, content[n_bytes:]
+
+
+# ---- The file --------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_what_the_program_writes(tmp_path, mnist, monkeypatch, capsys):
+    monkeypatch.setattr(program, "load_page_mnist", lambda: mnist)
+    assert program.main(["--out", str(tmp_path / "page.html")]) == 0, capsys.readouterr().err
+    written = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert re.sub(IMAGES, "", written) == re.sub(IMAGES, "", PAGE)
+    packed = json.loads(re.search(IMAGES, written)[1])
+    # another zlib may pack in another way
+    assert (inflated(packed) == inflated(PACKED)).all()
+    packed["deflated"] = PACKED["deflated"]
+    assert packed == PACKED
+
+
+def test_it_is_small_and_needs_nothing_else():
+    assert len(PAGE.encode()) <= 400_000
+    without_names = PAGE.replace('"http://www.w3.org/2000/svg"', "")
+    assert re.findall(r"https?:|\bsrc\s*=|@import|url\(|fetch\(|/\*\{", without_names) == []
+
+
+def test_its_links_and_its_command_are_there():
+    for path in re.findall(r'href="([^"]+)"', PAGE):
+        assert (ROOT / "docs" / path).is_file()
+    for command in re.findall(r"<code>python (.*?)</code>", PAGE):
+        assert (ROOT / command).is_file()
+
+
+def test_its_images_are_mnist_s_made_small(mnist, images):
+    x, labels = images
+    drawn = hn.subset(mnist, 0, PACKED["n_train"], PACKED["n_test"])
+    assert (labels == np.concatenate([drawn.y_train, drawn.y_test])).all()
+    for small, large in ((x[7], drawn.x_train[7]), (x[-1], drawn.x_test[-1])):
+        square = large.reshape(28, 28) / 255 * 2 - 1
+        means = (square[::2, ::2] + square[1::2, ::2] + square[::2, 1::2] + square[1::2, 1::2]) / 4
+        np.testing.assert_allclose(small.reshape(14, 14), means, atol=1 / 15 + 1e-12)  # half a grey
+
+
+def test_its_colours_are_the_pictures(capsys):
+    for kind in program.KINDS_ON_PAGE:
+        assert f"--{kind}: {KINDS[kind]};" in PAGE
+
+
+def test_the_tour_says_rightly_how_far_gates_are_open():
+    """T and b_T of one sentence of its fifth stop: T = sigmoid(b_T)."""
+    pairs = re.findall(r"T = ([\d.]+) \(b_T = (−[\d.]+)\)", PAGE)
+    assert len(pairs) == 2
+    for T, b_T in pairs:
+        bias = float(b_T.replace("−", "-"))
+        assert float(T) == pytest.approx(sf.sigmoid(bias), abs=0.005)
+
+
+def test_another_data_set_and_another_file_are_refused(tmp_path, monkeypatch, capsys):
+    assert program.main(["--out", str(tmp_path / "page.png")]) == 2
+    assert "page.png does not end in .html" in capsys.readouterr().err
+    monkeypatch.setenv("MNIST_DIR", str(write_data_set(tmp_path / "MNIST", side=28, classes=10)))
+    assert program.main(["--out", str(tmp_path / "page.html")]) == 2
+    assert "which is not MNIST" in capsys.readouterr().err
+    assert not (tmp_path / "page.html").exists()
+
+
+# ---- The nets, in a browser ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def opened():
+    with screenshots.browser() as driver:
+        driver.set_script_timeout(SLOW)
+        yield driver
+
+
+@pytest.fixture
+def driver(opened):
+    """The page as when it is opened; no test may leave an error on the console."""
+    open_page(opened)
+    yield opened
+    assert [entry for entry in opened.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
+
+
+def open_page(driver, address=""):
+    screenshots.look_as(driver, 1280, 900)
+    driver.get("about:blank")  # else a new address after # loads nothing
+    driver.get(FILE.as_uri() + address)
+    wait_for(driver, "worker")
+
+
+def wait_for(driver, condition: str):
+    """Until JavaScript's condition is true."""
+    end = time.monotonic() + SLOW
+    while not driver.execute_script(f"return Boolean({condition})"):
+        assert time.monotonic() < end, condition
+        time.sleep(0.05)
+
+
+# a net of the page and one batch: its parameters, then what came out of it
+ONE_STEP = """
+const [about, n, done] = arguments;
+const fill = { d_in: 196, d_out: 10, n };
+unpack(JSON.parse($("images").textContent)).then(({ train }) => {
+  const net = new DeepNet({ ...fill, ...about });
+  const x = train.x.subarray(0, n * 196);
+  const { loss, dlogits } = softmaxCrossEntropy(net.forward(x, n), train.labels.subarray(0, n), 10);
+  const norms = net.backward(x, dlogits, n);
+  done({ loss, norms, gates: net.meanGates(n), parameters: [...net.parameters], gradient: [...net.gradient] });
+});
+"""
+
+
+def net_of(flat, kind: str, depth: int, width: int) -> sf.Net:
+    """The page's flat parameters, or gradients, as a net of straightforward.py: views."""
+    flat = np.asarray(flat)
+    at = 0
+
+    def take(*shape):
+        nonlocal at
+        begin = at
+        at += int(np.prod(shape))
+        return flat[begin:at].reshape(shape)
+
+    first = sf.Layer(W_H=take(width, 196), b_H=take(width))
+    blocks = []
+    for _ in range(depth):
+        if kind in sf.WITH_GATE:
+            W = take(2 * width, width)
+            b = take(2 * width)
+            blocks.append(sf.Layer(W_H=W[:width], W_T=W[width:], b_H=b[:width], b_T=b[width:]))
+        else:
+            blocks.append(sf.Layer(W_H=take(width, width), b_H=take(width)))
+    last = sf.Layer(W=take(10, width), b=take(10))
+    assert at == len(flat)
+    return sf.Net(kind, first, blocks, last)
+
+
+def norms_of(net: sf.Net, kept, d_logits) -> list[float]:
+    """|dL/dy| of the first layer and of every block, by the functions of straightforward.py."""
+    _, block_backward = sf.BLOCKS[net.block]
+    dy = d_logits @ net.last.W
+    norms = [np.linalg.norm(dy)]
+    for p, kept_by_block in zip(net.blocks[::-1], kept[-2:0:-1], strict=True):
+        dy, _ = block_backward(p, kept_by_block, dy)
+        norms.append(np.linalg.norm(dy))
+    return norms[::-1]
+
+
+@browser_only
+@together
+@pytest.mark.parametrize(
+    ("kind", "depth", "init", "width", "n"),
+    [
+        ("plain", 30, "program", 16, 64),
+        ("plain", 5, "glorot", 32, 64),
+        ("residual", 30, "he", 16, 61),  # not a multiple of four: the products' other way
+        ("highway", 30, "program", 16, 64),
+        ("highway", 100, "orthogonal", 16, 64),
+        ("highway", 5, "glorot", 32, 13),
+    ],
+)
+def test_gradients_are_those_of_straightforward(driver, images, kind, depth, init, width, n):
+    about = {"kind": kind, "depth": depth, "init": init, "width": width, "b_T": -1.5, "seed": 3}
+    found = driver.execute_async_script(ONE_STEP, about, n)
+    x, labels = images
+    net = net_of(found["parameters"], kind, depth, width)
+    logits, kept = sf.forward(net, x[:n])
+    loss, d_logits = sf.softmax_cross_entropy(logits, labels[:n])
+    assert found["loss"] == pytest.approx(loss, rel=1e-10)
+    expected = sf.arrays_of(sf.backward(net, kept, d_logits))
+    gradients = sf.arrays_of(net_of(found["gradient"], kind, depth, width))
+    for ours, theirs in zip(gradients, expected, strict=True):
+        largest = np.abs(theirs).max()  # of a plain net's first layers 1e-10 and less
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5 * largest)
+    np.testing.assert_allclose(found["norms"], norms_of(net, kept, d_logits), rtol=1e-5)
+    if kind in sf.WITH_GATE:
+        means = [T.mean() for _, _, T in kept[1:-1]]
+        np.testing.assert_allclose(found["gates"], means, rtol=1e-5)
+    else:
+        assert found["gates"] is None
+
+
+TRAIN = """
+const [about, steps, done] = arguments;
+unpack(JSON.parse($("images").textContent)).then(({ train, test }) => {
+  const race = new Race(about, train, test);
+  const starts = race.nets.map(({ parameters }) => [...parameters]);
+  const taken = [];
+  const nextBatch = race.nextBatch;
+  race.nextBatch = () => {
+    taken.push(nextBatch());
+    return taken.at(-1);
+  };
+  const records = [];
+  for (let step = 1; step <= steps; step++) records.push(race.step(step === steps));
+  done({ starts, taken, records, ends: race.nets.map(({ parameters }) => [...parameters]) });
+});
+"""
+
+
+@browser_only
+@together
+def test_training_is_that_of_straightforward(driver, images):
+    """Forty steps, more than the 31 batches of an epoch; then the test accuracy."""
+    depth = 5
+    nets = [{"kind": "highway", "b_T": -3}, {"kind": "plain", "b_T": 0}]
+    about = {"nets": nets, "depth": depth, "width": WIDTH, "rate": 0.005, "init": "glorot", "seed": 2}
+    found = driver.execute_async_script(TRAIN, about, 40)
+    x, labels = images
+    epoch = np.concatenate(found["taken"][:31])
+    assert len(np.unique(epoch)) == 31 * BATCH
+    assert epoch.max() < PACKED["n_train"]
+    for k, kind in enumerate(("highway", "plain")):
+        net = net_of(np.array(found["starts"][k]), kind, depth, WIDTH)
+        optimizer = sf.Adam(net, lr=0.005)
+        losses = []
+        for rows in found["taken"]:
+            logits, kept = sf.forward(net, x[rows])
+            loss, d_logits = sf.softmax_cross_entropy(logits, labels[rows])
+            losses.append(loss)
+            optimizer.step(sf.backward(net, kept, d_logits))
+        results = [record["nets"][k] for record in found["records"]]
+        np.testing.assert_allclose([result["loss"] for result in results], losses, rtol=1e-5)
+        logits, _ = sf.forward(net, x[PACKED["n_train"] :])
+        accuracy = (logits.argmax(axis=1) == labels[PACKED["n_train"] :]).mean()
+        assert results[-1]["accuracy"] == pytest.approx(accuracy, abs=0.002)
+
+
+@browser_only
+@together
+def test_both_nets_start_from_the_same_weights_of_the_named_size(driver):
+    depth = 20
+    nets = [{"kind": "highway", "b_T": -2.5}, {"kind": "residual", "b_T": 0}]
+    variance = {"program": 1 / 3 / WIDTH, "glorot": 1 / WIDTH, "he": 2 / WIDTH, "orthogonal": 1 / WIDTH}
+    for init, expected in variance.items():
+        about = {"nets": nets, "depth": depth, "width": WIDTH, "rate": 0.005, "init": init, "seed": 5}
+        starts = driver.execute_async_script(TRAIN, about, 1)["starts"]
+        highway = net_of(starts[0], "highway", depth, WIDTH)
+        residual = net_of(starts[1], "residual", depth, WIDTH)
+        assert (highway.first.W_H == residual.first.W_H).all()
+        assert (highway.last.W == residual.last.W).all()
+        for gated, other in zip(highway.blocks, residual.blocks, strict=True):
+            assert (gated.W_H == other.W_H).all()
+            assert (gated.b_T == -2.5).all()
+            assert (gated.b_H == 0).all()
+        weights = np.array([block.W_H for block in highway.blocks])
+        gates = np.array([block.W_T for block in highway.blocks])
+        assert weights.var() == pytest.approx(expected, rel=0.1)
+        assert np.abs(np.corrcoef(weights.ravel(), gates.ravel())[0, 1]) < 0.06
+        if init == "orthogonal":
+            W = highway.first.W_H
+            np.testing.assert_allclose(W @ W.T, np.eye(WIDTH), atol=1e-10)
+
+
+# ---- The tour: what it says comes true -------------------------------------------------------------------------------
+
+LEARNS = 0.65  # test accuracy of a net that is said to learn: at least
+GUESSES = 0.35  # of one that is said not to: at most
+
+OUTCOME = """
+const [stop, seed, done] = arguments;
+unpack(JSON.parse($("images").textContent)).then(({ train, test }) => {
+  const settings = { ...STANDARD, ...TOUR[stop].settings, seed };
+  const race = new Race({ ...settings, nets: netsOf(settings) }, train, test);
+  for (let step = 1; step < settings.steps; step++) race.step(false);
+  done({ nets: race.step(true).nets, learns: TOUR[stop].learns });
+});
+"""
+
+
+def outcome_is_as_told(driver, stop: int, seed: int):
+    found = driver.execute_async_script(OUTCOME, stop, seed)
+    accuracies = [net["accuracy"] for net in found["nets"]]
+    for accuracy, learns in zip(accuracies, found["learns"], strict=True):
+        if learns:
+            assert accuracy >= LEARNS, (stop, seed, accuracies)
+        else:
+            assert accuracy <= GUESSES, (stop, seed, accuracies)
+    return found
+
+
+@browser_only
+@together
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("stop", range(6))
+def test_every_stop_of_the_tour_ends_as_it_says(driver, stop, seed):
+    outcome_is_as_told(driver, stop, seed)
+
+
+@browser_only
+@together
+def test_the_first_stop_shows_why_the_plain_net_fails(driver):
+    found = outcome_is_as_told(driver, 0, 1)
+    highway, plain = [net["gradients"][0] / net["gradients"][-1] for net in found["nets"]]
+    assert highway > 0.1
+    assert plain < 1e-6
+
+
+# ---- The reader's hands ----------------------------------------------------------------------------------------------
+
+
+def text_of(driver, name: str) -> str:
+    return driver.find_element("id", name).text
+
+
+def press(driver, name: str) -> None:
+    driver.find_element("id", name).click()
+
+
+def steps_taken(driver) -> int:
+    return driver.execute_script("return run.records.length")
+
+
+def choose(driver, field: str, value) -> None:
+    driver.execute_script(
+        "const [id, value] = arguments; $(id).value = value; $(id).dispatchEvent(new Event('input'))", field, value
+    )
+
+
+@browser_only
+@together
+def test_play_trains_both_nets_and_says_what_is_to_be_seen(driver):
+    choose(driver, "speed", "most")
+    press(driver, "play")
+    assert text_of(driver, "play") == "Pause"
+    wait_for(driver, "run.records.length >= 110")
+    press(driver, "play")
+    assert text_of(driver, "play") == "Play on"
+    verdict = text_of(driver, "verdict")
+    assert "Highway has learned to read most digits. Plain still guesses: only " in verdict
+    plain = r"only [\d.]+ × 10⁻\d+ of its gradient reaches its first layer\."
+    assert re.search(plain, verdict.translate(DIGITS))
+    rows = [row.text for row in driver.find_elements("css selector", "#numbers tr")]
+    assert rows[0].startswith("highway")
+    assert rows[1].startswith("plain")
+    label = driver.find_element("id", "accuracy").get_attribute("aria-label")
+    assert re.fullmatch(r"Digits read right at step \d+: highway \d+ %, plain \d+ %\.", label)
+    wait_for(driver, "!run.waiting")
+    taken = steps_taken(driver)
+    time.sleep(0.3)
+    assert steps_taken(driver) == taken
+
+
+DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
+
+
+@browser_only
+@together
+def test_one_step_is_one_and_the_reader_can_look_back_and_start_again(driver):
+    assert text_of(driver, "play") == "Play"
+    for taken in (1, 2, 3):
+        press(driver, "one")
+        wait_for(driver, f"run.records.length === {taken} && !run.waiting")
+    assert text_of(driver, "look-back-value") == "3 of 3"
+    latest = driver.execute_script("return $('numbers').textContent")
+    choose(driver, "look-back", 1)
+    assert text_of(driver, "look-back-value") == "1 of 3"
+    assert driver.execute_script("return $('numbers').textContent") != latest
+    press(driver, "again")
+    assert steps_taken(driver) == 0
+    assert text_of(driver, "play") == "Play"
+    press(driver, "one")
+    wait_for(driver, "run.records.length === 1")
+    choose(driver, "seed", 2)
+    assert steps_taken(driver) == 0
+
+
+@browser_only
+@together
+def test_a_run_ends_by_itself_opens_the_answer_and_can_go_on(driver):
+    driver.execute_script("run.until = 12")
+    choose(driver, "speed", "most")
+    press(driver, "play")
+    wait_for(driver, "run.records.length === 12 && !run.playing")
+    assert text_of(driver, "play") == "Go on"
+    assert driver.find_element("id", "answer-text").is_displayed()
+    press(driver, "play")
+    wait_for(driver, "run.records.length > 12")
+    press(driver, "play")
+
+
+@browser_only
+@together
+def test_the_slow_speed_is_slow_enough_to_see(driver):
+    choose(driver, "speed", "2")
+    press(driver, "play")
+    time.sleep(1.3)
+    assert steps_taken(driver) <= 3
+    press(driver, "play")
+
+
+@browser_only
+@together
+def test_the_tour_sets_everything_and_asks(driver):
+    n_stops = driver.execute_script("return TOUR.length")
+    assert n_stops == 6
+    for stop in range(n_stops):
+        button = driver.find_elements("css selector", "#stops button")[stop]
+        button.click()
+        assert button.get_attribute("aria-pressed") == "true"
+        assert text_of(driver, "stop-question").rstrip(".").count("?") == 1
+        assert not driver.find_element("id", "answer-text").is_displayed()
+        assert steps_taken(driver) == 0
+        expected = driver.execute_script("return { ...STANDARD, ...TOUR[arguments[0]].settings }", stop)
+        assert driver.execute_script("return settings") == expected
+    driver.find_elements("css selector", "#stops button")[2].click()
+    driver.find_element("css selector", "summary").click()
+    press(driver, "next")
+    assert driver.execute_script("return stopOf(settings)") == 3
+    choose(driver, "depth", 31)
+    assert "These settings are your own" in text_of(driver, "stop-text")
+    assert text_of(driver, "stop-question") == ""
+
+
+@browser_only
+@together
+def test_the_address_holds_the_settings(driver):
+    choose(driver, "depth", 44)
+    choose(driver, "second", "residual")
+    choose(driver, "init", "he")
+    address = driver.execute_script("return location.hash")
+    assert address == "#depth=44&second=residual&init=he"
+    expected = driver.execute_script("return settings")
+    open_page(driver, address)
+    assert driver.execute_script("return settings") == expected
+    assert driver.execute_script("return $('depth').value") == "44"
+    assert not driver.find_element("id", "failed").is_displayed()
+
+
+@browser_only
+@together
+@pytest.mark.parametrize(
+    "part", ["depth=4", "depth=101", "depth=30.5", "depth=", "second=conv", "rate=1", "b_T=x", "toString=1", "more"]
+)
+def test_what_the_address_asks_in_vain_is_said(driver, part):
+    open_page(driver, f"#seed=7&{part}")
+    assert part in text_of(driver, "failed")
+    assert "does not know" in text_of(driver, "failed")
+    assert driver.execute_script("return settings") == driver.execute_script("return { ...STANDARD, seed: 7 }")
+
+
+@browser_only
+@together
+def test_a_net_that_diverges_ends_the_run_and_is_named(driver):
+    driver.execute_script(
+        "play(); run.waiting = true; const net = { loss: NaN, gradients: [NaN, NaN], gates: null, accuracy: 0.1 };"
+        "receive({ data: { run: run.number, records: [{ step: 1, nets: [net, net] }] } })"
+    )
+    assert driver.execute_script("return run.playing") is False
+    assert "Plain has diverged: its loss is no number any more." in text_of(driver, "verdict")
+
+
+@browser_only
+@together
+def test_two_highway_nets_are_told_apart(driver):
+    driver.execute_script("takeStop(3)")
+    rows = [row.text for row in driver.find_elements("css selector", "#numbers tr")]
+    assert rows[0].startswith("highway, b_T = −3")
+    assert rows[1].startswith("highway, b_T = 0")
+    assert driver.find_element("id", "second_b_T").is_displayed()
+    press(driver, "one")
+    wait_for(driver, "run.records.length === 1")
+    classes = driver.execute_script(
+        "return [...$('gradient').querySelectorAll('path')].map((p) => p.className.baseVal)"
+    )
+    assert classes == ["line highway", "line highway second"]
+
+
+# ---- For every reader ------------------------------------------------------------------------------------------------
+
+
+@browser_only
+@together
+@pytest.mark.parametrize("colors", ["light", "dark"])
+@pytest.mark.parametrize("width", [400, 1280])
+def test_axe_finds_nothing_to_mend(driver, width, colors):
+    screenshots.look_as(driver, width, 900, colors=colors)
+    driver.execute_script("takeStop(3)")
+    assert violations(driver) == []
+    driver.execute_script("run.until = 2; settings.speed = 'most'; play()")
+    wait_for(driver, "!run.playing && run.records.length === 2")
+    assert violations(driver) == []
+
+
+@browser_only
+@together
+@pytest.mark.parametrize("width", [320, 400, 768, 1000, 1280, 1920])
+def test_it_fits(driver, width):
+    screenshots.look_as(driver, width, 800)
+    driver.execute_script("takeStop(4)")
+    driver.execute_script("oneStep()")
+    wait_for(driver, "run.records.length === 1")
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+    outside = "[...document.querySelectorAll('button, select, input, output, th, td')].filter((e) => e.offsetParent && "
+    outside += "e.closest('section').getBoundingClientRect().right < e.getBoundingClientRect().right).map((e) => e.id)"
+    assert driver.execute_script(f"return {outside}") == []
+
+
+@browser_only
+@together
+def test_play_and_the_gradient_are_on_the_first_screen(driver):
+    for name in ("play", "gradient"):
+        bottom = driver.execute_script("return $(arguments[0]).getBoundingClientRect().bottom", name)
+        assert bottom <= 900
+
+
+@browser_only
+@together
+def test_keys_alone_lead_through_it(driver):
+    from selenium.webdriver import Keys
+
+    driver.find_element("id", "play").send_keys(Keys.SPACE)
+    assert driver.execute_script("return run.playing") is True
+    driver.find_element("id", "play").send_keys(Keys.ENTER)
+    assert driver.execute_script("return run.playing") is False
+    driver.find_element("id", "depth").send_keys(Keys.ARROW_RIGHT)
+    assert driver.execute_script("return settings.depth") == 31
+    unreachable = "[...document.querySelectorAll('button, select, input, summary, a')].filter((e) => e.tabIndex < 0)"
+    assert driver.execute_script(f"return {unreachable}.length") == 0
+
+
+@browser_only
+@together
+def test_a_screen_reader_is_told_little(driver):
+    """What changes twenty times a second is in no live region; that what was reached is said."""
+    driver.execute_script(
+        "window.said = []; new MutationObserver(() => said.push($('spoken').textContent))"
+        ".observe($('spoken'), { childList: true }); run.until = 90; settings.speed = 'most'; play()"
+    )
+    wait_for(driver, "!run.playing && run.records.length === 90")
+    said = driver.execute_script("return said")
+    assert said[0] == "Training."
+    assert re.fullmatch(r"Step \d+: highway has learned to read most digits\.", said[1])
+    assert said[2].startswith("Paused at step 90. Highway has learned to read most digits. Plain still guesses: only ")
+    assert len(said) == 3
+    live = driver.execute_script("return [...document.querySelectorAll('[aria-live], [role=status]')].map((e) => e.id)")
+    assert live == ["spoken"]
+
+
+@browser_only
+@together
+def test_lines_stay_visible_in_forced_colours(driver):
+    driver.execute_script("oneStep()")
+    wait_for(driver, "run.records.length === 1")
+    forced = {"features": [{"name": "forced-colors", "value": "active"}]}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", forced)
+    style = "getComputedStyle($('gradient').querySelectorAll('path')[arguments[0]])"
+    first, second = [driver.execute_script(f"return {style}.stroke", k) for k in (0, 1)]
+    text = driver.execute_script("return getComputedStyle(document.body).color")
+    assert first == second == text
+    assert driver.execute_script(f"return {style}.strokeDasharray", 0) == "none"
+    assert driver.execute_script(f"return {style}.strokeDasharray", 1) != "none"
+
+
+@browser_only
+@together
+def test_without_javascript_it_says_what_would_be_seen(opened):
+    opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        opened.get("about:blank")
+        opened.get(FILE.as_uri())
+        text = opened.find_element("tag name", "header").text
+    finally:
+        opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    assert "the plain net keeps guessing" in text
+
+
+@browser_only
+@together
+def test_a_browser_that_cannot_run_it_is_told_so(driver):
+    """Its worker cannot unpack the images, as where a browser is too old to inflate."""
+    driver.execute_script(
+        "const packed = JSON.parse($('images').textContent); packed.deflated = btoa('not deflated');"
+        "$('images').textContent = JSON.stringify(packed); startWorker()"
+    )
+    wait_for(driver, "!$('failed').hidden")
+    assert text_of(driver, "failed").startswith("This browser cannot run the nets (")
