@@ -4,9 +4,10 @@ highway net.
     python make_highway_explorer.py
 
 The page holds the net results/fifty_layers_mnist_1.npz, its weights rounded to float16, some of
-MNIST's test images, and numbers of results/gates.json, results/lesion.json and run.json.  Its
-markup, style and programs are the files of explorer/: page.html takes in page.css, net.js (the
-forward pass), page.js (image, answer, lesions) and maps.js.
+MNIST's test images, and numbers of results/gates.json, results/lesion.json, results/explorer.json
+(which explorer/measure.py writes) and run.json.  Its markup, style and programs are the files of
+explorer/: page.html takes in page.css, net.js (the net), worker.js (what runs beside the page),
+page.js (answer, changes to the net), image.js, maps.js, unit.js and training.js.
 
 It also runs the net: with rounded weights every test image must keep its class."""
 
@@ -49,6 +50,16 @@ KIND = {  # what that net must be
 }
 RUN = ROOT / "run.json"
 PARTS = ROOT / "explorer"
+PAGE_PARTS = (
+    "page.css",
+    "net.js",
+    "worker.js",
+    "page.js",
+    "image.js",
+    "maps.js",
+    "unit.js",
+    "training.js",
+)
 IMAGES_A_KIND = 5  # of each digit: this many right, doubtful and wrong
 SURE = 0.99  # least probability of the right; doubtful: right, at the lowest probability
 
@@ -165,6 +176,23 @@ def checked_results(name: str, mnist: Dataset) -> dict:
     return record
 
 
+def checked_measurement(mnist: Dataset) -> dict:
+    """The record of results/explorer.json; raises InputError unless it is of the page's net and of
+    these data."""
+    path = ROOT / "results" / "explorer.json"
+    record = load_results(path)
+    with drawing(path, "the page is"):
+        found = {
+            "net": record["settings"]["net"],
+            "MNIST's checksum": record["env"]["data_sets"]["MNIST"],
+        }
+    for part, value in {"net": NET, "MNIST's checksum": mnist.sha256}.items():
+        if found[part] != value:
+            anew = "python explorer/measure.py measures anew"
+            raise InputError(f"{path} has {part} {found[part]}, not {value}: {anew}")
+    return record
+
+
 def trial_of(record: dict, net: DeepNet) -> dict:
     """The trial that trained this net; raises InputError where there is none."""
     settings = {name: value for name, value in net.about["trial"].items() if name != "data_dir"}
@@ -175,15 +203,25 @@ def trial_of(record: dict, net: DeepNet) -> dict:
 
 
 def lesion_part(record: dict, net: DeepNet) -> dict:
-    """Training errors with blocks closed: none, each one, all above the k-th, all idle ones,
-    random sets."""
+    """Training errors with no block closed and with all idle ones, and which these are."""
     trial = trial_of(record, net)
-    sets = {}
-    for size, error in zip(trial["set_sizes"], trial["errors_sets"], strict=True):
-        sets.setdefault(size, []).append(error)
-    names = ("error", "errors", "errors_above", "error_all_idle", "idle")
     limit = select(record["summary"], row="definitions")["idle_below"]
-    return {**{name: trial[name] for name in names}, "sets": sets, "limit": limit}
+    return {**{name: trial[name] for name in ("error", "error_all_idle", "idle")}, "limit": limit}
+
+
+def measured_part(record: dict) -> dict:
+    """What explorer/measure.py measured: wrong[i][j - i], training images that are wrong with blocks
+    i to j closed, counted from 0; the training error with b_T shifted; decided[k], test images
+    whose answer is decided after block k."""
+    numbers = record["trials"]
+    shifts = [{name: row[name] for name in ("shift", "train_error")} for row in numbers["shifts"]]
+    return {
+        "wrong": list(numbers["wrong"].values()),
+        "shifts": shifts,
+        "decided": numbers["decided"]["images"],
+        "n_train": record["settings"]["n_train"],
+        "n_test": record["settings"]["n_test"],
+    }
 
 
 def run_part(record: dict) -> dict:
@@ -212,15 +250,16 @@ def colors_of(name: str) -> str:
     return matplotlib.colormaps[name](np.arange(256), bytes=True)[:, :3].tobytes().hex()
 
 
-def data_of(net: DeepNet, logits: np.ndarray, mnist, gates: dict, lesion: dict, run: dict) -> dict:
+def data_of(net: DeepNet, logits: np.ndarray, mnist, records: dict) -> dict:
     """The page's data, without those of the net itself."""
     images = select_images(logits, mnist.y_test)
-    maps = trial_of(gates, net)["maps"]
+    maps = trial_of(records["gates"], net)["maps"]
     return {
         "images": {"list": images, "pixels": base64_of(mnist.x_test[[index for index, *_ in images]])},
         "gates": {name: maps[name] for name in ("mean_T", "class_minus_mean")},
-        "lesion": lesion_part(lesion, net),
-        "run": run_part(run),
+        "lesion": lesion_part(records["lesion"], net),
+        "measured": measured_part(records["explorer"]),
+        "run": run_part(records["run"]),
         "colors": {name: colors_of(name) for name in ("viridis", "RdBu_r")},
     }
 
@@ -229,7 +268,7 @@ def page(data: dict) -> str:
     """The page with these data: each /*{NAME}*/ is replaced by the part of that name."""
     text = (PARTS / "page.html").read_text(encoding="utf-8")
     parts = {}
-    for name in ("page.css", "net.js", "page.js", "maps.js"):
+    for name in PAGE_PARTS:
         parts[name] = (PARTS / name).read_text(encoding="utf-8")
     parts |= COLOR
     data_as_json = json.dumps(data, separators=(",", ":"), allow_nan=False)
@@ -244,14 +283,16 @@ def write_page(out: Path, save) -> None:
         raise InputError(f"--out {out} does not end in .html")
     mnist = load_page_mnist()
     net = load_page_net(ROOT / NET, mnist)
-    records = [
-        checked_results("gates", mnist),
-        checked_results("lesion", mnist),
-        checked("run", load_record(RUN)),
-    ]
+    records = {
+        "gates": checked_results("gates", mnist),
+        "lesion": checked_results("lesion", mnist),
+        "explorer": checked_measurement(mnist),
+        "run": checked("run", load_record(RUN)),
+    }
     of_net, logits = net_part(net, mnist)
-    with drawing("results/gates.json, results/lesion.json or run.json", "the page is"):
-        text = page({"net": of_net} | data_of(net, logits, mnist, *records))
+    files = "results/gates.json, results/lesion.json, results/explorer.json or run.json"
+    with drawing(files, "the page is"):
+        text = page({"net": of_net} | data_of(net, logits, mnist, records))
     save({out: text.encode()})
     print(f"wrote {out}: {len(text.encode()) / 1e6:.2f} MB", flush=True)
 

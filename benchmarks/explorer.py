@@ -1,12 +1,14 @@
-"""How long does the explorer take to answer?  In headless Chromium, from a change to the frame that shows its answer.
+"""How long does the explorer take from a change to the frame that shows its answer, in Chromium?
 
     python -m benchmarks.explorer        -> results/benchmark_explorer.json
 
-Two changes take turns: a lesion closes or opens a block, and a stroke is drawn.  `to_frame` ends
-when the next frame is drawn, with the effect of every block in it.  It includes waiting for the
-screen, 17 ms at most.  `computed` is the time that the page shows beside its answer.  effects() is
-timed alone.  Warm-up is discarded; the numbers are medians over the rounds, with quartiles beside
-them.
+Three changes take turns: a lesion closes or opens a block, a stroke is drawn, and b_T is shifted.
+`to_frame` ends when the next frame is drawn, which shows the answer and the maps of gates, states
+and answers so far.  `to_effects` ends when the frame is drawn that shows what the page's worker
+computes: the effect of closing each block, and the way back.  Both include waiting for the screen,
+17 ms at most.  `effects` is what the worker computes, timed in the page itself: each frame would
+come so much later without a worker.  Warm-up is discarded; the numbers are medians over the rounds,
+with quartiles beside them.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import os
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from benchmarks.report import Report, arguments, end, summarise
 from explorer import screenshots
+from explorer.screenshots import SETTLED
 from plumbing.commands import number
 from plumbing.files import InputError
 
@@ -24,26 +27,42 @@ BLOCK = 24  # closed and opened in turn, counted from 0
 CHANGES = {
     "lesion": f"closeBlocks([{BLOCK}], !shown.closed.has({BLOCK}))",
     "stroke": "stroke(60 + 160 * Math.random(), 60 + 160 * Math.random())",
+    "shift": "shiftBy(shown.shift ? 0 : -2)",
 }
-NAMES = ("lesion_to_frame", "lesion_computed", "stroke_to_frame", "stroke_computed", "effects")
-TO_THE_FRAME = """
+NAMES = (
+    "lesion_to_frame", "lesion_to_effects",
+    "stroke_to_frame", "stroke_to_effects",
+    "shift_to_frame", "shift_to_effects",
+    "effects",
+)  # fmt: skip
+TO_THE_FRAMES = """
 const done = arguments[0], start = performance.now();
+const tell = (told) => told(performance.now() - start);
+const drawn = (told) => requestAnimationFrame(() => setTimeout(() => tell(told)));
+const found = new Promise((told) => {
+  document.addEventListener("found", () => drawn(told), { once: true });
+});
 %s;
-const computed = Number($("took").dataset.ms);
-requestAnimationFrame(() => setTimeout(() => done([performance.now() - start, computed])));
+Promise.all([new Promise(drawn), found]).then(done);
 """
-EFFECTS = "const start = performance.now(); effects(); return performance.now() - start"
+EFFECTS = """
+const start = performance.now();
+net.effects(now, shown.closed, shown.shift);
+net.backward(now, answerOf(now));
+return performance.now() - start;
+"""
 
 
 def measure(driver, rounds: int) -> dict:
     """{what: [milliseconds, one for each round]} of the page that the driver has open."""
     times = {name: [] for name in NAMES}
-    driver.execute_script("only([]); startDrawing()")
+    driver.execute_script("shown.shift = 0; only([]); startDrawing()")
+    driver.execute_async_script(SETTLED)
     for _ in range(rounds + WARM_UP):
         for change, script in CHANGES.items():
-            frame, computed = driver.execute_async_script(TO_THE_FRAME % script)
+            frame, effects = driver.execute_async_script(TO_THE_FRAMES % script)
             times[f"{change}_to_frame"].append(frame)
-            times[f"{change}_computed"].append(computed)
+            times[f"{change}_to_effects"].append(effects)
         times["effects"].append(driver.execute_script(EFFECTS))
     return {name: values[WARM_UP:] for name, values in times.items()}
 
@@ -60,9 +79,11 @@ def main(argv=None) -> int:
     report = Report(parser, args)
     if screenshots.missing():
         raise InputError(f"there is no {screenshots.missing()}")
-    settings = {"rounds": args.rounds, "cores": os.cpu_count(), "load_average_before": load_average()}
+    settings = {"rounds": args.rounds, "cores": os.cpu_count()}
+    settings["load_average_before"] = load_average()
     with screenshots.browser() as driver:
-        settings["browser"] = f"{driver.capabilities['browserName']} {driver.capabilities['browserVersion']}"
+        browser = driver.capabilities
+        settings["browser"] = f"{browser['browserName']} {browser['browserVersion']}"
         times = measure(driver, args.rounds)
     trials = {}
     summary = {}
@@ -70,7 +91,7 @@ def main(argv=None) -> int:
         trials[name] = summarise([value / 1000 for value in milliseconds])
         summary[f"{name}_ms"] = trials[name]["median_ms"]
         low, high = trials[name]["quartiles_ms"]
-        print(f"{name:16}{trials[name]['median_ms']:7.1f} ms  {low:6.1f} {high:6.1f}")
+        print(f"{name:18}{trials[name]['median_ms']:7.1f} ms  {low:6.1f} {high:6.1f}")
     return report.save(settings, summary, trials)
 
 

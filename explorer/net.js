@@ -28,6 +28,18 @@ function affine(W, start, stride, x, rows, b) {
   return out;
 }
 
+/* out[j] = sum_i W[i, j] d[i]: W transposed, times d; W's rows begin at `start`, `stride` apart. */
+function back(W, start, stride, d, columns) {
+  const out = new Float64Array(columns);
+  for (let i = 0; i < d.length; i++) {
+    const row = start + i * stride;
+    for (let j = 0; j < columns; j++) out[j] += W[row + j] * d[i];
+  }
+  return out;
+}
+
+const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
+
 const sigmoid = (z) => 1 / (1 + Math.exp(-z));
 
 function softmax(logits) {
@@ -53,11 +65,18 @@ class Net {
     return affine(this.parameters, 0, this.d_in, x, this.hidden, this.hidden * this.d_in).map(Math.tanh);
   }
 
-  /* H and T of a block, counted from 0, for its input x:  H = tanh(W_H x + b_H),  T = sigmoid(W_T x + b_T). */
-  block(layer, x) {
-    const start = this.blocks + layer * this.blockSize;
-    const z = affine(this.parameters, start, this.hidden + 1, x, 2 * this.hidden);
-    return { H: z.subarray(0, this.hidden).map(Math.tanh), T: z.subarray(this.hidden).map(sigmoid) };
+  /* H and T of a block, counted from 0, for its input x, with `shift` added to b_T:
+     H = tanh(W_H x + b_H),  T = sigmoid(W_T x + b_T + shift). */
+  block(layer, x, shift) {
+    const z = affine(this.parameters, this.start(layer), this.hidden + 1, x, 2 * this.hidden);
+    const H = z.subarray(0, this.hidden).map(Math.tanh);
+    const T = z.subarray(this.hidden).map((z_T) => sigmoid(z_T + shift));
+    return { H, T };
+  }
+
+  /* Where the parameters of a block begin. */
+  start(layer) {
+    return this.blocks + layer * this.blockSize;
   }
 
   /* The last layer, applied to any state: logits (d_out,). */
@@ -67,28 +86,77 @@ class Net {
 
   /* y = H T + x (1 - T); a closed block has T = 0.  `closed` has the blocks, counted from 0.
      states[0] is the first layer's, states[l] that after block l, counted from 1. */
-  run(pixels, closed = new Set()) {
-    const states = [this.first(pixels)], T = [], H = [];
+  run(pixels, closed = new Set(), shift = 0) {
+    const states = [this.first(pixels)];
+    const T = [];
+    const H = [];
     for (let layer = 0; layer < this.depth; layer++) {
-      const x = states[layer], gate = this.block(layer, x);
+      const x = states[layer];
+      const gate = this.block(layer, x, shift);
       if (closed.has(layer)) gate.T.fill(0);
       H.push(gate.H);
       T.push(gate.T);
-      states.push(x.map((carried, i) => carried + gate.T[i] * (gate.H[i] - carried)));
+      states.push(mixed(gate, x));
     }
     const answers = states.map((state) => softmax(this.logits(state)));
     return { states, T, H, answers, logits: this.logits(states[this.depth]) };
   }
 
   /* From a state on through the blocks from `from` to the last: logits (d_out,). */
-  through(state, from, closed) {
+  through(state, from, closed, shift) {
     for (let layer = from; layer < this.depth; layer++) {
-      if (closed.has(layer)) continue;
-      const { H, T } = this.block(layer, state);
-      state = state.map((carried, i) => carried + T[i] * (H[i] - carried));
+      if (!closed.has(layer)) state = mixed(this.block(layer, state, shift), state);
     }
     return this.logits(state);
   }
+
+  /* What closing one block more does to an image: the probabilities (d_out,) for each block, null
+     for a closed one.  `run` is that of the image. */
+  effects(run, closed, shift) {
+    return run.T.map((_, layer) => {
+      if (closed.has(layer)) return null;
+      return softmax(this.through(run.states[layer], layer + 1, closed, shift));
+    });
+  }
+
+  /* How the gradient of the loss -log p(label) comes back (eq. 9).  For each block: `above`, the
+     length of dL/dy; `below`, that of dL/dx = carried + through H + through T; and the share of
+     each of these three along dL/dx: they add up to 1.  A closed block has T = 0 and only carries. */
+  backward(run, label) {
+    const d_logits = run.answers[this.depth].map((p, digit) => p - (digit === label ? 1 : 0));
+    const stride = this.hidden + 1;
+    let dy = back(this.parameters, this.output, stride, d_logits, this.hidden);
+    const parts = [];
+    for (let layer = this.depth - 1; layer >= 0; layer--) {
+      const x = run.states[layer];
+      const H = run.H[layer];
+      const T = run.T[layer];
+      const dz_H = dy.map((d, i) => T[i] * d * (1 - H[i] ** 2));
+      const dz_T = dy.map((d, i) => (H[i] - x[i]) * d * T[i] * (1 - T[i]));
+      const W_H = this.start(layer);
+      const W_T = W_H + this.hidden * stride;
+      const carried = dy.map((d, i) => (1 - T[i]) * d);
+      const throughH = back(this.parameters, W_H, stride, dz_H, this.hidden);
+      const throughT = back(this.parameters, W_T, stride, dz_T, this.hidden);
+      const dx = carried.map((value, i) => value + throughH[i] + throughT[i]);
+      const below = dot(dx, dx);
+      const share = (part) => (below ? dot(part, dx) / below : 0);
+      parts[layer] = {
+        above: Math.sqrt(dot(dy, dy)),
+        below: Math.sqrt(below),
+        carried: share(carried),
+        H: share(throughH),
+        T: share(throughT),
+      };
+      dy = dx;
+    }
+    return parts;
+  }
+}
+
+/* y = H T + x (1 - T). */
+function mixed({ H, T }, x) {
+  return x.map((carried, i) => carried + T[i] * (H[i] - carried));
 }
 
 /* The block from which on the last layer reads the final answer out of every state; 0: already out of the first. */
@@ -118,23 +186,45 @@ function randomGates({ hidden, depth, gate_bias }, seed = 1) {
 /* A drawing (side x side, 0 to 1) as MNIST's digits were made: scaled to fit 20 x 20 pixels, its shape kept, and put
    with its centre of mass in the middle of pixel (14, 14) of 28 x 28, counted from 0.  Bytes (784,). */
 function asMnist(ink, side) {
-  let left = side, right = -1, top = side, bottom = -1, mass = 0, mx = 0, my = 0;
-  ink.forEach((value, i) => {
-    if (value < 0.02) return;
-    const x = i % side, y = Math.floor(i / side);
-    [left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)];
-    [mass, mx, my] = [mass + value, mx + value * (x + 0.5), my + value * (y + 0.5)];
-  });
-  const step = Math.max(right - left + 1, bottom - top + 1) / 20, fine = 8; // of the drawing, in a pixel's width
+  const { mass, mass_x, mass_y, extent } = measured(ink, side);
   const pixels = new Uint8Array(784);
-  for (let i = 0; i < 784 && mass; i++) {
+  if (!mass) return pixels;
+  const step = extent / 20; // of the drawing, in a pixel's width
+  const fine = 8; // a pixel is the mean over fine x fine points
+  for (let i = 0; i < 784; i++) {
     let sum = 0;
-    for (let k = 0; k < fine * fine; k++) { // the mean over a pixel
-      const x = Math.floor(mx / mass + ((i % 28) - 14.5 + ((k % fine) + 0.5) / fine) * step);
-      const y = Math.floor(my / mass + (Math.floor(i / 28) - 14.5 + (Math.floor(k / fine) + 0.5) / fine) * step);
+    for (let k = 0; k < fine * fine; k++) {
+      const x = Math.floor(mass_x + ((i % 28) - 14.5 + ((k % fine) + 0.5) / fine) * step);
+      const y = Math.floor(mass_y + (Math.floor(i / 28) - 14.5 + (Math.floor(k / fine) + 0.5) / fine) * step);
       if (x >= 0 && x < side && y >= 0 && y < side) sum += ink[y * side + x];
     }
     pixels[i] = Math.round((255 * sum) / (fine * fine));
   }
   return pixels;
+}
+
+/* The mass of a drawing, its centre (mass_x, mass_y), and the larger of its width and height. */
+function measured(ink, side) {
+  let left = side;
+  let right = -1;
+  let top = side;
+  let bottom = -1;
+  let mass = 0;
+  let sum_x = 0;
+  let sum_y = 0;
+  for (let y = 0; y < side; y++) {
+    for (let x = 0; x < side; x++) {
+      const value = ink[y * side + x];
+      if (value < 0.02) continue;
+      left = Math.min(left, x);
+      right = Math.max(right, x);
+      top = Math.min(top, y);
+      bottom = Math.max(bottom, y);
+      mass += value;
+      sum_x += value * (x + 0.5);
+      sum_y += value * (y + 0.5);
+    }
+  }
+  const extent = Math.max(right - left + 1, bottom - top + 1);
+  return { mass, mass_x: sum_x / mass, mass_y: sum_y / mass, extent };
 }

@@ -1,52 +1,48 @@
-/* The image, its answer, and the blocks that are closed; maps.js draws them. */
+/* What is shown, its answer, and what is changed in the net; maps.js draws the maps. */
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
-const net = new Net(DATA.net, fromFloat16(bytesOf(DATA.net.parameters)));
+const PARAMETERS = fromFloat16(bytesOf(DATA.net.parameters));
+const net = new Net(DATA.net, PARAMETERS);
 const randomT = randomGates(DATA.net);
 const $ = (id) => document.getElementById(id);
 
-const shown = { pixels: null, label: null, about: "", closed: new Set(), block: 1, unit: 1, compare: "one" };
+const shown = { pixels: null, label: null, about: "", closed: new Set(), shift: 0, block: 1, unit: 1, compare: "one" };
 let now = null; // net.run() of it
-let whole = null; // the same with no block closed
+let whole = null; // the same with no block closed and b_T not shifted
+let wholeOf = null; // the pixels that `whole` is of
 
 const percent = (share) => {
-  if (share > 0.99995) return "over 99.99 %";
+  if (share > 0.99995) return "over 99.99\u00a0%";
   const digits = share >= 0.9995 || share < 0.0005 ? 2 : 1;
-  return `${(100 * share).toFixed(digits)} %`;
+  return `${(100 * share).toFixed(digits)}\u00a0%`;
 };
-const small = (share) => `${Number((100 * share).toPrecision(2))} %`;
+const small = (share) => `${Number((100 * share).toPrecision(2))}\u00a0%`;
 const signed = (value, digits = 2) => value.toFixed(digits).replace("-", "\u2212");
-const named = (closed) => { // "1, 3, 15 to 45", counted from 1
-  const blocks = [...closed].sort((a, b) => a - b).map((layer) => layer + 1), parts = [];
-  for (const block of blocks) {
+const plus = (value, digits = 2) => (value > 0 ? "+" : "") + signed(value, digits);
+const range = (from, to) => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
+
+/* "1, 3, 15 to 45": the closed blocks, counted from 1. */
+function named(closed) {
+  const parts = [];
+  for (const block of [...closed].sort((a, b) => a - b).map((layer) => layer + 1)) {
     const last = parts[parts.length - 1];
-    if (last && last[1] === block - 1) last[1] = block;
-    else parts.push([block, block]);
+    if (last && last.to === block - 1) last.to = block;
+    else parts.push({ from: block, to: block });
   }
-  return parts.map(([a, b]) => (a === b ? `${a}` : b === a + 1 ? `${a}, ${b}` : `${a} to ${b}`)).join(", ");
-};
-const set = (id, text) => {
-  if ($(id).textContent !== text) $(id).textContent = text; // or it would be read aloud again
-};
+  const texts = parts.map(({ from, to }) => {
+    if (from === to) return `${from}`;
+    return to === from + 1 ? `${from}, ${to}` : `${from} to ${to}`;
+  });
+  return texts.join(", ");
+}
 
-/* ---- The image ---- */
+function set(id, text) {
+  if ($(id).textContent !== text) $(id).textContent = text;
+}
 
-const SIDE = 280; // of the drawing
-const ink = Object.assign(document.createElement("canvas"), { width: SIDE, height: SIDE });
-const pen = { x: SIDE / 2, y: SIDE / 2, down: false, at: null, keys: false };
-const drawn = ink.getContext("2d", { willReadFrequently: true });
-
-const bytes = bytesOf(DATA.images.pixels), imageOf = (k) => bytes.subarray(784 * k, 784 * (k + 1));
-
-/* 28 x 28 bytes into a canvas, white on black as in MNIST. */
-function paintDigit(canvas, pixels) {
-  const image = new ImageData(28, 28);
-  pixels.forEach((grey, i) => image.data.set([grey, grey, grey, 255], 4 * i));
-  const own = Object.assign(document.createElement("canvas"), { width: 28, height: 28 });
-  own.getContext("2d").putImageData(image, 0, 0);
-  const ctx = canvas.getContext("2d");
-  ctx.imageSmoothingEnabled = false;
-  ctx.drawImage(own, 0, 0, canvas.width, canvas.height);
+/* Has a screen reader say what changed: once a change, when the pointer or the key is let go. */
+function say(text = `${$("says").textContent}. ${$("closed").textContent}`) {
+  set("said", text);
 }
 
 function button(text, action, parent, pressed) {
@@ -60,131 +56,42 @@ function button(text, action, parent, pressed) {
 }
 
 function pressOnly(parent, one) {
-  for (const each of parent.querySelectorAll("button")) each.setAttribute("aria-pressed", each === one);
-}
-
-function offer(digit) {
-  pressOnly($("digits"), $("digits").children[digit]);
-  $("thumbs").replaceChildren();
-  for (const kind of ["right", "doubtful", "wrong"]) {
-    const row = document.createElement("div"), title = document.createElement("span");
-    title.textContent = kind;
-    row.append(title);
-    DATA.images.list.forEach(([index, label, of_kind], k) => {
-      if (label !== digit || of_kind !== kind) return;
-      const thumb = Object.assign(document.createElement("canvas"), { width: 28, height: 28 });
-      paintDigit(thumb, imageOf(k));
-      const made = button(thumb, () => choose(k), row, false);
-      made.setAttribute("aria-label", `test image ${index}, a ${label}, ${kind}`);
-      made.dataset.image = k;
-    });
-    $("thumbs").append(row);
-  }
-  choose(DATA.images.list.findIndex(([, label, of_kind]) => label === digit && of_kind === "doubtful"));
-}
-
-function choose(k) {
-  const [index, label, kind] = DATA.images.list[k];
-  pressOnly($("thumbs"), $("thumbs").querySelector(`[data-image="${k}"]`));
-  Object.assign(shown, { pixels: imageOf(k), label, about: `Test image ${index}, labelled ${label}: ${kind}.` });
-  pen.at = null;
-  paintDigit($("picture"), shown.pixels);
-  $("seen").hidden = true;
-  look();
-}
-
-function startDrawing() {
-  drawn.clearRect(0, 0, SIDE, SIDE);
-  pressOnly($("thumbs"), null);
-  Object.assign(shown, { pixels: new Uint8Array(784), label: null, about: "The net sees:" });
-  Object.assign(pen, { x: SIDE / 2, y: SIDE / 2, down: false, at: null });
-  $("seen").hidden = false;
-  showInk();
-  look();
-}
-
-/* A stroke to (x, y), in the drawing's own units. */
-function stroke(x, y) {
-  const start = performance.now(), from = pen.at || [x, y];
-  Object.assign(drawn, { lineWidth: 24, lineCap: "round", lineJoin: "round", strokeStyle: "white" });
-  drawn.beginPath();
-  drawn.moveTo(...from);
-  drawn.lineTo(x, y + 0.01); // a point is drawn, too
-  drawn.stroke();
-  pen.at = [x, y];
-  const alpha = drawn.getImageData(0, 0, SIDE, SIDE).data;
-  shown.pixels = asMnist(Float32Array.from({ length: SIDE * SIDE }, (_, i) => alpha[4 * i + 3] / 255), SIDE);
-  showInk();
-  look(start);
-}
-
-function showInk() {
-  const canvas = $("picture"), ctx = canvas.getContext("2d"), scale = canvas.width / SIDE;
-  ctx.fillStyle = "black";
-  ctx.fillRect(0, 0, canvas.width, canvas.height);
-  ctx.imageSmoothingEnabled = true;
-  ctx.drawImage(ink, 0, 0, canvas.width, canvas.height);
-  paintDigit($("seen"), shown.pixels);
-  if (!pen.keys) return;
-  ctx.strokeStyle = pen.down ? css("mark") : "#999999"; // where the arrow keys would draw
-  ctx.strokeRect(pen.x * scale - 4, pen.y * scale - 4, 8, 8);
-}
-
-function listenToThePen() {
-  const canvas = $("picture");
-  const place = (event) => {
-    const box = canvas.getBoundingClientRect();
-    return [(SIDE * (event.clientX - box.left)) / box.width, (SIDE * (event.clientY - box.top)) / box.height];
-  };
-  canvas.addEventListener("pointerdown", (event) => {
-    if (event.button) return;
-    canvas.setPointerCapture(event.pointerId);
-    if (shown.label !== null) startDrawing();
-    [pen.at, pen.keys] = [null, false];
-    stroke(...place(event));
-  });
-  canvas.addEventListener("pointermove", (event) => pen.at && event.buttons && stroke(...place(event)));
-  canvas.addEventListener("pointerup", () => (pen.at = null));
-  const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-  canvas.addEventListener("keydown", (event) => {
-    const step = steps[event.key];
-    if (!step && event.key !== " ") return;
-    event.preventDefault();
-    pen.keys = true;
-    if (shown.label !== null) startDrawing();
-    if (!step) [pen.down, pen.at] = [!pen.down, null];
-    else [pen.x, pen.y] = [pen.x, pen.y].map((at, i) => Math.min(SIDE, Math.max(0, at + 10 * step[i])));
-    if (pen.down) stroke(pen.x, pen.y);
-    showInk();
-  });
-  $("clear").addEventListener("click", startDrawing);
+  for (const other of parent.querySelectorAll("button")) other.setAttribute("aria-pressed", other === one);
 }
 
 /* ---- The answer ---- */
 
-let waiting = 0;
-
-/* Computes and shows everything for the image and the closed blocks; began at `start`. */
+/* Computes and shows the answer and the maps; began at `start`.  The worker sends the rest. */
 function look(start = performance.now()) {
-  whole = net.run(shown.pixels);
-  now = shown.closed.size ? net.run(shown.pixels, shown.closed) : whole;
+  if (wholeOf !== shown.pixels) {
+    whole = net.run(shown.pixels);
+    wholeOf = shown.pixels;
+  }
+  const changed = shown.closed.size || shown.shift;
+  now = changed ? net.run(shown.pixels, shown.closed, shown.shift) : whole;
   showAnswer();
   redraw();
+  ask();
   const took = performance.now() - start;
-  set("took", `Computed and drawn in ${took < 10 ? took.toFixed(1) : took.toFixed(0)} ms.`);
-  $("took").dataset.ms = took;
-  cancelAnimationFrame(waiting);
-  waiting = requestAnimationFrame(showEffects);
+  set("took", `The last answer was computed and drawn in ${took.toFixed(took < 10 ? 1 : 0)} ms.`);
 }
 
 const answerOf = (run) => argmax(run.answers[net.depth]);
+const digitShown = () => (shown.label === null ? answerOf(now) : shown.label);
+
+/* "7 (99.9 %)". */
+function inShort(run) {
+  const answer = answerOf(run);
+  return `${answer} (${percent(run.answers[net.depth][answer])})`;
+}
 
 function showAnswer() {
-  const shares = now.answers[net.depth], answer = answerOf(now), before = answerOf(whole);
-  const label = shown.label === null ? "" : shown.label === answer ? ", right" : ", wrong";
-  const changed = answer === before ? "" : ` (whole net: ${before})`;
+  const shares = now.answers[net.depth];
+  const answer = answerOf(now);
+  let verdict = "";
+  if (shown.label !== null) verdict = shown.label === answer ? ", right" : ", wrong";
   const empty = shown.pixels.some((grey) => grey) ? "" : "Nothing drawn: ";
-  set("says", `${empty}${answer}, ${percent(shares[answer])} sure${label}${changed}`);
+  set("says", `${empty}${answer}, ${percent(shares[answer])} sure${verdict}`);
   set("about", shown.about);
   [...$("bars").children].forEach((bar, digit) => {
     bar.firstChild.style.setProperty("--share", `${100 * shares[digit]}%`);
@@ -192,13 +99,41 @@ function showAnswer() {
     bar.classList.toggle("first", digit === answer);
   });
   $("bars").setAttribute("aria-label", shares.map((share, digit) => `${digit}: ${percent(share)}`).join(", "));
-  const decided = decidedAt(now.answers);
-  const where = decided ? `after block ${decided}` : "already after the plain first layer";
-  set("decided", `Decided ${where}: from there on it reads ${answer}.`);
-  set("closed", aboutClosed());
+  set("closed", now === whole ? aboutClosed() : `Answer ${changeOfAnswer()}. ${aboutClosed()}`);
+  showDecided();
   const k = lastOpen();
   set("above-value", k === null ? "" : `${k}`);
   $("above").value = k === null ? net.depth : k;
+  $("shift").value = shown.shift;
+  set("shift-value", plus(shown.shift));
+}
+
+/* What the changes to the net do to the answer: said beside whatever is pressed. */
+function changeOfAnswer() {
+  const before = inShort(whole);
+  const after = inShort(now);
+  return before === after ? `still ${after}` : `${before} \u2192 ${after}`;
+}
+
+function showDecided() {
+  const decided = decidedAt(now.answers);
+  const { decided: images, n_test: n } = DATA.measured;
+  const earlier = images.slice(0, decided).reduce((a, b) => a + b, 0);
+  set("decided", decided ? `decided: block ${decided}` : "decided at once");
+  const where = decided ? `after block ${decided}` : "already after the plain first layer";
+  const changed = now === whole ? "" : ", with the whole net";
+  set("decided-note", `Decided ${where}: from there on it reads ${answerOf(now)}. So are ${percent(images[decided] / n)} ` +
+    `of all ${n} test images${changed}; ${percent(earlier / n)} are decided earlier, half of them by block ${median(images)}.`);
+}
+
+/* The block by which half of the images are decided; counts[k] of them are decided after block k. */
+function median(counts) {
+  const half = counts.reduce((a, b) => a + b) / 2;
+  let sum = 0;
+  return counts.findIndex((count) => {
+    sum += count;
+    return sum >= half;
+  });
 }
 
 /* k where exactly the blocks after the k-th are closed, else null. */
@@ -207,74 +142,150 @@ function lastOpen() {
   return shown.closed.size === net.depth - k ? k : null;
 }
 
-/* What is closed, and the error on all training images where the experiment closed the same. */
-function aboutClosed() {
-  const { closed } = shown, { error, errors, errors_above, error_all_idle, idle, sets } = DATA.lesion;
-  const of_all = (value) => `error on all training images ${small(value)}, with no block closed ${small(error)}`;
-  if (!closed.size) return `No block is closed: error on all training images ${small(error)}.`;
-  const alone = closed.size > 1 && [...closed].every((layer) => idle.includes(layer + 1)) ? ", each idle alone" : "";
-  const text = `Closed: ${closed.size === 1 ? "block" : `${closed.size} blocks,`} ${named(closed)}${alone}.`;
-  if (closed.size === 1) return `${text} Measured: ${of_all(errors[Math.min(...closed)])}.`;
-  if (lastOpen() !== null) return `${text} Measured: ${of_all(errors_above[lastOpen()])}.`;
-  if (alone && closed.size === idle.length) return `${text} Measured, all together: ${of_all(error_all_idle)}.`;
-  const near = Object.keys(sets).map(Number).reduce((a, b) =>
-    Math.abs(b - closed.size) < Math.abs(a - closed.size) ? b : a);
-  const [least, most] = [Math.min, Math.max].map((extreme) => small(extreme(...sets[near])));
-  return `${text} This set was not measured; of ${near} blocks drawn at random: ${least} to ${most} of the training ` +
-    "images wrong.";
+/* The measured training error with blocks `first` to `last` closed, counted from 0. */
+function errorOfRange(first, last) {
+  const { wrong, n_train } = DATA.measured;
+  return wrong[first][last - first] / n_train;
 }
 
-/* ---- Lesions ---- */
+/* The measured training error of the net as it is changed; null if it was not measured. */
+function errorNow() {
+  const { closed, shift } = shown;
+  const { error, error_all_idle, idle } = DATA.lesion;
+  if (shift && closed.size) return null;
+  if (shift) return DATA.measured.shifts.find((row) => row.shift === shift).train_error;
+  if (!closed.size) return error;
+  const first = Math.min(...closed);
+  const last = Math.max(...closed);
+  if (last - first + 1 === closed.size) return errorOfRange(first, last);
+  const all_idle = closed.size === idle.length && idle.every((block) => closed.has(block - 1));
+  return all_idle ? error_all_idle : null;
+}
+
+/* What is closed and shifted, and the training error that was measured so. */
+function aboutClosed() {
+  const { closed, shift } = shown;
+  const whole_error = small(DATA.lesion.error);
+  const parts = [];
+  if (closed.size) {
+    const idle = [...closed].every((layer) => DATA.lesion.idle.includes(layer + 1));
+    const blocks = closed.size === 1 ? "block" : `${closed.size} blocks,`;
+    parts.push(`Closed: ${blocks} ${named(closed)}${idle && closed.size > 1 ? ", each idle alone" : ""}`);
+  }
+  if (shift) parts.push(`b_T shifted by ${plus(shift)}`);
+  if (!parts.length) return `All open, training error ${whole_error}.`;
+  const error = errorNow();
+  const measured = error === null ? "not measured so" : `${small(error)}, with all open ${whole_error}`;
+  return `${parts.join("; ")}. Training error: ${measured}.`;
+}
+
+/* ---- Changes to the net ---- */
 
 function closeBlocks(layers, closing = true) {
-  for (const layer of layers) closing ? shown.closed.add(layer) : shown.closed.delete(layer);
+  for (const layer of layers) {
+    if (closing) shown.closed.add(layer);
+    else shown.closed.delete(layer);
+  }
   look();
 }
-
-const range = (from, to) => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
 
 function only(layers) {
   shown.closed = new Set(layers);
   look();
 }
 
+function shiftBy(shift) {
+  shown.shift = shift;
+  look();
+}
+
 function listenToLesions() {
   const ends = () => ["from", "to"].map((id) => Number($(id).value) - 1).sort((a, b) => a - b);
-  $("above").max = $("from").max = $("to").max = net.depth;
+  for (const id of ["above", "from", "to"]) $(id).max = net.depth;
   $("above").addEventListener("input", () => only(range(Number($("above").value), net.depth - 1)));
   $("range").addEventListener("submit", (event) => { // of whole numbers from 1 to depth: the browser sees to it
     event.preventDefault();
     closeBlocks(range(...ends()));
+    say();
   });
-  $("close-idle").textContent = `Close all idle ones (${DATA.lesion.idle.length})`;
-  $("close-idle").addEventListener("click", () => only(DATA.lesion.idle.map((number) => number - 1)));
-  $("open").addEventListener("click", () => only([]));
+  $("close-idle").textContent = `Close the ${DATA.lesion.idle.length} idle`;
+  $("close-idle").addEventListener("click", () => {
+    only(DATA.lesion.idle.map((block) => block - 1));
+    say();
+  });
+  $("open").addEventListener("click", () => {
+    shown.shift = 0;
+    only([]);
+    say();
+  });
+  const shifts = DATA.measured.shifts.map((row) => row.shift);
+  Object.assign($("shift"), { min: shifts[0], max: shifts[shifts.length - 1], step: shifts[1] - shifts[0], value: 0 });
+  $("shift").addEventListener("input", () => shiftBy(Number($("shift").value)));
+  for (const id of ["above", "shift"]) $(id).addEventListener("change", () => say());
 }
 
-/* What one more closed block does to this image: the probabilities (d_out,) for each block, null for a closed one. */
-function effects() {
-  return now.T.map((_, layer) =>
-    shown.closed.has(layer) ? null : softmax(net.through(now.states[layer], layer + 1, shown.closed)));
+/* ---- The worker ---- */
+
+const worker = new Worker(URL.createObjectURL(new Blob([$("net").textContent, $("worker").textContent])));
+let asked = 0; // the newest question
+let answering = 0; // the one that the worker is at, 0: none
+let found = null; // the worker's last answer
+
+function ask() {
+  asked += 1;
+  if (!answering) post();
 }
 
-let each = []; // of effects()
+function post() {
+  answering = asked;
+  const { pixels, closed, shift, label } = shown;
+  worker.postMessage({ id: asked, pixels, closed, shift, label });
+}
 
-function showEffects() {
-  each = effects();
+function listenToTheWorker() {
+  worker.postMessage({ net: DATA.net, parameters: PARAMETERS });
+  worker.addEventListener("message", ({ data }) => {
+    if (data.id !== asked) return post(); // something changed meanwhile
+    answering = 0;
+    found = data;
+    showFound();
+  });
+}
+
+/* Draws what the worker found. */
+function showFound() {
   plots.effect.draw();
-  const digit = answerOf(now), before = now.answers[net.depth][digit];
-  const moved = each.flatMap((shares, layer) => (shares ? [[shares[digit] - before, layer, argmax(shares)]] : []));
-  moved.sort((a, b) => Math.abs(b[0]) - Math.abs(a[0]));
-  const much = moved.filter(([change]) => Math.abs(change) >= 0.01).slice(0, 3);
-  const texts = much.map(([change, layer, says]) =>
-    `${layer + 1}\u00a0(${change > 0 ? "+" : ""}${signed(100 * change, 0)}${says === digit ? "" : `\u00a0\u2192\u00a0${says}`})`);
-  const none = moved.length ? `Closing any one block moves P(${digit}) by less than a point.` : "No block is open.";
-  set("matter", texts.length ? `Blocks that move P(${digit}) most, in points: ${texts.join(", ")}.` : none);
+  plots.back.draw();
+  showMatter();
+  showWayBack();
+  document.dispatchEvent(new Event("found"));
+}
+
+/* Which blocks move the answer's probability most. */
+function showMatter() {
+  const { digit, before, effects } = found;
+  const moved = [];
+  effects.forEach((shares, layer) => {
+    if (shares) moved.push({ block: layer + 1, change: shares[digit] - before, says: argmax(shares) });
+  });
+  moved.sort((a, b) => Math.abs(b.change) - Math.abs(a.change));
+  const much = moved.filter(({ change }) => Math.abs(change) >= 0.01).slice(0, 3);
+  const texts = much.map(({ block, change, says }) => {
+    const turns = says === digit ? "" : `\u00a0\u2192\u00a0${says}`;
+    return `${block}\u00a0(${plus(100 * change, 0)}${turns})`;
+  });
+  set("effect-line", `moves P(${digit})`);
+  let text = "No block is open.";
+  if (moved.length) text = `Closing any one block moves P(${digit}) by less than a point.`;
+  if (texts.length) text = `Blocks that move P(${digit}) most, in points: ${texts.join(", ")}.`;
+  set("matter", `${text}${aloneClosed()}`);
 }
 
 /* ---- Start ---- */
 
 function start() {
+  set("claim", `Each of the ${net.depth} blocks of this trained net carries most of its input along: ` +
+    `${DATA.lesion.idle.length} can be closed, one at a time, without harm.`);
   range(0, net.d_out - 1).forEach((digit) => {
     const made = button(String(digit), () => offer(digit), $("digits"), false);
     made.setAttribute("aria-label", `images of ${digit}`);
@@ -284,10 +295,13 @@ function start() {
     $("bars").append(bar);
     $("columns").append(Object.assign(document.createElement("span"), { textContent: digit }));
   });
+  listenToTheWorker();
   listenToThePen();
   listenToLesions();
   listenToMaps();
+  listenToTheUnit();
   listenToEpochs();
   set("held", DATA.net.about);
   offer(7);
+  set("said", ""); // nothing has changed yet
 }

@@ -213,6 +213,7 @@ LONG = [  # parsed, not run
     "python conv_highway_networks.py --net nineteen-layers --protocol paper --stop-after 103",
     "python straightforward.py",
     "python make_highway_explorer.py",  # run by tests/test_explorer.py
+    "python explorer/measure.py",
     "python explorer/screenshots.py",
     "python make_highway_train_page.py",  # run by tests/test_train_page.py
     "python highway_networks.py --seeds 0,1,2 --data-dir /usr/share/datasets/fashion-mnist --out run_fashion.json",

@@ -4,9 +4,11 @@ import base64
 import copy
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from browser import browser_only, together, violations
 from conftest import ROOT, write_data_set
 from test_docs import COMMANDS, READ, slug
 
@@ -14,14 +16,12 @@ import highway_networks as hn
 import make_highway_explorer as explorer
 from benchmarks import explorer as benchmark
 from experiments import lesion
-from explorer import screenshots
+from explorer import measure, screenshots
+from plumbing.records import select
 from training import layer_by_layer
 
 PAGE = screenshots.PAGE.read_text(encoding="utf-8")
 DATA = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', PAGE)[1])
-NO_BROWSER = screenshots.missing()
-browser_only = pytest.mark.skipif(bool(NO_BROWSER), reason=f"there is no {NO_BROWSER}")
-together = pytest.mark.xdist_group("one browser")
 
 
 @pytest.fixture(scope="module")
@@ -53,14 +53,20 @@ def test_the_page_is_what_the_program_writes(tmp_path, mnist, monkeypatch, capsy
 
 
 def test_it_needs_nothing_else():
-    assert re.findall(r"https?:|\bsrc\s*=|@import|url\(|fetch\(|/\*\{", PAGE) == []
+    assert re.findall(r"https?:|\bsrc\s*=|@import|url\((?!#)|fetch\(|/\*\{", PAGE) == []
 
 
 def test_its_links_and_commands_are_there():
-    links = re.findall(r'href="([^"]+)"', PAGE)
-    for path, _, anchor in (link.partition("#") for link in links):
+    """A browser shows a text file as it is: the link says so."""
+    for link, text in re.findall(r'href="([^"]+)">(.*?)</a>', PAGE, re.S):
+        path, _, anchor = link.partition("#")
+        if path.endswith(".html"):  # a page, which a browser shows as one
+            assert (ROOT / "docs" / path).is_file()
+            continue
         headings = re.findall(r"^#+ (.+)", (ROOT / "docs" / path).read_text(encoding="utf-8"), re.M)
         assert not anchor or anchor in map(slug, headings)
+        assert path in text
+        assert "(text file)" in text or "(a text file)" in text
     named = re.findall(r"<code>(python .*?)</code>", PAGE)
     for command in named:
         assert any(command == known or known.startswith(f"{command} --data-dir") for known in COMMANDS)
@@ -225,6 +231,101 @@ def test_another_file_than_a_page_is_refused(tmp_path, capsys):
     assert "page.png does not end in .html" in capsys.readouterr().err
 
 
+# ---- What is measured of all images ----------------------------------------------------------------------------------
+
+
+MEASURED = READ("results/explorer.json")
+
+
+def test_ranges_are_closed_as_the_experiment_closes_sets(mnist):
+    net = hn.DeepNet(784, 10, 8, 5, "highway", 0, gate_bias=0.0)
+    x = hn.scale_pixels(mnist.x_train[:700], np.float32)  # more than a slice
+    y = mnist.y_train[:700]
+    wrong = measure.wrong_by_range(net, x, y)
+    pairs = [(i, j) for i in range(5) for j in range(i, 5)]
+    expected = lesion.with_closed(net, x, y, [list(range(i, j + 1)) for i, j in pairs]).wrong
+    assert [wrong[pair] for pair in pairs] == expected.tolist()
+    assert len(set(expected.tolist())) > 5
+
+
+def test_an_answer_is_decided_where_the_last_layer_reads_it_to_the_end(mnist):
+    net = hn.DeepNet(784, 10, 8, 5, "highway", 0, gate_bias=0.0)
+    x = hn.scale_pixels(mnist.x_test[:300], np.float32)
+    decided = measure.decided_at(net, x)
+    for image, block in zip(x, decided, strict=True):
+        states = [layer_by_layer.first(net, image[None])]
+        states += [y for *_, y in layer_by_layer.walk(net, states[0])]
+        answers = [int(layer_by_layer.logits(net, state).argmax()) for state in states]
+        assert set(answers[block:]) == {answers[-1]}
+        assert block == 0 or answers[block - 1] != answers[-1]
+    assert len(set(decided.tolist())) > 3
+
+
+def test_b_T_is_shifted_in_every_unit(mnist, net):
+    x = hn.pixels_for(net, mnist.x_test[:50])
+    twin = measure.shifted(net, -1.5)
+    state = layer_by_layer.first(net, x)
+    T, _ = layer_by_layer.block(net, 0, state)
+    shifted_T, _ = layer_by_layer.block(twin, 0, state)
+    np.testing.assert_allclose(np.log(shifted_T / (1 - shifted_T)), np.log(T / (1 - T)) - 1.5, atol=1e-4)
+
+
+def test_the_command_measures_and_writes(tmp_path, mnist, monkeypatch, capsys):
+    few = SimpleNamespace(
+        name="MNIST",
+        sha256=mnist.sha256,
+        x_train=mnist.x_train[:2],
+        y_train=mnist.y_train[:2],
+        x_test=mnist.x_test[:40],
+        y_test=mnist.y_test[:40],
+    )
+    monkeypatch.setattr(measure, "load_page_mnist", lambda: few)
+    monkeypatch.setattr(measure, "OUT", tmp_path / "explorer.json")
+    assert measure.main([]) == 0, capsys.readouterr().err
+    record = json.loads((tmp_path / "explorer.json").read_text(encoding="utf-8"))
+    assert record["settings"] == {"net": explorer.NET, "n_train": 2, "n_test": 40}
+    assert record.keys() == MEASURED.keys()
+    assert [row.keys() for row in record["summary"]] == [row.keys() for row in MEASURED["summary"]]
+    assert sum(record["trials"]["decided"]["images"]) == 40
+
+
+def test_the_measurement_sums_up_its_numbers():
+    assert MEASURED["summary"] == measure.summary_of(MEASURED["trials"], 60000)
+
+
+def test_what_was_measured_agrees_with_the_experiment_and_the_net():
+    """Single blocks, and all blocks above the k-th, are ranges, too."""
+    assert MEASURED["settings"] == {"net": explorer.NET, "n_train": 60000, "n_test": 10000}
+    wrong = [np.array(row) for row in MEASURED["trials"]["wrong"].values()]
+    assert sum(map(len, wrong)) == select(MEASURED["summary"], row="ranges")["ranges"] == 1225
+    trials = READ("results/lesion.json")["trials"]
+    [trial] = [t for t in trials if t["data"] == "MNIST" and t["seed"] == 1]
+    near = {"atol": 3 / 60000, "rtol": 0.01}  # the last digits depend on the processor
+    np.testing.assert_allclose([row[0] / 60000 for row in wrong], trial["errors"], **near)
+    np.testing.assert_allclose([row[-1] / 60000 for row in wrong], trial["errors_above"][:-1], **near)
+    unshifted = next(row for row in MEASURED["trials"]["shifts"] if row["shift"] == 0)
+    assert unshifted["train_error"] == pytest.approx(trial["error"], abs=3 / 60000)
+    assert unshifted["test_accuracy"] == pytest.approx(0.9693, abs=3e-4)
+    assert sum(MEASURED["trials"]["decided"]["images"]) == 10000
+
+
+def test_a_measurement_of_another_net_or_other_data_is_refused(write, monkeypatch):
+    load_results = explorer.load_results
+    for part, change, message in (
+        ("settings", {"net": "results/other.npz"}, "has net results/other.npz, not "),
+        ("env", {"data_sets": {"MNIST": "0"}}, "has MNIST's checksum 0, not "),
+    ):
+
+        def load(path, part=part, change=change):
+            record = load_results(path)
+            return record | {part: record[part] | change} if path.name == "explorer.json" else record
+
+        monkeypatch.setattr(explorer, "load_results", load)
+        error = refused(write())
+        assert message in error
+        assert "python explorer/measure.py measures anew" in error
+
+
 # ---- In a browser ----------------------------------------------------------------------------------------------------
 
 
@@ -238,7 +339,8 @@ def opened():
 def driver(opened):
     """The page as when it was opened, a doubtful 7 chosen; no test may leave an error on the console."""
     screenshots.look_as(opened, 1280, 900)
-    opened.execute_script("Object.assign(shown, { block: 1, unit: 1 }); only([]); offer(7); choose(110)")
+    opened.execute_script("Object.assign(shown, { block: 1, unit: 1, shift: 0 }); only([]); offer(7); choose(110)")
+    settle(opened)
     yield opened
     assert [entry for entry in opened.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")] == []
 
@@ -273,6 +375,51 @@ def test_the_forward_pass_is_numpy_s(driver, net, images):
 
 @browser_only
 @together
+@pytest.mark.parametrize("shift", [-4, 2])
+def test_a_shift_of_b_T_is_numpy_s(driver, net, images, shift):
+    found = of_images(driver, f"net.run(pixels, new Set(), {shift}).logits", images)
+    twin = measure.shifted(explorer.rounded(net), shift)
+    np.testing.assert_allclose(found, twin.predict(hn.pixels_for(net, images)), atol=1e-4, rtol=0)
+
+
+@browser_only
+@together
+def test_the_way_back_is_numpy_s(driver, net, images, mnist):
+    """Lengths of dL/dy of every block, and the shares of what is carried and comes through H."""
+    twin = layer_by_layer.in_dtype(explorer.rounded(net), np.float64)
+    x = hn.pixels_for(net, images[:5]).astype(np.float64)
+    script = "net.backward(net.run(pixels), 3).flatMap((p) => [p.above, p.below, p.carried, p.H, p.T])"
+    found = of_images(driver, script, images[:5]).reshape(5, 49, 5)
+    states = [layer_by_layer.first(twin, x)]
+    states += [y for *_, y in layer_by_layer.walk(twin, states[0])]
+    d_logits = softmax(layer_by_layer.logits(twin, states[-1]))
+    d_logits[:, 3] -= 1
+    dy = d_logits @ twin.W_out
+    for layer in reversed(range(49)):
+        above, below, *shares = found[:, layer].T
+        np.testing.assert_allclose(above, np.linalg.norm(dy, axis=1), rtol=1e-4)
+        dx = layer_by_layer.block_back(twin, layer, states[layer], dy)
+        np.testing.assert_allclose(below, np.linalg.norm(dx, axis=1), rtol=1e-4)
+        carried = layer_by_layer.carry(twin, layer, states[layer]) * dy
+        along = (carried * dx).sum(axis=1) / (dx * dx).sum(axis=1)
+        np.testing.assert_allclose(shares[0], along, rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(sum(shares), 1, atol=1e-5)
+        W_H = twin.W_H[layer]
+        H = np.tanh(states[layer] @ W_H.T + twin.b_H[layer])
+        T, _ = layer_by_layer.block(twin, layer, states[layer])
+        through_H = (T * dy * (1 - H**2)) @ W_H
+        along = (through_H * dx).sum(axis=1) / (dx * dx).sum(axis=1)
+        np.testing.assert_allclose(shares[1], along, rtol=1e-3, atol=1e-5)
+        dy = dx
+    closed_parts = driver.execute_script(
+        "const run = net.run(shown.pixels, new Set([20])); return net.backward(run, 3)[20]"
+    )
+    assert [closed_parts[name] for name in ("carried", "H", "T")] == [1, 0, 0]
+    assert closed_parts["above"] == closed_parts["below"]
+
+
+@browser_only
+@together
 def test_the_answer_after_every_block_is_numpy_s(driver, net, images):
     twin = explorer.rounded(net)
     states = [layer_by_layer.first(twin, hn.pixels_for(net, images[:20]))]
@@ -292,7 +439,7 @@ def move_to_row(driver, plot: str, row: int, kind="strip"):
 
     canvas = driver.find_element("css selector", f"#{plot} .{kind}")
     driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", canvas)
-    middle = driver.execute_script("return topOf(arguments[0]) + ROW / 2 - HEIGHT / 2", row)
+    middle = driver.execute_script("return topOf(arguments[0]) + rowHeight() / 2 - plotHeight() / 2", row)
     return ActionChains(driver, duration=10).move_to_element_with_offset(canvas, 0, round(middle))
 
 
@@ -309,7 +456,7 @@ def through_open(net, x, closed_blocks) -> np.ndarray:
 
 @browser_only
 @together
-def test_a_click_closes_a_block_as_the_experiment_does(driver, net, images):
+def test_a_press_on_a_number_closes_a_block_as_the_experiment_does(driver, net, images):
     move_to_row(driver, "gates", 2).click().perform()
     assert closed(driver) == [2]
     found = of_images(driver, "net.run(pixels, shown.closed).logits", images)
@@ -317,10 +464,106 @@ def test_a_click_closes_a_block_as_the_experiment_does(driver, net, images):
     x = hn.pixels_for(net, images)
     np.testing.assert_allclose(found, through_open(twin, x, [2]), atol=1e-4, rtol=0)
     assert np.abs(found - twin.predict(x)).max() > 0.1
-    measured = f"{100 * DATA['lesion']['errors'][1]:.2g} %"
-    assert measured in driver.find_element("id", "closed").text
-    move_to_row(driver, "gates", 2, "grid").click().perform()
+    assert f"Training error: {error_of(2, 2)}" in driver.find_element("id", "closed").text
+    move_to_row(driver, "gates", 2).click().perform()
     assert closed(driver) == []
+
+
+def error_of(first: int, last: int) -> str:
+    """The measured training error with these blocks closed, as the page writes it."""
+    wrong = MEASURED["trials"]["wrong"][str(first)][last - first]
+    return f"{100 * (wrong / 60000):.2g} %"
+
+
+@browser_only
+@together
+def test_where_a_block_is_closed_the_change_of_the_answer_is_said(driver):
+    """Beside the row that is pressed, and beside the buttons."""
+    before = driver.execute_script("return inShort(whole)")
+    move_to_row(driver, "states", 5).click().perform()
+    after = driver.execute_script("return inShort(now)")
+    assert before != after
+    bubble = driver.find_element("css selector", "#states .bubble")
+    assert bubble.is_displayed()
+    change = f"{before} \u2192 {after}".replace("\u00a0", " ")  # as the driver gives the text
+    assert bubble.text == change
+    row = driver.execute_script("return arguments[0].previousSibling.getBoundingClientRect().top + topOf(5)", bubble)
+    assert abs(bubble.rect["y"] - driver.execute_script("return scrollY") - row) < 30
+    assert driver.find_element("id", "closed").text.startswith(f"Answer {change}. Closed: block 5")
+
+
+@browser_only
+@together
+def test_a_click_on_a_unit_shows_its_sum(driver):
+    move_to_row(driver, "gates", 12, "grid").click().perform()
+    assert closed(driver) == []
+    block, unit = driver.execute_script("return [shown.block, shown.unit]")
+    assert block == 12
+    script = "const i = arguments[0] - 1; return [now.H[11][i], now.T[11][i], now.states[11][i], now.states[12][i]]"
+    H, T, x, y = driver.execute_script(script, unit)
+    assert y == pytest.approx(H * T + x * (1 - T))
+    text = driver.find_element("id", "sum").text.replace("\u2212", "-")
+    numbers = [float(number) for number in re.findall(r"-?\d+\.\d+", text)]
+    expected = [H, T, x, 1 - T, H * T, x * (1 - T), y]
+    np.testing.assert_allclose(numbers, expected, atol=0.0051)
+    assert text.startswith(f"Block 12, unit {unit}: y = H T + x (1 - T) = ")
+    press(driver, "toggle")
+    assert closed(driver) == [12]
+    assert driver.find_element("id", "toggle").text == "Open block 12"
+    assert "Block 12 (closed)" in driver.find_element("id", "sum").text
+    change = driver.execute_script("return changeOfAnswer()").replace("\u00a0", " ")
+    assert f"At the end: {change}." in driver.find_element("id", "after").text
+
+
+@browser_only
+@together
+def test_all_ranges_have_their_measured_error(driver):
+    """The paper's range among them."""
+    found = driver.execute_script("return range(0, 48).map((i) => range(i, 48).map((j) => errorOfRange(i, j)))")
+    assert found == [[wrong / 60000 for wrong in row] for row in MEASURED["trials"]["wrong"].values()]
+    press(driver, "close-range")
+    text = driver.find_element("id", "closed").text
+    assert f"31 blocks, 15 to 45, each idle alone. Training error: {error_of(15, 45)}, with all open" in text
+    driver.execute_script("only([0, 2])")
+    assert driver.find_element("id", "closed").text.endswith("Closed: 2 blocks, 1, 3. Training error: not measured so.")
+
+
+@browser_only
+@together
+def test_the_slider_shifts_b_T(driver):
+    rows = {row["shift"]: row for row in MEASURED["trials"]["shifts"]}
+    for shift, text in ((-4, "\u22124.00"), (2, "+2.00"), (0.25, "+0.25")):
+        driver.execute_script("$('shift').value = arguments[0]; $('shift').dispatchEvent(new Event('input'))", shift)
+        closed_text = driver.find_element("id", "closed").text
+        assert f"b_T shifted by {text}" in closed_text
+        error = 100 * rows[shift]["train_error"]
+        shown_error = float(re.search(r"Training error: ([\d.e-]+) %", closed_text)[1])
+        assert shown_error == pytest.approx(float(f"{error:.2g}"))
+        mean_T = driver.execute_script("return now.T.flatMap((row) => [...row]).reduce((a, b) => a + b) / 2450")
+        assert mean_T < 0.02 or shift > 0
+    driver.execute_script("closeBlocks([4])")
+    assert driver.find_element("id", "closed").text.endswith("Training error: not measured so.")
+    press(driver, "open")
+    assert driver.execute_script("return [shown.shift, $('shift').value]") == [0, "0"]
+
+
+@browser_only
+@together
+def test_where_answers_are_decided_is_said(driver, net, mnist):
+    """The page opens with an ordinary image; beside it stands how many are decided where it is."""
+    images = MEASURED["trials"]["decided"]["images"]
+    half = select(MEASURED["summary"], row="decided")["median_block"]
+    for digit in range(10):
+        driver.execute_script("offer(arguments[0])", digit)
+        decided = driver.execute_script("return decidedAt(now.answers)")
+        assert decided == half or digit != 7
+        assert driver.find_element("id", "says").text.endswith("right")
+        text = driver.find_element("id", "decided-note").text
+        shares = [float(share) for share in re.findall(r"([\d.]+) %", text)]
+        expected = [images[decided] / 100, sum(images[:decided]) / 100]
+        np.testing.assert_allclose(shares, expected, atol=0.051)
+        assert f"half of them by block {half}" in text
+    assert "never the early ones" in driver.find_element("css selector", "#read ~ .help").text
 
 
 @browser_only
@@ -339,14 +582,14 @@ def test_a_drag_closes_many_and_the_answer_follows(driver, net):
     assert [int(bar.text) for bar in bars] == [round(100 * share) for share in softmax(logits)[0].tolist()]
     settle(driver)
     one_more = [through_open(twin, hn.pixels_for(net, pixels), {*range(15, 46), block})[0] for block in (1, 7, 49)]
-    found = driver.execute_script("return [each[0], each[6], each[48]]")
+    found = driver.execute_script("return [found.effects[0], found.effects[6], found.effects[48]]")
     np.testing.assert_allclose(found, softmax(np.array(one_more)), atol=1e-4)
-    assert driver.execute_script("return each[20]") is None
+    assert driver.execute_script("return found.effects[20]") is None
 
 
 def settle(driver):
-    """Waits until what is drawn in the next frame is drawn."""
-    driver.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+    """Waits until what the worker computes is drawn."""
+    driver.execute_async_script(screenshots.SETTLED)
 
 
 @browser_only
@@ -361,7 +604,7 @@ def test_buttons_close_what_they_say(driver):
     assert closed(driver) == [*range(15, 46)]
     driver.execute_script("$('above').value = 10; $('above').dispatchEvent(new Event('input'))")
     assert closed(driver) == [*range(11, 50)]
-    assert f"{100 * DATA['lesion']['errors_above'][10]:.2g} %" in driver.find_element("id", "closed").text
+    assert error_of(11, 49) in driver.find_element("id", "closed").text
 
 
 @browser_only
@@ -387,19 +630,23 @@ def test_where_nothing_is_drawn_or_open_the_page_says_so(driver):
     assert driver.find_element("id", "says").text.startswith("Nothing drawn: ")
     driver.execute_script("only(range(0, 48))")
     settle(driver)
-    assert driver.find_element("id", "matter").text == "No block is open."
+    assert driver.find_element("id", "matter").text.startswith("No block is open.")
 
 
 @browser_only
 @together
-def test_the_reading_tells_what_was_measured_of_the_whole_net(driver):
-    driver.execute_script("only(range(14, 44)); shown.block = 7; read()")
-    of_all = DATA["lesion"]
-    whole = f"{100 * of_all['error']:.2g} %"
-    after = f"{100 * of_all['errors_above'][7]:.2g} %"
-    without = f"{100 * of_all['errors'][6]:.2g} %"
-    text = driver.find_element("id", "reading").text
-    assert f"whole net {whole}, read after this block {after}, with this one closed {without}." in text
+def test_the_chosen_block_s_measured_error_and_way_back_are_said(driver):
+    driver.execute_script("shown.block = 7; redraw()")
+    settle(driver)
+    whole = f"{100 * DATA['lesion']['error']:.2g} %"
+    text = driver.find_element("id", "matter").text
+    assert f"Block 7 alone closed: training error {error_of(7, 7)}, with all open {whole}." in text
+    parts = driver.execute_script("return found.back[6]")
+    shares = [round(100 * parts[name]) for name in ("carried", "H", "T")]
+    text = driver.find_element("id", "back-note").text.replace("\u2212", "-")
+    found = [int(share) for share in re.findall(r"(-?\d+) %", text)]
+    np.testing.assert_allclose(found, shares, atol=1)
+    assert text.startswith("Block 7: of dL/dx ")
 
 
 def press(driver, name: str) -> None:
@@ -408,19 +655,192 @@ def press(driver, name: str) -> None:
 
 @browser_only
 @together
-@pytest.mark.parametrize("kind", ["strip", "grid"])
-def test_a_finger_s_tap_closes_one_block_once(driver, kind):
-    canvas = driver.find_element("css selector", f"#gates .{kind}")
-    code = "arguments[0].scrollIntoView({block: 'center'}); const { left, top } = arguments[0].getBoundingClientRect();"
-    left, top = driver.execute_script(f"{code} return [left, top + topOf(25) + ROW / 2]", canvas)
-    clicked = "window.clicked = new Promise((done) => arguments[0].addEventListener('click', done, { once: true }))"
-    for expected in ([25], [], [25]):
-        driver.execute_script(clicked, canvas)
-        for kind_of_event, points in (("touchStart", [{"x": left + 9, "y": top}]), ("touchEnd", [])):
-            event = {"type": kind_of_event, "touchPoints": points}
-            driver.execute_cdp_cmd("Input.dispatchTouchEvent", event)
-        driver.execute_async_script("window.clicked.then(() => arguments[0]())")  # its click comes late
-        assert closed(driver) == expected
+def test_a_finger_closes_a_block_by_its_number_and_reads_by_the_map(driver):
+    for kind, expected in (("strip", [[25], [], [25]]), ("grid", [[25], [25]])):
+        canvas = driver.find_element("css selector", f"#gates .{kind}")
+        driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", canvas)
+        place = "const { left, top } = arguments[0].getBoundingClientRect();"
+        left, top = driver.execute_script(f"{place} return [left, top + topOf(25) + rowHeight() / 2]", canvas)
+        clicked = "window.clicked = new Promise((done) => arguments[0].addEventListener('click', done, { once: true }))"
+        for blocks in expected:
+            driver.execute_script(clicked, canvas)
+            for kind_of_event, points in (("touchStart", [{"x": left + 9, "y": top}]), ("touchEnd", [])):
+                event = {"type": kind_of_event, "touchPoints": points}
+                driver.execute_cdp_cmd("Input.dispatchTouchEvent", event)
+            driver.execute_async_script("window.clicked.then(() => arguments[0]())")  # its click comes late
+            assert closed(driver) == blocks
+    assert driver.execute_script("return shown.block") == 25
+
+
+@browser_only
+@together
+def test_what_a_finger_must_hit_is_24_pixels_high_and_wide(driver):
+    screenshots.look_as(driver, 400, 800)
+    driver.execute_script("dispatchEvent(new Event('resize'))")
+    assert driver.execute_script("return rowHeight()") >= 24
+    small = """
+    const all = [...document.querySelectorAll("button, select, input")];
+    const seen = all.filter((e) => e.getClientRects().length);
+    return seen.filter((e) => e.offsetHeight < 24 || e.offsetWidth < 24).map((e) => e.outerHTML)
+    """
+    assert driver.execute_script(small) == []
+
+
+@browser_only
+@together
+def test_on_a_phone_one_map_is_shown_at_a_time(driver):
+    screenshots.look_as(driver, 400, 800)
+    shown = "return Object.entries(plots).filter(([, p]) => p.grid.clientWidth).map(([name]) => name)"
+    assert driver.execute_script(shown) == ["gates"]
+    buttons = driver.find_elements("css selector", "#tabs button")
+    assert [button.text for button in buttons] == [
+        "Gates T",
+        "States y",
+        "Answer so far",
+        "One closed",
+        "The way back",
+    ]
+    driver.execute_script("arguments[0].click()", buttons[4])
+    assert driver.execute_script(shown) == ["back"]
+    driver.execute_script("chooseMap('gates')")
+
+
+@browser_only
+@together
+def test_what_sticks_leaves_room_where_the_window_is_low(driver):
+    """1280 x 900 at 400 % are 320 x 225: nothing sticks."""
+    stuck = """
+    const all = [...document.querySelectorAll("main *")];
+    return all.filter((e) => getComputedStyle(e).position === "sticky").length
+    """
+    screenshots.look_as(driver, 320, 225)
+    assert driver.execute_script(stuck) == 0
+    screenshots.look_as(driver, 400, 800)
+    assert driver.execute_script(stuck) == 2
+
+
+@browser_only
+@together
+def test_a_change_is_said_once_when_it_is_done(driver):
+    said = "window.said = []; new MutationObserver(() => window.said.push($('said').textContent))"
+    driver.execute_script(f"{said}.observe($('said'), {{ childList: true, characterData: true, subtree: true }})")
+    lives = "return [...document.querySelectorAll('[role=status], [aria-live], output')].map((e) => e.id)"
+    assert driver.execute_script(f"{lives}.filter((id) => !id.endsWith('-value'))") == ["said"]
+    slide = "$('shift').value = arguments[0]; $('shift').dispatchEvent(new Event(arguments[1]))"
+    for shift in (-1, -2, -3):
+        driver.execute_script(slide, shift, "input")
+    assert driver.execute_script("return window.said") == []
+    driver.execute_script(slide, -3, "change")
+    move_to_row(driver, "states", 15).click_and_hold().perform()
+    for row in (16, 18, 20):
+        move_to_row(driver, "states", row).perform()
+    assert len(driver.execute_script("return window.said")) == 1
+    move_to_row(driver, "states", 20).release().perform()
+    first, second = driver.execute_script("return window.said")
+    assert "b_T shifted by \u22123.00" in first
+    assert "6 blocks, 15 to 20" in second
+
+
+@browser_only
+@together
+def test_the_first_screen_has_one_claim_a_drawing_and_few_words(driver):
+    driver.refresh()
+    settle(driver)
+    driver.execute_script("scrollTo(0, 0)")
+    words = """
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    const words = [];
+    while (walker.nextNode()) {
+      const node = walker.currentNode;
+      const parent = node.parentNode;
+      if (parent.closest("script, style, noscript, #said, option:not(:checked)")) continue;
+      const range = document.createRange();
+      range.selectNodeContents(parent.closest("select") || node);
+      const [box] = (parent.closest("select") || range).getClientRects();
+      if (box && box.top < innerHeight) words.push(...node.textContent.split(/\\s+/));
+    }
+    return words.filter((word) => /\\p{L}/u.test(word));
+    """
+    found = driver.execute_script(words)
+    assert len(found) <= 120
+    assert "T" in found
+    claim = driver.find_element("id", "claim").text
+    assert claim == (
+        "Each of the 49 blocks of this trained net carries most of its input along: "
+        f"{len(DATA['lesion']['idle'])} can be closed, one at a time, without harm."
+    )
+    drawing = driver.find_element("id", "block")
+    assert drawing.rect["y"] + drawing.rect["height"] < 130
+    pictures = driver.find_elements("css selector", ".plot .grid")
+    assert all(picture.rect["y"] < 450 for picture in pictures)
+
+
+@browser_only
+@together
+@pytest.mark.parametrize("width", [1280, 400])
+@pytest.mark.parametrize("colors", ["light", "dark"])
+def test_axe_finds_nothing(driver, width, colors):
+    screenshots.look_as(driver, width, 900, colors=colors)
+    driver.execute_script("only(range(14, 44)); shiftBy(-1)")
+    settle(driver)
+    assert violations(driver) == []
+
+
+@browser_only
+@together
+def test_it_prints_all_maps_and_no_controls(driver):
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    settle(driver)
+    shown = "return [...document.querySelectorAll(arguments[0])].filter((e) => e.getClientRects().length).length"
+    assert driver.execute_script(shown, ".map") == 5
+    assert driver.execute_script(shown, "button, select, input") == 0
+    assert driver.execute_script("return css('panel')") == "#ffffff"
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    settle(driver)
+    printed = driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
+    pdf = base64.b64decode(printed["data"])
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 3
+
+
+@browser_only
+@together
+def test_forced_colours_are_taken_by_text_and_maps(driver):
+    forced = [{"name": "forced-colors", "value": "active"}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": forced})
+    settle(driver)
+    assert driver.execute_script("return [css('ink'), css('panel')]") == ["CanvasText", "Canvas"]
+    bars = driver.find_element("css selector", "#bars .first i")
+    assert "gradient" in bars.value_of_css_property("background-image")
+    forced[0]["value"] = "none"
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": forced})
+
+
+@browser_only
+@together
+def test_without_javascript_it_says_so(driver):
+    driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        driver.get(screenshots.PAGE.as_uri())
+        body = driver.find_element("tag name", "body")
+        assert "needs JavaScript; it is switched off here" in body.text
+        assert "Pick or draw" not in body.text
+    finally:
+        driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+        driver.get(screenshots.PAGE.as_uri())
+
+
+def test_a_colour_has_one_meaning():
+    """Those of the kinds of nets, which all pictures share, stand in the curves of a training alone."""
+    sheet = (ROOT / "explorer" / "page.css").read_text(encoding="utf-8")
+    assert "var(--highway)" not in sheet
+    assert "var(--plain)" not in sheet
+    for path in (ROOT / "explorer").glob("*.js"):
+        text = path.read_text(encoding="utf-8")
+        if path.name != "training.js":
+            assert not re.search(r"css\(\"(highway|plain)\"\)", text)
+    colors = re.findall(r"--(\w+): (#\w{6})", sheet.partition("@media")[0])
+    meanings = {color for _, color in colors}
+    assert len(meanings) == len(colors)
 
 
 @browser_only
@@ -434,7 +854,7 @@ def test_the_keyboard_moves_and_closes(driver):
     assert closed(driver) == [48]
     gates.send_keys(Keys.SHIFT, Keys.ARROW_UP, Keys.ARROW_UP, Keys.NULL, Keys.ARROW_UP)
     assert closed(driver) == [46, 47, 48]
-    assert "Block 45, unit 2: T " in driver.find_element("id", "reading").text
+    assert "Block 45, unit 2: y = " in driver.find_element("id", "sum").text
     gates.send_keys(Keys.ARROW_DOWN, Keys.ENTER)
     assert closed(driver) == [47, 48]
 
@@ -473,7 +893,7 @@ def test_a_digit_can_be_drawn_by_keys(driver):
 @browser_only
 @together
 def test_an_answer_is_there_as_soon_as_something_changes(driver):
-    """The answer and its time are there before the browser draws; the effects of single blocks come with that frame."""
+    """The answer and its time come before the browser draws; then the worker's part."""
     logits = "[...now.logits]"
     text = "$('took').textContent"
     driver.execute_script("startDrawing(); stroke(80, 60)")
@@ -482,7 +902,12 @@ def test_an_answer_is_there_as_soon_as_something_changes(driver):
             f"const before = {logits}; {text} = ''; {change}; return [before, {logits}, {text}]"
         )
         assert before != after
-        assert re.fullmatch(r"Computed and drawn in [\d.]+ ms\.", took)
+        assert re.fullmatch(r"The last answer was computed and drawn in [\d.]+ ms\.", took)
+    settle(driver)
+    assert driver.execute_script("return [found.id === asked, found.before]") == [
+        True,
+        driver.execute_script("return Math.max(...now.answers[49])"),
+    ]
 
 
 @browser_only
@@ -491,9 +916,7 @@ def test_the_benchmark_measures_changes_and_effects(driver):
     times = benchmark.measure(driver, 3)
     assert list(times) == list(benchmark.NAMES)
     assert {len(values) for values in times.values()} == {3}
-    for change in benchmark.CHANGES:
-        pairs = zip(times[f"{change}_to_frame"], times[f"{change}_computed"], strict=True)
-        assert all(frame > computed for frame, computed in pairs)  # the page says what this change took
+    assert all(value > 0 for values in times.values() for value in values)
     assert len(closed(driver)) == (3 + benchmark.WARM_UP) % 2
 
 
@@ -505,7 +928,7 @@ def test_it_fits_and_can_be_read(driver, width, colors):
     screenshots.look_as(driver, width, 800, colors=colors)
     assert driver.execute_script("return document.documentElement.scrollWidth") <= width
     settle(driver)
-    cut = "[...document.querySelectorAll('.controls, .note, #closed, #reading')].filter((e) => "
+    cut = "[...document.querySelectorAll('.controls, .note, .line, .legend, #closed, #unit')].filter((e) => "
     cut += "e.scrollHeight > e.clientHeight + 1 || e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent)"
     assert driver.execute_script(f"return {cut}") == []
     pairs = [("ink", "panel"), ("ink", "paper"), ("faint", "panel"), ("faint", "paper"), ("link", "panel")]

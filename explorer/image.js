@@ -1,0 +1,157 @@
+/* The image: test images to pick from, and the square to draw in. */
+
+const SIDE = 280; // of the drawing
+const ink = Object.assign(document.createElement("canvas"), { width: SIDE, height: SIDE });
+const pen = { x: SIDE / 2, y: SIDE / 2, down: false, at: null, keys: false };
+const drawn = ink.getContext("2d", { willReadFrequently: true });
+
+const bytes = bytesOf(DATA.images.pixels);
+const imageOf = (k) => bytes.subarray(784 * k, 784 * (k + 1));
+
+/* 28 x 28 bytes into a canvas, white on black as in MNIST. */
+function paintDigit(canvas, pixels) {
+  const image = new ImageData(28, 28);
+  pixels.forEach((grey, i) => image.data.set([grey, grey, grey, 255], 4 * i));
+  const own = Object.assign(document.createElement("canvas"), { width: 28, height: 28 });
+  own.getContext("2d").putImageData(image, 0, 0);
+  const ctx = canvas.getContext("2d");
+  ctx.imageSmoothingEnabled = false;
+  ctx.drawImage(own, 0, 0, canvas.width, canvas.height);
+}
+
+/* Shows the test images of a digit and chooses an ordinary one. */
+function offer(digit) {
+  pressOnly($("digits"), $("digits").children[digit]);
+  $("thumbs").replaceChildren();
+  for (const kind of ["right", "doubtful", "wrong"]) {
+    const row = document.createElement("div");
+    const title = document.createElement("span");
+    title.textContent = kind;
+    row.append(title);
+    DATA.images.list.forEach(([index, label, of_kind], k) => {
+      if (label !== digit || of_kind !== kind) return;
+      const thumb = Object.assign(document.createElement("canvas"), { width: 28, height: 28 });
+      paintDigit(thumb, imageOf(k));
+      const made = button(thumb, () => choose(k), row, false);
+      made.setAttribute("aria-label", `test image ${index}, a ${label}, ${kind}`);
+      made.dataset.image = k;
+    });
+    $("thumbs").append(row);
+  }
+  choose(ordinary(digit));
+}
+
+/* Of the images of a digit that the net gets right with ease the one that is decided nearest to the
+   block by which half of all test images are. */
+function ordinary(digit) {
+  const block = median(DATA.measured.decided);
+  const candidates = [];
+  DATA.images.list.forEach(([, label, kind], k) => {
+    if (label !== digit || kind !== "right") return;
+    candidates.push({ k, away: Math.abs(decidedAt(net.run(imageOf(k)).answers) - block) });
+  });
+  candidates.sort((a, b) => a.away - b.away);
+  return candidates[0].k;
+}
+
+function choose(k) {
+  const [index, label, kind] = DATA.images.list[k];
+  pressOnly($("thumbs"), $("thumbs").querySelector(`[data-image="${k}"]`));
+  Object.assign(shown, { pixels: imageOf(k), label, about: `Test image ${index}, a ${label}: ${kind}.` });
+  pen.at = null;
+  paintDigit($("picture"), shown.pixels);
+  $("seen").hidden = true;
+  look();
+  say();
+}
+
+function startDrawing() {
+  drawn.clearRect(0, 0, SIDE, SIDE);
+  pressOnly($("thumbs"), null);
+  Object.assign(shown, { pixels: new Uint8Array(784), label: null, about: "The net sees:" });
+  Object.assign(pen, { x: SIDE / 2, y: SIDE / 2, down: false, at: null });
+  $("seen").hidden = false;
+  showInk();
+  look();
+}
+
+/* A stroke to (x, y), in the drawing's own units. */
+function stroke(x, y) {
+  const start = performance.now();
+  const from = pen.at || [x, y];
+  Object.assign(drawn, { lineWidth: 24, lineCap: "round", lineJoin: "round", strokeStyle: "white" });
+  drawn.beginPath();
+  drawn.moveTo(...from);
+  drawn.lineTo(x, y + 0.01); // a point is drawn, too
+  drawn.stroke();
+  pen.at = [x, y];
+  const { data } = drawn.getImageData(0, 0, SIDE, SIDE);
+  const alpha = new Float32Array(SIDE * SIDE);
+  for (let i = 0; i < alpha.length; i++) alpha[i] = data[4 * i + 3] / 255;
+  shown.pixels = asMnist(alpha, SIDE);
+  showInk();
+  look(start);
+}
+
+function showInk() {
+  const canvas = $("picture");
+  const ctx = canvas.getContext("2d");
+  const scale = canvas.width / SIDE;
+  ctx.fillStyle = "black";
+  ctx.fillRect(0, 0, canvas.width, canvas.height);
+  ctx.imageSmoothingEnabled = true;
+  ctx.drawImage(ink, 0, 0, canvas.width, canvas.height);
+  paintDigit($("seen"), shown.pixels);
+  if (!pen.keys) return;
+  ctx.strokeStyle = pen.down ? "#ffffff" : "#999999"; // where the arrow keys would draw
+  ctx.strokeRect(pen.x * scale - 4, pen.y * scale - 4, 8, 8);
+}
+
+function listenToThePen() {
+  const canvas = $("picture");
+  const place = (event) => {
+    const box = canvas.getBoundingClientRect();
+    return [(SIDE * (event.clientX - box.left)) / box.width, (SIDE * (event.clientY - box.top)) / box.height];
+  };
+  canvas.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    canvas.setPointerCapture(event.pointerId);
+    if (shown.label !== null) startDrawing();
+    pen.at = null;
+    pen.keys = false;
+    stroke(...place(event));
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (pen.at && event.buttons) stroke(...place(event));
+  });
+  canvas.addEventListener("pointerup", () => {
+    pen.at = null;
+    say();
+  });
+  canvas.addEventListener("keydown", moveByKey);
+  canvas.addEventListener("keyup", (event) => {
+    if (pen.down && event.key !== "Tab") say();
+  });
+  $("clear").addEventListener("click", () => {
+    startDrawing();
+    say();
+  });
+}
+
+function moveByKey(event) {
+  const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  const step = steps[event.key];
+  if (!step && event.key !== " ") return;
+  event.preventDefault();
+  pen.keys = true;
+  if (shown.label !== null) startDrawing();
+  if (step) {
+    pen.x = Math.min(SIDE, Math.max(0, pen.x + 10 * step[0]));
+    pen.y = Math.min(SIDE, Math.max(0, pen.y + 10 * step[1]));
+  } else {
+    pen.down = !pen.down;
+    pen.at = null;
+  }
+  if (pen.down) stroke(pen.x, pen.y);
+  showInk();
+}

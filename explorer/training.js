@@ -1,0 +1,86 @@
+/* The training of the headline's pair, epoch by epoch. */
+
+function listenToEpochs() {
+  const { epochs, depth, seed } = DATA.run;
+  set("training-text", `Another net: ${depth} blocks, seed ${seed}, as in the headline, and a plain net of the same depth. ` +
+    "Move the slider: the plain net stays at chance, and of the highway net's gates some layers open while others close.");
+  Object.assign($("epoch"), { min: epochs[0], max: epochs[epochs.length - 1], value: epochs[epochs.length - 1] });
+  $("epoch").addEventListener("input", drawTraining);
+  drawTraining();
+}
+
+/* Axes with ticks and labels; gives the scales of x and y. */
+function axes(ctx, width, height, [x0, x1], [y0, y1], xticks, yticks, xlabel, ylabel) {
+  const x = (value) => 44 + ((value - x0) / (x1 - x0)) * (width - 54);
+  const y = (value) => height - 36 - ((value - y0) / (y1 - y0)) * (height - 56);
+  Object.assign(ctx, { fillStyle: css("faint"), strokeStyle: css("line"), lineWidth: 1, textAlign: "center" });
+  for (const tick of xticks) ctx.fillText(tick, x(tick), height - 20);
+  ctx.fillText(xlabel, (44 + width) / 2, height - 4);
+  ctx.textAlign = "right";
+  for (const tick of yticks) {
+    ctx.fillText(tick, 38, y(tick) + 4);
+    ctx.beginPath();
+    ctx.moveTo(44, y(tick));
+    ctx.lineTo(width - 10, y(tick));
+    ctx.stroke();
+  }
+  ctx.textAlign = "left";
+  ctx.fillText(ylabel, 4, 12);
+  return [x, y];
+}
+
+function drawTraining() {
+  const k = Number($("epoch").value) - DATA.run.epochs[0];
+  set("epoch-value", `${DATA.run.epochs[k]}`);
+  drawMeanT(DATA.run.T[k]);
+  drawCurves(k);
+}
+
+function drawMeanT(T) {
+  const canvas = $("mean-T");
+  const ctx = fresh(canvas, 240);
+  const width = canvas.clientWidth;
+  const { T: all, initial } = DATA.run;
+  const most = Math.max(...all.flat()) * 1.1;
+  const step = most > 0.25 ? 0.1 : 0.05;
+  const ticks = range(0, Math.floor(most / step)).map((i) => (i * step).toFixed(2));
+  const label = "mean T of each block (dashed: at the start of the training)";
+  const blocks = [1, ...range(1, Math.floor(T.length / 5)).map((i) => 5 * i)];
+  const [x, y] = axes(ctx, width, 240, [0.3, T.length + 0.7], [0, most], blocks, ticks, "block, from the image on", label);
+  ctx.fillStyle = css("highway");
+  T.forEach((value, i) => ctx.fillRect(x(i + 0.6), y(value), x(1) - x(0.2), y(0) - y(value)));
+  Object.assign(ctx, { strokeStyle: css("ink") });
+  ctx.setLineDash([5, 4]);
+  ctx.beginPath();
+  ctx.moveTo(x(0.3), y(initial));
+  ctx.lineTo(x(T.length + 0.7), y(initial));
+  ctx.stroke();
+  canvas.setAttribute("aria-label", `Mean T by block: ${T.map((value) => value.toFixed(2)).join(", ")}`);
+}
+
+function drawCurves(k) {
+  const canvas = $("curves");
+  const ctx = fresh(canvas, 240);
+  const width = canvas.clientWidth;
+  const { epochs, accuracy } = DATA.run;
+  const last = epochs[epochs.length - 1];
+  const ticks = range(1, Math.floor(last / 2)).map((i) => 2 * i);
+  const [x, y] = axes(ctx, width, 240, [1, last], [0, 1], ticks, [0, 0.2, 0.4, 0.6, 0.8, 1], "epoch", "test accuracy");
+  for (const [name, values] of Object.entries(accuracy)) {
+    ctx.strokeStyle = css(name);
+    ctx.fillStyle = css(name);
+    for (const [end, wide] of [[values.length - 1, 1], [k, 2.5]]) { // thin: what is still to come
+      ctx.lineWidth = wide;
+      ctx.beginPath();
+      values.slice(0, end + 1).forEach((value, i) => ctx.lineTo(x(epochs[i]), y(value)));
+      ctx.stroke();
+    }
+    ctx.beginPath();
+    ctx.arc(x(epochs[k]), y(values[k]), 4, 0, 7);
+    ctx.fill();
+    Object.assign(ctx, { textAlign: "right", fillStyle: css("ink") });
+    ctx.fillText(`${name} ${values[k].toFixed(3)}`, width - 12, y(name === "highway" ? 0.55 : 0.24));
+  }
+  const texts = Object.entries(accuracy).map(([name, values]) => `${name} ${values[k].toFixed(3)}`);
+  canvas.setAttribute("aria-label", `Test accuracy after epoch ${epochs[k]}: ${texts.join(", ")}`);
+}

@@ -1,0 +1,92 @@
+/* The unit that is chosen, in numbers: y = H T + x (1 - T), and what its block does. */
+
+/* A number after a plus: "(-0.80)". */
+const inSum = (value) => (value < 0 ? `(${signed(value)})` : signed(value));
+
+/* "y = H T + x (1 - T) = -0.38 x 0.130 + ..." of the chosen unit as parts: [class or "", text]. */
+function sumOf(block, unit) {
+  const i = unit - 1;
+  const y = now.states[block][i];
+  if (!block) return [["", `Plain first layer, unit ${unit}: y = H = ${signed(y)}`]];
+  const layer = block - 1;
+  const H = now.H[layer][i];
+  const T = now.T[layer][i];
+  const x = now.states[layer][i];
+  const state = shown.closed.has(layer) ? " (closed)" : "";
+  return [
+    ["", `Block ${block}${state}, unit ${unit}: y = `],
+    ["H", "H"],
+    ["T", " T"],
+    ["", " + "],
+    ["carry", "x (1 \u2212 T)"],
+    ["", " = "],
+    ["H", signed(H)],
+    ["", " \u00b7 "],
+    ["T", signed(T, 3)],
+    ["", " + "],
+    ["carry", `${inSum(x)} \u00b7 ${signed(1 - T, 3)}`],
+    ["", ` = ${signed(H * T)} + ${inSum(x * (1 - T))} = ${signed(y)}`],
+  ];
+}
+
+/* The same as a line of text, and what the last layer reads after the block. */
+function reading() {
+  const sum = sumOf(shown.block, shown.unit).map(([, text]) => text).join("");
+  return `${sum}. ${afterBlock()}`;
+}
+
+function afterBlock() {
+  const { block } = shown;
+  const answers = now.answers[block];
+  const says = argmax(answers);
+  const after = `Answer so far: ${says} (${percent(answers[says])})`;
+  if (!block) return `${after}.`;
+  let compared = "";
+  if (shown.compare !== "one") {
+    const value = gatesShown().values[block - 1][shown.unit - 1];
+    compared = ` ${SHOW[shown.compare].text(digitShown())}: ${signed(value)}.`;
+  }
+  return `${after}.${compared}`;
+}
+
+/* The measured training error with the chosen block alone closed. */
+function aloneClosed() {
+  const { block } = shown;
+  if (!block) return "";
+  const { error, idle } = DATA.lesion;
+  const alone = small(errorOfRange(block - 1, block - 1));
+  return ` Block ${block} alone closed: training error ${alone}, with all open ${small(error)}` +
+    `${idle.includes(block) ? ": idle" : ""}.`;
+}
+
+/* Shows the numbers of the chosen unit. */
+function read() {
+  const parts = sumOf(shown.block, shown.unit).map(([color, text]) =>
+    Object.assign(document.createElement("span"), { className: color, textContent: text }));
+  $("sum").replaceChildren(...parts);
+  set("after", now === whole ? afterBlock() : `${afterBlock()} At the end: ${changeOfAnswer()}.`);
+  $("toggle").hidden = !shown.block;
+  set("toggle", `${shown.closed.has(shown.block - 1) ? "Open" : "Close"} block ${shown.block}`);
+  if (!found) return;
+  showMatter();
+  showWayBack();
+}
+
+/* The chosen block's part of the gradient's way back. */
+function showWayBack() {
+  const { block } = shown;
+  if (!block) return set("back-note", "Below the first block lies the plain layer.");
+  const parts = found.back[block - 1];
+  const shares = ["carried", "H", "T"].map((name) => signed(100 * parts[name], 0));
+  const lengths = `${parts.above.toPrecision(2)} above, ${parts.below.toPrecision(2)} below`;
+  set("back-note", `Block ${block}: of dL/dx ${shares[0]} % carried, ${shares[1]} % through H, ${shares[2]} % through T; ` +
+    `length ${lengths}.`);
+}
+
+function listenToTheUnit() {
+  $("toggle").addEventListener("click", () => {
+    const layer = shown.block - 1;
+    closeBlocks([layer], !shown.closed.has(layer));
+    say();
+  });
+}

@@ -1,0 +1,22 @@
+/* Computes, beside the page, what takes longest: what closing each block would do, and the way back.
+   It runs after net.js, in a thread of its own; the first message holds the net. */
+
+let net = null;
+
+self.onmessage = ({ data }) => {
+  if (data.net) {
+    net = new Net(data.net, data.parameters);
+    return;
+  }
+  const { id, pixels, closed, shift, label } = data;
+  const run = net.run(pixels, closed, shift);
+  const answers = run.answers[net.depth];
+  const digit = argmax(answers);
+  self.postMessage({
+    id,
+    digit,
+    before: answers[digit],
+    effects: net.effects(run, closed, shift),
+    back: net.backward(run, label === null ? digit : label),
+  });
+};
