@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from claims.rules import ratio
 from plumbing.files import ROOT, InputError, read_json
 from plumbing.statistics import format_stat, mean_sd_n
 
@@ -160,6 +161,11 @@ def sample(values, digits: int = 3) -> str:
     text = format_stat(mean_sd_n(there), digits)
     lost = len(values) - len(there)
     return f"{text}, {lost} of {len(values)} lost" if lost else text
+
+
+def ratio_as_text(values, less) -> str:
+    """The ratio of the geometric means of two samples, with its 95 % interval."""
+    return "{:.3g} (95 % interval {:.3g} to {:.3g})".format(*ratio(values, less))
 
 
 def shown(show: str | Callable[[dict], str], measured: dict) -> str:

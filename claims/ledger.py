@@ -30,7 +30,8 @@ def judge_all(
     """A row for each claim: what is said, measured and concluded, and which commands measure it.
 
     `records` holds results by name, `needs` the results that others are computed from, `commands`
-    how each is made.  Raises InputError for results that lack what a claim is judged by."""
+    how each is made.  A claim over results that `records` lacks is not tested.  Raises InputError
+    for results that lack what a claim is judged by."""
     judged = {}
     for claim in claims:
         if claim.id in judged:
@@ -71,6 +72,9 @@ def judge_all(
 
 
 def _judge(claim: Claim, records: dict[str, dict]) -> tuple[str, str]:
+    absent = [name for name in claim.over if name not in records]
+    if absent:
+        return FOR_NOT_MEASURED, f"not tested: there are no results of {' and '.join(absent)} yet"
     try:
         return judge(claim, *(records[name] for name in claim.over))
     except NotMeasured as error:

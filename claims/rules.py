@@ -6,6 +6,8 @@ of means over seeds (Student's t; Welch's for differences), not of single runs.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 
@@ -30,6 +32,52 @@ def interval(values, less=(0.0,)) -> tuple[float, float]:
     if np.ptp(differences) > 0:
         return tuple(ttest_1samp(differences, 0).confidence_interval(0.95))
     return differences.mean(), differences.mean()
+
+
+def p_value(values, less=(0.0,)) -> float:
+    """How likely chance makes two means differ as much as these, or more: two-sided, by the test
+    that interval() is made of.
+
+    0 or 1 where neither side varies; 1 where a value is missing (None): nothing is known."""
+    from scipy.stats import ttest_1samp, ttest_ind  # imported here: it takes a second
+
+    a = np.array(values, float)
+    b = np.array(less, float)
+    if np.isnan(a).any() or np.isnan(b).any():
+        return 1.0
+    if np.ptp(a) > 0 and np.ptp(b) > 0:
+        return float(ttest_ind(a, b, equal_var=False).pvalue)
+    # one of the two does not vary: its mean is taken as exact
+    differences = a - b.mean() if np.ptp(a) > 0 else a.mean() - b
+    if np.ptp(differences) > 0:
+        return float(ttest_1samp(differences, 0).pvalue)
+    return 1.0 if differences.mean() == 0 else 0.0
+
+
+def holm(p_values: list[float]) -> list[float]:
+    """Holm's correction for several comparisons: the adjusted p-values, in the same order.
+
+    The smallest of m is multiplied by m, the next one by m - 1, and so on; none is below the one
+    before it, and none above 1."""
+    order = sorted(range(len(p_values)), key=lambda place: p_values[place])
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
+    for rank, place in enumerate(order):
+        corrected = min(1.0, (len(p_values) - rank) * p_values[place])
+        largest = max(largest, corrected)
+        adjusted[place] = largest
+    return adjusted
+
+
+def all_below(pairs: list[tuple]) -> list[bool | None]:
+    """Whether the mean of values is below that of less, for every pair (values, less).
+
+    None where Holm's correction over all pairs leaves it open."""
+    adjusted = holm([p_value(values, less) for values, less in pairs])
+    verdicts = []
+    for (values, less), p in zip(pairs, adjusted, strict=True):
+        verdicts.append(mean(values) < mean(less) if p < 0.05 else None)
+    return verdicts
 
 
 def above(values, bound: float, less=(0.0,)) -> bool | None:
@@ -69,6 +117,14 @@ def in_ratio(rule, values, bound: float, less) -> bool | None:
     logs = np.log10(np.array(values, float))
     other_logs = np.log10(np.array(less, float))
     return rule(logs, np.log10(bound), less=other_logs)
+
+
+def ratio(values, less) -> tuple[float, float, float]:
+    """The ratio of the geometric means of values and less, and the ends of its 95 % interval."""
+    logs = np.log(np.array(values, float))
+    other_logs = np.log(np.array(less, float))
+    low, high = interval(logs, other_logs)
+    return math.exp(logs.mean() - other_logs.mean()), math.exp(low), math.exp(high)
 
 
 def prediction_interval(published: dict, runs: float) -> tuple[float, float]:

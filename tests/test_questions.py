@@ -42,6 +42,7 @@ from training import fully_connected, kept_nets, matched_blocks, protocols, sear
 
 RUNNABLE = [question for question in all_questions() if question.run]
 NAMES = [question.name for question in RUNNABLE]
+ANSWERED = [question.name for question in RUNNABLE if not question.awaits]
 LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs == ("fifty_layers",)]
 NO_PICTURES = ("fifty_layers", "more_seeds")
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
@@ -478,7 +479,13 @@ def rows_of(name, **wanted) -> list[dict]:
     return [row for row in committed(name)["summary"] if wanted.items() <= row.items()]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("question", all_questions(), ids=lambda question: question.name)
+def test_a_question_awaits_its_results_until_they_are_committed(question):
+    has_results = (ROOT / "results" / f"{question.name}.json").exists()
+    assert question.awaits == bool(question.run and not has_results)
+
+
+@pytest.mark.parametrize("name", ANSWERED)
 def test_committed_results_sum_up_their_trials(name):
     """Nobody edited a number; what is committed is no smoke test, and comes from committed programs."""
     record = committed(name)

@@ -7,7 +7,19 @@ import pytest
 from scipy import stats
 
 from claims.claim import PUBLISHED
-from claims.rules import above, below, compared, in_ratio, interval, prediction_interval, within
+from claims.rules import (
+    above,
+    all_below,
+    below,
+    compared,
+    holm,
+    in_ratio,
+    interval,
+    p_value,
+    prediction_interval,
+    ratio,
+    within,
+)
 
 
 def test_intervals_are_student_s():
@@ -80,3 +92,51 @@ def test_the_prediction_interval():
     mean, sd = 0.5, 0.01
     low, high = prediction_interval({"mean": mean, "sd": sd, "runs": 5}, 3)
     assert (mean - low, high - mean) == pytest.approx([2.7764 * sd * (1 / 3 + 1 / 5) ** 0.5] * 2, rel=1e-4)
+
+
+# ---- Several comparisons ---------------------------------------------------------------------------------------------
+
+
+def test_p_values_and_intervals_agree():
+    """p is below 0.05 where the 95 % interval leaves out 0."""
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        values = rng.normal(0, 1, 4)
+        less = rng.normal(2, 2, 3) if rng.random() < 0.5 else [1.5, 1.5]
+        low, high = interval(values, less)
+        assert (p_value(values, less) < 0.05) == (low > 0 or high < 0)
+    assert p_value([1, 2, 3], [1, 2, 3]) == 1
+    assert p_value([2], [2, 2]) == 1
+    assert p_value([2], [3]) == 0
+    assert p_value([1, None], [3, 4]) == 1
+
+
+def test_holm_s_correction_of_an_example():
+    """By hand: 0.01 x 4, 0.013 x 3 but not below the first, 0.03 x 2, 0.5 x 1."""
+    assert holm([0.03, 0.01, 0.5, 0.013]) == pytest.approx([0.06, 0.04, 0.5, 0.04])
+    assert holm([0.4, 0.9, 0.8]) == [1, 1, 1]
+    assert holm([]) == []
+
+
+def test_holm_keeps_the_chance_of_any_false_alarm():
+    """Of 20 comparisons of the same, one or more is called different in 5 of 100 families."""
+    rng = np.random.default_rng(1)
+    alarms = [min(holm(list(rng.random(20)))) < 0.05 for _ in range(4000)]
+    assert 0.035 < np.mean(alarms) < 0.065
+
+
+def test_all_below_needs_more_of_several_pairs_than_of_one():
+    pair = ([1.0, 1.1, 0.9], [1.3, 1.2, 1.4])
+    assert p_value(*pair) == pytest.approx(0.0213, abs=1e-4)
+    assert all_below([pair]) == [True]
+    assert all_below([pair[::-1]]) == [False]
+    assert all_below([pair] * 3) == [None] * 3
+    assert all_below([pair, ([1, None], [5, 6])]) == [True, None]
+
+
+def test_the_ratio_of_geometric_means():
+    value, low, high = ratio([2.0, 8.0], [1.0, 1.0])
+    assert value == pytest.approx(4)
+    assert low < value < high
+    assert low * high == pytest.approx(16)  # symmetrical in logarithms
+    assert all(map(math.isnan, ratio([None, 1.0], [1.0])))

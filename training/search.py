@@ -14,6 +14,11 @@ import numpy as np
 from training import fully_connected
 from training.trials import Runner
 
+SETTING = (
+    "block", "width", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "scale",
+    "clip", "seed", "epochs", "n_train", "n_test",
+)  # fmt: skip
+
 
 def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
@@ -76,6 +81,16 @@ def _compare(runner: Runner, groups: list[list[dict]]) -> tuple[list[dict], list
         pairs = [(next(losses), place) for place in range(len(group))]
         ranked_groups.append([group[place] for _, place in sorted(pairs)])
     return results, ranked_groups
+
+
+def chosen_settings(final: list[dict]) -> list[dict]:
+    """The settings that a search chose, one for each net, from the final trials over all seeds."""
+    first_seed = min(trial["seed"] for trial in final)
+    chosen = []
+    for trial in final:
+        if trial["seed"] == first_seed:
+            chosen.append({name: trial[name] for name in SETTING if name in trial})
+    return chosen
 
 
 def over_seeds(settings: list[dict], seeds: int) -> list[dict]:
