@@ -32,7 +32,7 @@ from training.figure_1 import RATES
 from training.fully_connected import ALL, WIDTH, epochs_to, selection_loss
 from training.matched_blocks import parameters_per_layer
 from training.more import with_more_seeds
-from training.search import log_uniform, over_seeds, ranked, search
+from training.search import log_uniform, over_seeds, ranked, search, two_best_and_slow
 from training.trials import Runner
 
 LAYERS = (10, 20, 50, 100)
@@ -46,7 +46,6 @@ BUDGETS = {
 GATE_BIASES = {10: (-3, -1.5), 20: (-4, -2), 50: (-5, -3.5), 100: (-5, -3.5)}
 WIDE_RATES = (1e-3, 10)  # of --full; the paper does not give its range
 WIDE_GATE_BIASES = (-10, -1)  # of --full: the paper's range
-SLOW_DECAY = 0.95
 LOW_LOSS = 0.1  # of an epoch: the speed of convergence is the number of epochs to it
 DEEP_AND_SHALLOW = (("at_50", "at_10"), ("at_50", "at_20"), ("at_100", "at_10"), ("at_100", "at_20"))  # compared
 DEGRADED = 3  # a kind degrades when a deeper net's loss is over three times a shallower one's
@@ -75,19 +74,9 @@ def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
     return setting
 
 
-def finalists(ranked_settings: list[dict], settings: dict) -> list[dict]:
-    """The settings of a search that are trained as long as the final runs.
-
-    If the search was as long, the best alone."""
-    best = ranked_settings[0]
-    if settings["search_epochs"] == settings["epochs"]:
-        return [best]
-    return [*ranked_settings[:2], {**best, "decay": SLOW_DECAY}]
-
-
 def run(runner: Runner) -> dict:
     kinds = [(block, layers) for layers in reversed(LAYERS) for block in BLOCKS]
-    trials, bests = search(runner, kinds, sample, finalists)
+    trials, bests = search(runner, kinds, sample, two_best_and_slow)
     trials["final"] = fully_connected.run(runner, over_seeds(bests, runner.settings["seeds"]))
     return trials
 
