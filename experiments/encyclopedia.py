@@ -265,5 +265,4 @@ QUESTION = Question(
     run=run,
     rows=rows,
     claims=CLAIMS,
-    awaits=True,
 )
