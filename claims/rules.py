@@ -80,6 +80,18 @@ def all_below(pairs: list[tuple]) -> list[bool | None]:
     return verdicts
 
 
+def none_lower(margin: float, pairs: list[tuple]) -> list[bool | None]:
+    """Whether the mean of values is at most `margin` below that of less, for every pair (values,
+    less).
+
+    None where Holm's correction over all pairs leaves it open, and where a value is missing."""
+    shifted = []
+    for values, less in pairs:
+        less_the_margin = [None if value is None else value - margin for value in less]
+        shifted.append((less_the_margin, values))
+    return all_below(shifted)
+
+
 def above(values, bound: float, less=(0.0,)) -> bool | None:
     """Whether the mean, or the difference of means, exceeds the bound; None where the interval
     contains the bound or is NaN."""

@@ -21,6 +21,8 @@ def past_a_thousand(record):
         ax.plot(blocks, accuracies, f"o{line}", color=COLOR["highway"], lw=2, label=f"{net['layers']} layers")
     ax.axvline(15, color="0.35", lw=1, ls=":")
     ax.set_xscale("symlog", linthresh=5)
+    ax.set(xticks=blocks, xticklabels=blocks)  # those of the deeper net
+    ax.minorticks_off()
     ax.set(xlabel="first blocks kept, the others closed", ylabel="test accuracy")
     ax.set_title(f"{epochs_as_text(record['settings']['epochs'])}; means of seeds; dotted: 15 blocks", fontsize=11)
     ax.legend(fontsize=10)

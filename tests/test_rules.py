@@ -15,6 +15,7 @@ from claims.rules import (
     holm,
     in_ratio,
     interval,
+    none_lower,
     p_value,
     prediction_interval,
     ratio,
@@ -140,3 +141,9 @@ def test_the_ratio_of_geometric_means():
     assert low < value < high
     assert low * high == pytest.approx(16)  # symmetrical in logarithms
     assert all(map(math.isnan, ratio([None, 1.0], [1.0])))
+
+
+def test_none_is_lower_by_more_than_the_margin():
+    ours = [0.900, 0.901, 0.902]
+    pairs = [(ours, [0.9, 0.901, 0.902]), (ours, [0.95, 0.951, 0.952]), (ours, [0.912, 0.911, 0.910]), (ours, [None])]
+    assert none_lower(0.01, pairs) == [True, False, None, None]
