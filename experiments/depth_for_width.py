@@ -1,22 +1,24 @@
-"""Does depth make up for width?  Deep and narrow highway nets beside shallow and wide ones, as many parameters in all.
+"""Does depth make up for width?  Deep and narrow highway nets beside shallow and wide ones.
 
     python -m experiments depth_for_width            -> results/depth_for_width.json
 
-The blog: highway layers "require additional parameters", but "since we can go deeper, the layers do not need to be as
-wide which can compensate".  The paper (section 5): "deep and narrow highway networks can match/exceed the accuracy of
-wide and shallow maxout networks"; there they are convolutional.
+The blog: highway layers "require additional parameters", but "since we can go deeper, the layers
+do not need to be as wide which can compensate".  The paper (section 5): "deep and narrow highway
+networks can match/exceed the accuracy of wide and shallow maxout networks"; there they are
+convolutional.
 
-So a highway net of 50 layers and width 25 has about as many parameters as the net of 10 layers and width 50 in
-`blocks`, first and last layer included; one of width 22 has about as many in its blocks alone, and a fifth fewer in
-all.  A maxout net of 3 layers and width 77 has as many as that of width 25.  Search, epochs and images are those of
-`blocks`; the rates of maxout are searched where pilots of one epoch had found it to learn; then five seeds that
-selected nothing.
+So a highway net of 50 layers and width 25 has about as many parameters as the net of 10 layers
+and width 50 in `blocks`, first and last layer included; one of width 22 has about as many in its
+blocks alone, and a fifth fewer in all.  A maxout net of 3 layers and width 77 has as many as that
+of width 25.  Search, epochs and images are those of `blocks`; the rates of maxout are searched
+where pilots of one epoch had found it to learn; then five seeds that selected nothing.
 
-Fixed before these runs, by Welch's t-test with Holm's correction over the comparisons of a claim.  Depth makes up for
-width where both deep nets lose at most 0.002 of test accuracy to the shallow highway net, and the one of width 25 at
-most as much to the plain net of 10 layers and 71 units, which has a fifth more parameters.  Deep and narrow matches
-wide and shallow where the net of width 25 loses at most 0.002 to maxout.  Expected: it loses a little to each, less
-than 0.01; on MNIST depth is of little use.
+Fixed before these runs, by Welch's t-test with Holm's correction over the comparisons of a
+claim.  Depth makes up for width where both deep nets lose at most 0.002 of test accuracy to the
+shallow highway net, and the one of width 25 at most as much to the plain net of 10 layers and 71
+units, which has a fifth more parameters.  Deep and narrow matches wide and shallow where the net
+of width 25 loses at most 0.002 to maxout.  Expected: it loses a little to each, less than 0.01;
+on MNIST depth is of little use.
 """
 
 from __future__ import annotations
@@ -84,7 +86,7 @@ def run(runner: Runner) -> dict:
     return trials
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- What they say -----------------------------------------------------------------------------
 
 
 def place_of(net: tuple[str, int, int]) -> dict:

@@ -1,24 +1,26 @@
-"""How much depth does a problem need?  Nets of 6, 15 and 45 blocks trained anew, beside the lesions of 50 layers.
+"""How much depth does a problem need?  Nets trained anew, beside lesions of 50 layers.
 
     python -m experiments depth_needed                          -> results/depth_needed.json
     python -m experiments depth_needed --data-dir CIFAR-100     beside MNIST
 
-The paper (section 5): "for the first time, highway networks allow us to examine how much computation depth is needed
-for a given problem", by closing layers of a trained net.  If so, what lesions call needed must be what nets need that
-are trained anew.
+The paper (section 5): "for the first time, highway networks allow us to examine how much
+computation depth is needed for a given problem", by closing layers of a trained net.  If so, what
+lesions call needed must be what nets need that are trained anew.
 
-Lesions say that a net of 50 layers needs its 49 blocks less those that the greedy search of `lesion` closes together
-before the error on the training images rises by a point; a mean over the seeds.  Trained anew are nets of 6, 15 and 45
-blocks, with the settings, epochs and seeds of `fifty_layers`: rate and momentum were searched for 50 layers, so that
-the shallower nets are, if anything, at a disadvantage.
+Lesions say that a net of 50 layers needs its 49 blocks less those that the greedy search of
+`lesion` closes together before the error on the training images rises by a point; a mean over the
+seeds.  Trained anew are nets of 6, 15 and 45 blocks, with the settings, epochs and seeds of
+`fifty_layers`: rate and momentum were searched for 50 layers, so that the shallower nets are, if
+anything, at a disadvantage.
 
-Fixed before these runs: a net with fewer blocks than the lesions say must have a training error higher by more than a
-point than the net of 50 layers, one with as many or more must not.  Differences of means over seeds, Welch's t-test
-against a point, Holm's correction over all depths and data sets.
+Fixed before these runs: a net with fewer blocks than the lesions say must have a training error
+higher by more than a point than the net of 50 layers, one with as many or more must not.
+Differences of means over seeds, Welch's t-test against a point, Holm's correction over all depths
+and data sets.
 
-Known before: on MNIST lesions leave some 16 blocks, on CIFAR-100 some 44.  Expected: on MNIST nets of 6 blocks fit as
-well as those of 49, so that lesions say what a net uses, not what the problem needs; on CIFAR-100 nets of 6 blocks fit
-worse, nets of 45 as well.
+Known before: on MNIST lesions leave some 16 blocks, on CIFAR-100 some 44.  Expected: on MNIST
+nets of 6 blocks fit as well as those of 49, so that lesions say what a net uses, not what the
+problem needs; on CIFAR-100 nets of 6 blocks fit worse, nets of 45 as well.
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ def error_of(result: dict) -> float | None:
 
 
 def run(runner: Runner) -> dict:
-    """The nets of MNIST first; and what `lesion` found in the net of 50 layers of the same seed."""
+    """The nets, MNIST's first; and what `lesion` found in those of 50 layers."""
     nets = kept_nets.finals(runner)
     wanted = []
     for net in nets:
@@ -66,8 +68,10 @@ def run(runner: Runner) -> dict:
 
 
 def lesions_of(net: dict, lesion: dict) -> dict:
-    """Of a net of 50 layers: its training error, how many blocks the lesions leave, and its errors with all blocks
-    above the k-th closed.
+    """What lesions say of a net of 50 layers.
+
+    Its training error, how many blocks they leave, and its errors with all blocks above the k-th
+    closed.
 
     Raises InputError where the results of `lesion` have no such net."""
     place = {"data": net["data"], "seed": net["seed"]}
@@ -75,7 +79,8 @@ def lesions_of(net: dict, lesion: dict) -> dict:
         found = select(lesion["trials"], **place)
     except LookupError:
         how = "python -m experiments lesion with the same --data-dir makes it"
-        raise InputError(f"the results of lesion have no net of {net['data']}, seed {net['seed']}: {how}") from None
+        which = f"{net['data']}, seed {net['seed']}"
+        raise InputError(f"the results of lesion have no net of {which}: {how}") from None
     return {
         **place,
         "training_error": found["error"],
@@ -85,7 +90,7 @@ def lesions_of(net: dict, lesion: dict) -> dict:
     }
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- What they say -----------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -102,7 +107,7 @@ def rows(record: dict) -> list[dict]:
 
 
 def measure_depths(record: dict) -> dict:
-    """{data: {"lesions": blocks that lesions leave, "errors": {blocks: training errors}, "of_50_layers": errors}}."""
+    """{data: the blocks that lesions leave, the errors by number of blocks, those of 50 layers}."""
     measured = {}
     for data in PAPERS_SETS:
         lesions = record["trials"]["lesions"]
@@ -118,7 +123,9 @@ def measure_depths(record: dict) -> dict:
 
 
 def agree(measured: dict) -> list[bool | None]:
-    """Whether each depth's error is as the lesions say; None where Holm's correction leaves it open.
+    """Whether each depth's error is as the lesions say.
+
+    None where Holm's correction leaves it open.
 
     A net that diverged leaves its depth open."""
     needed = []  # whether the lesions say that the error must be higher
@@ -141,7 +148,8 @@ def depths_as_text(measured: dict) -> str:
     for data, of_set in measured.items():
         errors = [f"{blocks} blocks {mean(errors):.2g}" for blocks, errors in of_set["errors"].items()]
         errors.append(f"49 blocks {mean(of_set['of_50_layers']):.2g}")
-        texts.append(f"{data}: lesions leave {of_set['lesions']:.0f} blocks; training error of {', '.join(errors)}")
+        left = f"lesions leave {of_set['lesions']:.0f} blocks"
+        texts.append(f"{data}: {left}; training error of {', '.join(errors)}")
     return "; ".join(texts)
 
 

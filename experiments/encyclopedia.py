@@ -1,26 +1,29 @@
-"""What else does the encyclopedia article say?  Parameters, T = 1, the start of residual nets, their gradient.
+"""What else does the encyclopedia article say of highway and residual nets?
 
     python -m experiments encyclopedia            -> results/encyclopedia.json
 
-The encyclopedia article "Highway Networks" compares highway nets with residual ones (ResNet).  Four of its sentences
-need no training beyond that of `blocks` and `jacobian`:
+The encyclopedia article "Highway Networks" compares highway nets with residual ones (ResNet).
+Four of its sentences need no training beyond that of `blocks` and `jacobian`:
 
-- Parameters: "3x (H, T, C) or 2x (H, T)" a layer, against "1x (just H)".  Counted, all of one width.
-- "ResNet can be viewed as a special case of Highway Networks where the gate is fixed at T = 1."  Computed: a highway
-  block whose T is exactly 1, beside H and beside H + x of the same weights and inputs; and the general form of eq. 2,
-  y = H T + x C, whose T and C are both 1.
-- Residual nets need "no gate initialization tuning".  They have no gate, but W_H has a start.  In `blocks` the first
-  four settings of each search were trained twice: with the scale of W_H that the search drew, and without.  Compared is
-  the running training loss of the last epoch, in pairs, tanh and ReLU apart.  The sentence holds for an activation
-  where the loss without the scale is not higher.
-- "Stronger gradient flow: fixed identity provides a guaranteed, unattenuated gradient path."  Stronger: the norm of
-  the gradient at the first layer over that at the last is higher for residual nets than for highway nets of as many
-  parameters, at each depth of `blocks`, at the start and after training.  Unattenuated: no direction comes back weaker
-  through all blocks of `jacobian`'s residual nets: the smallest singular value of the product of their Jacobians is at
+- Parameters: "3x (H, T, C) or 2x (H, T)" a layer, against "1x (just H)".  Counted, all of one
+  width.
+- "ResNet can be viewed as a special case of Highway Networks where the gate is fixed at T = 1."
+  Computed: a highway block whose T is exactly 1, beside H and beside H + x of the same weights
+  and inputs; and the general form of eq. 2, y = H T + x C, whose T and C are both 1.
+- Residual nets need "no gate initialization tuning".  They have no gate, but W_H has a start.  In
+  `blocks` the first four settings of each search were trained twice: with the scale of W_H that
+  the search drew, and without.  Compared is the running training loss of the last epoch, in
+  pairs, tanh and ReLU apart.  The sentence holds for an activation where the loss without the
+  scale is not higher.
+- "Stronger gradient flow: fixed identity provides a guaranteed, unattenuated gradient path."
+  Stronger: the norm of the gradient at the first layer over that at the last is higher for
+  residual nets than for highway nets of as many parameters, at each depth of `blocks`, at the
+  start and after training.  Unattenuated: no direction comes back weaker through all blocks of
+  `jacobian`'s residual nets: the smallest singular value of the product of their Jacobians is at
   least 1.
 
-The results of `blocks` and `jacobian` were known when these rules were written.  Comparisons are corrected by Holm's
-method within a claim.
+The results of `blocks` and `jacobian` were known when these rules were written.  Comparisons are
+corrected by Holm's method within a claim.
 """
 
 from __future__ import annotations
@@ -51,7 +54,7 @@ def count(setting: dict) -> dict:
 
 
 def at_one(setting: dict) -> dict:
-    """One block with T = 1, of eq. 3 and of eq. 2 with C = 1: how far its output lies from H and from H + x.
+    """One block with T = 1, of eq. 3, and of eq. 2 with C = 1: how far it is from H and from H + x.
 
     Differences are the largest of all units and inputs, over the largest |H + x|."""
     rng = np.random.default_rng(setting["seed"])
@@ -77,7 +80,7 @@ def run(runner: Runner) -> dict:
     return {"parameters": runner.run(count, counted), "T_is_1": runner.run(at_one, seeds)}
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- What they say -----------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -103,7 +106,9 @@ def measure_at_one(record: dict) -> dict:
 
 
 def pairs_of_starts(record: dict) -> dict[str, dict[int, list[tuple]]]:
-    """{activation: {layers: [(loss without the scale, with it)]}} of residual nets; None for a loss that diverged."""
+    """{activation: {layers: [(loss without the scale, with it)]}} of residual nets.
+
+    None stands for a loss that diverged."""
     trials = record["trials"]
     pairs = {activation: {} for activation in ACTIVATIONS}
     for without in trials["unscaled"]:
@@ -133,10 +138,10 @@ def measure_starts(record: dict) -> dict:
 
 
 def not_higher(measured: dict) -> list[bool | None]:
-    """Of each activation whether the loss without the scale is lower (True) or higher (False) than with it.
+    """Whether the loss without the scale is the lower one, of each activation.
 
-    Open where Holm's correction over both leaves it open.  A training that diverges without the scale alone counts as
-    a higher loss."""
+    None where Holm's correction over both leaves it open.  A training that diverges without the
+    scale alone counts as a higher loss."""
     adjusted = holm([p_value(measured[activation]) for activation in ACTIVATIONS])
     verdicts = []
     for activation, p in zip(ACTIVATIONS, adjusted, strict=True):
@@ -204,7 +209,7 @@ CLAIMS = (
         id="two-to-three-times-the-parameters",
         source="encyclopedia article",
         kind="count",
-        says="a highway layer has two or three times the parameters of a residual one of its width",
+        says="a highway layer has two or three times the parameters of a residual one",
         about={"width": ONE_WIDTH},
         measure=measure_parameters,
         show=lambda m: ", ".join(f"{block} {parameters}" for block, parameters in m.items()),
@@ -227,12 +232,12 @@ CLAIMS = (
     Claim(
         id="residual-needs-no-tuned-start",
         source="encyclopedia article",
-        says="residual nets need no tuning of their start (the loss is not higher where W_H starts unscaled)",
+        says="residual nets need no tuning of their start (unscaled, the loss is no higher)",
         over=("blocks",),
         measure=measure_starts,
         show=starts_as_text,
         holds=not_higher,
-        note=f"{SEEN}; up to 50 layers tanh nets do better without the scale, ReLU nets worse at every depth",
+        note=f"{SEEN}; up to 50 layers tanh nets do better unscaled, ReLU nets never",
     ),
     Claim(
         id="gradient-stronger-through-residual",
@@ -248,11 +253,11 @@ CLAIMS = (
     Claim(
         id="residual-path-unattenuated",
         source="encyclopedia article",
-        says="... on a path that is guaranteed to be unattenuated: no direction comes back weaker through 49 blocks",
+        says="... on a path that is guaranteed unattenuated (no direction comes back weaker)",
         over=("jacobian",),
         about={"layers": 50, "activation": "tanh", "n_train": 60000},
         measure=measure_smallest,
-        show="smallest singular value of all blocks together {at_start:2} at the start, {trained:2} after training",
+        show="smallest singular value of 49 blocks {at_start:2} at the start, {trained:2} after training",
         holds=lambda m: [above(m["at_start"], 1), above(m["trained"], 1)],
         note=SEEN,
     ),

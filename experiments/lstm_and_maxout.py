@@ -2,31 +2,35 @@
 
     python -m experiments lstm_and_maxout            -> results/lstm_and_maxout.json
 
-The paper's footnote 2: pilot experiments "were successful with a more complex block design closely resembling an LSTM
-block 'unrolled in time'".  The published program asks for "block-wise highway vs ResNet vs LSTM" at matched depth.  Two
-kinds of block come near: one with input, forget and output gate and a cell beside its output (`LSTM` in
-training/extra_blocks.py), and one without the output gate, which is eq. 2 and stands in `blocks` as highway-carry.
+The paper's footnote 2: pilot experiments "were successful with a more complex block design
+closely resembling an LSTM block 'unrolled in time'".  The published program asks for "block-wise
+highway vs ResNet vs LSTM" at matched depth.  Two kinds of block come near: one with input, forget
+and output gate and a cell beside its output (`LSTM` in training/extra_blocks.py), and one without
+the output gate, which is eq. 2 and stands in `blocks` as highway-carry.
 
-Of maxout nets the paper says that they "can cope much better with increased depth than those with traditional
-activation functions" (3.3.1), and of nets with competitive interactions that "they still suffer when depth increases
-beyond 20 even with careful initialization" (5).
+Of maxout nets the paper says that they "can cope much better with increased depth than those with
+traditional activation functions" (3.3.1), and of nets with competitive interactions that "they
+still suffer when depth increases beyond 20 even with careful initialization" (5).
 
-All as in `blocks`: 10, 20, 50 and 100 layers of width 50, so 5100 parameters a layer; a search of as many trials, the
-two best settings trained at full length, then seeds that selected nothing.  All are tanh nets: an LSTM is, and a maxout
-block has no activation, its first layer alone.  The rates are searched where pilots of one epoch had found each kind to
-learn, at 20 and 100 layers; the biases of the input gates as those of highway nets.
+All as in `blocks`: 10, 20, 50 and 100 layers of width 50, so 5100 parameters a layer; a search of
+as many trials, the two best settings trained at full length, then seeds that selected nothing.
+All are tanh nets: an LSTM is, and a maxout block has no activation, its first layer alone.  The
+rates are searched where pilots of one epoch had found each kind to learn, at 20 and 100 layers;
+the biases of the input gates as those of highway nets.
 
-Fixed before these runs, each by Welch's t-test with Holm's correction over the comparisons of a claim, losses by their
-logarithms.  A net that lost a seed leaves its comparison open.
+Fixed before these runs, each by Welch's t-test with Holm's correction over the comparisons of a
+claim, losses by their logarithms.  A net that lost a seed leaves its comparison open.
 
-- The LSTM's block is successful in very deep nets where at 50 and 100 layers its loss is below that of the plain nets
-  of `blocks` (71 units, as many parameters) and at most three times its loss at 20.
-- It does as well as a highway block where at every depth its test accuracy is at most 0.002 lower.
+- The LSTM's block is successful in very deep nets where at 50 and 100 layers its loss is below
+  that of the plain nets of `blocks` (71 units, as many parameters) and at most three times its
+  loss at 20.
+- It does as well as a highway block where at every depth its test accuracy is at most 0.002
+  lower.
 - Maxout copes better than plain nets where its loss is below theirs at 50 and 100 layers.
 - It suffers beyond 20 layers where its loss at 50 and at 100 is over three times its loss at 20.
 
-Expected: the LSTM's block trains at all depths and does as well as highway; maxout is better than plain and suffers at
-100 layers.
+Expected: the LSTM's block trains at all depths and does as well as highway; maxout is better than
+plain and suffers at 100 layers.
 """
 
 from __future__ import annotations
@@ -56,8 +60,22 @@ from training.trials import Runner
 FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
     "quick": {"layers": (10, 20), "trials": 2, "search_epochs": 1, "epochs": 1, "seeds": 2, **FEW},
-    "default": {"layers": (10, 20, 50, 100), "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 5, **ALL},
-    "full": {"layers": (10, 20, 50, 100, 200), "trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 5, **ALL},
+    "default": {
+        "layers": (10, 20, 50, 100),
+        "trials": 10,
+        "search_epochs": 3,
+        "epochs": 10,
+        "seeds": 5,
+        **ALL,
+    },
+    "full": {
+        "layers": (10, 20, 50, 100, 200),
+        "trials": 100,
+        "search_epochs": 20,
+        "epochs": 100,
+        "seeds": 5,
+        **ALL,
+    },
 }
 BLOCKS = ("lstm", "maxout")
 UNITS = WIDTH["highway"]
@@ -94,14 +112,20 @@ def run(runner: Runner) -> dict:
     return trials
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- What they say -----------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
     """A row for each kind, and one for each net."""
     result = []
     for block in BLOCKS:
-        result.append({"row": "block", "block": block, "parameters_per_layer": parameters_per_layer(block, UNITS)})
+        result.append(
+            {
+                "row": "block",
+                "block": block,
+                "parameters_per_layer": parameters_per_layer(block, UNITS),
+            }
+        )
         for layers in record["settings"]["layers"]:
             final = ranked(record["trials"]["final"], block=block, layers=layers)
             searched = [name for name in ("rate", "gate_bias") if name in final[0]]
@@ -121,7 +145,7 @@ def losses(record: dict, block: str, layers: int, width: int = UNITS) -> list[fl
 
 
 def measure_very_deep(block: str):
-    """A claim's measure: the losses of a kind at 20 layers and beyond, and of plain nets beyond."""
+    """A claim's measure: losses of a kind at 20 layers and beyond, of plain nets beyond."""
 
     def measure(record: dict, blocks: dict) -> dict:
         measured = {"shallow": losses(record, block, SHALLOW)}
@@ -183,13 +207,16 @@ def measure_accuracies(record: dict, *others: dict) -> dict:
 
 
 def as_good_as_highway(measured: dict) -> list[bool | None]:
-    return none_lower(MARGIN, [(at_depth["lstm"], at_depth["highway"]) for at_depth in measured.values()])
+    pairs = [(at_depth["lstm"], at_depth["highway"]) for at_depth in measured.values()]
+    return none_lower(MARGIN, pairs)
 
 
 def accuracies_as_text(measured: dict) -> str:
     texts = []
     for layers, at_depth in measured.items():
-        texts.append(f"{layers} layers {as_text(at_depth['lstm'], 4)}, highway {as_text(at_depth['highway'], 4)}")
+        lstm = as_text(at_depth["lstm"], 4)
+        highway = as_text(at_depth["highway"], 4)
+        texts.append(f"{layers} layers {lstm}, highway {highway}")
     return f"test accuracy: {'; '.join(texts)}"
 
 
@@ -208,7 +235,7 @@ CLAIMS = (
     Claim(
         id="lstm-as-good-as-highway",
         source="published program, open",
-        says=f"highway against LSTM at matched depth and parameters: the LSTM's block does as well (within {MARGIN})",
+        says=f"highway against LSTM at matched depth: the LSTM's block does as well (within {MARGIN})",
         kind="open question",
         about=ALL,
         over=("lstm_and_maxout", "blocks", "more_seeds"),
@@ -219,7 +246,7 @@ CLAIMS = (
     Claim(
         id="maxout-copes-better",
         source="paper, 3.3.1",
-        says="maxout nets cope better with depth than plain ones (a lower loss at 50 and 100 layers)",
+        says="maxout nets cope better with depth than plain ones (lower loss at 50, 100 layers)",
         about=ALL,
         over=("lstm_and_maxout", "blocks"),
         measure=measure_very_deep("maxout"),
@@ -229,7 +256,7 @@ CLAIMS = (
     Claim(
         id="maxout-suffers-beyond-20",
         source="paper, 5",
-        says="maxout nets suffer beyond some 20 layers (a loss over three times that of 20, at 50 and 100)",
+        says="maxout nets suffer beyond some 20 layers (at 50, 100: over three times its loss)",
         about=ALL,
         over=("lstm_and_maxout", "blocks"),
         measure=measure_very_deep("maxout"),

@@ -2,22 +2,26 @@
 
     python -m experiments past_a_thousand            -> results/past_a_thousand.json
 
-The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more than 1000 layers".  So a net
-of 1500 layers, with the settings of the best net of `thousand_layers`; its gate bias is lower by log(1500 / 1000), as
-in `very_deep`, so that an image passes through as many layers' worth of transforming.
+The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more than 1000
+layers".  So a net of 1500 layers, with the settings of the best net of `thousand_layers`; its
+gate bias is lower by log(1500 / 1000), as in `very_deep`, so that an image passes through as many
+layers' worth of transforming.
 
-The blog: "from the paper the network will only utilize ~15 layers anyway".  So the net of 1000 layers is trained again,
-over the same seeds, and its accuracy is measured with its first k blocks alone, all others closed, and with its first
-15 closed alone.  The blog says it of a gate bias of -20, at which no block is in use; here the gates are in use.
+The blog: "from the paper the network will only utilize ~15 layers anyway".  So the net of 1000
+layers is trained again, over the same seeds, and its accuracy is measured with its first k blocks
+alone, all others closed, and with its first 15 closed alone.  The blog says it of a gate bias of
+-20, at which no block is in use; here the gates are in use.
 
-Fixed before these runs.  SGD does not stall where the running loss of the last epoch is below that of the first, and
-the test accuracy above 0.9.  An accuracy above 0.9 alone says little: a net of one hidden layer has that.  Depth is of
-use where the accuracy is above that of the same net with all its blocks closed, and above that of one hidden layer
-trained as long (`thousand_layers`), both by Welch's t-test with Holm's correction.  Only 15 layers are in use where
-blocks 1 to 15 alone lose at most 0.002 of test accuracy.
+Fixed before these runs.  SGD does not stall where the running loss of the last epoch is below
+that of the first, and the test accuracy above 0.9.  An accuracy above 0.9 alone says little: a
+net of one hidden layer has that.  Depth is of use where the accuracy is above that of the same
+net with all its blocks closed, and above that of one hidden layer trained as long
+(`thousand_layers`), both by Welch's t-test with Holm's correction.  Only 15 layers are in use
+where blocks 1 to 15 alone lose at most 0.002 of test accuracy.
 
-Known before: at 1000 layers the accuracy is 0.966, with all blocks closed 0.950.  Expected: 1500 layers train; their
-blocks are of use over closed ones; more than 15 of the blocks are in use, since mean T differs little between blocks.
+Known before: at 1000 layers the accuracy is 0.966, with all blocks closed 0.950.  Expected: 1500
+layers train; their blocks are of use over closed ones; more than 15 of the blocks are in use,
+since mean T differs little between blocks.
 """
 
 from __future__ import annotations
@@ -48,7 +52,7 @@ GROUPS = ("thousand", "deeper")
 
 
 def trial(setting: dict) -> dict:
-    """Trains a net; its test accuracy with its first blocks alone, and with its first 15 closed."""
+    """Trains a net; measures it with its first blocks alone, and with its first 15 closed."""
     net, result = fully_connected.train_and_skip(setting)
     if result["diverged"]:
         return result
@@ -106,7 +110,7 @@ def run(runner: Runner) -> dict:
     return trials
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- What they say -----------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -116,7 +120,13 @@ def rows(record: dict) -> list[dict]:
         trials = record["trials"][group]
         net = {"layers": trials[0]["layers"], "gate_bias": trials[0]["gate_bias"]}
         row = {"row": "net", **net}
-        for name in ("loss", "test_accuracy", "skipped_accuracy", "accuracy_without_first", "sum_of_mean_T"):
+        for name in (
+            "loss",
+            "test_accuracy",
+            "skipped_accuracy",
+            "accuracy_without_first",
+            "sum_of_mean_T",
+        ):
             row[name] = mean_sd_n([trial.get(name) for trial in trials])
         result.append(row)
         there = [trial for trial in trials if not trial["diverged"]]
@@ -166,16 +176,16 @@ CLAIMS = (
     Claim(
         id="sgd-does-not-stall-past-1000",
         source="paper, 2.2",
-        says="SGD does not stall past 1000 layers: at 1500 the loss keeps falling, and the test accuracy is above 0.9",
+        says="SGD does not stall past 1000 layers (1500: a falling loss, accuracy above 0.9)",
         about=ABOUT,
         measure=measure_stalling,
-        show="running loss of the first epoch {first}, of the last {last}; test accuracy {accuracy:4}",
+        show="loss of the first epoch {first}, of the last {last}; test accuracy {accuracy:4}",
         holds=lambda m: [below(m["last"], 0, less=m["first"]), above(m["accuracy"], LEARNED)],
     ),
     Claim(
         id="depth-of-use-past-1000",
         source="paper, 2.2",
-        says="is the depth of 1500 layers of use? Their accuracy is above that without the blocks, and of one layer",
+        says="is the depth of 1500 layers of use? More accurate than without blocks, and than one layer",
         kind="open question",
         about={"epochs": (1, 4), **fully_connected.ALL},
         over=("past_a_thousand", "thousand_layers"),
@@ -189,10 +199,10 @@ CLAIMS = (
     Claim(
         id="only-15-layers-in-use",
         source="blog",
-        says="a net of 1000 layers uses only some 15: blocks 1 to 15 alone lose at most 0.002 of accuracy",
+        says="a net of 1000 layers uses only some 15 (blocks 1 to 15 alone lose at most 0.002)",
         about=ABOUT,
         measure=measure_first,
-        show="test accuracy {all:4}; blocks 1 to 15 alone {first:4}, all others alone {without:4}, none {skipped:4}",
+        show="{all:4}; blocks 1 to 15 alone {first:4}, all others {without:4}, none {skipped:4}",
         holds=lambda m: [above(m["first"], -MARGIN, less=m["all"])],
         note="the blog says it of a gate bias of -20, at which no block is in use; here of -7",
     ),

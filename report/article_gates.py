@@ -16,7 +16,7 @@ TEXTS = {
 
 @picture("article_gates")
 def article_gates(record):
-    """Block by block: does it select, do its gates close for certain images, do certain images pass it."""
+    """Block by block: it selects, its gates close for certain images, these pass it."""
     fig, axes = plt.subplots(1, 3, figsize=(12, 4.4))
     for ax, (name, text) in zip(axes, TEXTS.items(), strict=True):
         for data, style, trials in by_data(record):
@@ -34,4 +34,5 @@ def thirds(read) -> str:
     for row in read("results/article_gates.json")["summary"]:
         cells = [of_summary(row[name], name, 0) for name in TEXTS]
         lines.append(f"| {row['data']} | {row['third']} | {' | '.join(cells)} |")
-    return markdown_table("| data | third of the blocks | select | gates that close | blocks passed |", lines)
+    header = "| data | third of the blocks | select | gates that close | blocks passed |"
+    return markdown_table(header, lines)

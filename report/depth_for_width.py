@@ -19,7 +19,8 @@ def depth_for_width(record):
         accuracies = [trial["test_accuracy"] for trial in trials if not trial["diverged"]]
         color = COLOR.get(row["block"], "#E69F00")  # maxout's, as in lstm_and_maxout
         ax.plot(accuracies, [place] * len(accuracies), "o", color=color, ms=7, alpha=0.7)
-        names.append(f"{row['block']}, {row['layers']} layers of {row['width']}\n{row['parameters']} parameters")
+        shape = f"{row['block']}, {row['layers']} layers of {row['width']}"
+        names.append(f"{shape}\n{row['parameters']} parameters")
     ax.set(yticks=range(len(names)), yticklabels=names, xlabel="test accuracy (dots: seeds)")
     ax.margins(y=0.3)
     return fig
@@ -33,4 +34,5 @@ def nets(read) -> str:
             cells = [of_summary(row[name], name, 0) for name in ("loss", "test_accuracy")]
             size = f"{row['layers']} | {row['width']} | {row['parameters']}"
             lines.append(f"| {row['block']} | {size} | {' | '.join(cells)} |")
-    return markdown_table("| net | layers | width | parameters | training loss | test accuracy |", lines)
+    header = "| net | layers | width | parameters | training loss | test accuracy |"
+    return markdown_table(header, lines)

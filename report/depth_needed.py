@@ -10,15 +10,22 @@ from report.tables import markdown_table, of_summary
 
 @picture("depth_needed")
 def depth_needed(record):
-    """Training error against the number of blocks: nets trained anew, and a trained net cut to its first blocks."""
+    """Training error against blocks: nets trained anew, and trained nets cut to their first."""
     sets = [*dict.fromkeys(trial["data"] for trial in record["trials"]["anew"])]
     fig, axes = plt.subplots(1, len(sets), figsize=(5 * len(sets), 4.8), squeeze=False)
     for ax, data in zip(axes[0], sets, strict=True):
         blocks = record["settings"]["blocks"]
-        errors = [select(record["summary"], data=data, blocks=n)["training_error"]["mean"] for n in blocks]
-        ax.plot(blocks, errors, "o-", color=COLOR["highway"], lw=2, label="trained with so many blocks")
+        rows = [select(record["summary"], data=data, blocks=n) for n in blocks]
+        errors = [row["training_error"]["mean"] for row in rows]
+        style = {"color": COLOR["highway"], "lw": 2}
+        ax.plot(blocks, errors, "o-", **style, label="trained with so many blocks")
         for trial in of_trials(record, "lesions", data=data):
-            ax.plot(range(len(trial["errors_of_first"])), trial["errors_of_first"], color="0.55", lw=1.2)
+            ax.plot(
+                range(len(trial["errors_of_first"])),
+                trial["errors_of_first"],
+                color="0.55",
+                lw=1.2,
+            )
             left = trial["blocks_left"]
             ax.axvline(left, color="0.35", lw=1, ls=":")
         ax.plot([], [], color="0.55", lw=1.2, label="trained with all, the rest closed")
@@ -35,6 +42,8 @@ def depths(read) -> str:
     record = read("results/depth_needed.json")
     lines = []
     for row in record["summary"]:
-        cells = [of_summary(row[name], name, 0) for name in ("training_error", "loss", "test_accuracy")]
+        names = ("training_error", "loss", "test_accuracy")
+        cells = [of_summary(row[name], name, 0) for name in names]
         lines.append(f"| {row['data']} | {row['blocks']} | {' | '.join(cells)} |")
-    return markdown_table("| data | blocks | training error | training loss | test accuracy |", lines)
+    header = "| data | blocks | training error | training loss | test accuracy |"
+    return markdown_table(header, lines)

@@ -7,7 +7,10 @@ from report.registry import picture, table
 from report.style import of_trials
 from report.tables import markdown_table, of_summary
 
-COLORS = {"lstm": "#56B4E9", "maxout": "#E69F00"}  # of the same palette as KINDS; no other kind has them
+COLORS = {
+    "lstm": "#56B4E9",
+    "maxout": "#E69F00",
+}  # of the same palette as KINDS; no other kind has them
 MARKERS = {"lstm": "v", "maxout": "P"}
 MEASURES = {"loss": "training loss", "test_error": "test error"}
 
@@ -25,7 +28,14 @@ def lstm_and_maxout(record):
                 ax.plot([layers] * len(values), values, ".", color=color, ms=5, alpha=0.6)
             means = [mean_of(record, block, layers, name) for layers in depths]
             ax.plot(depths, means, marker=MARKERS[block], color=color, lw=2, ms=7, label=block)
-        ax.set(xscale="log", yscale="log", xticks=depths, xticklabels=depths, xlabel="layers", ylabel=text)
+        ax.set(
+            xscale="log",
+            yscale="log",
+            xticks=depths,
+            xticklabels=depths,
+            xlabel="layers",
+            ylabel=text,
+        )
         ax.minorticks_off()
     axes[0].legend(fontsize=10)
     return fig
@@ -60,6 +70,9 @@ def nets(read) -> str:
             select(summary, row="net", block="maxout", layers=layers),
             select(of_blocks, row="net", block="plain", layers=layers, width=71),
         ]
-        cells = [f"{of_summary(net['loss'], 'loss', 2)}, {of_summary(net['test_accuracy'], '', 4)}" for net in rows]
+        cells = []
+        for net in rows:
+            loss = of_summary(net["loss"], "loss", 2)
+            cells.append(f"{loss}, {of_summary(net['test_accuracy'], '', 4)}")
         lines.append(f"| {layers} | {' | '.join(cells)} |")
     return markdown_table("| layers | LSTM | highway | maxout | plain |", lines)

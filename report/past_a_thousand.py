@@ -15,16 +15,27 @@ def past_a_thousand(record):
     fig, ax = plt.subplots(figsize=(8, 4.8))
     nets = [row for row in record["summary"] if row["row"] == "net"]
     for net, line in zip(nets, LINES, strict=True):
-        rows = [row for row in record["summary"] if row["row"] == "first blocks" and row["layers"] == net["layers"]]
+        wanted = {"row": "first blocks", "layers": net["layers"]}
+        rows = [row for row in record["summary"] if wanted.items() <= row.items()]
         blocks = [row["blocks"] for row in rows]
         accuracies = [row["accuracy"]["mean"] for row in rows]
-        ax.plot(blocks, accuracies, f"o{line}", color=COLOR["highway"], lw=2, label=f"{net['layers']} layers")
+        ax.plot(
+            blocks,
+            accuracies,
+            f"o{line}",
+            color=COLOR["highway"],
+            lw=2,
+            label=f"{net['layers']} layers",
+        )
     ax.axvline(15, color="0.35", lw=1, ls=":")
     ax.set_xscale("symlog", linthresh=5)
     ax.set(xticks=blocks, xticklabels=blocks)  # those of the deeper net
     ax.minorticks_off()
     ax.set(xlabel="first blocks kept, the others closed", ylabel="test accuracy")
-    ax.set_title(f"{epochs_as_text(record['settings']['epochs'])}; means of seeds; dotted: 15 blocks", fontsize=11)
+    ax.set_title(
+        f"{epochs_as_text(record['settings']['epochs'])}; means of seeds; dotted: 15 blocks",
+        fontsize=11,
+    )
     ax.legend(fontsize=10)
     return fig
 

@@ -13,7 +13,7 @@ GROUPS = ("headline", "starts", "relu", "all_images")
 
 @picture("why_plain_fails")
 def why_plain_fails(record):
-    """At the start: the state on its way up, the gradient on its way down, and what is left without the slopes."""
+    """A fresh net: the state on its way up, the gradient on its way down, with slopes and without."""
     fig, axes = plt.subplots(1, 2, figsize=(10, 4.8))
     state, gradient = axes
     for block, color in COLOR.items():
@@ -31,7 +31,10 @@ def why_plain_fails(record):
         ax.set(yscale="log", xlabel="hidden layer, from the images up")
     gradient.legend(fontsize=10, loc="lower right")
     if share is not None:
-        fig.suptitle(f"Saturation is {share:.0%} of what the gradient loses in a fresh plain net", fontsize=13)
+        fig.suptitle(
+            f"Saturation is {share:.0%} of what the gradient loses in a fresh plain net",
+            fontsize=13,
+        )
     return fig
 
 
@@ -51,7 +54,9 @@ def trained_nets(read) -> str:
         for row in summary:
             if row["row"] != group:
                 continue
-            settings = f"{row['block']} | {row['depth']} | {row['activation']} | {row['init']} | {row['rate']:g}"
             accuracy = of_summary(row["test_accuracy"], "test_accuracy", 0)
-            lines.append(f"| {settings} | {row['n_train']} | {accuracy} |")
-    return markdown_table("| net | depth | activation | start | rate | images | test accuracy |", lines)
+            names = ("block", "depth", "activation", "init", "rate", "n_train")
+            cells = [str(row[name]) for name in names]
+            lines.append(f"| {' | '.join(cells)} | {accuracy} |")
+    header = "| net | depth | activation | start | rate | images | test accuracy |"
+    return markdown_table(header, lines)

@@ -72,7 +72,7 @@ def test_verdicts(claim_id, changes, expected):
     assert verdict_on("article_gates", claim_id, made_up(changes)) == expected
 
 
-# ---- Its other sentences ---------------------------------------------------------------------------------------------
+# ---- Its other sentences -----------------------------------------------------------------------
 
 
 def test_a_block_whose_gate_is_one():

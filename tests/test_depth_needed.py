@@ -8,7 +8,7 @@ from experiments import depth_needed, past_a_thousand
 from plumbing.files import InputError
 from training import fully_connected
 
-# ---- Nets trained anew -----------------------------------------------------------------------------------------------
+# ---- Nets trained anew -------------------------------------------------------------------------
 
 
 def made_up(changes: dict | None = None) -> dict:
@@ -58,7 +58,7 @@ def test_what_lesions_say_is_taken_from_the_net_of_the_same_seed():
         depth_needed.lesions_of({"data": "MNIST", "seed": 3}, {"trials": trials})
 
 
-# ---- Past a thousand layers ------------------------------------------------------------------------------------------
+# ---- Past a thousand layers --------------------------------------------------------------------
 
 
 def test_accuracies_with_some_blocks_alone():

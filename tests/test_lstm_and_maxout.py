@@ -62,7 +62,7 @@ def test_the_verdict_on_lstm_and_highway(accuracy, expected):
     assert verdict_on("lstm_and_maxout", "lstm-as-good-as-highway", record, blocks, more_seeds) == expected
 
 
-# ---- Depth for width -------------------------------------------------------------------------------------------------
+# ---- Depth for width ---------------------------------------------------------------------------
 
 
 def test_the_nets_have_as_many_parameters():

@@ -54,7 +54,7 @@ def test_the_share_of_the_slopes(ratio, without, share):
     assert found == (share if share is None else pytest.approx(share))
 
 
-# ---- Verdicts --------------------------------------------------------------------------------------------------------
+# ---- Verdicts ----------------------------------------------------------------------------------
 
 
 def made_up(accuracy=None, slopes=1e-8, block_change=0.13, stack_change=0.95) -> dict:
