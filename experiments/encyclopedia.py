@@ -31,7 +31,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, of
+from claims.claim import Claim, NotMeasured, of
 from claims.rules import above, all_below, holm, interval, mean, p_value, ratio
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -204,6 +204,11 @@ def measure_smallest(record: dict) -> dict:
     return {when: [trial[when]["to_the_end"][0][-1] for trial in residual] for when in WHEN}
 
 
+def measure_positions(record: dict) -> dict:
+    """T of every image, position and map of a trained convolutional net: no such net is kept."""
+    raise NotMeasured("no trained convolutional highway net is kept, only its mean T by position")
+
+
 CLAIMS = (
     Claim(
         id="two-to-three-times-the-parameters",
@@ -260,6 +265,14 @@ CLAIMS = (
         show="smallest singular value of 49 blocks {at_start:2} at the start, {trained:2} after training",
         holds=lambda m: [above(m["at_start"], 1), above(m["trained"], 1)],
         note=SEEN,
+    ),
+    Claim(
+        id="positions-decide-on-their-own",
+        source="encyclopedia article",
+        says="in a convolutional highway layer each position decides how much to transform",
+        measure=measure_positions,
+        show="share of T's variance that lies between positions {share}",
+        holds=lambda m: [above(m["share"], 0.5)],
     ),
 )
 
