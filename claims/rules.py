@@ -7,6 +7,7 @@ of means over seeds (Student's t; Welch's for differences), not of single runs.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -67,6 +68,24 @@ def holm(p_values: list[float]) -> list[float]:
         largest = max(largest, corrected)
         adjusted[place] = largest
     return adjusted
+
+
+class Paired(NamedTuple):
+    """The mean of paired differences, its 95 % interval, and the two-sided p-value against a
+    mean of 0."""
+
+    mean: float
+    low: float
+    high: float
+    p: float
+
+
+def paired(differences) -> Paired:
+    """Of the differences of two kinds, one for each pair of trials that share a seed: Student's t.
+
+    NaN, and p = 1, where a value is missing (None)."""
+    low, high = interval(differences)
+    return Paired(mean(differences), low, high, p_value(differences))
 
 
 def all_below(pairs: list[tuple]) -> list[bool | None]:

@@ -16,6 +16,7 @@ from claims.rules import (
     in_ratio,
     interval,
     p_value,
+    paired,
     prediction_interval,
     ratio,
     within,
@@ -140,3 +141,16 @@ def test_the_ratio_of_geometric_means():
     assert low < value < high
     assert low * high == pytest.approx(16)  # symmetrical in logarithms
     assert all(map(math.isnan, ratio([None, 1.0], [1.0])))
+
+
+def test_paired_differences_are_one_sample():
+    first = [1.0, 2.0, 4.0, 3.0]
+    second = [0.5, 1.6, 3.4, 2.7]
+    found = paired([one - other for one, other in zip(first, second, strict=True)])
+    test = stats.ttest_rel(first, second)
+    assert found.p == pytest.approx(test.pvalue)
+    assert found[:3] == pytest.approx((0.45, *test.confidence_interval(0.95)))
+    assert found.p < p_value(first, second) / 10  # the spread that pairs share does not count
+    lost = paired([0.5, None])
+    assert lost.p == 1
+    assert math.isnan(lost.mean)

@@ -114,22 +114,47 @@ def make(setting: dict) -> hn.DeepNet:
 
 def sgd(net: hn.DeepNet, setting: dict, steps: int) -> SGD:
     """`rate` is the effective step, lr / (1 - momentum); `decay` is per epoch, of so many
-    steps."""
+    steps.  With `frozen_gates` the transform gates stay as they were drawn."""
     lr = setting["rate"] * (1 - setting["momentum"])
     decay = setting["decay"] ** (1 / steps)
-    return SGD(net.parameters, lr, setting["momentum"], decay=decay, clip=setting["clip"])
+    learned = all_but_gates(net) if setting.get("frozen_gates") else None
+    return SGD(net.parameters, lr, setting["momentum"], decay, setting["clip"], learned)
 
 
-def train(setting: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
+def all_but_gates(net: hn.DeepNet) -> np.ndarray:
+    """0 for the parameters of the transform gates, 1 for all others, laid out as net.parameters.
+
+    Overwrites net.gradient."""
+    net.gradient[:] = 1
+    net.grad.W_T[:] = 0
+    net.grad.b_T[:] = 0
+    return net.gradient.copy()
+
+
+def look_at_nothing(net: hn.DeepNet, row: dict) -> None:
+    """Ignores a net in training."""
+
+
+def train(setting: dict, optimizer_of=sgd, look=look_at_nothing) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial: its running mean loss of every epoch, then loss and accuracy on
-    all images."""
+    all images.
+
+    look(net, row) is called after every epoch, with the row of hn.train_epochs()."""
     images = images_of(setting)
     n_train = len(images.x_train)
     net = make(setting)
     shuffle = np.random.default_rng([setting["seed"], 1])
     orders = (shuffle.permutation(n_train) for _ in range(setting["epochs"]))
     optimizer = optimizer_of(net, setting, n_train // BATCH)
-    rows, diverged = hn.train_epochs(net, optimizer, images.x_train, images.y_train, orders, BATCH)
+    rows, diverged = hn.train_epochs(
+        net,
+        optimizer,
+        images.x_train,
+        images.y_train,
+        orders,
+        BATCH,
+        report=functools.partial(look, net),
+    )
     return net, {
         "losses": losses_of(rows),
         "diverged": diverged,
