@@ -2,25 +2,29 @@
 
     python -m experiments figure_1_finals            -> results/figure_1_finals.json
 
-`optimization` ends after 20 epochs, where few nets are near their lowest loss; the paper trains for up to 400.  Here
-the setting that `optimization` chose for each net is trained for 400 epochs, over three seeds that selected nothing.
+`optimization` ends after 20 epochs, where few nets are near their lowest loss; the paper trains
+for up to 400.  Here the setting that `optimization` chose for each net is trained for 400 epochs,
+over three seeds that selected nothing.
 
 Fixed before these runs, for both kinds alike:
 
-- A setting is that of `optimization`, but its rate falls more slowly, by decay ** (20 / 400) an epoch, so that the last
-  rate is the same.  Nothing is searched at 400 epochs, for neither kind: its best setting there may be another one.
-- The speed of a net is the first epoch whose running mean loss is at most a threshold, for five thresholds, 1e-1 to
-  1e-5.  A seed that never arrives counts as 400 epochs, the least that it can be.  Where no seed of either kind
-  arrives nothing is compared; where seeds of both kinds are late the comparison stays open.
-- Highway is compared with plain at every depth, by Welch's t-test, with Holm's correction over all comparisons of a
-  claim: 4 depths times 5 thresholds for the speed, 4 depths for the last loss.
-- The last loss is that on all training images after training; losses are compared by their logarithms.
+- A setting is that of `optimization`, but its rate falls more slowly, by decay ** (20 / 400) an
+  epoch, so that the last rate is the same.  Nothing is searched at 400 epochs, for neither kind:
+  its best setting there may be another one.
+- The speed of a net is the first epoch whose running mean loss is at most a threshold, for five
+  thresholds, 1e-1 to 1e-5.  A seed that never arrives counts as 400 epochs, the least that it can
+  be.  Where no seed of either kind arrives nothing is compared; where seeds of both kinds are late
+  the comparison stays open.
+- Highway is compared with plain at every depth, by Welch's t-test, with Holm's correction over all
+  comparisons of a claim: 4 depths times 5 thresholds for the speed, 4 depths for the last loss.
+- The last loss is that on all training images after training; losses are compared by their
+  logarithms.
 
-Expected, before these runs: highway is first to 1e-1, 1e-2 and 1e-3 at every depth.  At 10 layers plain is first to
-1e-5: with the settings of `long_training`, other ones, plain nets took 64 to 75 epochs and highway nets 162 to 167,
-which was seen before this was written.  At 100 layers plain does not arrive at 1e-3, and its last loss is more than a
-hundred times highway's.  The last losses of highway nets of 50 and 100 layers are within a factor of 3 of those of
-10 and 20.
+Expected, before these runs: highway is first to 1e-1, 1e-2 and 1e-3 at every depth.  At 10 layers
+plain is first to 1e-5: with the settings of `long_training`, other ones, plain nets took 64 to 75
+epochs and highway nets 162 to 167, which was seen before this was written.  At 100 layers plain
+does not arrive at 1e-3, and its last loss is more than a hundred times highway's.  The last losses
+of highway nets of 50 and 100 layers are within a factor of 3 of those of 10 and 20.
 """
 
 from __future__ import annotations
@@ -81,8 +85,8 @@ def speeds(record: dict, block: str, layers: int, threshold: float) -> list[int 
 def comparisons(record: dict) -> list[dict]:
     """Highway against plain for every depth and threshold at which a seed of either kind arrives.
 
-    Each has "highway" and "plain", the epochs of every seed, with those of the whole training for a seed that never
-    arrives, and "is_open", where seeds of both kinds never do."""
+    Each has "highway" and "plain", the epochs of every seed, with those of the whole training for
+    a seed that never arrives, and "is_open", where seeds of both kinds never do."""
     epochs = record["settings"]["epochs"]
     found = []
     for layers in LAYERS:
