@@ -31,7 +31,7 @@ BUDGETS = {
 }
 BIASES = (2.0, 0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -7.0, -10.0, -20.0)
 RATES = {"tanh": 3.0, "relu": 1.5}
-HARD = 0.9 * math.log(10)  # a net fails hard from this loss on
+HARD = fully_connected.NO_BETTER_THAN_GUESSING  # a net fails hard from this loss on
 SOFT = 0.005  # a net fails softly where its blocks are worth less accuracy
 RULE = 2.5  # L sigmoid(b) from which on the rule foretells a hard failure
 PILOT = (20, 50)  # depths at which the rule was found
