@@ -80,6 +80,16 @@ def all_below(pairs: list[tuple]) -> list[bool | None]:
     return verdicts
 
 
+def all_ratios_below(pairs: list[tuple], bound: float) -> list[bool | None]:
+    """Whether the geometric mean of values is below bound times that of less, for every pair
+    (values, less); losses are compared so.  Else as all_below()."""
+    logs = []
+    for values, less in pairs:
+        shifted = np.log(np.array(less, float)) + math.log(bound)
+        logs.append((np.log(np.array(values, float)), shifted))
+    return all_below(logs)
+
+
 def above(values, bound: float, less=(0.0,)) -> bool | None:
     """Whether the mean, or the difference of means, exceeds the bound; None where the interval
     contains the bound or is NaN."""

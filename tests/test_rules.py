@@ -10,6 +10,7 @@ from claims.claim import PUBLISHED
 from claims.rules import (
     above,
     all_below,
+    all_ratios_below,
     below,
     compared,
     holm,
@@ -140,3 +141,11 @@ def test_the_ratio_of_geometric_means():
     assert low < value < high
     assert low * high == pytest.approx(16)  # symmetrical in logarithms
     assert all(map(math.isnan, ratio([None, 1.0], [1.0])))
+
+
+def test_ratios_are_compared_by_their_logarithms():
+    tenfold = ([10.0, 11.0, 9.0], [1.0, 1.1, 0.9])
+    assert all_ratios_below([tenfold], 20) == [True]
+    assert all_ratios_below([tenfold], 5) == [False]
+    assert all_ratios_below([tenfold], 10) == [None]
+    assert all_ratios_below([tenfold, ([None, 1.0], [1.0, 1.1])], 20) == [True, None]
