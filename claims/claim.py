@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from claims.rules import ratio
+from claims.rules import interval, mean, ratio
 from plumbing.files import ROOT, InputError, read_json
 from plumbing.statistics import format_stat, mean_sd_n
 
@@ -161,6 +161,13 @@ def sample(values, digits: int = 3) -> str:
     text = format_stat(mean_sd_n(there), digits)
     lost = len(values) - len(there)
     return f"{text}, {lost} of {len(values)} lost" if lost else text
+
+
+def mean_as_text(values, level: float = 0.95) -> str:
+    """The mean over seeds, with its interval: 0.535 (98.3 % interval 0.51 to 0.56, n = 200)."""
+    low, high = interval(values, level=level)
+    percent = f"{100 * level:.3g} %"
+    return f"{mean(values):.3g} ({percent} interval {low:.3g} to {high:.3g}, n = {len(values)})"
 
 
 def ratio_as_text(values, less) -> str:

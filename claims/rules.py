@@ -16,8 +16,8 @@ def mean(values) -> float:
     return float(np.mean(np.array(values, float)))
 
 
-def interval(values, less=(0.0,)) -> tuple[float, float]:
-    """The 95 % interval of the mean of `values`, or of its difference to the mean of `less`.
+def interval(values, less=(0.0,), level=0.95) -> tuple[float, float]:
+    """The interval of the mean of `values`, or of its difference to the mean of `less`.
 
     A single point where neither varies.  NaN where a value is missing (None): a mean over some
     seeds alone would hide those that failed."""
@@ -26,11 +26,11 @@ def interval(values, less=(0.0,)) -> tuple[float, float]:
     a = np.array(values, float)
     b = np.array(less, float)
     if np.ptp(a) > 0 and np.ptp(b) > 0:
-        return tuple(ttest_ind(a, b, equal_var=False).confidence_interval(0.95))
+        return tuple(ttest_ind(a, b, equal_var=False).confidence_interval(level))
     # one of the two does not vary: its mean is taken as exact
     differences = a - b.mean() if np.ptp(a) > 0 else a.mean() - b
     if np.ptp(differences) > 0:
-        return tuple(ttest_1samp(differences, 0).confidence_interval(0.95))
+        return tuple(ttest_1samp(differences, 0).confidence_interval(level))
     return differences.mean(), differences.mean()
 
 
@@ -90,10 +90,10 @@ def all_ratios_below(pairs: list[tuple], bound: float) -> list[bool | None]:
     return all_below(logs)
 
 
-def above(values, bound: float, less=(0.0,)) -> bool | None:
+def above(values, bound: float, less=(0.0,), level=0.95) -> bool | None:
     """Whether the mean, or the difference of means, exceeds the bound; None where the interval
     contains the bound or is NaN."""
-    low, high = interval(values, less)
+    low, high = interval(values, less, level)
     if low > bound:
         return True
     return False if high < bound else None

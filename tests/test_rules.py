@@ -149,3 +149,12 @@ def test_ratios_are_compared_by_their_logarithms():
     assert all_ratios_below([tenfold], 5) == [False]
     assert all_ratios_below([tenfold], 10) == [None]
     assert all_ratios_below([tenfold, ([None, 1.0], [1.0, 1.1])], 20) == [True, None]
+
+
+def test_an_interval_of_another_level():
+    values = [1.0, 2.0, 3.0]
+    low, high = interval(values, level=0.99)
+    assert low < interval(values)[0]
+    assert high > interval(values)[1]
+    assert above(values, -1) is True
+    assert above(values, -1, level=0.99) is None
