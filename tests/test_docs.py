@@ -21,7 +21,7 @@ import conv_highway_networks as cn
 import highway_networks as hn
 from experiments import __main__ as command_line
 from experiments import cifar
-from experiments.question import find_question, question_names
+from experiments.question import all_questions, find_question, question_names
 from plumbing.files import InputError, read_json
 from report import pages as fill
 from report import registry
@@ -125,7 +125,10 @@ def test_a_number(name, text):
 
 
 def test_all_that_can_be_filled_in_is_somewhere():
-    assert registry.TABLES.keys() <= {name for name, _ in (param.values for param in NUMBERS)}
+    """But for the tables of questions that await their results."""
+    awaited = {f"report.{question.name}" for question in all_questions() if question.awaits}
+    tables = {name for name, make in registry.TABLES.items() if make.func.__module__ not in awaited}
+    assert tables <= {name for name, _ in (param.values for param in NUMBERS)}
 
 
 def test_what_the_results_must_show():

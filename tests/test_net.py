@@ -168,7 +168,7 @@ def test_gates_open_make_the_plain_block():
 @pytest.mark.parametrize("block", hn.BLOCKS)
 def test_views_cover_the_flat_vectors_exactly_once(block):
     net, _, _ = random_net(block, (4, 3, 6, 2, 1), dtype=np.float64)
-    gates = {"highway": ["W_T", "b_T"], "highway-carry": ["W_T", "b_T", "W_C", "b_C"]}.get(block, [])
+    gates = ["W_T", "b_T", "W_C", "b_C"][: 2 * hn.BLOCKS[block].gates]
     names = ["W_in", "b_in", "W_H", "b_H", "W_out", "b_out", *gates]
     for owner, flat in ((net, net.parameters), (net.grad, net.gradient)):
         flat[:] = 0
@@ -337,7 +337,8 @@ def test_normalised_initialisation(block, init):
     expected = {"W_in": into_H(784, 100), "W_H": into_H(100, 100), "W_out": 2 / 110}
     if hn.BLOCKS[block].gates:
         expected["W_T"] = 2 / 200
-        assert (net.b_T == -3).all()
+        start = {"lstm": [-3] * 50 + [3] * 50, "maxout": 0}.get(block, -3)
+        assert (net.b_T == start).all()
     if block == "residual":
         expected["W_H"] /= 20**2  # H starts 1/depth of its size
     if block == "highway-carry":
