@@ -9,8 +9,8 @@ the top in the order of reading, and the output is pushed.  A value is removed a
 At the start the first argument lies on top, within an argument its last element.
 
 The tape records a step of `depth` blocks, weights as arguments before the inputs: forward as the
-equations are written, one output at a time; dL/dy = y - target; backward as eq. 9; gradient
-descent.  Numbers of four bytes.
+equations are written, one output at a time; dL/dy = y - target; backward as the
+gradient of eq. 3; gradient descent.  Numbers of four bytes.
 
 And a net that is trained: what would be saved if a block whose gates are shut for this input were
 skipped, at what accuracy?  "known": its gates need not be computed, the bound for blocks.
@@ -156,7 +156,7 @@ def forward(tape: Tape, block: str, z, x) -> tuple[np.ndarray, tuple]:
 
 
 def backward(tape: Tape, block: str, dy, H, T=None, difference=None) -> tuple:
-    """dz, and what of dy is carried past the products: nothing, dy, or (1 - T) dy, eq. 9."""
+    """dz, and what of dy is carried past the products: nothing, dy, or (1 - T) dy."""
     slope = tape.do("slope", H)  # 1 - H^2
     if block == "plain":
         return tape.do("dz", slope, dy), None

@@ -3,7 +3,7 @@
     python -m experiments lesion            -> results/lesion.json
     python -m experiments lesion --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist         beside MNIST
 
-Section 4.3: all gates of one layer are closed at a time, T = 0, so that it carries its input unchanged.  On MNIST the
+Section 4.2: all gates of one layer are closed at a time, T = 0, so that it carries its input unchanged.  On MNIST the
 training error rises significantly for the early layers; layers 15 to 45 have close to no effect; about 60 % of the
 layers contribute nothing.  On CIFAR-100 any of the first 40 or so matters.
 
@@ -262,7 +262,7 @@ CLAIMS = (
 
 QUESTION = Question(
     name="lesion",
-    source="Training Very Deep Networks, section 4.3, Figure 4",
+    source="Training Very Deep Networks, section 4.2, Figure 4",
     budgets=BUDGETS,
     run=run,
     rows=rows,

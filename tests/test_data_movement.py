@@ -377,7 +377,7 @@ def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeyp
     assert result["effective_depth_sd"] == pytest.approx(depth.std(ddof=1))
 
 
-def test_the_way_back_reads_what_eq_9_needs():
+def test_the_way_back_reads_what_the_gradient_of_eq_3_needs():
     """Element by element: T for dH and its slope, H for its slope, dH for what is carried and for dz_H, and so on."""
     tape, ends = data_movement.trace_step("highway", 1, 4, 3)
     _, kinds, when = tape.depths()
