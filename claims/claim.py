@@ -184,6 +184,8 @@ def effect(values, less=(0.0,)) -> str:
     if math.isnan(size):
         return "not known: a seed is lost"
     n = f"n = {len(values)}"
+    if len(less) not in (1, len(values)):
+        n += f" and {len(less)}"
     if low == high:
         return f"{size:.3g} ({n}, all alike)"
     decimals = max(0, 1 - math.floor(math.log10((high - low) / 2)))

@@ -51,6 +51,7 @@ def test_numbers_as_the_table_shows_them():
 def test_effects_have_intervals():
     assert effect([1.0, 3.0, 2.0]) == "2.0 (95 %: -0.5 to 4.5, n = 3)"
     assert effect([5.0, 7.0], less=[1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2)"
+    assert effect([5.0, 7.0], less=[1.0, 1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2 and 3)"
     assert effect([0.5571, 0.5588, 0.5554]) == "0.5571 (95 %: 0.5529 to 0.5613, n = 3)"
     assert effect([1.0, 1.0]) == "1 (n = 2, all alike)"
     assert effect([1.0, None]) == "not known: a seed is lost"
