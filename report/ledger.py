@@ -27,7 +27,7 @@ def where_computed(name: str) -> str:
 NAME_OF_KIND = {
     "claim": "claims that somebody made",
     "count": "counts and algebra",
-    "open question": "questions that nobody answered",
+    "open question": "questions that nobody claimed anything of",
 }
 
 
