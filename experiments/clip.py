@@ -31,7 +31,7 @@ import math
 
 import numpy as np
 
-from claims.claim import Claim, of, ratio_as_text
+from claims.claim import Claim, effect_in_ratio, of
 from claims.rules import all_below, all_ratios_below, ratio
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -140,7 +140,7 @@ def show(measured: dict) -> str:
     parts = []
     for layers, pair in measured.items():
         lost = pair["free"].count(None)
-        text = ratio_as_text(pair["free"], pair["clipped"])
+        text = effect_in_ratio(pair["free"], pair["clipped"])
         if lost:
             text = f"{lost} of {len(pair['free'])} seeds diverge"
         parts.append(f"{layers} layers {text}")

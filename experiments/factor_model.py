@@ -29,7 +29,7 @@ with Bonferroni's correction for three looks.
 
 from __future__ import annotations
 
-from claims.claim import Claim, mean_as_text, of
+from claims.claim import Claim, effect, of
 from claims.rules import above
 from experiments.question import Question
 from training.factor_model import LEAST, WORLDS, differences, rows, trial
@@ -62,8 +62,8 @@ def gate_auc_by_world(record: dict) -> dict:
 
 def show_auc_by_world(measured: dict) -> str:
     reversed_nets = sum(auc < 0.5 for auc in measured["non_linear"])
-    both = mean_as_text(measured["both"], LEVEL)
-    non_linear = mean_as_text(measured["non_linear"], LEVEL)
+    both = effect(measured["both"], level=LEVEL)
+    non_linear = effect(measured["non_linear"], level=LEVEL)
     nets = len(measured["non_linear"])
     return f"AUC {both}; non-linear only {non_linear}, below a half in {reversed_nets} of {nets} nets"
 
@@ -90,7 +90,7 @@ CLAIMS = (
         kind="open question",
         about=ABOUT,
         measure=gate_auc_by_world,
-        show=lambda m: f"AUC {mean_as_text(m['non_linear'], LEVEL)}",
+        show=lambda m: f"AUC {effect(m['non_linear'], level=LEVEL)}",
         holds=lambda m: [above(m["non_linear"], LEAST, level=LEVEL)],
         note="the bound was chosen after the runs",
     ),

@@ -17,7 +17,7 @@ Expected, before these runs: about 0.89 in the first world, and between 0.5 and 
 
 from __future__ import annotations
 
-from claims.claim import Claim, mean_as_text, of
+from claims.claim import Claim, effect, of
 from claims.rules import above, all_below
 from experiments.question import Question
 from training.factor_model import LEAST, WORLDS, rows, trial
@@ -70,8 +70,8 @@ def gate_auc_by_world(record: dict) -> dict:
 
 
 def show_auc_by_world(measured: dict) -> str:
-    both = mean_as_text(measured["both"])
-    non_linear = mean_as_text(measured["non_linear"])
+    both = effect(measured["both"])
+    non_linear = effect(measured["non_linear"])
     return f"AUC {both}; non-linear only {non_linear}"
 
 
@@ -93,7 +93,7 @@ CLAIMS = (
         kind="open question",
         about=ABOUT,
         measure=gate_auc_by_world,
-        show=lambda m: f"AUC {mean_as_text(m['non_linear'])}",
+        show=lambda m: f"AUC {effect(m['non_linear'])}",
         holds=lambda m: [above(m["non_linear"], LEAST)],
     ),
 )

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 
-from claims.claim import Claim, of, ratio_as_text
+from claims.claim import Claim, effect_in_ratio, of
 from claims.rules import (
     above,
     all_below,
@@ -39,6 +39,7 @@ from claims.rules import (
     holm,
     in_ratio,
     interval,
+    logs,
     mean,
     p_value,
     ratio,
@@ -151,10 +152,10 @@ def row_of_net(record: dict, block: str, layers: int) -> dict:
 def rows_of_last_losses(record: dict) -> list[dict]:
     """Plain's last loss over highway's, geometric means, with its interval and the p-value."""
     pairs = [last_losses(record, layers) for layers in LAYERS]
-    adjusted = holm([p_value(*logs(pair)) for pair in pairs])
+    adjusted = holm([p_value(logs(pair["plain"]), logs(pair["highway"])) for pair in pairs])
     result = []
     for layers, pair, p in zip(LAYERS, pairs, adjusted, strict=True):
-        row = {"row": "depth", "layers": layers, "p": p}
+        row = {"row": "depth", "layers": layers, "p": finite_or_none(p)}
         row.update(as_row(ratio(pair["plain"], pair["highway"]), "plain_over_highway"))
         result.append(row)
     return result
@@ -177,19 +178,19 @@ def rows_of_speeds(record: dict) -> list[dict]:
     return result
 
 
+def finite_or_none(number: float) -> float | None:
+    """The number, for JSON; None for NaN, where a seed diverged."""
+    return float(number) if math.isfinite(number) else None
+
+
 def as_row(numbers: tuple[float, float, float], name: str) -> dict:
     """A number and its interval as entries of a row; None where a seed diverged."""
-    value, low, high = (number if math.isfinite(number) else None for number in numbers)
+    value, low, high = map(finite_or_none, numbers)
     return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
 def last_losses(record: dict, layers: int) -> dict:
     return {block: losses(record, block, layers) for block in BLOCKS}
-
-
-def logs(pair: dict) -> list[list[float | None]]:
-    """The logarithms of the losses of both kinds; None where a seed diverged."""
-    return [[math.log(loss) if loss else None for loss in pair[block]] for block in BLOCKS]
 
 
 # ---- Claims ----------------------------------------------------------------------------------------------------------
@@ -228,7 +229,7 @@ def ratios_at_every_depth(measured: dict) -> str:
     """Plain's last loss over highway's, with its 95 % interval, depth by depth."""
     parts = []
     for layers, pair in measured.items():
-        parts.append(f"{layers} layers {ratio_as_text(pair['plain'], pair['highway'])}")
+        parts.append(f"{layers} layers {effect_in_ratio(pair['plain'], pair['highway'])}")
     return f"plain's loss over highway's: {', '.join(parts)}"
 
 
@@ -271,7 +272,7 @@ CLAIMS = (
         says="100 layers: after 400 epochs highway is better than plain by more than two orders of magnitude",
         about={**ABOUT, "layers": 100},
         measure=lambda record: last_losses(record, 100),
-        show=lambda m: f"a factor of {ratio_as_text(m['plain'], m['highway'])}",
+        show=lambda m: f"a factor of {effect_in_ratio(m['plain'], m['highway'])}",
         holds=lambda m: [in_ratio(above, m["plain"], 100, less=m["highway"])],
     ),
     Claim(

@@ -10,7 +10,7 @@ networks for various zero-mean initial distributions of W_H and different activa
     kind           highway, plain
     layers         10, 30, 100
     H              tanh, ReLU, sigmoid, maxout of two pieces
-    distribution   orthogonal, Laplace, uniform, of mean zero; of W_H, and of maxout's W_2
+    distribution   orthogonal, Laplace, uniform, of mean zero; of W_H, and of maxout's second piece
     gain           0.3, 1, 3: times the standard deviation 1 / sqrt(width), which for tanh is Glorot's
 
 All 216 cells are trained: no fraction of the design.  The gates, the first layer and the output

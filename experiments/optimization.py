@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from claims.claim import Claim, of, ratio_as_text
+from claims.claim import Claim, effect_in_ratio, of
 from claims.rules import above, all_ratios_below, below, in_ratio
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -162,7 +162,7 @@ def deep_over_shallow(measured: dict) -> str:
     parts = []
     for deep, shallow in DEEP_AND_SHALLOW:
         layers = f"{deep.removeprefix('at_')} over {shallow.removeprefix('at_')} layers"
-        parts.append(f"{layers} {ratio_as_text(measured[deep], measured[shallow])}")
+        parts.append(f"{layers} {effect_in_ratio(measured[deep], measured[shallow])}")
     return f"ratio of losses: {', '.join(parts)}"
 
 
@@ -233,7 +233,7 @@ CLAIMS = (
             "highway": losses(record, "highway", 100),
             "plain": losses(record, "plain", 100),
         },
-        show=lambda m: f"a factor of {ratio_as_text(m['plain'], m['highway'])}",
+        show=lambda m: f"a factor of {effect_in_ratio(m['plain'], m['highway'])}",
         holds=lambda m: [in_ratio(above, m["plain"], 100, less=m["highway"])],
     ),
 )

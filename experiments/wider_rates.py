@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from claims.claim import Claim, of, ratio_as_text
+from claims.claim import Claim, effect_in_ratio, of
 from claims.rules import above, in_ratio, ratio
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -125,7 +125,7 @@ def measure(record: dict) -> dict:
 
 
 def show(measured: dict) -> str:
-    factor = ratio_as_text(measured["plain"], measured["highway"])
+    factor = effect_in_ratio(measured["plain"], measured["highway"])
     places = f"best rates: plain in {measured['plain_part']}, highway in {measured['highway_part']}"
     return f"a factor of {factor}; {places} of the range"
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import highway_networks as hn
-import training.extra_blocks
-import training.maxout  # noqa: F401  both register theirs
+import training.activations
+import training.extra_blocks  # noqa: F401  both register theirs
 
 STEP = 1e-30
 SHAPES = [  # d_in, d_out, hidden, depth, N

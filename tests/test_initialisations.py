@@ -9,7 +9,7 @@ from conftest import verdict_on
 import highway_networks as hn
 from experiments import initialisations as starts
 from plumbing.records import select
-from training import fully_connected, initial, maxout
+from training import extra_blocks, fully_connected, initial
 
 SETTINGS = starts.BUDGETS["default"]
 
@@ -37,13 +37,13 @@ def test_all_cells_have_one_search():
 @pytest.mark.parametrize("distribution", initial.DISTRIBUTIONS)
 @pytest.mark.parametrize("gain", [0.3, 3.0])
 def test_entries_have_mean_zero_and_the_standard_deviation(distribution, gain):
-    net = hn.DeepNet(4, 3, 60, 8, maxout.Maxout(), 0)
-    before = net.W_in.copy()
+    net = hn.DeepNet(4, 3, 60, 8, extra_blocks.HighwayMaxout(), 0)
+    before = net.W_T.copy()
     initial.redraw(net, distribution, gain, np.random.default_rng(1))
-    for stack in (net.W_H, net.W_2):
+    for stack in (net.W_H, net.W_C):
         assert stack.std() * np.sqrt(60) == pytest.approx(gain, rel=0.03)
         assert abs(stack.mean()) < 0.02 * gain
-    assert (net.W_in == before).all()
+    assert (before == net.W_T).all()
 
 
 def test_orthogonal_ones_are():
@@ -65,20 +65,21 @@ def test_a_trial_starts_as_its_cell_says(kind, h):
     net = fully_connected.make({**setting, "seed": 1, "n_train": 256, "n_test": 100})
     np.testing.assert_allclose(net.W_H[1] @ net.W_H[1].T, 9 * np.eye(net.hidden), atol=1e-4)
     assert net.hidden == fully_connected.WIDTH[kind]
-    assert bool(net.block.gates) == (kind == "highway")
+    assert ("gate_bias" in setting) == (kind == "highway")
     assert net.block.name.endswith("maxout") == (h == "maxout")
 
 
-def test_maxout_takes_the_larger_of_two_pieces():
-    net = hn.DeepNet(3, 2, 4, 1, "maxout", 0, activation="tanh", dtype=np.float64)
+def test_a_highway_net_with_maxout():
+    net = hn.DeepNet(3, 2, 4, 1, "highway-maxout", 0, activation="tanh", dtype=np.float64)
     rng = np.random.default_rng(0)
     net.parameters[:] = rng.normal(size=net.parameters.shape)
     x = rng.normal(size=(5, 3))
     state = np.tanh(x @ net.W_in.T + net.b_in)
-    first = state @ net.W_H[0].T + net.b_H[0]
-    second = state @ net.W_2[0].T + net.b_2[0]
-    logits = np.maximum(first, second) @ net.W_out.T + net.b_out
+    H = np.maximum(state @ net.W_H[0].T + net.b_H[0], state @ net.W_C[0].T + net.b_C[0])
+    T = 1 / (1 + np.exp(-(state @ net.W_T[0].T + net.b_T[0])))
+    logits = (H * T + state * (1 - T)) @ net.W_out.T + net.b_out
     np.testing.assert_allclose(net.forward(x), logits, rtol=1e-12)
+    np.testing.assert_allclose(net.gates(x)[0], T, rtol=1e-12)
 
 
 # ---- What is said of it ----------------------------------------------------------------------------------------------

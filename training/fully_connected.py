@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 import highway_networks as hn
-import training.maxout  # noqa: F401  registers its blocks, wherever a trial runs
+import training.activations  # noqa: F401  registers the sigmoid, wherever a trial runs
 from conv.cifar import load_cifar
 from plumbing.files import InputError
 from training import extra_blocks, initial

@@ -1,7 +1,7 @@
 """Initial distributions of the blocks' weights, all of mean zero and of one standard deviation.
 
-Of a net that is made already: W_H is drawn anew, and a maxout block's W_2.  The weights of the
-gates, of the first layer and of the output stay as DeepNet draws them.
+Of a net that is made already: W_H is drawn anew, and the second piece of a maxout block.  The
+weights of the gates, of the first layer and of the output stay as DeepNet draws them.
 """
 
 from __future__ import annotations
@@ -35,9 +35,6 @@ DISTRIBUTIONS = {"orthogonal": orthogonal, "laplace": laplace, "uniform": unifor
 
 def redraw(net: DeepNet, distribution: str, gain: float, rng: np.random.Generator) -> None:
     """Draws the blocks' weights anew, with the standard deviation gain / sqrt(width)."""
-    stacks = [net.W_H]
-    if "W_2" in net.block.parameters(net.hidden):
-        stacks.append(net.W_2)
-    for stack in stacks:
-        for W in stack:
+    for name in getattr(net.block, "pieces", ("W_H",)):
+        for W in getattr(net, name):
             W[:] = gain * DISTRIBUTIONS[distribution](rng, net.hidden)
