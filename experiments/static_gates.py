@@ -369,10 +369,11 @@ def row_of_net(data: str, variant: str, trials: list[dict]) -> dict:
 def row_of_cost(one: Cost, measure: Measure) -> dict:
     """The cost, a ratio for losses, its interval, Holm's p-value and what they say."""
     numbers = dict(zip(("cost", "low", "high"), in_units(one, measure), strict=True))
+    numbers["p"] = one.p
     for name, value in numbers.items():
         numbers[name] = float(f"{value:.4g}") if np.isfinite(value) else None
     words = {True: "needed", False: "not needed", None: "not clear"}
-    return {**numbers, "p": float(f"{one.p:.3g}"), "full_is": words[is_needed(one)]}
+    return {**numbers, "full_is": words[is_needed(one)]}
 
 
 def in_units(one: Cost, measure: Measure) -> tuple[float, float, float]:

@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 import highway_networks as hn
+import training.activations  # noqa: F401  registers the sigmoid, wherever a trial runs
 from conv.cifar import load_cifar
 from plumbing.files import InputError
-from training import extra_blocks
+from training import extra_blocks, initial
 from training.optimizers import SGD
 from training.trials import Runner
 
@@ -26,6 +27,7 @@ WIDTH = {"highway": 50, "plain": 71}
 BATCH = 128
 CIFAR = "CIFAR-100"
 ALL = {"n_train": 60000, "n_test": 10000}  # images
+NO_BETTER_THAN_GUESSING = 0.9 * math.log(10)  # a training loss from here on, of ten classes
 
 
 VARIABLE = {"MNIST": "MNIST_DIR", CIFAR: "CIFAR_DIR"}  # names a folder of that set
@@ -88,7 +90,8 @@ def images_of(setting: dict) -> Images:
 
 def make(setting: dict) -> hn.DeepNet:
     """The net of a trial, from its seed; initialised from normal distributions: He's for ReLU,
-    Glorot's for tanh."""
+    Glorot's for others.  A trial that names a distribution and a gain has its blocks' weights
+    drawn from that."""
     data = data_of(setting)
     block = hn.block_of(setting["block"], **setting.get("block_settings", {}))
     if "scale" in setting:
@@ -108,6 +111,9 @@ def make(setting: dict) -> hn.DeepNet:
         init="he" if setting["activation"] == "relu" else "glorot",
         gate_bias=setting.get("gate_bias", 0.0),
     )
+    if "distribution" in setting:
+        rng = np.random.default_rng([setting["seed"], 2])
+        initial.redraw(net, setting["distribution"], setting["gain"], rng)
     net.about["pixels"] = pixels_of(setting.get("data_dir"))
     return net
 

@@ -14,6 +14,7 @@ import numpy as np
 from training import fully_connected
 from training.trials import Runner
 
+SLOW_DECAY = 0.95  # per epoch
 SETTING = (
     "block", "width", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "scale",
     "clip", "seed", "epochs", "n_train", "n_test",
@@ -44,6 +45,17 @@ def drawn(sample, kind, runner: Runner) -> list[dict]:
 
 def two_best(ranked_settings: list[dict], settings: dict) -> list[dict]:
     return ranked_settings[:2]
+
+
+def two_best_and_slow(ranked_settings: list[dict], settings: dict) -> list[dict]:
+    """The two best settings of a short search, and the best one with a slow decay: what is best
+    after a few epochs, above all its decay, need not be best later.
+
+    If the search was as long as the final runs, the best alone."""
+    best = ranked_settings[0]
+    if settings["search_epochs"] == settings["epochs"]:
+        return [best]
+    return [*ranked_settings[:2], {**best, "decay": SLOW_DECAY}]
 
 
 def search(
