@@ -372,7 +372,7 @@ def row_of_cost(one: Cost, measure: Measure) -> dict:
     numbers["p"] = one.p
     for name, value in numbers.items():
         numbers[name] = float(f"{value:.4g}") if np.isfinite(value) else None
-    words = {True: "needed", False: "not needed", None: "not clear"}
+    words = {True: "needed", False: "not needed", None: "open"}
     return {**numbers, "full_is": words[is_needed(one)]}
 
 

@@ -1,6 +1,7 @@
 """Gates that do not see the image: the blocks, the nets that are compared, and how they are compared."""
 
 import math
+import re
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ import highway_networks as hn
 from claims.claim import NotMeasured, judge
 from experiments import static_gates as question
 from plumbing.records import load_results, select
+from report import static_gates as shown
 from training import fully_connected, kept_nets, static_gates
 
 OF_SET = {"data": "MNIST", "data_dir": None, "n_train": 1280, "n_test": 300}
@@ -336,3 +338,36 @@ def test_margins_are_those_of_the_docstring():
         sd = select(of_fifty_layers, data=data)["test_accuracy"]["sd"]
         assert margin == pytest.approx(2 * sd, abs=0.001)
     assert kept_nets.LONGER == {"CIFAR-100": 4}
+
+
+# ---- What is shown ---------------------------------------------------------------------------------------------------
+
+
+def test_the_picture_s_title_says_what_was_found():
+    record = made_up(unit={"loss": (10, 0)})
+    title = shown.finding(question.rows(record))
+    assert "training error from 1 to 30 % on MNIST, from 1 to 30 % on CIFAR-100" in title
+    assert "training loss higher on MNIST and CIFAR-100" in title
+    assert "test accuracy as high on MNIST and CIFAR-100" in title
+
+
+def test_a_lost_seed_leaves_a_gap_in_the_picture():
+    record = made_up()
+    for trial in record["trials"]["final"]:
+        if trial["seed"] == 3 and trial["variant"] in ("full", "wide"):
+            trial |= {"diverged": "epoch 2", "loss": None, "over_training": []}
+            trial.pop("replaced", None)
+    record["summary"] = question.rows(record)
+    fig = shown.static_gates(record)
+    assert len(fig.axes) == 3
+    assert "a seed is lost" in shown.compared(lambda name: record)
+
+
+def test_the_tables_hold_the_numbers():
+    record = made_up(unit={"loss": (10, 0)})
+    record["summary"] = question.rows(record)
+    text = shown.compared(lambda name: record)
+    assert re.search(r"\| training loss \| MNIST \| unit \| 10 times \(9.9 to 10.1\) \| \S+ \| needed \|", text)
+    assert "| test accuracy | MNIST | random | 0.00 points (0.00 to 0.00) | 1 | not needed |" in text
+    assert "| MNIST | of every unit | 1.00" in shown.replaced(lambda name: record)
+    assert "| CIFAR-100 | wide | 50 | 1000 |" in shown.nets(lambda name: record)
