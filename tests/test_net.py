@@ -23,7 +23,6 @@ from training import convolutional
 from training.extra_blocks import Residual
 from training.optimizers import SGD, Nesterov
 
-
 VALUES = {
     "tanh": np.tanh,
     "relu": lambda z: np.maximum(z, 0),
