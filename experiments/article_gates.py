@@ -34,8 +34,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, of
-from claims.claim import sample as as_text
+from claims.claim import Claim, effect, of
 from claims.rules import all_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -130,7 +129,7 @@ def measure_thirds(*names: str):
 def thirds_as_text(measured: dict) -> str:
     texts = []
     for data, values in measured.items():
-        parts = [f"{key.replace('_', ', ')} {as_text(of_seeds, 2)}" for key, of_seeds in values.items()]
+        parts = [f"{key.replace('_', ', ')} {effect(of_seeds)}" for key, of_seeds in values.items()]
         texts.append(f"{data}: {'; '.join(parts)}")
     return "; ".join(texts)
 

@@ -26,9 +26,8 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, of
-from claims.claim import sample as as_text
-from claims.rules import none_lower
+from claims.claim import Claim, effect, of
+from claims.rules import above, corrected, is_above
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected
@@ -132,10 +131,11 @@ def measure_against_maxout(record: dict) -> dict:
 
 
 def compensation_as_text(measured: dict) -> str:
+    deep = measured["deep"]
     return (
-        f"test accuracy of 50 layers, width 25 {as_text(measured['deep'], 4)}, width 22 "
-        f"{as_text(measured['narrower'], 4)}; of 10 layers, width 50 {as_text(measured['shallow'], 4)}, "
-        f"plain, width 71 {as_text(measured['plain'], 4)}"
+        f"width 25 less 10 layers of width 50 {effect(deep, measured['shallow'])}, "
+        f"width 22 {effect(measured['narrower'], measured['shallow'])}; "
+        f"width 25 less plain {effect(deep, measured['plain'])}"
     )
 
 
@@ -149,9 +149,12 @@ CLAIMS = (
         over=("depth_for_width", "blocks", "more_seeds"),
         measure=measure_compensation,
         show=compensation_as_text,
-        holds=lambda m: none_lower(
-            MARGIN,
-            [(m["deep"], m["shallow"]), (m["narrower"], m["shallow"]), (m["deep"], m["plain"])],
+        holds=lambda m: corrected(
+            [
+                is_above(m["deep"], -MARGIN, less=m["shallow"]),
+                is_above(m["narrower"], -MARGIN, less=m["shallow"]),
+                is_above(m["deep"], -MARGIN, less=m["plain"]),
+            ]
         ),
     ),
     Claim(
@@ -161,8 +164,8 @@ CLAIMS = (
         f"{MARGIN} to 3 of width 77)",
         about=ALL,
         measure=measure_against_maxout,
-        show="test accuracy of highway {deep:4}, of maxout {wide:4}",
-        holds=lambda m: none_lower(MARGIN, [(m["deep"], m["wide"])]),
+        show=lambda m: f"highway less maxout {effect(m['deep'], m['wide'])}",
+        holds=lambda m: [above(m["deep"], -MARGIN, less=m["wide"])],
         note="fully connected; the paper's nets are convolutional",
     ),
 )

@@ -25,10 +25,8 @@ problem needs; on CIFAR-100 nets of 6 blocks fit worse, nets of 45 as well.
 
 from __future__ import annotations
 
-import numpy as np
-
 from claims.claim import Claim, of
-from claims.rules import holm, mean, p_value
+from claims.rules import corrected, is_above, mean
 from experiments.question import Question
 from plumbing.files import InputError
 from plumbing.records import select
@@ -130,16 +128,13 @@ def agree(measured: dict) -> list[bool | None]:
     A net that diverged leaves its depth open."""
     needed = []  # whether the lesions say that the error must be higher
     higher = []
-    p_values = []
     for of_set in measured.values():
         for blocks, errors in of_set["errors"].items():
-            without_a_point = [np.nan if error is None else error - POINT for error in errors]
             needed.append(blocks < of_set["lesions"])
-            higher.append(mean(without_a_point) > mean(of_set["of_50_layers"]))
-            p_values.append(p_value(without_a_point, of_set["of_50_layers"]))
+            higher.append(is_above(errors, POINT, less=of_set["of_50_layers"]))
     verdicts = []
-    for must_be_higher, is_higher, p in zip(needed, higher, holm(p_values), strict=True):
-        verdicts.append(is_higher == must_be_higher if p < 0.05 else None)
+    for must_be_higher, is_higher in zip(needed, corrected(higher), strict=True):
+        verdicts.append(None if is_higher is None else is_higher == must_be_higher)
     return verdicts
 
 

@@ -31,8 +31,8 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, NotMeasured, of
-from claims.rules import above, all_below, holm, interval, mean, p_value, ratio
+from claims.claim import Claim, NotMeasured, effect_in_ratio, of
+from claims.rules import above, all_ratios_below, corrected, interval, is_below, mean
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import extra_blocks, layer_by_layer  # noqa: F401  extra_blocks registers its kinds
@@ -142,15 +142,10 @@ def not_higher(measured: dict) -> list[bool | None]:
 
     None where Holm's correction over both leaves it open.  A training that diverges without the
     scale alone counts as a higher loss."""
-    adjusted = holm([p_value(measured[activation]) for activation in ACTIVATIONS])
-    verdicts = []
-    for activation, p in zip(ACTIVATIONS, adjusted, strict=True):
+    verdicts = corrected([is_below(measured[activation], 0) for activation in ACTIVATIONS])
+    for place, activation in enumerate(ACTIVATIONS):
         if measured[f"{activation}_lost"]:
-            verdicts.append(False)
-        elif p < 0.05:
-            verdicts.append(mean(measured[activation]) < 0)
-        else:
-            verdicts.append(None)
+            verdicts[place] = False
     return verdicts
 
 
@@ -184,8 +179,8 @@ def measure_gradients(record: dict) -> dict:
 def stronger_through_residual(measured: dict) -> list[bool | None]:
     pairs = []
     for by_depth in measured.values():
-        pairs += [(np.log(of["highway"]), np.log(of["residual"])) for of in by_depth.values()]
-    return all_below(pairs)
+        pairs += [(of_blocks["highway"], of_blocks["residual"]) for of_blocks in by_depth.values()]
+    return all_ratios_below(pairs, 1)
 
 
 def gradients_as_text(measured: dict) -> str:
@@ -193,8 +188,7 @@ def gradients_as_text(measured: dict) -> str:
     for when, by_depth in measured.items():
         ratios = []
         for of_blocks in by_depth.values():
-            middle, low, high = ratio(of_blocks["residual"], of_blocks["highway"])
-            ratios.append(f"{middle:.2g} ({low:.2g} to {high:.2g})")
+            ratios.append(effect_in_ratio(of_blocks["residual"], of_blocks["highway"]))
         texts.append(f"{WHEN[when]} {', '.join(ratios)}")
     return f"residual's over highway's at {min(LAYERS)} to {max(LAYERS)} layers: {'; '.join(texts)}"
 

@@ -37,9 +37,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from claims.claim import Claim, of, ratio_as_text
+from claims.claim import Claim, effect, effect_in_ratio, of
 from claims.claim import sample as as_text
-from claims.rules import all_below, none_lower
+from claims.rules import Comparison, corrected, in_ratio, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected
@@ -157,30 +157,19 @@ def measure_very_deep(block: str):
     return measure
 
 
-def logs(values: list[float | None], times: float = 1) -> list[float | None]:
-    """The logarithms of values times a factor; None of a seed that is lost."""
-    return [None if value is None else float(np.log(times * value)) for value in values]
+def better_than_plain(measured: dict) -> list[Comparison]:
+    return [in_ratio(is_below, measured[layers], 1, measured[f"plain {layers}"]) for layers in VERY_DEEP]
 
 
-def pairs_with_plain(measured: dict) -> list[tuple]:
-    return [(logs(measured[layers]), logs(measured[f"plain {layers}"])) for layers in VERY_DEEP]
-
-
-def pairs_with_shallow(measured: dict) -> list[tuple]:
-    """The losses of very deep nets, and three times those of 20 layers."""
-    return [(logs(measured[layers]), logs(measured["shallow"], STRUGGLES)) for layers in VERY_DEEP]
-
-
-def below_plain(measured: dict) -> list[bool | None]:
-    return all_below(pairs_with_plain(measured))
-
-
-def successful(measured: dict) -> list[bool | None]:
-    return all_below(pairs_with_plain(measured) + pairs_with_shallow(measured))
+def within_three_times(measured: dict) -> list[Comparison]:
+    """Whether the loss is below three times that of 20 layers, at each depth beyond."""
+    shallow = measured["shallow"]
+    return [in_ratio(is_below, measured[layers], STRUGGLES, shallow) for layers in VERY_DEEP]
 
 
 def struggles(measured: dict) -> list[bool | None]:
-    return all_below([(less, values) for values, less in pairs_with_shallow(measured)])
+    shallow = measured["shallow"]
+    return corrected([in_ratio(is_above, measured[layers], STRUGGLES, shallow) for layers in VERY_DEEP])
 
 
 def losses_as_text(measured: dict) -> str:
@@ -188,8 +177,8 @@ def losses_as_text(measured: dict) -> str:
     for layers in VERY_DEEP:
         text = f"at {layers} {as_text(measured[layers], 2)}"
         if None not in measured[layers]:
-            text += f", over plain's {ratio_as_text(measured[layers], measured[f'plain {layers}'])}"
-            text += f", over that of {SHALLOW} {ratio_as_text(measured[layers], measured['shallow'])}"
+            text += f", over plain's {effect_in_ratio(measured[layers], measured[f'plain {layers}'])}"
+            text += f", over that of {SHALLOW} {effect_in_ratio(measured[layers], measured['shallow'])}"
         texts.append(text)
     return "; ".join(texts)
 
@@ -207,17 +196,17 @@ def measure_accuracies(record: dict, *others: dict) -> dict:
 
 
 def as_good_as_highway(measured: dict) -> list[bool | None]:
-    pairs = [(at_depth["lstm"], at_depth["highway"]) for at_depth in measured.values()]
-    return none_lower(MARGIN, pairs)
+    comparisons = []
+    for at_depth in measured.values():
+        comparisons.append(is_above(at_depth["lstm"], -MARGIN, less=at_depth["highway"]))
+    return corrected(comparisons)
 
 
 def accuracies_as_text(measured: dict) -> str:
     texts = []
     for layers, at_depth in measured.items():
-        lstm = as_text(at_depth["lstm"], 4)
-        highway = as_text(at_depth["highway"], 4)
-        texts.append(f"{layers} layers {lstm}, highway {highway}")
-    return f"test accuracy: {'; '.join(texts)}"
+        texts.append(f"{layers} layers {effect(at_depth['lstm'], at_depth['highway'])}")
+    return f"LSTM's test accuracy less highway's: {'; '.join(texts)}"
 
 
 CLAIMS = (
@@ -230,7 +219,7 @@ CLAIMS = (
         over=("lstm_and_maxout", "blocks"),
         measure=measure_very_deep("lstm"),
         show=losses_as_text,
-        holds=successful,
+        holds=lambda m: corrected(better_than_plain(m) + within_three_times(m)),
     ),
     Claim(
         id="lstm-as-good-as-highway",
@@ -251,7 +240,7 @@ CLAIMS = (
         over=("lstm_and_maxout", "blocks"),
         measure=measure_very_deep("maxout"),
         show=losses_as_text,
-        holds=below_plain,
+        holds=lambda m: corrected(better_than_plain(m)),
     ),
     Claim(
         id="maxout-suffers-beyond-20",

@@ -31,8 +31,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, of
-from claims.claim import sample as as_text
+from claims.claim import Claim, effect, of
 from claims.rules import above, all_below, below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -191,8 +190,8 @@ CLAIMS = (
         over=("past_a_thousand", "thousand_layers"),
         measure=measure_use,
         show=lambda m: (
-            f"test accuracy {as_text(m['accuracy'], 4)}; all blocks closed {as_text(m['skipped'], 4)}; "
-            f"one hidden layer {as_text(m['one_layer'], 4)}"
+            f"gain over all blocks closed {effect(m['accuracy'], m['skipped'])}, "
+            f"over one hidden layer {effect(m['accuracy'], m['one_layer'])}"
         ),
         holds=lambda m: all_below([(m["skipped"], m["accuracy"]), (m["one_layer"], m["accuracy"])]),
     ),
@@ -202,7 +201,10 @@ CLAIMS = (
         says="a net of 1000 layers uses only some 15 (blocks 1 to 15 alone lose at most 0.002)",
         about=ABOUT,
         measure=measure_first,
-        show="{all:4}; blocks 1 to 15 alone {first:4}, all others {without:4}, none {skipped:4}",
+        show=lambda m: (
+            f"blocks 1 to 15 alone lose {effect(m['all'], m['first'])}, "
+            f"all others alone {effect(m['all'], m['without'])}, none {effect(m['all'], m['skipped'])}"
+        ),
         holds=lambda m: [above(m["first"], -MARGIN, less=m["all"])],
         note="the blog says it of a gate bias of -20, at which no block is in use; here of -7",
     ),

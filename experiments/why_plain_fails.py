@@ -41,8 +41,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, of
-from claims.claim import sample as as_text
+from claims.claim import Claim, effect, of
 from claims.rules import above, below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -328,7 +327,7 @@ def measure_relu(record: dict) -> dict:
 def relu_as_text(measured: dict) -> str:
     texts = []
     for (init, depth), values in measured.items():
-        texts.append(f"{init} start, depth {depth}: {as_text(values)}")
+        texts.append(f"{init} start, depth {depth}: {effect(values)}")
     return ", ".join(texts)
 
 
@@ -370,7 +369,7 @@ CLAIMS = (
         says="plain nets fail because tanh saturates (over half of the fading is the slopes')",
         about=ABOUT,
         measure=measure_saturation,
-        show="a share of {at_start:2} at the start, {trained:2} after training; units beyond 0.9 at the start "
+        show="a share of {at_start:interval} at the start, {trained:interval} after training; units beyond 0.9 at the start "
         "{saturated:2}; the state's norm falls from {first:2} to {last:2}",
         holds=lambda m: [above(m["at_start"], MOST), above(m["trained"], MOST)],
         note="that no unit is saturated at the start was seen before the rule",
@@ -383,7 +382,7 @@ CLAIMS = (
         kind="open question",
         about=ABOUT,
         measure=measure_starts,
-        show="test accuracy from Glorot's start {glorot}, from the program's {uniform}; "
+        show="accuracy from Glorot's start {glorot:interval}, from the program's {uniform:interval}; "
         "at the program's rate {glorot_fast}, {uniform_fast}",
         holds=lambda m: [trained(m["glorot"]), at_chance(m["uniform"])],
     ),
@@ -394,7 +393,7 @@ CLAIMS = (
         "quarter)",
         about=ABOUT,
         measure=measure_fresh("change_of_block"),
-        show="by {change:2} of its length",
+        show="by {change:interval} of its length",
         holds=lambda m: [below(m["change"], NEAR)],
         note="a quarter is our bound",
     ),
@@ -404,7 +403,7 @@ CLAIMS = (
         says="... and a fresh stack of 30 is a near-identity chain (a change of less than a half)",
         about=ABOUT,
         measure=measure_fresh("change_of_stack"),
-        show="by {change:2} of its length; the product of all 1 - T is {identity:2}",
+        show="by {change:interval} of its length; the product of all 1 - T is {identity:2}",
         holds=lambda m: [below(m["change"], NEAR_OF_STACK)],
         note="a half is our bound; that the product is 0.022 was known before the rule",
     ),
@@ -425,7 +424,7 @@ CLAIMS = (
         "where highway trains, and trains at depth 5",
         about=ABOUT,
         measure=measure_all_images,
-        show="test accuracy at depth 30: plain {plain}, highway {highway}; plain at depth 5 {shallow}",
+        show="depth 30: plain {plain:interval}, highway {highway:interval}; plain at 5 {shallow:interval}",
         holds=lambda m: [at_chance(m["plain"]), trained(m["highway"]), trained(m["shallow"])],
     ),
 )

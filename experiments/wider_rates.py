@@ -2,27 +2,29 @@
 
     python -m experiments wider_rates            -> results/wider_rates.json
 
-In `optimization` the best rate of the plain net of 100 layers was 0.071, in a search from 0.01 to 0.08: near the end
-of the range, so that a higher one might be better still.  The highway net of 100 layers, to which it is compared, had
-a rate within its range.
+In `optimization` the best rate of the plain net of 100 layers was 0.071, in a search from 0.01 to
+0.08: near the end of the range, so that a higher one might be better still.  The highway net of
+100 layers, to which it is compared, had a rate within its range.
 
-Here both kinds are searched again at 100 layers, alike, in ranges that reach four times lower and four times higher.
-So wide a range needs more trials, and rates that leave no gap: the rates of one activation are drawn one from each of
-equal parts of the logarithmic range.  All else is as in `optimization`: momentum, decay and gate bias, the finalists,
-the seeds that selected nothing, the clip at norm 1.
+Here both kinds are searched again at 100 layers, alike, in ranges that reach four times lower and
+four times higher.  So wide a range needs more trials, and rates that leave no gap: the rates of
+one activation are drawn one from each of equal parts of the logarithmic range.  All else is as in
+`optimization`: momentum, decay and gate bias, the finalists, the seeds that selected nothing, the
+clip at norm 1.
 
-Fixed before these runs: the claim is judged as in `optimization`, by the ratio of geometric means of the last losses.
-A best rate in the first or the last part of its range means that the range is still too narrow, and the row says so.
+Fixed before these runs: the claim is judged as in `optimization`, by the ratio of geometric means
+of the last losses.  A best rate in the first or the last part of its range means that the range is
+still too narrow, and the row says so.
 
-Expected, before these runs: the best rate of the plain net lies between 0.05 and 0.15, its loss between 0.2 and 0.3,
-and highway stays better by more than two orders of magnitude.
+Expected, before these runs: the best rate of the plain net lies between 0.05 and 0.15, its loss
+between 0.2 and 0.3, and highway stays better by more than two orders of magnitude.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from claims.claim import Claim, of, ratio_as_text
+from claims.claim import Claim, effect_in_ratio, of
 from claims.rules import above, in_ratio, ratio
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -123,7 +125,7 @@ def measure(record: dict) -> dict:
 
 
 def show(measured: dict) -> str:
-    factor = ratio_as_text(measured["plain"], measured["highway"])
+    factor = effect_in_ratio(measured["plain"], measured["highway"])
     places = f"best rates: plain in {measured['plain_part']}, highway in {measured['highway_part']}"
     return f"a factor of {factor}; {places} of the range"
 

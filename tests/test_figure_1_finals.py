@@ -204,4 +204,4 @@ def test_a_net_that_diverged_leaves_no_ratio():
     record["trials"]["final"][0]["loss"] = None
     row = finals.rows_of_last_losses(record)[0]
     assert row["plain_over_highway"] is None
-    assert row["p"] == 1
+    assert row["p"] is None

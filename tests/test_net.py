@@ -23,10 +23,16 @@ from training import convolutional
 from training.extra_blocks import Residual
 from training.optimizers import SGD, Nesterov
 
+VALUES = {
+    "tanh": np.tanh,
+    "relu": lambda z: np.maximum(z, 0),
+    "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
+}  # of the activations
+
 
 def of_two_gates(net, x):
     """Logits, T and C of the kind that straightforward.py does not have: y = H T + x C, an equation each."""
-    activate = np.tanh if net.activation.name == "tanh" else lambda z: np.maximum(z, 0)
+    activate = VALUES[net.activation.name]
     gates = []
     x = activate(x @ net.W_in.T + net.b_in)
     for layer in range(net.depth):
@@ -42,8 +48,8 @@ def equations(net, x):
     if net.block.name == "highway-carry":
         return of_two_gates(net, x)
     with pytest.MonkeyPatch.context() as patch:
-        if net.activation.name == "relu":
-            patch.setattr(straightforward, "np", SimpleNamespace(**vars(np) | {"tanh": lambda z: np.maximum(z, 0)}))
+        others = {**vars(np), "tanh": VALUES[net.activation.name]}
+        patch.setattr(straightforward, "np", SimpleNamespace(**others))
         logits, kept = straightforward.forward(as_straightforward(net, net), x)
     gates = []
     if net.block.gates:
@@ -412,7 +418,7 @@ def test_what_is_no_saved_net_is_refused_in_one_line(tmp_path):
         {"parameters": right, "depth": 1.0},
         {"parameters": right, "block": "plain"},
         {"parameters": right, "block": "unknown"},
-        {"parameters": right, "activation": "sigmoid"},
+        {"parameters": right, "activation": "softsign"},
         {"parameters": right, "another": 1},
     ):
         saved_with(path, **wrong)
@@ -742,7 +748,7 @@ def test_what_the_net_refuses():
     ):
         with pytest.raises(ValueError, match=message):
             hn.DeepNet(*arguments)
-    for wrong, message in (({"activation": "sigmoid"}, "tanh, relu"), ({"init": "orthogonal"}, "uniform, glorot, he")):
+    for wrong, message in (({"activation": "softsign"}, "tanh, relu"), ({"init": "orthogonal"}, "uniform, glorot, he")):
         with pytest.raises(ValueError, match=f"is not one of {message}"):
             hn.DeepNet(4, 3, 6, 2, "plain", rng, **wrong)
     with pytest.raises(ValueError, match="float32, float64 or complex128"):

@@ -355,6 +355,29 @@ def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
     assert (of_cifar.min(), of_cifar.max(), of_harder.min()) == pytest.approx((-1, 1, 0))
 
 
+def test_static_gates_on_both_data_sets(tmp_path, made_up_cifar):
+    """MNIST is finished before CIFAR-100 begins; all variants have the same budget and the same seeds."""
+    ask_here("static_gates", tmp_path, "--data-dir", "CIFAR-100")
+    record = json.loads((tmp_path / "static_gates.json").read_text())
+    for group, of_each in (("search", 2), ("finalists", 2), ("final", 2)):
+        trials = record["trials"][group]
+        assert [trial["data"] for trial in trials] == 5 * of_each * ["MNIST"] + 5 * of_each * ["CIFAR-100"]
+        counted = [(trial["data"], trial["variant"]) for trial in trials]
+        assert {counted.count(kind) for kind in counted} == {of_each}
+    final = record["trials"]["final"]
+    assert [trial["seed"] for trial in final] == 2 * (5 * [1] + 5 * [2])
+    assert {(trial["data"], trial["epochs"]) for trial in final} == {("MNIST", 2), ("CIFAR-100", 8)}
+    assert [point["epoch"] for point in final[-1]["over_training"]] == [2, 4, 6, 8]
+    for trial in final:  # the finalist with the lower training loss was taken
+        of_kind = {"data": trial["data"], "variant": trial["variant"]}
+        best, _ = search.ranked(record["trials"]["finalists"], **of_kind)
+        assert (trial["rate"], trial["gate_bias"]) == (best["rate"], best["gate_bias"])
+    assert draw("static_gates", tmp_path) == ["static_gates"]
+    for name in ("nets", "compared", "replaced"):
+        text = registry.TABLES[f"static-gates-{name}"](lambda path: record)
+        assert text.count("CIFAR-100") == text.count("MNIST") > 0
+
+
 def test_cifar_100_must_be_the_official_one(monkeypatch, made_up_cifar):
     monkeypatch.setenv("CIFAR_DIR", "somewhere")
     altered = cifar.made_up("cifar-100")._replace(name="CIFAR-100, altered", source="somewhere")
@@ -504,11 +527,10 @@ def test_committed_results_sum_up_their_trials(name):
     """Nobody edited a number; what is committed is no smoke test, and comes from committed programs."""
     record = committed(name)
     question = find_question(name)
-    beside = [""]
-    if question.takes_sets_beside:
-        beside += [" --data-dir CIFAR-100", " --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist"]
+    beside = " --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist" if question.takes_sets_beside else ""
     assert record["settings"]["budget"] == "default"
-    assert record["command"] in [f"python -m experiments {name}{words}" for words in beside]
+    command = f"python -m experiments {name}"
+    assert record["command"] in (f"{command}{beside}", f"{command} --data-dir CIFAR-100", command)
     assert (ROOT / "results" / f"{name}.json").stat().st_size < 1_100_000
     assert "dirty" not in record["env"]["git"]
     assert not any("dirty" in commit for commit in record["env"]["git_of_trials"])

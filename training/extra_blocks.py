@@ -1,5 +1,5 @@
 """More kinds of block, known once this module is imported: residual, highway with a carry gate of
-its own, an LSTM's, maxout."""
+its own, an LSTM's, maxout, highway with maxout for H."""
 
 from __future__ import annotations
 
@@ -187,6 +187,7 @@ class Maxout(Block):
     Glorot's start both pieces have variance 1 / fan_in, which keeps the mean square of a state."""
 
     name = "maxout"
+    pieces = ("W_H", "W_T")  # the weights of both
     gates = 1
     kept = ("won",)
 
@@ -200,3 +201,39 @@ class Maxout(Block):
 
     def transform_gate(self, layer):
         return layer.won
+
+
+class HighwayMaxout(Block):
+    """y = H T + x (1 - T), T = sigmoid(W_T x + b_T), H = max(W_H x + b_H, W_C x + b_C)    eq. 3
+
+    A highway block whose H is maxout; its second piece takes the place of a second gate."""
+
+    name = "highway-maxout"
+    pieces = ("W_H", "W_C")
+    gates = 2
+    kept = ("won", "P", "q")  # won: 1 where the second piece is the larger;  P = T (H - x),  q = 1 / T
+
+    def start(self, net, gate_bias):
+        net.b_T[:] = gate_bias
+
+    def forward(self, layer):
+        greater(layer.z_C, layer.z_H, layer.won)
+        maximum(layer.z_C, layer.z_H, out=layer.P)  # H
+        multiply(layer.z_T, layer.minus_log2_e, layer.z_T)
+        exp2(layer.z_T, layer.z_T)  # exp(-z_T)
+        add(layer.z_T, layer.one, layer.q)  # q = 1 + exp(-z_T) = 1 / T
+        subtract(layer.P, layer.x, layer.P)
+        divide(layer.P, layer.q, layer.P)  # P = T (H - x)
+        add(layer.x, layer.P, layer.y)  # y = H T + x (1 - T)
+
+    def backward(self, layer, dy):
+        """dH = T dy goes to the larger piece;  dz_T = P (1 - T) dy;  (1 - T) dy is carried."""
+        divide(dy, layer.q, layer.dH)  # dH = T dy
+        subtract(dy, layer.dH, dy)  # dy becomes dy - dH = (1 - T) dy
+        multiply(layer.P, dy, layer.dz_T)
+        multiply(layer.dH, layer.won, layer.dz_C)
+        subtract(layer.dH, layer.dz_C, layer.dz_H)
+        return dy
+
+    def transform_gate(self, layer):
+        return layer.one / layer.q
