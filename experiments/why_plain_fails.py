@@ -369,8 +369,8 @@ CLAIMS = (
         says="plain nets fail because tanh saturates (over half of the fading is the slopes')",
         about=ABOUT,
         measure=measure_saturation,
-        show="a share of {at_start:interval} at the start, {trained:interval} after training; units beyond 0.9 at the start "
-        "{saturated:2}; the state's norm falls from {first:2} to {last:2}",
+        show="a share of {at_start:interval} at the start, {trained:interval} after training; at the start units "
+        "beyond 0.9 {saturated:2}, the state's norm falls from {first:2} to {last:2}",
         holds=lambda m: [above(m["at_start"], MOST), above(m["trained"], MOST)],
         note="that no unit is saturated at the start was seen before the rule",
     ),
