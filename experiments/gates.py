@@ -36,8 +36,6 @@ of the gates; under 1 % of the change.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 import highway_networks as hn
@@ -45,21 +43,17 @@ from claims.claim import CHOSEN_AFTER, Claim, effect, of
 from claims.rules import above, corrected, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
-from training import fully_connected, kept_nets, layer_by_layer
+from training import fully_connected, gate_statistics, kept_nets, layer_by_layer
 from training.fully_connected import CIFAR
+from training.gate_statistics import FIRST, FIRST_OF_CIFAR, OPEN, SETTLED
 from training.layer_by_layer import rounded
-from training.measures import correlation, hoyer
 from training.trials import Runner
 
 # images whose single patterns are measured
 BUDGETS = {"quick": {"of_each": 1000}, "default": {"of_each": 1000}, "full": {"of_each": 1000}}
-OPEN = 0.5  # a gate is open above
-SETTLED = 0.9  # the share of the change after which a net has settled
 HALF = 0.5
 HANDFUL = 0.05  # of the gates: the transcript's "small, sparse handful"
 UNALTERED = 0.01  # of the change: what coasts on unaltered has less left
-FIRST = 15  # blocks, which the paper names
-FIRST_OF_CIFAR = 40
 MAPPED = 1  # the seed whose heat maps are kept
 CLASSES = {"MNIST": 10, CIFAR: 2}  # the sets whose maps are kept, the paper's two: so many classes
 STATISTICS = (
@@ -84,35 +78,16 @@ def trial(setting: dict, folder: str) -> dict:
     net = kept_nets.net_of(setting, folder)
     images = fully_connected.images_of(setting)
     x = images.x_train
-    sums = sum_over_images(net, x, images.y_train)
-    mean = sums.T.sum(axis=0) / len(x)
-    classes = sums.T / sums.images_of_class[:, None, None]
-    differences = classes - mean
+    sums = gate_statistics.sum_over_images(net, x, images.y_train)
+    mean = sums.mean_T()
+    differences = sums.class_differences()
     difference_of_block = (differences**2).sum(axis=(0, 2))
     change = sums.change
-    settled = np.argmax(np.cumsum(change) >= SETTLED * change.sum())
-    some = net.gates(x[: setting["of_each"]])  # (depth, N, hidden)
-    some = some.transpose(1, 0, 2).reshape(-1, mean.size)  # (N, depth * hidden)
     bias_of_block = net.b_T.mean(axis=1)
-    statistics = {
-        "share_of_biases_decreased": (net.b_T < setting["gate_bias"]).mean(),
-        "bias_activity_correlation": correlation(bias_of_block, mean.mean(axis=1)),
-        "bias_activity_correlation_units": correlation(net.b_T, mean),
-        "bias_depth_correlation": correlation(bias_of_block, np.arange(net.depth)),
-        "sparsity_single": hoyer(some).mean(),
-        "sparsity_mean": hoyer(mean.reshape(1, -1))[0],
-        "share_open_single": (some > OPEN).mean(),
-        "share_open_in_1_of_100": (sums.open >= len(x) / 100).mean(),
-        "mean_T": mean.mean(),
-        "settled_layer": settled + 1,
-        "change_share_first_15": change[:FIRST].sum() / change.sum(),
-        "change_share_first_40": change[:FIRST_OF_CIFAR].sum() / change.sum(),
-        "class_difference_share_first_15": difference_of_block[:FIRST].sum() / difference_of_block.sum(),
-        "class_difference_sparsity": hoyer(np.abs(differences).reshape(len(differences), -1)).mean(),
-    }
-    result = {name: float(f"{value:.6g}") for name, value in statistics.items()}
+    some = net.gates(x[: setting["of_each"]])
+    result = gate_statistics.statistics(net, sums, some, setting["gate_bias"])
     result["change"] = rounded(change / len(x))
-    result["class_difference"] = rounded(np.sqrt(difference_of_block / classes[:, 0].size))
+    result["class_difference"] = rounded(np.sqrt(difference_of_block / differences[:, 0].size))
     result["bias_of_layer"] = rounded(bias_of_block)
     result["mean_T_of_layer"] = rounded(mean.mean(axis=1))
     if setting["seed"] == MAPPED and setting["data"] in CLASSES:
@@ -123,33 +98,6 @@ def trial(setting: dict, folder: str) -> dict:
             "class_minus_mean": rounded(differences[: CLASSES[setting["data"]]], 2),
         }
     return result
-
-
-class Sums(NamedTuple):
-    """Sums over images."""
-
-    images_of_class: np.ndarray  # (classes,)
-    T: np.ndarray  # of the images of a class: (classes, depth, hidden)
-    open: np.ndarray  # images for which a gate is open: (depth, hidden)
-    change: np.ndarray  # |y_l - x_l| of every block: (depth,)
-
-
-def sum_over_images(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> Sums:
-    one_hot = np.eye(y.max() + 1, dtype=x.dtype)[y]
-    depth, hidden = net.b_T.shape
-    n_classes = one_hot.shape[1]
-    sums = Sums(
-        images_of_class=one_hot.sum(axis=0),
-        T=np.zeros((n_classes, depth, hidden)),
-        open=np.zeros((depth, hidden)),
-        change=np.zeros(depth),
-    )
-    for rows in layer_by_layer.slices(len(x)):
-        for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x[rows])):
-            sums.T[:, layer] += one_hot[rows].T @ T  # (classes, N) (N, hidden)
-            sums.open[layer] += np.count_nonzero(T > OPEN, axis=0)
-            sums.change[layer] += np.linalg.norm(y_l - x_l, axis=1).sum()
-    return sums
 
 
 def one_image(net: hn.DeepNet, x: np.ndarray, seed: int) -> dict:

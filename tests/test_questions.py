@@ -44,7 +44,7 @@ RUNNABLE = [question for question in all_questions() if question.run]
 NAMES = [question.name for question in RUNNABLE]
 ANSWERED = [question.name for question in RUNNABLE if not question.awaits]
 LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs == ("fifty_layers",)]
-NO_PICTURES = ("fifty_layers", "more_seeds")
+NO_PICTURES = ("fifty_layers", "more_seeds", "clip", "factor_model_wide", "wider_rates")
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
 

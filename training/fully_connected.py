@@ -126,16 +126,28 @@ def sgd(net: hn.DeepNet, setting: dict, steps: int) -> SGD:
     return SGD(net.parameters, lr, setting["momentum"], decay=decay, clip=setting["clip"])
 
 
-def train(setting: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
+def ignore(net: hn.DeepNet, epoch: int) -> None:
+    """Ignores the end of an epoch."""
+
+
+def train(setting: dict, optimizer_of=sgd, report=ignore) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial: its running mean loss of every epoch, then loss and accuracy on
-    all images."""
+    all images.  After every epoch calls report(net, epoch)."""
     images = images_of(setting)
     n_train = len(images.x_train)
     net = make(setting)
     shuffle = np.random.default_rng([setting["seed"], 1])
     orders = (shuffle.permutation(n_train) for _ in range(setting["epochs"]))
     optimizer = optimizer_of(net, setting, n_train // BATCH)
-    rows, diverged = hn.train_epochs(net, optimizer, images.x_train, images.y_train, orders, BATCH)
+    rows, diverged = hn.train_epochs(
+        net,
+        optimizer,
+        images.x_train,
+        images.y_train,
+        orders,
+        BATCH,
+        report=lambda row: report(net, row["epoch"]),
+    )
     return net, {
         "losses": losses_of(rows),
         "diverged": diverged,
