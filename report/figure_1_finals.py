@@ -56,8 +56,8 @@ def title_of(record: dict) -> str:
     first = [row["first"] for row in rows]
     if not first:
         return "No net reaches a threshold"
-    highway = f"highway is first to {first.count('highway')}"
-    return f"Of {len(first)} losses, {highway}, plain to {first.count('plain')}"
+    highway = f"Highway is first in {first.count('highway')} of {len(first)} comparisons"
+    return f"{highway}, plain in {first.count('plain')}; a comparison for each depth and marked loss"
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

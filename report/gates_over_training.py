@@ -8,7 +8,7 @@ from report.tables import cell, markdown_table
 SHOWN = {
     "bias_depth_correlation": "correlation of biases and depth",
     "bias_activity_correlation": "correlation of biases and mean gates",
-    "class_difference_share_first_15": "class differences in the first 15 blocks, share",
+    "class_difference_share_first_15": "class differences: share of blocks 1 to 15",
 }
 STYLES = {"MNIST": {"color": "#0072B2", "marker": "o"}, "CIFAR-100": {"color": "#D55E00", "marker": "s"}}
 

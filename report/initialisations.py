@@ -26,7 +26,7 @@ def initialisations(record):
     """The loss of every cell: a panel for each kind and depth, H from top to bottom, starts from left to right."""
     depths = depths_of(record)
     fig, axes = plt.subplots(2, len(depths), figsize=(10, 6), sharex=True, sharey=True, squeeze=False)
-    colors = plt.get_cmap("viridis_r").with_extremes(bad="black")
+    colors = plt.get_cmap("viridis_r").with_extremes(bad="0.8")
     for line, kind in zip(axes, KINDS, strict=True):
         for ax, depth in zip(line, depths, strict=True):
             image = draw_cells(ax, record, kind, depth, colors)
@@ -36,7 +36,7 @@ def initialisations(record):
                 color=COLOR[kind],
                 fontsize=11,
             )
-    fig.colorbar(image, ax=axes, label="log10 of the training loss, black: diverged")
+    fig.colorbar(image, ax=axes, label="log10 of the training loss, grey: diverged")
     fig.suptitle(title_of(record))
     return fig
 
@@ -66,7 +66,7 @@ def title_of(record: dict) -> str:
         rows = rows_of(record, "kind", kind=kind)
         proceed = sum(row["proceed"] for row in rows)
         parts.append(f"{kind} in {proceed} of {sum(row['cells'] for row in rows)}")
-    return f"Training proceeds from many starts: {', '.join(parts)}"
+    return f"Cells in which training proceeds: {', '.join(parts)}"
 
 
 @table("starts")
