@@ -176,9 +176,9 @@ def sample(values, digits: int = 3) -> str:
 
 
 def effect(values, less=(0.0,)) -> str:
-    """The mean of values over seeds, or its difference to the mean of `less`, with its 95 % interval.
+    """The mean of values over seeds, or its difference to the mean of `less`, with its interval.
 
-    As many decimals as half of the interval needs for two digits."""
+    The interval is one of 95 %.  As many decimals as half of it needs for two digits."""
     low, high = interval(values, less)
     size = mean(values) - mean(less)
     if math.isnan(size):
