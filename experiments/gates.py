@@ -345,7 +345,7 @@ CLAIMS = (
     Claim(
         id="sparser-on-cifar",
         source="paper, 4.1",
-        says="... especially on CIFAR-100: one image's gates are sparser, more gates active on average, than on MNIST",
+        says="especially on CIFAR-100: one image's gates are sparser, and more gates active on average, than on MNIST",
         about=kept_nets.ON_ALL_SETS,
         measure=measure_sparsity_of_sets,
         show=lambda m: (

@@ -130,7 +130,7 @@ CLAIMS = (
         measure=lambda record: accuracies(record, "best"),
         show="{accuracy:interval}; all blocks skipped {skipped:4}",
         holds=lambda m: [above(m["accuracy"], 0.9)],
-        note="a net without its blocks passes this, too: the next row asks for more",
+        note="a net without its blocks passes this, too: the row of section 5 asks for more",
     ),
     Claim(
         id="depth-is-of-use",

@@ -773,6 +773,12 @@ def test_depths_are_compared_with_a_correction_and_lost_seeds_decide():
     assert blocks.as_good(worse, better, 0.002) == [False, True, False]
 
 
+def test_the_least_difference_of_depths_without_a_lost_seed():
+    ours = {10: [0.98, 0.98], 20: [0.97, 0.97], 50: [0.1, None]}
+    theirs = {10: [0.96, 0.96], 20: [0.96, 0.96], 50: [0.9, 0.9]}
+    assert blocks.least_difference(ours, theirs) == "least difference, at 20 layers: 0.01 (n = 2, all alike)"
+
+
 def test_depth_is_of_use_where_it_gains_on_both():
     best = [{"test_accuracy": 0.96 + i / 1000, "skipped_accuracy": 0.95} for i in range(3)]
     one_layer = [{"test_accuracy": 0.961}]
