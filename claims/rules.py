@@ -125,13 +125,13 @@ def corrected(*comparisons: Comparison) -> list[bool | None]:
 def all_below(pairs: list[tuple]) -> list[bool | None]:
     """Whether the mean of values is below that of less, for every pair (values, less), with
     Holm's correction for their number."""
-    return corrected([is_below(values, 0, less=less) for values, less in pairs])
+    return corrected(*(is_below(values, 0, less=less) for values, less in pairs))
 
 
 def all_ratios_below(pairs: list[tuple], bound: float) -> list[bool | None]:
     """Whether the geometric mean of values is below bound times that of less, for every pair
     (values, less), with Holm's correction."""
-    return corrected([in_ratio(is_below, values, bound, less) for values, less in pairs])
+    return corrected(*(in_ratio(is_below, values, bound, less) for values, less in pairs))
 
 
 def holm(p_values) -> list[float]:
