@@ -50,7 +50,7 @@ def p_value(values, less=(0.0,), bound: float = 0.0) -> float:
 
 
 def _t_test(a: np.ndarray, b: np.ndarray):
-    """SciPy's test whether two means differ: Welch's or, where one of the two does not vary, Student's.
+    """SciPy's test whether two means differ: Welch's or, where one does not vary, Student's.
 
     None where neither varies, or a value is NaN."""
     from scipy.stats import ttest_1samp, ttest_ind  # imported here: it takes a second
@@ -130,7 +130,7 @@ def is_below(values, bound: float, less=(0.0,)) -> Comparison:
     return Comparison(less, values, -bound)
 
 
-def corrected(comparisons: list[Comparison]) -> list[bool | None]:
+def corrected(*comparisons: Comparison) -> list[bool | None]:
     """The verdict on each of a row's comparisons, with Holm's correction for their number."""
     p_values = holm([p_value(*comparison) for comparison in comparisons])
     verdicts = []
@@ -143,13 +143,13 @@ def corrected(comparisons: list[Comparison]) -> list[bool | None]:
 def all_below(pairs: list[tuple]) -> list[bool | None]:
     """Whether the mean of values is below that of less, for every pair (values, less), with
     Holm's correction for their number."""
-    return corrected([is_below(values, 0, less=less) for values, less in pairs])
+    return corrected(*(is_below(values, 0, less=less) for values, less in pairs))
 
 
 def all_ratios_below(pairs: list[tuple], bound: float) -> list[bool | None]:
     """Whether the geometric mean of values is below bound times that of less, for every pair
     (values, less), with Holm's correction."""
-    return corrected([in_ratio(is_below, values, bound, less) for values, less in pairs])
+    return corrected(*(in_ratio(is_below, values, bound, less) for values, less in pairs))
 
 
 def holm(p_values) -> list[float]:

@@ -435,7 +435,7 @@ def maxout_claim(layers: int, net: str) -> Claim:
     return Claim(
         id=f"conv-{layers}-plain-maxout",
         source="paper, 3.3",
-        says=f"... a plain maxout net of {layers} layers does not (CIFAR-10: below 15 %; the paper quotes it)",
+        says=f"a plain maxout net of {layers} layers does not train (CIFAR-10: below 15 %; the paper quotes it)",
         about=ABOUT,
         measure=lambda r: measure_trains(r, net, "plain-maxout"),
         show="{accuracies}",

@@ -455,8 +455,8 @@ def depth_claim(id: str, data: str) -> Claim:
     return Claim(
         id=id,
         source="encyclopedia article",
-        says=f"{data}: effective depth, the sum of an image's mean T, differs by input (it varies more than before "
-        "training)",
+        says=f"{data}: effective depth, the sum of an image's mean T, differs by input (it varies "
+        "more than before training)",
         about=kept_nets.ON_ALL_SETS,
         measure=lambda r: measure_variation(r, data),
         show=variation_as_text,
@@ -483,7 +483,7 @@ def saves_a_tenth(measured: dict) -> list[bool | None]:
     for policy in POLICIES:
         comparisons.append(is_above(measured[f"{policy}_saved"], 0.1))
         comparisons.append(is_below(measured[f"{policy}_lost"], 0.02))
-    return corrected(comparisons)
+    return corrected(*comparisons)
 
 
 CLAIMS = (

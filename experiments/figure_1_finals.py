@@ -48,7 +48,7 @@ from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import resumable
 from training.fully_connected import ALL, epochs_to
-from training.search import chosen_settings, over_seeds, ranked
+from training.search import chosen_settings, over_seeds, ranked, stretched
 from training.trials import Runner
 
 LAYERS = (10, 20, 50, 100)
@@ -60,12 +60,6 @@ BUDGETS = {
     "default": {"epochs": 400, "seeds": 3},
     "full": {"epochs": 400, "seeds": 10},
 }
-
-
-def stretched(setting: dict, epochs: int) -> dict:
-    """The setting for so many epochs, with the same rate at the end."""
-    decay = setting["decay"] ** (setting["epochs"] / epochs)
-    return {**setting, "epochs": epochs, "decay": round(decay, 6)}
 
 
 def run(runner: Runner) -> dict:

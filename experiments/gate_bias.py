@@ -175,7 +175,8 @@ def fates_of_guideline(record: dict) -> dict:
 
 
 def counts_by_depth(record: dict, low: float, high: float) -> dict[int, dict]:
-    """{layers: {"settings": n, "hard": n, "soft": n}} of the nets whose gate bias is from low to high."""
+    """{layers: {"settings": n, "hard": n, "soft": n}} of the nets whose gate bias is from low to
+    high."""
     counts = {}
     for trial in sorted(record["trials"], key=lambda trial: trial["layers"]):
         if low <= trial["gate_bias"] <= high:
@@ -216,7 +217,8 @@ def measure_doubt(record: dict) -> dict:
 
 
 def lower_is_safer(measured: dict) -> list[bool]:
-    """Whether very low biases fail at no depth more often than very high ones, and less often in all."""
+    """Whether very low biases fail at no depth more often than very high ones, and less often in
+    all."""
     low = [of_depth["hard"] for of_depth in measured["low"].values()]
     high = [of_depth["hard"] for of_depth in measured["high"].values()]
     never_more = all(fewer <= more for fewer, more in zip(low, high, strict=True))
@@ -287,8 +289,8 @@ CLAIMS = (
     Claim(
         id="start-more-negative",
         source="blog",
-        says="when in doubt, start more negative: too low a bias (-10 and below) fails less often than too high a one "
-        "(0 and above)",
+        says="when in doubt, start more negative: too low a bias (-10 and below) fails less often "
+        "than too high a one (0 and above)",
         about=ABOUT,
         measure=measure_doubt,
         show=lambda m: f"too low: {failures_as_text(m['low'])}; too high: {failures_as_text(m['high'])}",
@@ -299,8 +301,8 @@ CLAIMS = (
     Claim(
         id="biases-need-not-be-exact",
         source="blog",
-        says="otherwise gate biases need not be exact (at each depth three neighbours of ten are within 0.01 of the "
-        "best accuracy)",
+        says="otherwise gate biases need not be exact (at each depth three neighbours of ten are "
+        "within 0.01 of the best accuracy)",
         about=ABOUT,
         measure=adjacent_good_biases,
         show=lambda m: (

@@ -36,8 +36,6 @@ of the gates; under 1 % of the change.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 import highway_networks as hn
@@ -45,21 +43,17 @@ from claims.claim import CHOSEN_AFTER, Claim, effect, of
 from claims.rules import above, corrected, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
-from training import fully_connected, kept_nets, layer_by_layer
+from training import fully_connected, gate_statistics, kept_nets, layer_by_layer
 from training.fully_connected import CIFAR
+from training.gate_statistics import FIRST, FIRST_OF_CIFAR, OPEN, SETTLED
 from training.layer_by_layer import rounded
-from training.measures import correlation, hoyer
 from training.trials import Runner
 
 # images whose single patterns are measured
 BUDGETS = {"quick": {"of_each": 1000}, "default": {"of_each": 1000}, "full": {"of_each": 1000}}
-OPEN = 0.5  # a gate is open above
-SETTLED = 0.9  # the share of the change after which a net has settled
 HALF = 0.5
 HANDFUL = 0.05  # of the gates: the transcript's "small, sparse handful"
 UNALTERED = 0.01  # of the change: what coasts on unaltered has less left
-FIRST = 15  # blocks, which the paper names
-FIRST_OF_CIFAR = 40
 MAPPED = 1  # the seed whose heat maps are kept
 CLASSES = {"MNIST": 10, CIFAR: 2}  # the sets whose maps are kept, the paper's two: so many classes
 STATISTICS = (
@@ -84,35 +78,16 @@ def trial(setting: dict, folder: str) -> dict:
     net = kept_nets.net_of(setting, folder)
     images = fully_connected.images_of(setting)
     x = images.x_train
-    sums = sum_over_images(net, x, images.y_train)
-    mean = sums.T.sum(axis=0) / len(x)
-    classes = sums.T / sums.images_of_class[:, None, None]
-    differences = classes - mean
+    sums = gate_statistics.sum_over_images(net, x, images.y_train)
+    mean = sums.mean_T()
+    differences = sums.class_differences()
     difference_of_block = (differences**2).sum(axis=(0, 2))
     change = sums.change
-    settled = np.argmax(np.cumsum(change) >= SETTLED * change.sum())
-    some = net.gates(x[: setting["of_each"]])  # (depth, N, hidden)
-    some = some.transpose(1, 0, 2).reshape(-1, mean.size)  # (N, depth * hidden)
     bias_of_block = net.b_T.mean(axis=1)
-    statistics = {
-        "share_of_biases_decreased": (net.b_T < setting["gate_bias"]).mean(),
-        "bias_activity_correlation": correlation(bias_of_block, mean.mean(axis=1)),
-        "bias_activity_correlation_units": correlation(net.b_T, mean),
-        "bias_depth_correlation": correlation(bias_of_block, np.arange(net.depth)),
-        "sparsity_single": hoyer(some).mean(),
-        "sparsity_mean": hoyer(mean.reshape(1, -1))[0],
-        "share_open_single": (some > OPEN).mean(),
-        "share_open_in_1_of_100": (sums.open >= len(x) / 100).mean(),
-        "mean_T": mean.mean(),
-        "settled_layer": settled + 1,
-        "change_share_first_15": change[:FIRST].sum() / change.sum(),
-        "change_share_first_40": change[:FIRST_OF_CIFAR].sum() / change.sum(),
-        "class_difference_share_first_15": difference_of_block[:FIRST].sum() / difference_of_block.sum(),
-        "class_difference_sparsity": hoyer(np.abs(differences).reshape(len(differences), -1)).mean(),
-    }
-    result = {name: float(f"{value:.6g}") for name, value in statistics.items()}
+    some = net.gates(x[: setting["of_each"]])
+    result = gate_statistics.statistics(net, sums, some, setting["gate_bias"])
     result["change"] = rounded(change / len(x))
-    result["class_difference"] = rounded(np.sqrt(difference_of_block / classes[:, 0].size))
+    result["class_difference"] = rounded(np.sqrt(difference_of_block / differences[:, 0].size))
     result["bias_of_layer"] = rounded(bias_of_block)
     result["mean_T_of_layer"] = rounded(mean.mean(axis=1))
     if setting["seed"] == MAPPED and setting["data"] in CLASSES:
@@ -123,33 +98,6 @@ def trial(setting: dict, folder: str) -> dict:
             "class_minus_mean": rounded(differences[: CLASSES[setting["data"]]], 2),
         }
     return result
-
-
-class Sums(NamedTuple):
-    """Sums over images."""
-
-    images_of_class: np.ndarray  # (classes,)
-    T: np.ndarray  # of the images of a class: (classes, depth, hidden)
-    open: np.ndarray  # images for which a gate is open: (depth, hidden)
-    change: np.ndarray  # |y_l - x_l| of every block: (depth,)
-
-
-def sum_over_images(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> Sums:
-    one_hot = np.eye(y.max() + 1, dtype=x.dtype)[y]
-    depth, hidden = net.b_T.shape
-    n_classes = one_hot.shape[1]
-    sums = Sums(
-        images_of_class=one_hot.sum(axis=0),
-        T=np.zeros((n_classes, depth, hidden)),
-        open=np.zeros((depth, hidden)),
-        change=np.zeros(depth),
-    )
-    for rows in layer_by_layer.slices(len(x)):
-        for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x[rows])):
-            sums.T[:, layer] += one_hot[rows].T @ T  # (classes, N) (N, hidden)
-            sums.open[layer] += np.count_nonzero(T > OPEN, axis=0)
-            sums.change[layer] += np.linalg.norm(y_l - x_l, axis=1).sum()
-    return sums
 
 
 def one_image(net: hn.DeepNet, x: np.ndarray, seed: int) -> dict:
@@ -204,17 +152,17 @@ def settled_at(trial: dict, share: float) -> int:
     return int(np.argmax(np.cumsum(change) >= share * change.sum())) + 1
 
 
-def settled_by_data(record: dict, share: float) -> dict[str, list]:
-    """{data set: settled_at() of its nets}, of MNIST and CIFAR-100."""
-    found = {"MNIST": [], CIFAR: []}
-    for trial in record["trials"]:
-        if trial["data"] in found:
-            found[trial["data"]].append(settled_at(trial, share))
+def settled_by(record: dict, data: str, share: float) -> list[int]:
+    """settled_at() of the nets of a data set; raises LookupError where there are none."""
+    found = [settled_at(trial, share) for trial in record["trials"] if trial["data"] == data]
+    if not found:
+        raise LookupError(f"no trial has the data {data}")
     return found
 
 
 def measure_change(record: dict, first: int) -> dict:
-    """Of the nets of one data set: the share of the change that the first blocks make, and when it has happened."""
+    """Of the nets of one data set: the share of the change that the first blocks make, and when
+    it has happened."""
     trials = record["trials"]
     return {
         "share": of(trials, f"change_share_first_{first}"),
@@ -226,17 +174,15 @@ def measure_change(record: dict, first: int) -> dict:
 def most_of_the_change(measured: dict) -> list[bool | None]:
     """Whether the first blocks make more than 50 %, and more than 90 %, of the change."""
     share = measured["share"]
-    return corrected([is_above(share, HALF), is_above(share, SETTLED)])
+    return corrected(is_above(share, HALF), is_above(share, SETTLED))
 
 
 def measure_order_of_sets(record: dict) -> dict:
-    half = settled_by_data(record, HALF)
-    most = settled_by_data(record, SETTLED)
     return {
-        "half_mnist": half["MNIST"],
-        "half_cifar": half[CIFAR],
-        "most_mnist": most["MNIST"],
-        "most_cifar": most[CIFAR],
+        "half_mnist": settled_by(record, "MNIST", HALF),
+        "half_cifar": settled_by(record, CIFAR, HALF),
+        "most_mnist": settled_by(record, "MNIST", SETTLED),
+        "most_cifar": settled_by(record, CIFAR, SETTLED),
     }
 
 
@@ -251,7 +197,7 @@ def measure_sparsity(record: dict) -> dict:
 
 
 def sparse_yet_active(measured: dict) -> list[bool | None]:
-    return corrected([is_above(measured["single"], 0, less=measured["mean"]), is_above(measured["open"], HALF)])
+    return corrected(is_above(measured["single"], 0, less=measured["mean"]), is_above(measured["open"], HALF))
 
 
 def measure_sparsity_of_sets(record: dict) -> dict:
@@ -309,7 +255,7 @@ CLAIMS = (
         about=kept_nets.ON_ALL_SETS,
         measure=lambda r: by_data(r, "share_of_biases_decreased"),
         show="a share of {mnist:interval} on MNIST, {cifar:interval} on CIFAR-100",
-        holds=lambda m: corrected([is_above(m["mnist"], HALF), is_above(m["cifar"], HALF)]),
+        holds=lambda m: corrected(is_above(m["mnist"], HALF), is_above(m["cifar"], HALF)),
         note="CIFAR-100 was judged with it after the runs",
     ),
     Claim(
@@ -322,7 +268,7 @@ CLAIMS = (
             "with_T": of(r["trials"], "bias_activity_correlation"),
         },
         show="r = {with_depth:interval} with depth, {with_T:interval} with mean T",
-        holds=lambda m: corrected([is_above(m["with_depth"], 0.3), is_below(m["with_T"], -0.3)]),
+        holds=lambda m: corrected(is_above(m["with_depth"], 0.3), is_below(m["with_T"], -0.3)),
         note=LENGTH,
     ),
     Claim(
@@ -347,7 +293,7 @@ CLAIMS = (
     Claim(
         id="sparser-on-cifar",
         source="paper, 4.1",
-        says="... especially on CIFAR-100: one image's gates are sparser, more gates active on average, than on MNIST",
+        says="especially on CIFAR-100: one image's gates are sparser, and more gates active on average, than on MNIST",
         about=kept_nets.ON_ALL_SETS,
         measure=measure_sparsity_of_sets,
         show=lambda m: (
@@ -355,10 +301,8 @@ CLAIMS = (
             f"share open for one image in 100 {effect(m['open'], m['open_of_mnist'])}"
         ),
         holds=lambda m: corrected(
-            [
-                is_above(m["single"], 0, less=m["single_of_mnist"]),
-                is_above(m["open"], 0, less=m["open_of_mnist"]),
-            ]
+            is_above(m["single"], 0, less=m["single_of_mnist"]),
+            is_above(m["open"], 0, less=m["open_of_mnist"]),
         ),
         note=f"{CHOSEN_AFTER}; {LENGTH}",
     ),
@@ -390,14 +334,13 @@ CLAIMS = (
         about=kept_nets.ON_ALL_SETS,
         measure=measure_order_of_sets,
         show=lambda m: (
-            f"block of CIFAR-100 less that of MNIST, for 50 %: {effect(m['half_cifar'], m['half_mnist'])}, "
+            "block of CIFAR-100 less that of MNIST, for 50 %: "
+            f"{effect(m['half_cifar'], m['half_mnist'])}, "
             f"for 90 %: {effect(m['most_cifar'], m['most_mnist'])}"
         ),
         holds=lambda m: corrected(
-            [
-                is_above(m["half_cifar"], 0, less=m["half_mnist"]),
-                is_above(m["most_cifar"], 0, less=m["most_mnist"]),
-            ]
+            is_above(m["half_cifar"], 0, less=m["half_mnist"]),
+            is_above(m["most_cifar"], 0, less=m["most_mnist"]),
         ),
         note=f"{CHOSEN_AFTER}; {LENGTH}",
     ),
@@ -417,14 +360,13 @@ CLAIMS = (
         about=kept_nets.ON_ALL_SETS,
         measure=measure_class_differences,
         show=lambda m: (
-            f"CIFAR-100 less MNIST: share in the first 15 blocks {effect(m['share'], m['share_of_mnist'])}; "
+            "CIFAR-100 less MNIST: share in the first 15 blocks "
+            f"{effect(m['share'], m['share_of_mnist'])}; "
             f"sparsity {effect(m['sparsity'], m['sparsity_of_mnist'])}"
         ),
         holds=lambda m: corrected(
-            [
-                is_below(m["share"], 0, less=m["share_of_mnist"]),
-                is_above(m["sparsity"], 0, less=m["sparsity_of_mnist"]),
-            ]
+            is_below(m["share"], 0, less=m["share_of_mnist"]),
+            is_above(m["sparsity"], 0, less=m["sparsity_of_mnist"]),
         ),
         note=LENGTH,
     ),
@@ -456,18 +398,21 @@ CLAIMS = (
         about=kept_nets.ON_ALL_SETS,
         measure=lambda r: by_data(r, "share_open_single"),
         show="a share of {mnist:interval}, {cifar:interval}",
-        holds=lambda m: corrected([is_below(m["mnist"], HANDFUL), is_below(m["cifar"], HANDFUL)]),
+        holds=lambda m: corrected(is_below(m["mnist"], HANDFUL), is_below(m["cifar"], HANDFUL)),
         note=CHOSEN_AFTER,
     ),
     Claim(
         id="coasts-unaltered",
         source="transcript, 4",
-        says="after the first 15 layers (MNIST) and 40 (CIFAR-100) data coast on completely unaltered "
-        f"(under {100 * UNALTERED:g} % of the change is left)",
+        says="after the first 15 layers (MNIST) and 40 (CIFAR-100) data coast on completely "
+        f"unaltered (under {100 * UNALTERED:g} % of the change is left)",
         about=kept_nets.ON_ALL_SETS,
         measure=measure_remaining_change,
         show="left are a share of {mnist:interval} and {cifar:interval}",
-        holds=lambda m: corrected([is_below(m["mnist"], UNALTERED), is_below(m["cifar"], UNALTERED)]),
+        holds=lambda m: corrected(
+            is_below(m["mnist"], UNALTERED),
+            is_below(m["cifar"], UNALTERED),
+        ),
         note=CHOSEN_AFTER,
     ),
 )

@@ -258,12 +258,13 @@ def spectrum_as_text(spectrum: dict) -> str:
 
 
 def half_of_the_directions_keep(spectrum: dict) -> list[bool | None]:
-    """Whether half of the directions keep half of their length, and a hundredth, before and after training."""
+    """Whether half of the directions keep half of their length, and a hundredth, before and
+    after training."""
     comparisons = []
     for bound in (HALF, PASSES):
         for when in WHEN:
             comparisons.append(is_above(spectrum[when]["median"], bound))
-    return corrected(comparisons)
+    return corrected(*comparisons)
 
 
 ABOUT = {"layers": 50, "width": WIDTH, "activation": "tanh", "n_train": 60000}
@@ -282,14 +283,14 @@ CLAIMS = (
     Claim(
         id="information-flows-unimpeded",
         source="paper, abstract",
-        says="information flows unimpeded across many layers (through 49 blocks, before and after training, half of "
-        "the directions keep half of their length; a hundredth of it)",
+        says="information flows unimpeded across many layers (through 49 blocks, before and after "
+        "training, half of the directions keep half of their length; a hundredth of it)",
         about=ABOUT,
         measure=spectrum_through_all_blocks,
         show=spectrum_as_text,
         holds=half_of_the_directions_keep,
-        note="the paper names no bound: these two are ours, set before the runs, judged alike since; strictly without "
-        "attenuation no singular value would lie below 1",
+        note="the paper names no bound: these two are ours, set before the runs, judged alike "
+        "since; strictly without attenuation no singular value would lie below 1",
     ),
 )
 

@@ -234,7 +234,7 @@ CLAIMS = (
         measure=measure_early_and_middle,
         show="idle of 1 to 14: {early:interval}, of the first five alone {first_five:2}; "
         "of 15 to 45: {middle:interval}; all idle ones closed together: error {all_idle:2}",
-        holds=lambda m: corrected([is_below(m["early"], ANY), is_above(m["middle"], NONE)]),
+        holds=lambda m: corrected(is_below(m["early"], ANY), is_above(m["middle"], NONE)),
         note=CHOSEN_AFTER,
     ),
     Claim(

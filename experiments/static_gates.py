@@ -179,11 +179,11 @@ def trial(setting: dict) -> dict:
     T of a full net is replaced by its mean, too."""
     over_training = []
 
-    def look(net, row):
-        if row["epoch"] % setting["measured_every"] == 0:
-            over_training.append({"epoch": row["epoch"], **measure(net, setting)})
+    def look(net, epoch):
+        if epoch % setting["measured_every"] == 0:
+            over_training.append({"epoch": epoch, **measure(net, setting)})
 
-    net, result = fully_connected.train(setting, look=look)
+    net, result = fully_connected.train(setting, report=look)
     result |= measure(net, setting, result["diverged"])
     result["over_training"] = over_training
     result["learned_parameters"] = len(net.parameters)

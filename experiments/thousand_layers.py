@@ -112,7 +112,8 @@ def accuracies(record: dict, group: str) -> dict:
 
 
 def measure_use(record: dict) -> dict:
-    """The accuracies of the trained nets, what they lose without their blocks, and those of one hidden layer."""
+    """The accuracies of the trained nets, what they lose without their blocks, and those of one
+    hidden layer."""
     measured = accuracies(record, "best")
     gains = np.subtract(measured["accuracy"], measured["skipped"]).tolist()
     one_layer = of(record["trials"]["one_hidden_layer_longer"], "test_accuracy")
@@ -129,20 +130,23 @@ CLAIMS = (
         measure=lambda record: accuracies(record, "best"),
         show="{accuracy:interval}; all blocks skipped {skipped:4}",
         holds=lambda m: [above(m["accuracy"], 0.9)],
-        note="a net without its blocks passes this, too: the next row asks for more",
+        note="a net without its blocks passes this, too: the row of section 5 asks for more",
     ),
     Claim(
         id="depth-is-of-use",
         source="paper, 5",
-        says="layers of very deep nets perform useful computations: at 1000 layers, more accuracy than with all "
-        "blocks skipped, and than with one hidden layer",
+        says="layers of very deep nets perform useful computations: at 1000 layers, more accuracy "
+        "than with all blocks skipped, and than with one hidden layer",
         about=ABOUT,
         measure=measure_use,
         show=lambda m: (
             f"gain over all blocks skipped {effect(m['gain'])}, "
             f"over one hidden layer {effect(m['accuracy'], m['one_layer'])}"
         ),
-        holds=lambda m: corrected([is_above(m["gain"], 0), is_above(m["accuracy"], 0, less=m["one_layer"])]),
+        holds=lambda m: corrected(
+            is_above(m["gain"], 0),
+            is_above(m["accuracy"], 0, less=m["one_layer"]),
+        ),
         note=CHOSEN_AFTER,
     ),
     Claim(

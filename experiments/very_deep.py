@@ -160,10 +160,8 @@ def goes_on(measured: dict) -> list[bool | None]:
     if None in accuracies + losses:
         return [False, False]
     return corrected(
-        [
-            is_above(accuracies, LEARNED),
-            in_ratio(is_below, losses, STRUGGLES, less=measured["loss"][0]),
-        ]
+        is_above(accuracies, LEARNED),
+        in_ratio(is_below, losses, STRUGGLES, less=measured["loss"][0]),
     )
 
 
@@ -182,8 +180,8 @@ CLAIMS = (
         },
         show=lambda m: (
             f"loss {listed(m['loss'], 2)}: at 1000 over that of 200 "
-            f"{effect_in_ratio(m['loss'][-1], m['loss'][0])}; accuracy {listed(m['accuracy'], 4)}; "
-            f"all blocks skipped {listed(m['skipped'], 4)}; "
+            f"{effect_in_ratio(m['loss'][-1], m['loss'][0])}; accuracy "
+            f"{listed(m['accuracy'], 4)}; all blocks skipped {listed(m['skipped'], 4)}; "
             f"accuracy of highway {listed(m['highway'], 4)}"
         ),
         holds=goes_on,

@@ -11,7 +11,7 @@ import highway_networks as hn
 from claims.claim import shown
 from experiments import figure_1_finals as finals
 from plumbing.records import select
-from training import fully_connected, resumable
+from training import fully_connected, resumable, search
 
 SETTING = {
     "block": "highway",
@@ -112,7 +112,7 @@ def test_a_net_that_diverges_says_in_which_epoch(tmp_path, monkeypatch):
 
 def test_the_last_rate_is_that_of_the_search():
     setting = {"epochs": 20, "decay": 0.95}
-    stretched = finals.stretched(setting, 400)
+    stretched = search.stretched(setting, 400)
     assert stretched["epochs"] == 400
     assert stretched["decay"] ** 400 == pytest.approx(0.95**20, rel=1e-3)
 

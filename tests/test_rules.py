@@ -112,17 +112,17 @@ def test_several_comparisons_are_corrected_for_their_number():
     values = [1.0, 1.1, 0.9]
     bound = interval(values)[0] - 0.01  # of one comparison it is decided
     assert above(values, bound) is True
-    assert corrected([is_above(values, bound)]) == [True]
+    assert corrected(is_above(values, bound)) == [True]
     alike = is_above([1.0, 2.0], 0, less=[1.0, 2.0])
-    assert corrected([is_above(values, bound), alike]) == [None, None]
+    assert corrected(is_above(values, bound), alike) == [None, None]
 
 
 def test_comparisons_say_what_single_rules_say():
     low = [1.0, 1.1, 1.05]
     high = [9.0, 9.1, 9.2]
     clear = [is_above(high, 0, less=low), is_below(high, 0, less=low), is_below(low, 0.5), is_above(low, 0.5)]
-    assert corrected(clear) == [True, False, False, True]
-    assert corrected([is_above([1.0, None], 0), is_below([1.0, None], 2), is_above(high, 1)]) == [None, None, True]
+    assert corrected(*clear) == [True, False, False, True]
+    assert corrected(is_above([1.0, None], 0), is_below([1.0, None], 2), is_above(high, 1)) == [None, None, True]
 
 
 def test_losses_are_compared_by_their_ratio():
@@ -131,7 +131,7 @@ def test_losses_are_compared_by_their_ratio():
         assert in_ratio(above, [factor * loss for loss in losses], 3, less=losses) is holds
     assert in_ratio(above, [0.1, None], 3, less=losses) is None
     four_times = [4 * loss for loss in losses]
-    assert corrected([in_ratio(is_above, four_times, 3, losses), in_ratio(is_below, four_times, 3, losses)]) == [
+    assert corrected(in_ratio(is_above, four_times, 3, losses), in_ratio(is_below, four_times, 3, losses)) == [
         True,
         False,
     ]

@@ -211,7 +211,8 @@ class HighwayMaxout(Block):
     name = "highway-maxout"
     pieces = ("W_H", "W_C")
     gates = 2
-    kept = ("won", "P", "q")  # won: 1 where the second piece is the larger;  P = T (H - x),  q = 1 / T
+    # won: 1 where the second piece is the larger;  P = T (H - x),  q = 1 / T
+    kept = ("won", "P", "q")
 
     def start(self, net, gate_bias):
         net.b_T[:] = gate_bias

@@ -30,7 +30,11 @@ WINDOW = 20  # days over which volatility is measured
 # ---- The data -----------------------------------------------------------------------------------
 
 
-def simulate(world: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def simulate(
+    world: str,
+    n: int,
+    rng: np.random.Generator,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """n days one after another: factors (n, FACTORS), returns (n,), whether a day is turbulent
     (n,)."""
     turbulent = np.cumsum(rng.random(n) > STAYS) % 2 == 1
@@ -43,7 +47,8 @@ def simulate(world: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, 
     beta = rng.normal(size=FACTORS) / np.sqrt(FACTORS)
     y = f @ beta + NOISE * rng.normal(size=n)
     if world != "volatile":
-        y += KAPPA * turbulent * (f[:, 0] * f[:, 1] + np.abs(f[:, 2]) - 2 * np.maximum(f[:, 3] - 1, 0))
+        threshold = np.maximum(f[:, 3] - 1, 0)
+        y += KAPPA * turbulent * (f[:, 0] * f[:, 1] + np.abs(f[:, 2]) - 2 * threshold)
     return f, y, turbulent
 
 
@@ -120,7 +125,8 @@ def trial(setting: dict) -> dict:
     nets = {block: trained(block, x[train], y[train], setting) for block in ("highway", "plain")}
 
     predictions = {block: net.predict(x[test])[:, 0] for block, net in nets.items()}
-    predictions["linear"] = x[test] @ np.linalg.lstsq(x[train].astype(float), y[train], rcond=None)[0]
+    linear = np.linalg.lstsq(x[train].astype(float), y[train], rcond=None)[0]
+    predictions["linear"] = x[test] @ linear
     errors = {name: np.abs(predicted - y[test]) for name, predicted in predictions.items()}
     norm = np.linalg.norm(x.astype(np.float64), axis=1)
     scores = {
@@ -135,7 +141,8 @@ def trial(setting: dict) -> dict:
     now = turbulent[test]
     result = {f"auc_{name}": measures.auc(score, now) for name, score in scores.items()}
     result["rank_correlation_gate"] = float(stats.spearmanr(scores["gate"], now)[0])
-    result["rank_correlation_gate_norm"] = float(stats.spearmanr(scores["gate"], scores["norm"])[0])
+    with_norm = stats.spearmanr(scores["gate"], scores["norm"])[0]
+    result["rank_correlation_gate_norm"] = float(with_norm)
     for regime, of_regime in (("calm", ~now), ("turbulent", now)):
         result[f"mean_gate_{regime}"] = float(scores["gate"][of_regime].mean())
         for name, error in errors.items():

@@ -137,15 +137,13 @@ def all_but_gates(net: hn.DeepNet) -> np.ndarray:
     return net.gradient.copy()
 
 
-def look_at_nothing(net: hn.DeepNet, row: dict) -> None:
-    """Ignores a net in training."""
+def ignore(net: hn.DeepNet, epoch: int) -> None:
+    """Ignores the end of an epoch."""
 
 
-def train(setting: dict, optimizer_of=sgd, look=look_at_nothing) -> tuple[hn.DeepNet, dict]:
+def train(setting: dict, optimizer_of=sgd, report=ignore) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial: its running mean loss of every epoch, then loss and accuracy on
-    all images.
-
-    look(net, row) is called after every epoch, with the row of hn.train_epochs()."""
+    all images.  After every epoch calls report(net, epoch)."""
     images = images_of(setting)
     n_train = len(images.x_train)
     net = make(setting)
@@ -159,7 +157,7 @@ def train(setting: dict, optimizer_of=sgd, look=look_at_nothing) -> tuple[hn.Dee
         images.y_train,
         orders,
         BATCH,
-        report=functools.partial(look, net),
+        report=lambda row: report(net, row["epoch"]),
     )
     return net, {
         "losses": losses_of(rows),

@@ -49,12 +49,14 @@ def trial(setting: dict, folder: str) -> dict:
         order = shuffle.permutation(n_train)
         if epoch <= len(losses):
             continue  # trained before the stop
-        rows, diverged = hn.train_epochs(net, optimizer, images.x_train, images.y_train, [order], BATCH)
+        x = images.x_train
+        rows, diverged = hn.train_epochs(net, optimizer, x, images.y_train, [order], BATCH)
         if diverged:
             diverged = diverged.replace("epoch 1,", f"epoch {epoch},")
             break
         losses += fully_connected.losses_of(rows)
-        if epoch % EPOCHS_BETWEEN == 0 and path.parent.is_dir():  # there is none on another machine
+        has_folder = path.parent.is_dir()  # not on another machine
+        if epoch % EPOCHS_BETWEEN == 0 and has_folder:
             head = {"about": about, "losses": losses, "lr": optimizer.lr}
             write_arrays(path, head, parameters=net.parameters, v=optimizer.v)
     return {

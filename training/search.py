@@ -105,6 +105,12 @@ def chosen_settings(final: list[dict]) -> list[dict]:
     return chosen
 
 
+def stretched(setting: dict, epochs: int) -> dict:
+    """The setting for so many epochs, with the same rate at the end."""
+    decay = setting["decay"] ** (setting["epochs"] / epochs)
+    return {**setting, "epochs": epochs, "decay": round(decay, 6)}
+
+
 def over_seeds(settings: list[dict], seeds: int) -> list[dict]:
     """These settings with seeds that selected nothing."""
     return [{**setting, "seed": seed} for setting in settings for seed in range(1, seeds + 1)]
