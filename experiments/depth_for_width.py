@@ -150,11 +150,9 @@ CLAIMS = (
         measure=measure_compensation,
         show=compensation_as_text,
         holds=lambda m: corrected(
-            [
-                is_above(m["deep"], -MARGIN, less=m["shallow"]),
-                is_above(m["narrower"], -MARGIN, less=m["shallow"]),
-                is_above(m["deep"], -MARGIN, less=m["plain"]),
-            ]
+            is_above(m["deep"], -MARGIN, less=m["shallow"]),
+            is_above(m["narrower"], -MARGIN, less=m["shallow"]),
+            is_above(m["deep"], -MARGIN, less=m["plain"]),
         ),
     ),
     Claim(

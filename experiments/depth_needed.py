@@ -133,7 +133,7 @@ def agree(measured: dict) -> list[bool | None]:
             needed.append(blocks < of_set["lesions"])
             higher.append(is_above(errors, POINT, less=of_set["of_50_layers"]))
     verdicts = []
-    for must_be_higher, is_higher in zip(needed, corrected(higher), strict=True):
+    for must_be_higher, is_higher in zip(needed, corrected(*higher), strict=True):
         verdicts.append(None if is_higher is None else is_higher == must_be_higher)
     return verdicts
 

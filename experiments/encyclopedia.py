@@ -142,7 +142,7 @@ def not_higher(measured: dict) -> list[bool | None]:
 
     None where Holm's correction over both leaves it open.  A training that diverges without the
     scale alone counts as a higher loss."""
-    verdicts = corrected([is_below(measured[activation], 0) for activation in ACTIVATIONS])
+    verdicts = corrected(*(is_below(measured[activation], 0) for activation in ACTIVATIONS))
     for place, activation in enumerate(ACTIVATIONS):
         if measured[f"{activation}_lost"]:
             verdicts[place] = False

@@ -169,7 +169,7 @@ def within_three_times(measured: dict) -> list[Comparison]:
 
 def struggles(measured: dict) -> list[bool | None]:
     shallow = measured["shallow"]
-    return corrected([in_ratio(is_above, measured[layers], STRUGGLES, shallow) for layers in VERY_DEEP])
+    return corrected(*(in_ratio(is_above, measured[layers], STRUGGLES, shallow) for layers in VERY_DEEP))
 
 
 def losses_as_text(measured: dict) -> str:
@@ -199,7 +199,7 @@ def as_good_as_highway(measured: dict) -> list[bool | None]:
     comparisons = []
     for at_depth in measured.values():
         comparisons.append(is_above(at_depth["lstm"], -MARGIN, less=at_depth["highway"]))
-    return corrected(comparisons)
+    return corrected(*comparisons)
 
 
 def accuracies_as_text(measured: dict) -> str:
@@ -219,7 +219,7 @@ CLAIMS = (
         over=("lstm_and_maxout", "blocks"),
         measure=measure_very_deep("lstm"),
         show=losses_as_text,
-        holds=lambda m: corrected(better_than_plain(m) + within_three_times(m)),
+        holds=lambda m: corrected(*better_than_plain(m), *within_three_times(m)),
     ),
     Claim(
         id="lstm-as-good-as-highway",
@@ -240,7 +240,7 @@ CLAIMS = (
         over=("lstm_and_maxout", "blocks"),
         measure=measure_very_deep("maxout"),
         show=losses_as_text,
-        holds=lambda m: corrected(better_than_plain(m)),
+        holds=lambda m: corrected(*better_than_plain(m)),
     ),
     Claim(
         id="maxout-suffers-beyond-20",
