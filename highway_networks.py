@@ -9,7 +9,7 @@ and how much of x to carry (eq. 3):
     T = sigmoid(W_T x + b_T)                transform gate, b_T = -2 at the start: mostly carry
     y = H T + x (1 - T)                     1 - T is the carry gate
 
-and the gradient finds a way through a hundred of them (eq. 9):
+and the gradient of eq. 3 finds a way through a hundred of them:
 
     dH = T dy        dT = (H - x) dy        dx = (1 - T) dy + W_H' dz_H + W_T' dz_T
 
@@ -516,7 +516,9 @@ class Highway(Block):
         add(layer.x, P, layer.y)  # y = H T + x (1 - T); exactly x where T = 0
 
     def backward(self, layer, dy):
-        """eq. 9:  dH = T dy,  dz_H = H' dH;  dT = (H - x) dy,  dz_T = T (1 - T) dT = P (1 - T) dy.
+        """The gradient of eq. 3:
+
+        dH = T dy,  dz_H = H' dH;  dT = (H - x) dy,  dz_T = T (1 - T) dT = P (1 - T) dy.
 
         (1 - T) dy = dy - dH is the factor of P, and it is what is carried to dx."""
         divide(dy, layer.q, layer.dH)  # dH = T dy
@@ -893,7 +895,7 @@ class DeepNet(FixedNames):
         dot(layer.W_t, layer.dz, layer.dx_1)  # (hidden + 1, rows) (rows, N): W_H' dz_H + W_T' dz_T
         dx = layer.dx
         if carried is not None:
-            dx = add(layer.dx, carried, layer.dy)  # eq. 9
+            dx = add(layer.dx, carried, layer.dy)  # the gradient of eq. 3
         copyto(layer.x_t, layer.x_1_t)  # the product of two untransposed matrices saves more time than this takes
         dot(layer.dz, layer.x_t, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz x', and db
         return dx

@@ -77,7 +77,7 @@ def highway_backward(p, kept, dy):
     dT = (H - x) * dy
     dz_H = dH * (1 - H**2)
     dz_T = dT * T * (1 - T)  # sigmoid' = sigmoid (1 - sigmoid)
-    dx = (1 - T) * dy + dz_H @ p.W_H + dz_T @ p.W_T  # eq. 9: carried, through H, through T
+    dx = (1 - T) * dy + dz_H @ p.W_H + dz_T @ p.W_T  # carried, through H, through T
     gradient = Layer(W_H=dz_H.T @ x, b_H=dz_H.sum(axis=0), W_T=dz_T.T @ x, b_T=dz_T.sum(axis=0))
     return dx, gradient
 

@@ -8,15 +8,25 @@ good as" holds only within a margin that the claim names.  A claim of several pa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from claims.rules import interval, mean, ratio
 from plumbing.files import ROOT, InputError, read_json
 from plumbing.statistics import format_stat, mean_sd_n
 
 PUBLISHED = read_json(ROOT / "data" / "published.json")
 KINDS = ("claim", "count", "open question")
-SOURCES = ("published program", "paper", "the authors' log", "blog", "encyclopedia article")  # the ledger's order
+SOURCES = (  # the ledger's order
+    "published program",
+    "paper",
+    "transcript",
+    "the authors' log",
+    "blog",
+    "encyclopedia article",
+)
+CHOSEN_AFTER = "rule chosen after the runs"  # in the note of a claim whose rule was
 
 
 class NotMeasured(LookupError):
@@ -37,7 +47,8 @@ class Claim:
     holds: Callable[[dict], list[bool | None] | str]
     # measurements as text: "idle {share:2}" gives share with two digits
     show: str | Callable[[dict], str]
-    kind: str = "claim"  # one of KINDS; nobody claimed an open question
+    # one of KINDS: what somebody claimed, what is counted or algebra, and what nobody claimed
+    kind: str = "claim"
     # settings and data of the trials that may judge it: see about_trials()
     about: dict = field(default_factory=dict)
     over: tuple[str, ...] = ()  # what `measure` takes; default: its question's results
@@ -142,12 +153,14 @@ def of(trials: list[dict], name: str, **wanted) -> list:
 
 class _Sample:
     """Values over seeds, which format as mean ± standard deviation (n): f"{sample:4}" with four
-    digits."""
+    digits; f"{sample:interval}" as mean (95 % interval)."""
 
     def __init__(self, values):
         self.values = values
 
     def __format__(self, digits: str) -> str:
+        if digits == "interval":
+            return effect(self.values)
         return sample(self.values, int(digits or 3))
 
 
@@ -160,6 +173,32 @@ def sample(values, digits: int = 3) -> str:
     text = format_stat(mean_sd_n(there), digits)
     lost = len(values) - len(there)
     return f"{text}, {lost} of {len(values)} lost" if lost else text
+
+
+def effect(values, less=(0.0,), level: float = 0.95) -> str:
+    """The mean of values over seeds, or its difference to the mean of `less`, with its interval.
+
+    As many decimals as half of the interval needs for two digits."""
+    low, high = interval(values, less, level)
+    size = mean(values) - mean(less)
+    if math.isnan(size):
+        return "not known: a seed is lost"
+    n = f"n = {len(values)}"
+    if len(less) not in (1, len(values)):
+        n += f" and {len(less)}"
+    if low == high:
+        return f"{size:.3g} ({n}, all alike)"
+    decimals = max(0, 1 - math.floor(math.log10((high - low) / 2)))
+    ends = f"{low:.{decimals}f} to {high:.{decimals}f}"
+    return f"{size:.{decimals}f} ({100 * level:.3g} %: {ends}, {n})"
+
+
+def effect_in_ratio(values, less) -> str:
+    """The ratio of geometric means, by which losses are compared, with its 95 % interval."""
+    size, low, high = ratio(values, less)
+    if math.isnan(size):
+        return "not known: a seed is lost"
+    return f"{size:.3g} (95 %: {low:.3g} to {high:.3g})"
 
 
 def shown(show: str | Callable[[dict], str], measured: dict) -> str:

@@ -48,7 +48,9 @@ def highway(H, x, q, P, y) -> None:
 
 
 def highway_backward(dy, x, H, q, dH, dz_H, dz_T) -> None:
-    """eq. 9:  dH = T dy,  dz_H = H' dH;  dT = (H - x) dy,  dz_T = T (1 - T) dT = P (1 - T) dy.
+    """The gradient of eq. 3:
+
+    dH = T dy,  dz_H = H' dH;  dT = (H - x) dy,  dz_T = T (1 - T) dT = P (1 - T) dy.
 
     dy becomes (1 - T) dy, which is carried to dx; H becomes H'."""
     divide(dy, q, dH)  # dH = T dy

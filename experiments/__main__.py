@@ -187,13 +187,14 @@ def needs() -> dict[str, tuple[str, ...]]:
 
 
 def read_results(folder: Path) -> dict[str, dict]:
-    """The results that claims are judged by, by name.
+    """The results that claims are judged by, by name, without those that a question awaits.
 
     Raises InputError for one that is missing, no results file, or not of the settings that claims are about."""
     wanted = {name for claim in all_claims() for name in claim.over}
     wanted |= {name for file in wanted for name in needs().get(file, ())}
+    awaited = {question.name for question in all_questions() if question.awaits}
     records = {}
-    for name in sorted(wanted):
+    for name in sorted(wanted - awaited):
         path = folder / path_of(name)
         if not path.exists():
             how = committed.COMMANDS.get(name, f"{PROGRAM} {name}")

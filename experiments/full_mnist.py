@@ -19,7 +19,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, of
+from claims.claim import CHOSEN_AFTER, Claim, effect, of
 from claims.rules import above, below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -159,6 +159,11 @@ def accuracies_by_optimizer(record: dict) -> dict:
     return {name: of(trials, "test_accuracy", optimizer=name) for name in ("sgd", "adam")}
 
 
+def accuracies_by_block(record: dict) -> dict:
+    trials = record["trials"]["blog"]
+    return {block: of(trials, "test_accuracy", block=block) for block in ("highway", "plain")}
+
+
 CLAIMS = (
     Claim(
         id="blog-plain-20",
@@ -166,9 +171,19 @@ CLAIMS = (
         says="20 plain fully connected layers stay under 15 % on MNIST, with its settings",
         about={"layers": BLOG_LAYERS, "n_train": 60000},
         measure=lambda r: {"accuracy": of(r["trials"]["blog"], "test_accuracy", block="plain")},
-        show="{accuracy}",
+        show="{accuracy:interval}",
         holds=lambda m: [below(m["accuracy"], 0.15)],
         contradicts="plain-10-and-20-train",
+    ),
+    Claim(
+        id="blog-highway-much-better",
+        source="blog",
+        says="with the same settings, not searched, highway does much better than plain (by 0.5 of accuracy or more)",
+        about={"layers": BLOG_LAYERS, "n_train": 60000},
+        measure=accuracies_by_block,
+        show=lambda m: f"more by {effect(m['highway'], m['plain'])}",
+        holds=lambda m: [above(m["highway"], 0.5, less=m["plain"])],
+        note=f"{CHOSEN_AFTER}; widths are 50 and 71",
     ),
     Claim(
         id="hundred-layers-train-on-all-of-mnist",

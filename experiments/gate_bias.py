@@ -3,7 +3,8 @@
     python -m experiments gate_bias            -> results/gate_bias.json
 
 The paper (section 2.2) suggests -1, -2 and -3 for convolutional nets of depth about 10, 20 and
-30.  The blog: "when in doubt start more negative".  A rule of our own: at the start an image
+30.  The blog: very low and very high biases fail to converge in a reasonable time; otherwise they
+need not be exact; "when in doubt start with high biases (more negative)".  A rule of our own: at the start an image
 passes through about L sigmoid(b) layers' worth of transforming; while that is below two or three,
 training does not fail.
 
@@ -12,14 +13,19 @@ Two ways to fail, defined before any run.  Hard: the running loss of the last ep
 skipping all its blocks costs less than 0.5 % of test accuracy; they do nothing, and the net is a
 shallow one.  All nets of an activation have one rate, a good one for gates that are mostly shut.
 A net that fails at it may train at a far lower rate, as plain nets do.
+
+The settings are a grid and no sample: claims about them are judged by counts, depth by depth.
+Chosen after the runs: very high is 0 and above, very low -10 and below, two biases each; such
+biases fail at a depth where more than half of the settings do.  To be in doubt is to choose
+between the two.  A bias need not be exact where at least three that are next to each other come
+within 0.01 of the best test accuracy.
 """
 
 from __future__ import annotations
 
 import math
 
-from claims.claim import Claim, of
-from claims.rules import above
+from claims.claim import CHOSEN_AFTER, Claim, of
 from experiments.question import Question
 from training import fully_connected
 from training.trials import Runner
@@ -31,10 +37,14 @@ BUDGETS = {
 }
 BIASES = (2.0, 0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -7.0, -10.0, -20.0)
 RATES = {"tanh": 3.0, "relu": 1.5}
-HARD = 0.9 * math.log(10)  # a net fails hard from this loss on
+HARD = fully_connected.NO_BETTER_THAN_GUESSING  # a net fails hard from this loss on
 SOFT = 0.005  # a net fails softly where its blocks are worth less accuracy
 RULE = 2.5  # L sigmoid(b) from which on the rule foretells a hard failure
 PILOT = (20, 50)  # depths at which the rule was found
+HIGH = 0.0  # biases from here on are very high
+LOW = -10.0  # biases up to here are very low
+NEAR = 0.01  # of test accuracy: a bias is as good as the best
+ADJACENT = 3  # biases of the grid that are next to each other
 GUIDELINE = {10: -1.0, 20: -2.0, 30: -3.0}  # the paper's bias by depth
 
 
@@ -164,30 +174,81 @@ def fates_of_guideline(record: dict) -> dict:
     return fates
 
 
-def fates_of_biases(record: dict, low: float, high: float) -> list[str]:
-    """The fates of all nets whose gate bias is from low to high."""
-    return [trial["fate"] for trial in record["trials"] if low <= trial["gate_bias"] <= high]
+def counts_by_depth(record: dict, low: float, high: float) -> dict[int, dict]:
+    """{layers: {"settings": n, "hard": n, "soft": n}} of the nets whose gate bias is from low to
+    high."""
+    counts = {}
+    for trial in sorted(record["trials"], key=lambda trial: trial["layers"]):
+        if low <= trial["gate_bias"] <= high:
+            of_depth = counts.setdefault(trial["layers"], {"settings": 0, "hard": 0, "soft": 0, "trained": 0})
+            of_depth["settings"] += 1
+            of_depth[trial["fate"]] += 1
+    return counts
 
 
-def failed_hard(fates: list[str]) -> list[float]:
-    """1 for each net that failed hard, 0 for others."""
-    return [float(fate == "hard") for fate in fates]
+def very_high(record: dict) -> dict[int, dict]:
+    return counts_by_depth(record, HIGH, math.inf)
 
 
-def high_biases(record: dict) -> dict:
-    return {"failed": failed_hard(fates_of_biases(record, 0, math.inf))}
+def very_low(record: dict) -> dict[int, dict]:
+    return counts_by_depth(record, -math.inf, LOW)
 
 
-def low_biases(record: dict) -> dict:
-    fates = fates_of_biases(record, -math.inf, -10)
-    return {"failed": failed_hard(fates), "idle": share("soft", fates)}
+def most_fail(counts: dict[int, dict]) -> list[bool]:
+    """At each depth: whether more than half of the settings fail hard."""
+    return [of_depth["hard"] > of_depth["settings"] / 2 for of_depth in counts.values()]
 
 
-def negative_biases(record: dict) -> dict:
-    return {
-        "failed": share("hard", fates_of_biases(record, -math.inf, -4)),
-        "idle": share("soft", fates_of_biases(record, -math.inf, -10)),
-    }
+def listed(counts: dict[int, dict], name: str) -> str:
+    return ", ".join(str(of_depth[name]) for of_depth in counts.values())
+
+
+def failures_as_text(counts: dict[int, dict]) -> str:
+    depths = ", ".join(map(str, counts))
+    settings = max(of_depth["settings"] for of_depth in counts.values())
+    return (
+        f"of {settings} settings at {depths} layers fail {listed(counts, 'hard')}; "
+        f"train with idle blocks {listed(counts, 'soft')}"
+    )
+
+
+def measure_doubt(record: dict) -> dict:
+    return {"high": very_high(record), "low": very_low(record)}
+
+
+def lower_is_safer(measured: dict) -> list[bool]:
+    """Whether very low biases fail at no depth more often than very high ones, and less often in
+    all."""
+    low = [of_depth["hard"] for of_depth in measured["low"].values()]
+    high = [of_depth["hard"] for of_depth in measured["high"].values()]
+    never_more = all(fewer <= more for fewer, more in zip(low, high, strict=True))
+    return [never_more, sum(low) < sum(high)]
+
+
+def adjacent_good_biases(record: dict) -> dict[str, list[int]]:
+    """{activation: at each depth, how many biases of the grid that are next to each other are as good as the best}."""
+    found = {}
+    for activation in RATES:
+        found[activation] = []
+        nets = [trial for trial in record["trials"] if trial["activation"] == activation]
+        for layers in sorted({trial["layers"] for trial in nets}):
+            accuracies = []
+            for bias in BIASES:
+                [accuracy] = of(nets, "test_accuracy", layers=layers, gate_bias=bias)
+                accuracies.append(accuracy or 0)
+            is_good = [accuracy >= max(accuracies) - NEAR for accuracy in accuracies]
+            found[activation].append(longest_run(is_good))
+    return found
+
+
+def longest_run(flags: list[bool]) -> int:
+    """The length of the longest run of True."""
+    longest = 0
+    length = 0
+    for flag in flags:
+        length = length + 1 if flag else 0
+        longest = max(longest, length)
+    return longest
 
 
 ABOUT = {"block": "highway", "layers": (10, 20, 30, 50, 70, 100), "n_train": 60000}
@@ -206,33 +267,50 @@ CLAIMS = (
     Claim(
         id="high-gate-biases-fail",
         source="blog",
-        says="very high gate biases (0 and above) fail to train in a reasonable time, most of them",
+        says="very high gate biases (0 and above) fail to converge in a reasonable time, most of them at each depth",
         about=ABOUT,
-        measure=high_biases,
-        show="{failed:2} of the settings of bias and depth",
-        holds=lambda m: [above(m["failed"], 0.5)],
-        note="to tell 0.55 from a half takes some 400 settings",
+        measure=very_high,
+        show=failures_as_text,
+        holds=most_fail,
+        note=CHOSEN_AFTER,
         one_run=True,
     ),
     Claim(
         id="low-gate-biases-fail",
         source="blog",
-        says="very low gate biases (-10 and below) fail to train in a reasonable time",
+        says="very low gate biases (-10 and below) fail to converge in a reasonable time, most of them at each depth",
         about=ABOUT,
-        measure=low_biases,
-        show="{failed:2} of them, but {idle:.0%} train with idle blocks",
-        holds=lambda m: [above(m["failed"], 0.5)],
+        measure=very_low,
+        show=failures_as_text,
+        holds=most_fail,
+        note=CHOSEN_AFTER,
         one_run=True,
     ),
     Claim(
         id="start-more-negative",
         source="blog",
-        says="when in doubt, start more negative: nothing fails at -4 and below, and nothing is lost at -10 and below",
+        says="when in doubt, start more negative: too low a bias (-10 and below) fails less often "
+        "than too high a one (0 and above)",
         about=ABOUT,
-        measure=negative_biases,
-        show="at -4 and below {failed:.0%} fail hard; at -10 and below {idle:.0%} train without their blocks",
-        holds=lambda m: [m["failed"] == 0, m["idle"] == 0],
-        note="nets of 10 to 100 layers",
+        measure=measure_doubt,
+        show=lambda m: f"too low: {failures_as_text(m['low'])}; too high: {failures_as_text(m['high'])}",
+        holds=lower_is_safer,
+        note=CHOSEN_AFTER,
+        one_run=True,
+    ),
+    Claim(
+        id="biases-need-not-be-exact",
+        source="blog",
+        says="otherwise gate biases need not be exact (at each depth three neighbours of ten are "
+        "within 0.01 of the best accuracy)",
+        about=ABOUT,
+        measure=adjacent_good_biases,
+        show=lambda m: (
+            f"neighbours at 10 to 100 layers: tanh {', '.join(map(str, m['tanh']))}; "
+            f"ReLU {', '.join(map(str, m['relu']))}"
+        ),
+        holds=lambda m: [neighbours >= ADJACENT for neighbours in m["tanh"] + m["relu"]],
+        note=CHOSEN_AFTER,
         one_run=True,
     ),
 )

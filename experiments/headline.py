@@ -2,20 +2,26 @@
 
     python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9            -> run_seeds.json
     python highway_networks.py --depths 5,10,20,30,50                 -> run_sweep.json
+    python highway_networks.py --depths 5,10 --seeds 0,1,2,3,4,5,6,7,8,9 --out run_shallow.json
 
 The claims of the published program, which highway_networks.py repeats: 30 blocks of 50 units,
 6000 images of MNIST, 12 epochs of Adam.  This question has no trials of its own.
+
+Ten seeds at depths 5 and 10 were added when seeds 0 to 2 of depth 10 had been seen (plain: 0.585,
+0.105, 0.540).  Written down before the others were run: plain learns at depth 5 where its mean test
+accuracy is above 0.8.  It learns much less at depth 10 where the mean is lower by more than half of
+the published difference.  At each depth the published run is like ours where it lies in the 95 %
+prediction interval of one more run of ours.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from claims.claim import PUBLISHED, Claim, of
-from claims.rules import above, below, within
+from claims.claim import PUBLISHED, Claim, effect, of
+from claims.rules import above, corrected, is_above, is_below, prediction_interval, within
 from experiments.question import Question
+from plumbing.statistics import mean_sd_n
 from training.matched_blocks import early_and_late
 
 PROGRAM = PUBLISHED["program"]
@@ -25,6 +31,8 @@ HIGHWAY_OVER_SEEDS = PROGRAM["seeds"]["highway"]
 PLAIN_AT_5 = PROGRAM["depths"]["5"]["plain"]["test_acc"]
 PLAIN_AT_10 = PROGRAM["depths"]["10"]["plain"]["test_acc"]
 CHANCE = 0.15  # an accuracy below this is at chance
+LEARNS = 0.8  # a net of depth 5 learns where its mean accuracy is above this
+MUCH = (PLAIN_AT_5 - PLAIN_AT_10) / 2  # a difference of accuracy from here on is much
 
 
 def over_runs(record: dict, block: str, name: str) -> list:
@@ -56,14 +64,35 @@ def flat_and_at_chance(measured: dict) -> list[bool]:
 
 
 def shallow_plain(record: dict) -> dict:
-    plain = accuracies_by_depth(record)["plain"]
-    return {"at_5": plain[5], "at_10": plain[10]}
+    """The test accuracies of plain nets of depth 5 and of depth 10, over seeds."""
+    pairs = record["runs"]
+    return {
+        "at_5": [pair["plain"]["final_test_acc"] for pair in pairs if pair["depth"] == 5],
+        "at_10": [pair["plain"]["final_test_acc"] for pair in pairs if pair["depth"] == 10],
+    }
+
+
+def is_like_ours(published: float, ours: list[float]) -> bool:
+    """Whether the published run lies in the 95 % prediction interval of one more run of ours."""
+    low, high = prediction_interval({**mean_sd_n(ours), "runs": len(ours)}, 1)
+    return low <= published <= high
+
+
+def learns_less_at_10(measured: dict) -> list[bool | None]:
+    at_5 = measured["at_5"]
+    at_10 = measured["at_10"]
+    learns_and_less = corrected(is_above(at_5, LEARNS), is_above(at_5, MUCH, less=at_10))
+    return [*learns_and_less, is_like_ours(PLAIN_AT_5, at_5), is_like_ours(PLAIN_AT_10, at_10)]
 
 
 def gates_by_third(record: dict) -> dict:
     """Mean T of the lower and of the upper third of the layers, over seeds."""
     thirds = [early_and_late(mean_T) for mean_T in over_runs(record, "highway", "final_T_per_layer")]
-    return {"lower": [lower for lower, _ in thirds], "upper": [upper for _, upper in thirds]}
+    return {
+        "lower": [lower for lower, _ in thirds],
+        "upper": [upper for _, upper in thirds],
+        "more": [lower - upper for lower, upper in thirds],
+    }
 
 
 def accuracies_by_start(seeds: dict, *others: dict) -> dict:
@@ -87,8 +116,8 @@ CLAIMS = (
         over=("run_seeds",),
         about=SEEDS,
         measure=accuracies,
-        show="highway {highway}, plain {plain}",
-        holds=lambda m: [above(m["highway"], 0.85), below(m["plain"], CHANCE)],
+        show="highway {highway:interval}, plain {plain:interval}",
+        holds=lambda m: corrected(is_above(m["highway"], 0.85), is_below(m["plain"], CHANCE)),
     ),
     Claim(
         id="highway-over-three-seeds",
@@ -97,7 +126,7 @@ CLAIMS = (
         over=("run_seeds",),
         about=SEEDS,
         measure=lambda r: {"highway": over_runs(r, "highway", "final_test_acc")},
-        show="{highway}",
+        show=lambda m: f"theirs less ours {effect(HIGHWAY_OVER_SEEDS, m['highway'])}",
         holds=lambda m: [within(HIGHWAY_OVER_SEEDS, -0.02, 0.02, less=m["highway"])],
         note="theirs are three seeds, whose mean is known to 0.04: no number of ours decides it",
     ),
@@ -108,7 +137,7 @@ CLAIMS = (
         over=("run_seeds",),
         about=SEEDS,
         measure=lambda r: {"loss": over_runs(r, "plain", "final_train_loss")},
-        show="{loss:4}",
+        show="{loss:interval}",
         holds=lambda m: [within(m["loss"], math.log(10) - 0.01, math.log(10) + 0.01)],
     ),
     Claim(
@@ -125,13 +154,17 @@ CLAIMS = (
     Claim(
         id="plain-at-5-and-10",
         source="published program",
-        says=f"plain learns at depth 5 ({PLAIN_AT_5}) and much less at 10 ({PLAIN_AT_10}); ours the same within 0.05",
-        over=("run_sweep",),
-        about=SWEEP,
+        says=f"plain learns at depth 5 ({PLAIN_AT_5}) and much less at 10 ({PLAIN_AT_10}): above "
+        f"{LEARNS}, less by {MUCH:.2f} or more; both runs are like ours",
+        over=("run_shallow",),
+        about={"data_set": "MNIST", "n_train": 6000},
         measure=shallow_plain,
-        show="{at_5:.3f}, {at_10:.3f}",
-        holds=lambda m: [abs(m["at_5"] - PLAIN_AT_5) <= 0.05, abs(m["at_10"] - PLAIN_AT_10) <= 0.05],
-        one_run=True,
+        show=lambda m: (
+            f"{effect(m['at_5'])}; {effect(m['at_10'])}, lowest {min(m['at_10'])}; "
+            f"difference {effect(m['at_5'], m['at_10'])}"
+        ),
+        holds=learns_less_at_10,
+        note="rule chosen after three of the ten seeds",
     ),
     Claim(
         id="lower-layers-more-open",
@@ -140,18 +173,24 @@ CLAIMS = (
         over=("run_seeds",),
         about=SEEDS,
         measure=gates_by_third,
-        show="mean T of the lower third {lower}, of the upper {upper}",
-        holds=lambda m: [above(np.subtract(m["lower"], m["upper"]), 0)],
+        show="mean T of the lower third {lower:2}, of the upper {upper:2}: difference {more:interval}",
+        holds=lambda m: [above(m["more"], 0)],
     ),
     Claim(
         id="various-starts",
         source="paper, 2.2",
-        says="works for various zero-mean initial distributions and activations",
+        says="works for various zero-mean initial distributions and activations (accuracy above "
+        "0.85 on 6000 images, 0.95 on all)",
         over=("run_seeds", "optimization", "blocks"),
         about={"data_set": "MNIST", "n_train": (6000, 60000)},
         measure=accuracies_by_start,
-        show="uniform, tanh {uniform}; normal (Glorot or He), tanh {tanh:4}, relu {relu:4}",
-        holds=lambda m: [above(m["uniform"], 0.85), above(m["tanh"], 0.95), above(m["relu"], 0.95)],
+        show="uniform, tanh {uniform:interval}; normal (Glorot or He), tanh {tanh:interval}, relu {relu:interval}",
+        holds=lambda m: corrected(
+            is_above(m["uniform"], 0.85),
+            is_above(m["tanh"], 0.95),
+            is_above(m["relu"], 0.95),
+        ),
+        note="confounded: the three differ in images, optimiser and searched rates, too",
     ),
 )
 

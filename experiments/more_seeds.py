@@ -14,6 +14,7 @@ from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected
 from training.matched_blocks import final_trial
+from training.search import chosen_settings
 from training.trials import Runner
 
 # seeds, with those that were there
@@ -23,14 +24,6 @@ OPEN = {
     "optimization": [("highway", None)],
     "blocks": [("highway", 50), ("highway-carry", 50), ("residual", 50)],
 }
-SETTING = (
-    "block", "width", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "scale",
-    "clip", "seed", "epochs", "n_train", "n_test",
-)  # fmt: skip
-
-
-def setting_of(trial: dict) -> dict:
-    return {name: trial[name] for name in SETTING if name in trial}
 
 
 def net_of(trial: dict) -> tuple[str, int | None]:
@@ -42,7 +35,7 @@ def missing(record: dict, nets: list[tuple], seeds: int) -> list[dict]:
     final = [trial for trial in record["trials"]["final"] if net_of(trial) in nets]
     seeds_there = {trial["seed"] for trial in final}
     more_seeds = [seed for seed in range(1, seeds + 1) if seed not in seeds_there]
-    chosen = [setting_of(trial) for trial in final if trial["seed"] == min(seeds_there)]
+    chosen = chosen_settings(final)
     return [{**setting, "seed": seed} for setting in chosen for seed in more_seeds]
 
 

@@ -26,7 +26,9 @@ class Question:
     "settings" and "trials": a list of {a setting or several, a name: {mean, sd, n} or a value}.  `accept`, of a
     question whose trials conv_highway_networks.py may train one by one, turns one of its runs into (group, trial).
 
-    A question without trials has no `run`: other commands write what its claims are judged by."""
+    A question without trials has no `run`: other commands write what its claims are judged by.  One that `awaits`
+    its results was committed before its training ended: no results of it are committed, and its claims are not
+    tested yet."""
 
     name: str  # of its file, its results and its module in report/
     source: str  # of what is asked
@@ -39,6 +41,7 @@ class Question:
     takes_sets_beside: bool = False  # --data-dir names data sets that are measured beside MNIST
     data_dir: str = ""  # what --data-dir is, where the question's data lie in a folder
     accept: Callable[[dict, dict], tuple[str, dict]] | None = None
+    awaits: bool = False  # its results are not committed yet
 
     @property
     def asks(self) -> str:

@@ -272,7 +272,8 @@ CLAIMS = (
     ),
     Claim(
         id="conv-batch-normalisation",
-        source="encyclopedia article",
+        kind="open question",
+        source="encyclopedia article, open",
         says="a convolutional variant with batch normalisation of H (as accurate as without, within 0.05)",
         about=MNIST,
         measure=measure_normalised,

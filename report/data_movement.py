@@ -20,7 +20,7 @@ def data_movement(record):
     draw_sizes(top, record)
     left, right = below.subplots(1, 2, width_ratios=(1, 1.35))
     draw_shares(left, record["summary"])
-    draw_policies(right, record["trials"]["trained"])
+    draw_policies(right, of_trials(record, "trained", data="MNIST"))
     return fig
 
 

@@ -4,10 +4,14 @@ from report.registry import table
 from report.tables import cell, markdown_table
 
 
-@table("claims")
-def ledger(read) -> str:
+@table("claims", kind="claim")
+@table("counted", kind="count")
+@table("open-questions", kind="open question")
+def ledger(read, kind: str) -> str:
     rows = []
     for row in read("results/claims.json")["trials"]:
+        if row["kind"] != kind:
+            continue
         by = ", ".join(f"[{name}]({where_computed(name)})" for name in row["results"])
         by += f": {max(row['minutes_on_two_cores'], 0.1):.1f}" if by else "-"
         note = f" ({row['note']})" if row["note"] else ""
@@ -20,15 +24,25 @@ def where_computed(name: str) -> str:
     return f"../{name}.json" if name.startswith("run_") else f"../experiments/{name}.py"
 
 
+NAME_OF_KIND = {
+    "claim": "claims that somebody made",
+    "count": "counts and algebra",
+    "open question": "questions that nobody claimed anything of",
+}
+
+
 @table("ledger-counts")
 def ledger_counts(read) -> str:
+    rows = []
     counts = read("results/claims.json")["summary"]
-    return markdown_table(
-        f"| {' | '.join(counts)} |".replace("_", " "), [f"| {' | '.join(map(str, counts.values()))} |"]
-    )
+    for kind, of_kind in counts.items():
+        numbers = " | ".join(map(str, of_kind.values()))
+        rows.append(f"| {NAME_OF_KIND[kind]} | {sum(of_kind.values())} | {numbers} |")
+    verdicts = " | ".join(counts["claim"])
+    return markdown_table(f"| rows | all | {verdicts} |", rows)
 
 
 @table("ledger-reproduced")
 def ledger_reproduced(read) -> str:
-    counts = read("results/claims.json")["summary"]
-    return f"{counts['reproduced']} of {sum(counts.values())} claims"
+    of_claims = read("results/claims.json")["summary"]["claim"]
+    return f"{of_claims['reproduced']} of {sum(of_claims.values())} claims"

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import highway_networks as hn
 import training.extra_blocks  # noqa: F401  registers residual
+from claims.claim import NotMeasured
 from experiments import data_movement
 from plumbing.records import select
 from training import fully_connected, kept_nets, layer_by_layer
@@ -263,8 +264,10 @@ def test_rows_of_steps():
         for block, cost in zip(("plain", "residual", "highway"), costs, strict=True):
             steps.append(step_result(block, size, cost))
     steps += [step_result("plain", base, 15, as_many=False), step_result("residual", base, 10, as_many=False)]
-    net = {"effective_depth": 6.0, "effective_depth_sd": 0.5, "policies": [], "choice_accuracy": 1, "test_accuracy": 1}
-    record = {"settings": {"base": base}, "trials": {"step": steps, "trained": [net]}}
+    net = {"data": "MNIST", "effective_depth": 6.0, "effective_depth_sd": 0.5}
+    net |= {"policies": [], "choice_accuracy": 1, "test_accuracy": 1}
+    of_cifar = {**net, "data": "CIFAR-100", "effective_depth": 3.0}
+    record = {"settings": {"base": base}, "trials": {"step": steps, "trained": [net, of_cifar]}}
     rows = data_movement.rows(record)
 
     of_highway = select(rows, row="cost", block="highway")
@@ -278,7 +281,9 @@ def test_rows_of_steps():
     assert over_plain["most"] == pytest.approx(160 / 80)
     assert over_plain["as_wide"] == 30 / 15
     assert select(rows, read="weights")["share"] == 0.75
-    assert select(rows, policy="unit", may_lose=0.01)["saved"]["mean"] == 0
+    assert select(rows, data="MNIST", policy="unit", may_lose=0.01)["saved"]["mean"] == 0
+    [depth_of_cifar] = [row["effective_depth"] for row in rows if "effective_depth" in row and row["data"] != "MNIST"]
+    assert depth_of_cifar["mean"] == 3
 
 
 def test_weights_that_an_image_does_not_need_stay_on_the_stack():
@@ -292,8 +297,8 @@ def test_weights_that_an_image_does_not_need_stay_on_the_stack():
     assert tape.depths()[0][0] == 11
 
 
-def small_net():
-    rng = np.random.default_rng(0)
+def small_net(seed: int = 0):
+    rng = np.random.default_rng(seed)
     net = hn.DeepNet(6, 3, 5, 4, "highway", rng, dtype=np.float64)
     net.parameters[:] += rng.normal(0, 0.8, net.parameters.shape)
     return net, rng.normal(size=(40, 6))
@@ -359,6 +364,8 @@ def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeyp
     images = fully_connected.Images(None, None, x, y)
     monkeypatch.setattr(kept_nets, "net_of", lambda setting, folder: net)
     monkeypatch.setattr(fully_connected, "images_of", lambda setting: images)
+    untrained, _ = small_net(seed=2)
+    monkeypatch.setattr(fully_connected, "make", lambda setting: untrained)
     result = data_movement.trained({"thresholds": [0.0, 0.4, 1.1], "images": 3}, str(tmp_path))
     right = net.predict(x).argmax(axis=1) == y
     assert result["choice_accuracy"] == right[:20].mean()
@@ -375,9 +382,12 @@ def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeyp
     depth = net.gates(x).mean(axis=2).sum(axis=0)
     assert result["effective_depth"] == pytest.approx(depth.mean())
     assert result["effective_depth_sd"] == pytest.approx(depth.std(ddof=1))
+    depth_at_start = untrained.gates(x).mean(axis=2).sum(axis=0)
+    assert result["effective_depth_at_start"] == pytest.approx(depth_at_start.mean())
+    assert result["effective_depth_sd_at_start"] == pytest.approx(depth_at_start.std(ddof=1))
 
 
-def test_the_way_back_reads_what_eq_9_needs():
+def test_the_way_back_reads_what_the_gradient_of_eq_3_needs():
     """Element by element: T for dH and its slope, H for its slope, dH for what is carried and for dz_H, and so on."""
     tape, ends = data_movement.trace_step("highway", 1, 4, 3)
     _, kinds, when = tape.depths()
@@ -399,3 +409,31 @@ def test_a_skipped_block_s_weights_lie_in_the_way():
     skipped = data_movement.inference(net, state, 0.5, "known")
     assert data_movement.inference(without, state, 0.0, "all") < skipped
     assert skipped < data_movement.inference(net, state, 0.0, "all")
+
+
+def looked_into(data: str, sd: float, sd_at_start: float | None) -> dict:
+    """A net whose effective depth is 10 before and after training."""
+    net = {"data": data, "effective_depth": 10.0, "effective_depth_sd": sd}
+    if sd_at_start is None:
+        return net
+    return {**net, "effective_depth_at_start": 10.0, "effective_depth_sd_at_start": sd_at_start}
+
+
+def test_effective_depth_is_compared_with_that_before_training():
+    more = [looked_into("MNIST", 1.0 + i / 10, 0.1 + i / 100) for i in range(3)]
+    less = [looked_into("CIFAR-100", 0.1 + i / 100, 1.0 + i / 10) for i in range(3)]
+    record = {"trials": {"trained": more + less}}
+    verdicts = []
+    for data in ("MNIST", "CIFAR-100"):
+        measured = data_movement.measure_variation(record, data)
+        verdicts += data_movement.varies_more_than_at_start(measured)
+        assert "before training by" in data_movement.variation_as_text(measured)
+    assert verdicts == [True, False]
+
+
+def test_nets_that_were_not_looked_into_are_not_judged():
+    record = {"trials": {"trained": [looked_into("MNIST", 1.0, None)]}}
+    measured = data_movement.measure_variation(record, "MNIST")
+    assert data_movement.varies_more_than_at_start(measured).startswith("not tested: ")
+    with pytest.raises(NotMeasured, match="no nets of CIFAR-100"):
+        data_movement.measure_variation(record, "CIFAR-100")

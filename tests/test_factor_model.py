@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from conftest import verdict_on
 
 import highway_networks as hn
-from experiments import factor_model as fm
+from claims.rules import p_value
+from training import factor_model as fm
 from training import measures
 
 
@@ -125,3 +127,36 @@ def test_volatility_of_the_last_days():
     norm = np.random.default_rng(0).random(50)
     by_hand = [np.sqrt(np.mean(norm[max(i - fm.WINDOW + 1, 0) : i + 1] ** 2)) for i in range(50)]
     np.testing.assert_allclose(fm.recent_volatility(norm), by_hand)
+
+
+def auc_record(both: float, non_linear: list[float]) -> dict:
+    trials = [{"world": "both", "auc_gate": both + seed / 1000} for seed in range(5)]
+    trials += [{"world": "non-linear", "auc_gate": auc} for auc in non_linear]
+    return {"settings": {}, "trials": trials}
+
+
+def test_three_looks_need_a_wider_interval():
+    """Of one look p would be 0.03."""
+    record = auc_record(0.8, [0.5 + 0.1 * sign + 0.0385 for sign in (-1, 1) * 16])
+    assert p_value([trial["auc_gate"] for trial in record["trials"][5:]], [0.5]) == pytest.approx(0.0385, abs=2e-3)
+    assert verdict_on("factor_model", "mean-gate-tells-turbulence", record) == "in part, the rest not clear"
+
+
+@pytest.mark.parametrize(
+    ("non_linear", "tells", "of_use"),
+    [
+        ([0.60, 0.62, 0.61], "reproduced", "reproduced"),
+        ([0.52, 0.53, 0.525], "reproduced", "not reproduced"),
+        ([0.3, 0.5, 0.7], "in part, the rest not clear", "not clear"),
+        ([0.40, 0.41, 0.42], "in part", "not reproduced"),
+    ],
+)
+def test_the_wide_model(non_linear, tells, of_use):
+    record = auc_record(0.8, non_linear)
+    assert verdict_on("factor_model_wide", "mean-gate-tells-turbulence-128", record) == tells
+    assert verdict_on("factor_model_wide", "mean-gate-tells-complexity-alone-128", record) == of_use
+
+
+def test_a_trial_may_name_another_width():
+    assert fm.make("highway", {"seed": 0}).hidden == fm.HIDDEN
+    assert fm.make("highway", {"seed": 0, "hidden": 128}).hidden == 128

@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import highway_networks as hn
-import training.extra_blocks  # noqa: F401  registers them
+import training.activations
+import training.extra_blocks
+import training.static_gates  # noqa: F401  all three register theirs
 
 STEP = 1e-30
 SHAPES = [  # d_in, d_out, hidden, depth, N

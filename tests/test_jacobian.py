@@ -209,3 +209,11 @@ def test_a_row_of_adam_without_the_seeds_that_explode():
     assert row["largest_batch_loss"] == 3
     assert math.isclose(row["test_accuracy"]["mean"], 0.5)
     assert row["test_accuracy_where_none_exploded"] == {"mean": 0.6, "sd": None, "n": 1}
+
+
+def test_information_is_judged_by_both_bounds_before_and_after_training():
+    spectrum = {
+        "at_start": {"median": [0.6, 0.61, 0.62]},
+        "trained": {"median": [0.1, 0.11, 0.12]},
+    }
+    assert jacobian.half_of_the_directions_keep(spectrum) == [True, False, True, True]

@@ -23,10 +23,16 @@ from training import convolutional
 from training.extra_blocks import Residual
 from training.optimizers import SGD, Nesterov
 
+VALUES = {
+    "tanh": np.tanh,
+    "relu": lambda z: np.maximum(z, 0),
+    "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
+}  # of the activations
+
 
 def of_two_gates(net, x):
     """Logits, T and C of the kind that straightforward.py does not have: y = H T + x C, an equation each."""
-    activate = np.tanh if net.activation.name == "tanh" else lambda z: np.maximum(z, 0)
+    activate = VALUES[net.activation.name]
     gates = []
     x = activate(x @ net.W_in.T + net.b_in)
     for layer in range(net.depth):
@@ -42,8 +48,8 @@ def equations(net, x):
     if net.block.name == "highway-carry":
         return of_two_gates(net, x)
     with pytest.MonkeyPatch.context() as patch:
-        if net.activation.name == "relu":
-            patch.setattr(straightforward, "np", SimpleNamespace(**vars(np) | {"tanh": lambda z: np.maximum(z, 0)}))
+        others = {**vars(np), "tanh": VALUES[net.activation.name]}
+        patch.setattr(straightforward, "np", SimpleNamespace(**others))
         logits, kept = straightforward.forward(as_straightforward(net, net), x)
     gates = []
     if net.block.gates:
@@ -168,14 +174,15 @@ def test_gates_open_make_the_plain_block():
 @pytest.mark.parametrize("block", hn.BLOCKS)
 def test_views_cover_the_flat_vectors_exactly_once(block):
     net, _, _ = random_net(block, (4, 3, 6, 2, 1), dtype=np.float64)
-    gates = {"highway": ["W_T", "b_T"], "highway-carry": ["W_T", "b_T", "W_C", "b_C"]}.get(block, [])
-    names = ["W_in", "b_in", "W_H", "b_H", "W_out", "b_out", *gates]
+    gates = ["W_T", "b_T", "W_C", "b_C"][: 2 * hn.BLOCKS[block].gates]
+    names = ["W_in", "b_in", "W_H", "b_H", "W_out", "b_out", *gates, *net.block.parameters(net.hidden)]
     for owner, flat in ((net, net.parameters), (net.grad, net.gradient)):
         flat[:] = 0
         for name in names:
             getattr(owner, name)[...] += 1
         assert (flat == 1).all()
-    assert [name for name in ("W_T", "b_T", "W_C", "b_C") if hasattr(net, name)] == gates
+    for name in ("W_T", "b_T", "W_C", "b_C"):
+        assert hasattr(net, name) == (name in names)
 
 
 @pytest.mark.parametrize("name", ["parameters", "gradient", "W_in", "b_in", "W_H", "b_H", "W_T", "b_T", "b_out"])
@@ -337,7 +344,8 @@ def test_normalised_initialisation(block, init):
     expected = {"W_in": into_H(784, 100), "W_H": into_H(100, 100), "W_out": 2 / 110}
     if hn.BLOCKS[block].gates:
         expected["W_T"] = 2 / 200
-        assert (net.b_T == -3).all()
+        start = {"lstm": [-3] * 50 + [3] * 50, "maxout": 0}.get(block, -3)
+        assert (net.b_T == start).all()
     if block == "residual":
         expected["W_H"] /= 20**2  # H starts 1/depth of its size
     if block == "highway-carry":
@@ -411,7 +419,7 @@ def test_what_is_no_saved_net_is_refused_in_one_line(tmp_path):
         {"parameters": right, "depth": 1.0},
         {"parameters": right, "block": "plain"},
         {"parameters": right, "block": "unknown"},
-        {"parameters": right, "activation": "sigmoid"},
+        {"parameters": right, "activation": "softsign"},
         {"parameters": right, "another": 1},
     ):
         saved_with(path, **wrong)
@@ -741,7 +749,7 @@ def test_what_the_net_refuses():
     ):
         with pytest.raises(ValueError, match=message):
             hn.DeepNet(*arguments)
-    for wrong, message in (({"activation": "sigmoid"}, "tanh, relu"), ({"init": "orthogonal"}, "uniform, glorot, he")):
+    for wrong, message in (({"activation": "softsign"}, "tanh, relu"), ({"init": "orthogonal"}, "uniform, glorot, he")):
         with pytest.raises(ValueError, match=f"is not one of {message}"):
             hn.DeepNet(4, 3, 6, 2, "plain", rng, **wrong)
     with pytest.raises(ValueError, match="float32, float64 or complex128"):

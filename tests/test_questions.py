@@ -25,10 +25,13 @@ from experiments import (
 )  # fmt: skip
 from experiments import (
     adam_explodes,
+    blocks,
     cifar,
     factor_model,
     full_mnist,
     gate_bias,
+    gates,
+    headline,
     lesion,
     more_seeds,
     optimization,
@@ -42,8 +45,9 @@ from training import fully_connected, kept_nets, matched_blocks, protocols, sear
 
 RUNNABLE = [question for question in all_questions() if question.run]
 NAMES = [question.name for question in RUNNABLE]
+ANSWERED = [question.name for question in RUNNABLE if not question.awaits]
 LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs == ("fifty_layers",)]
-NO_PICTURES = ("fifty_layers", "more_seeds")
+NO_PICTURES = ("clip", "encyclopedia", "factor_model_wide", "fifty_layers", "more_seeds", "wider_rates")
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
 
@@ -108,6 +112,17 @@ def draw(name, results) -> list[str]:
     return pictures
 
 
+def tables_of(name) -> list:
+    """The tables of report/NAME.py."""
+    return [make for make in registry.TABLES.values() if make.func.__module__ == f"report.{name}"]
+
+
+def read_results_in(folder, path) -> dict:
+    """results/NAME.json of a folder; the committed ones where it has none."""
+    there = folder / Path(path).name
+    return json.loads((there if there.exists() else ROOT / path).read_text())
+
+
 def is_number_of_a_row(value) -> bool:
     if isinstance(value, dict):
         return value.keys() == {"mean", "sd", "n"}
@@ -133,6 +148,9 @@ def test_a_smoke_test(tmp_path, finished, name):
     pictures = draw(name, tmp_path)
     assert pictures or name in NO_PICTURES
     assert all((tmp_path / "viz" / f"{picture}.png").stat().st_size > 5_000 for picture in pictures)
+    if name not in ANSWERED:  # no page has its tables yet
+        for make in tables_of(name):
+            assert "|" in make(lambda path: read_results_in(tmp_path, path))
 
 
 AS_A_RULE = ("cifar", "gate_bias", "lesion", "optimization")  # a question of every kind; the others with -m thorough
@@ -340,6 +358,29 @@ def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
     assert (of_cifar.min(), of_cifar.max(), of_harder.min()) == pytest.approx((-1, 1, 0))
 
 
+def test_static_gates_on_both_data_sets(tmp_path, made_up_cifar):
+    """MNIST is finished before CIFAR-100 begins; all variants have the same budget and the same seeds."""
+    ask_here("static_gates", tmp_path, "--data-dir", "CIFAR-100")
+    record = json.loads((tmp_path / "static_gates.json").read_text())
+    for group, of_each in (("search", 2), ("finalists", 2), ("final", 2)):
+        trials = record["trials"][group]
+        assert [trial["data"] for trial in trials] == 5 * of_each * ["MNIST"] + 5 * of_each * ["CIFAR-100"]
+        counted = [(trial["data"], trial["variant"]) for trial in trials]
+        assert {counted.count(kind) for kind in counted} == {of_each}
+    final = record["trials"]["final"]
+    assert [trial["seed"] for trial in final] == 2 * (5 * [1] + 5 * [2])
+    assert {(trial["data"], trial["epochs"]) for trial in final} == {("MNIST", 2), ("CIFAR-100", 8)}
+    assert [point["epoch"] for point in final[-1]["over_training"]] == [2, 4, 6, 8]
+    for trial in final:  # the finalist with the lower training loss was taken
+        of_kind = {"data": trial["data"], "variant": trial["variant"]}
+        best, _ = search.ranked(record["trials"]["finalists"], **of_kind)
+        assert (trial["rate"], trial["gate_bias"]) == (best["rate"], best["gate_bias"])
+    assert draw("static_gates", tmp_path) == ["static_gates"]
+    for name in ("nets", "compared", "replaced"):
+        text = registry.TABLES[f"static-gates-{name}"](lambda path: record)
+        assert text.count("CIFAR-100") == text.count("MNIST") > 0
+
+
 def test_cifar_100_must_be_the_official_one(monkeypatch, made_up_cifar):
     monkeypatch.setenv("CIFAR_DIR", "somewhere")
     altered = cifar.made_up("cifar-100")._replace(name="CIFAR-100, altered", source="somewhere")
@@ -478,14 +519,21 @@ def rows_of(name, **wanted) -> list[dict]:
     return [row for row in committed(name)["summary"] if wanted.items() <= row.items()]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("question", all_questions(), ids=lambda question: question.name)
+def test_a_question_awaits_its_results_until_they_are_committed(question):
+    has_results = (ROOT / "results" / f"{question.name}.json").exists()
+    assert question.awaits == bool(question.run and not has_results)
+
+
+@pytest.mark.parametrize("name", ANSWERED)
 def test_committed_results_sum_up_their_trials(name):
     """Nobody edited a number; what is committed is no smoke test, and comes from committed programs."""
     record = committed(name)
     question = find_question(name)
     beside = " --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist" if question.takes_sets_beside else ""
     assert record["settings"]["budget"] == "default"
-    assert record["command"] in (f"python -m experiments {name}{beside}", f"python -m experiments {name}")
+    command = f"python -m experiments {name}"
+    assert record["command"] in (f"{command}{beside}", f"{command} --data-dir CIFAR-100", command)
     assert (ROOT / "results" / f"{name}.json").stat().st_size < 1_100_000
     assert "dirty" not in record["env"]["git"]
     assert not any("dirty" in commit for commit in record["env"]["git_of_trials"])
@@ -690,6 +738,101 @@ def test_the_numbers_of_a_lesion():
     assert lesion.error_without_half(trial) == pytest.approx(0.3)
 
 
+def test_when_the_change_has_happened():
+    trial = {"data": "MNIST", "change": [4.0, 3.0, 2.0, 1.0]}
+    assert [gates.settled_at(trial, share) for share in (0.4, 0.41, 0.9, 1.0)] == [1, 2, 3, 4]
+    of_cifar = {**trial, "data": "CIFAR-100", "change": [1.0, 1.0, 1.0, 1.0]}
+    order = gates.measure_order_of_sets({"trials": [trial, of_cifar, {**trial, "data": "fashion-mnist"}]})
+    assert order == {"half_mnist": [2], "half_cifar": [2], "most_mnist": [3], "most_cifar": [4]}
+
+
+def test_one_rule_says_of_both_sets_whether_most_of_the_change_has_happened():
+    assert gates.most_of_the_change({"share": [0.55, 0.56, 0.57]}) == [True, False]
+    assert gates.most_of_the_change({"share": [0.94, 0.95, 0.96]}) == [True, True]
+    assert gates.most_of_the_change({"share": [0.4, 0.41, 0.42]}) == [False, False]
+
+
+def test_how_far_biases_fell():
+    trial = {"gate_bias": -2.0, "bias_of_layer": [-2.5, -2.25, -2.0, -1.5, -2.25, -2.0]}
+    measured = gates.measure_falls({"trials": [trial]})
+    assert measured == {"early": [0.375], "later": [-0.0625], "more": [0.4375]}
+
+
+def test_the_early_blocks_are_those_before_the_middle():
+    assert (list(lesion.EARLY), lesion.MIDDLE[0], lesion.MIDDLE[-1]) == (list(range(1, 15)), 15, 45)
+    trial = {"data": "MNIST", "errors": [0.1] * 49, "idle": [*range(8, 50)], "error_all_idle": 0.2}
+    measured = lesion.measure_early_and_middle({"trials": [trial, trial]})
+    assert measured["early"] == [0.5, 0.5]
+    assert measured["first_five"] == [0, 0]
+    assert measured["middle"] == [1, 1]
+
+
+def of_grid(layers: int, bias: float, fate: str, accuracy: float = 0.9, activation: str = "tanh") -> dict:
+    return {
+        "layers": layers,
+        "gate_bias": bias,
+        "fate": fate,
+        "test_accuracy": accuracy,
+        "activation": activation,
+    }
+
+
+def test_gate_biases_are_counted_depth_by_depth():
+    trials = [
+        of_grid(20, 2.0, "hard"),
+        of_grid(10, 2.0, "trained"),
+        of_grid(10, 0.0, "hard"),
+        of_grid(20, 0.0, "hard"),
+        of_grid(10, -10.0, "soft"),
+        of_grid(20, -20.0, "soft"),
+        of_grid(10, -5.0, "hard"),
+    ]
+    record = {"trials": trials}
+    high = gate_bias.very_high(record)
+    assert [*high] == [10, 20]
+    assert gate_bias.most_fail(high) == [False, True]
+    assert gate_bias.most_fail(gate_bias.very_low(record)) == [False, False]
+    assert gate_bias.failures_as_text(high) == ("of 2 settings at 10, 20 layers fail 1, 2; train with idle blocks 0, 0")
+    assert gate_bias.lower_is_safer(gate_bias.measure_doubt(record)) == [True, True]
+    swapped = {"high": gate_bias.very_low(record), "low": high}
+    assert gate_bias.lower_is_safer(swapped) == [False, False]
+
+
+def test_biases_that_are_next_to_each_other_and_as_good():
+    accuracies = dict.fromkeys(gate_bias.BIASES, 0.5) | {-2.0: 0.955, -3.0: 0.96, -5.0: 0.951, -7.0: None}
+    trials = [
+        of_grid(10, bias, "trained", accuracy, activation)
+        for bias, accuracy in accuracies.items()
+        for activation in gate_bias.RATES
+    ]
+    assert gate_bias.adjacent_good_biases({"trials": trials}) == {"tanh": [2], "relu": [2]}
+    assert gate_bias.longest_run([True, False, True, True]) == 2
+    assert gate_bias.longest_run([]) == 0
+
+
+def test_depths_are_compared_with_a_correction_and_lost_seeds_decide():
+    better = {10: [0.98, 0.981, 0.982], 20: [0.97, None, 0.97], 50: [0.98, 0.981, 0.982]}
+    worse = {10: [0.95, 0.951, 0.952], 20: [0.95, 0.951, 0.952], 50: [None, 0.95, 0.95]}
+    assert blocks.as_good(better, worse, 0.002) == [True, False, True]
+    assert blocks.as_good(worse, better, 0.002) == [False, True, False]
+
+
+def test_the_least_difference_of_depths_without_a_lost_seed():
+    ours = {10: [0.98, 0.98], 20: [0.97, 0.97], 50: [0.1, None]}
+    theirs = {10: [0.96, 0.96], 20: [0.96, 0.96], 50: [0.9, 0.9]}
+    assert blocks.least_difference(ours, theirs) == "least difference, at 20 layers: 0.01 (n = 2, all alike)"
+
+
+def test_depth_is_of_use_where_it_gains_on_both():
+    best = [{"test_accuracy": 0.96 + i / 1000, "skipped_accuracy": 0.95} for i in range(3)]
+    one_layer = [{"test_accuracy": 0.961}]
+    record = {"trials": {"best": best, "one_hidden_layer_longer": one_layer}}
+    measured = thousand_layers.measure_use(record)
+    assert measured["gain"] == pytest.approx([0.01, 0.011, 0.012])
+    claim = {claim.id: claim for claim in thousand_layers.CLAIMS}["depth-is-of-use"]
+    assert claim.holds(measured) == [True, None]
+
+
 # ---- The committed net -----------------------------------------------------------------------------------------------
 
 
@@ -717,3 +860,20 @@ def test_the_committed_net_is_the_one_of_the_results():
     again = fully_connected.measure(net, trial)
     assert again["loss"] == pytest.approx(trial["loss"], rel=1e-4)
     assert again["test_accuracy"] == pytest.approx(trial["test_accuracy"], abs=1.5e-4)
+
+
+# ---- The headline ----------------------------------------------------------------------------------------------------
+
+
+def test_a_published_run_is_like_ours_where_one_more_of_ours_could_be_it():
+    ours = [0.85, 0.86, 0.87, 0.88, 0.86]
+    assert headline.is_like_ours(0.864, ours)
+    assert not headline.is_like_ours(0.95, ours)
+
+
+def test_plain_learns_much_less_at_10():
+    at_5 = [0.86, 0.87, 0.85]
+    published = {"at_5": at_5, "at_10": [0.29, 0.3, 0.28]}
+    assert headline.learns_less_at_10(published) == [True, True, True, True]
+    alike = {"at_5": at_5, "at_10": [0.84, 0.85, 0.86]}
+    assert headline.learns_less_at_10(alike) == [True, False, True, False]

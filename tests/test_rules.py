@@ -7,7 +7,24 @@ import pytest
 from scipy import stats
 
 from claims.claim import PUBLISHED
-from claims.rules import above, below, compared, in_ratio, interval, prediction_interval, within
+from claims.rules import (
+    above,
+    all_below,
+    all_ratios_below,
+    below,
+    compared,
+    corrected,
+    holm,
+    in_ratio,
+    interval,
+    is_above,
+    is_below,
+    p_value,
+    paired,
+    prediction_interval,
+    ratio,
+    within,
+)
 
 
 def test_intervals_are_student_s():
@@ -66,11 +83,58 @@ def test_whoever_alone_lost_a_seed_is_the_worse():
     assert compared(below, [None, None], [5, 6], 0) is False  # epochs to a loss that was never reached
 
 
+def test_p_values_agree_with_intervals():
+    values = [1.0, 1.1, 0.9, 1.05]
+    others = [0.1, 0.3, 0.2]
+    for less in ((0.0,), others):
+        low, high = interval(values, less)
+        assert p_value(values, less, bound=low) == pytest.approx(0.05)
+        assert p_value(values, less, bound=high) == pytest.approx(0.05)
+        assert p_value(values, less, bound=low - 0.01) < 0.05 < p_value(values, less, bound=low + 0.01)
+    assert p_value([2, 2], bound=1) == 0
+    assert p_value([2, 2], bound=2) == 1
+    assert math.isnan(p_value([2, None]))
+
+
+def test_holm_s_procedure():
+    """The smallest of four counts four times, the next three times; none counts for less than a smaller one."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.6, 0.5]) == [1, 1]
+    assert holm([0.02]) == [0.02]
+    assert holm([]) == []
+    corrected = holm([0.02, math.nan, 0.001])
+    assert corrected[0] == pytest.approx(0.04)
+    assert math.isnan(corrected[1])
+    assert corrected[2] == pytest.approx(0.003)
+
+
+def test_several_comparisons_are_corrected_for_their_number():
+    values = [1.0, 1.1, 0.9]
+    bound = interval(values)[0] - 0.01  # of one comparison it is decided
+    assert above(values, bound) is True
+    assert corrected(is_above(values, bound)) == [True]
+    alike = is_above([1.0, 2.0], 0, less=[1.0, 2.0])
+    assert corrected(is_above(values, bound), alike) == [None, None]
+
+
+def test_comparisons_say_what_single_rules_say():
+    low = [1.0, 1.1, 1.05]
+    high = [9.0, 9.1, 9.2]
+    clear = [is_above(high, 0, less=low), is_below(high, 0, less=low), is_below(low, 0.5), is_above(low, 0.5)]
+    assert corrected(*clear) == [True, False, False, True]
+    assert corrected(is_above([1.0, None], 0), is_below([1.0, None], 2), is_above(high, 1)) == [None, None, True]
+
+
 def test_losses_are_compared_by_their_ratio():
     losses = [0.01, 0.0101, 0.0099]
     for factor, holds in ((2.9, False), (3.0, None), (3.1, True)):
         assert in_ratio(above, [factor * loss for loss in losses], 3, less=losses) is holds
     assert in_ratio(above, [0.1, None], 3, less=losses) is None
+    four_times = [4 * loss for loss in losses]
+    assert corrected(in_ratio(is_above, four_times, 3, losses), in_ratio(is_below, four_times, 3, losses)) == [
+        True,
+        False,
+    ]
 
 
 def test_the_prediction_interval():
@@ -80,3 +144,58 @@ def test_the_prediction_interval():
     mean, sd = 0.5, 0.01
     low, high = prediction_interval({"mean": mean, "sd": sd, "runs": 5}, 3)
     assert (mean - low, high - mean) == pytest.approx([2.7764 * sd * (1 / 3 + 1 / 5) ** 0.5] * 2, rel=1e-4)
+
+
+# ---- Several comparisons ---------------------------------------------------------------------------------------------
+
+
+def test_holm_keeps_the_chance_of_any_false_alarm():
+    """Of 20 comparisons of the same, one or more is called different in 5 of 100 families."""
+    rng = np.random.default_rng(1)
+    alarms = [min(holm(list(rng.random(20)))) < 0.05 for _ in range(4000)]
+    assert 0.035 < np.mean(alarms) < 0.065
+
+
+def test_all_below_needs_more_of_several_pairs_than_of_one():
+    pair = ([1.0, 1.1, 0.9], [1.3, 1.2, 1.4])
+    assert p_value(*pair) == pytest.approx(0.0213, abs=1e-4)
+    assert all_below([pair]) == [True]
+    assert all_below([pair[::-1]]) == [False]
+    assert all_below([pair] * 3) == [None] * 3
+    assert all_below([pair, ([1, None], [5, 6])]) == [True, None]
+
+
+def test_the_ratio_of_geometric_means():
+    value, low, high = ratio([2.0, 8.0], [1.0, 1.0])
+    assert value == pytest.approx(4)
+    assert low < value < high
+    assert low * high == pytest.approx(16)  # symmetrical in logarithms
+    assert all(map(math.isnan, ratio([None, 1.0], [1.0])))
+
+
+def test_ratios_are_compared_by_their_logarithms():
+    tenfold = ([10.0, 11.0, 9.0], [1.0, 1.1, 0.9])
+    assert all_ratios_below([tenfold], 20) == [True]
+    assert all_ratios_below([tenfold], 5) == [False]
+    assert all_ratios_below([tenfold], 10) == [None]
+    assert all_ratios_below([tenfold, ([None, 1.0], [1.0, 1.1])], 20) == [True, None]
+
+
+def test_an_interval_of_another_level():
+    values = [1.0, 2.0, 3.0]
+    low, high = interval(values, level=0.99)
+    assert low < interval(values)[0]
+    assert high > interval(values)[1]
+    assert above(values, -1) is True
+    assert above(values, -1, level=0.99) is None
+
+
+def test_paired_differences_are_one_sample():
+    first = [1.0, 2.0, 4.0, 3.0]
+    second = [0.5, 1.6, 3.4, 2.7]
+    found = paired([one - other for one, other in zip(first, second, strict=True)])
+    test = stats.ttest_rel(first, second)
+    assert found.p == pytest.approx(test.pvalue)
+    assert found[:3] == pytest.approx((0.45, *test.confidence_interval(0.95)))
+    assert found.p < p_value(first, second) / 10  # the spread that pairs share does not count
+    assert all(map(math.isnan, paired([0.5, None])))

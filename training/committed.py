@@ -17,6 +17,7 @@ COMMANDS = {
     "run": "python highway_networks.py --seed 0",
     "run_sweep": "python highway_networks.py --depths 5,10,20,30,50",
     "run_seeds": f"{SEEDS},3,4,5,6,7,8,9",
+    "run_shallow": "python highway_networks.py --depths 5,10 --seeds 0,1,2,3,4,5,6,7,8,9 --out run_shallow.json",
     "run_fashion": f"{SEEDS} --data-dir /usr/share/datasets/fashion-mnist --out run_fashion.json",
 }
 DATA = {"run_fashion": "fashion-mnist"}  # of the others: MNIST

@@ -1,9 +1,9 @@
-"""Two more kinds of block, known once this module is imported: residual, and highway with a carry
-gate of its own."""
+"""More kinds of block, known once this module is imported: residual, highway with a carry gate of
+its own, an LSTM's, maxout, highway with maxout for H."""
 
 from __future__ import annotations
 
-from numpy import add, divide, exp2, multiply, subtract
+from numpy import add, divide, exp2, greater, maximum, multiply, subtract
 
 from highway_networks import Block
 
@@ -77,3 +77,164 @@ class HighwayCarry(Block):
 
     def transform_gate(self, layer):
         return layer.one / layer.q_T
+
+
+class LSTM(Block):
+    """An LSTM block "unrolled in time" (the paper's footnote 2): layers take the place of steps.
+
+    The state is x = [c; h], each of half of the units: a cell, and its output.  One layer has all
+    its matrices act on both:
+
+        g = act(W_g x + b_g)        i, f, o = sigmoid(W x + b), each with W and b of its own
+        c' = f c + i g              h' = o act(c')              y = [c'; h']
+
+    W_H is W_g over W_o, W_T is W_i over W_f: as many parameters as a highway block has.  b_i
+    starts at gate_bias and b_f at -gate_bias: but for the weights, the cell starts as a highway
+    block.  Of an odd number of units the last is carried unchanged."""
+
+    name = "lstm"
+    gates = 1
+    kept = ("H", "G")  # g over o, i over f
+    shared = ("A", "S")  # act(c'), and what is needed for a line
+
+    def start(self, net, gate_bias):
+        cell, output, _ = parts_of(net.hidden)
+        net.b_T[:, cell] = gate_bias
+        net.b_T[:, output] = -gate_bias
+
+    def forward(self, layer):
+        cell, output, rest = parts_of(len(layer.H))
+        o = layer.H[output]
+        layer.activation.value(layer.z_H[cell], layer.H[cell])
+        multiply(layer.z_H[output], layer.minus_log2_e, o)
+        exp2(o, o)  # exp(-z_o)
+        add(o, layer.one, o)
+        divide(layer.one, o, o)
+        multiply(layer.z_T, layer.minus_log2_e, layer.G)
+        exp2(layer.G, layer.G)
+        add(layer.G, layer.one, layer.G)
+        divide(layer.one, layer.G, layer.G)  # i over f
+
+        new = layer.y[cell]
+        multiply(layer.G[output], layer.x[cell], new)  # f c
+        multiply(layer.G[cell], layer.H[cell], layer.S[cell])  # i g
+        add(new, layer.S[cell], new)  # c'
+        layer.activation.value(new, layer.A[cell])
+        multiply(o, layer.A[cell], layer.y[output])  # h'
+        layer.y[rest] = layer.x[rest]
+
+    def backward(self, layer, dy):
+        """dc = dc' + o act'(c') dh,  dz_o = o (1 - o) act(c') dh;  dz_g = g' i dc,  dz_i = i (1 -
+        i) g dc,  dz_f = f (1 - f) c dc; f dc is carried."""
+        cell, output, rest = parts_of(len(layer.H))
+        g = layer.H[cell]
+        o = layer.H[output]
+        i = layer.G[cell]
+        f = layer.G[output]
+        A = layer.A[cell]
+        S = layer.S[cell]
+        dc = dy[cell]
+        dh = dy[output]
+        new = layer.y[cell]
+
+        layer.activation.value(new, A)
+        multiply(A, dh, S)
+        sigmoid_back(layer, o, S, layer.dz_H[output])
+        layer.activation.slope(new, A, A)  # A becomes act'(c')
+        multiply(A, o, A)
+        multiply(A, dh, A)
+        add(dc, A, dc)
+        multiply(g, dc, S)
+        sigmoid_back(layer, i, S, layer.dz_T[cell])
+        multiply(layer.x[cell], dc, S)
+        sigmoid_back(layer, f, S, layer.dz_T[output])
+        layer.activation.slope(layer.z_H[cell], g, g)  # g becomes g'
+        multiply(g, i, g)
+        multiply(g, dc, layer.dz_H[cell])
+        layer.dz_H[rest] = 0
+        layer.dz_T[rest] = 0
+        multiply(f, dc, dc)
+        dh[:] = 0
+        return dy  # f dc over 0
+
+    def transform_gate(self, layer):
+        """i over o; 0 for a unit that is carried."""
+        cell, _, rest = parts_of(len(layer.H))
+        T = layer.H.copy()
+        T[cell] = layer.G[cell]
+        T[rest] = 0
+        return T
+
+
+def parts_of(hidden: int) -> tuple[slice, slice, slice]:
+    """Which units of an LSTM block are the cell, which its output, which neither."""
+    half = hidden // 2
+    return slice(half), slice(half, 2 * half), slice(2 * half, hidden)
+
+
+def sigmoid_back(layer, gate, dgate, dz) -> None:
+    """dz = gate (1 - gate) dgate; overwrites dgate."""
+    multiply(dgate, gate, dz)
+    multiply(dz, gate, dgate)
+    subtract(dz, dgate, dz)
+
+
+class Maxout(Block):
+    """y = max(W_H x + b_H, W_T x + b_T), unit by unit: two linear pieces (Goodfellow 2013).
+
+    As many parameters as a highway block, and no gate: `won`, which net.gates() gives, is 1 where
+    the second piece is the larger.  The activation is used in the first layer alone.  With
+    Glorot's start both pieces have variance 1 / fan_in, which keeps the mean square of a state."""
+
+    name = "maxout"
+    pieces = ("W_H", "W_T")  # the weights of both
+    gates = 1
+    kept = ("won",)
+
+    def forward(self, layer):
+        greater(layer.z_T, layer.z_H, layer.won)
+        maximum(layer.z_T, layer.z_H, out=layer.y)
+
+    def backward(self, layer, dy):
+        multiply(dy, layer.won, layer.dz_T)
+        subtract(dy, layer.dz_T, layer.dz_H)  # nothing is carried
+
+    def transform_gate(self, layer):
+        return layer.won
+
+
+class HighwayMaxout(Block):
+    """y = H T + x (1 - T), T = sigmoid(W_T x + b_T), H = max(W_H x + b_H, W_C x + b_C)    eq. 3
+
+    A highway block whose H is maxout; its second piece takes the place of a second gate."""
+
+    name = "highway-maxout"
+    pieces = ("W_H", "W_C")
+    gates = 2
+    # won: 1 where the second piece is the larger;  P = T (H - x),  q = 1 / T
+    kept = ("won", "P", "q")
+
+    def start(self, net, gate_bias):
+        net.b_T[:] = gate_bias
+
+    def forward(self, layer):
+        greater(layer.z_C, layer.z_H, layer.won)
+        maximum(layer.z_C, layer.z_H, out=layer.P)  # H
+        multiply(layer.z_T, layer.minus_log2_e, layer.z_T)
+        exp2(layer.z_T, layer.z_T)  # exp(-z_T)
+        add(layer.z_T, layer.one, layer.q)  # q = 1 + exp(-z_T) = 1 / T
+        subtract(layer.P, layer.x, layer.P)
+        divide(layer.P, layer.q, layer.P)  # P = T (H - x)
+        add(layer.x, layer.P, layer.y)  # y = H T + x (1 - T)
+
+    def backward(self, layer, dy):
+        """dH = T dy goes to the larger piece;  dz_T = P (1 - T) dy;  (1 - T) dy is carried."""
+        divide(dy, layer.q, layer.dH)  # dH = T dy
+        subtract(dy, layer.dH, dy)  # dy becomes dy - dH = (1 - T) dy
+        multiply(layer.P, dy, layer.dz_T)
+        multiply(layer.dH, layer.won, layer.dz_C)
+        subtract(layer.dH, layer.dz_C, layer.dz_H)
+        return dy
+
+    def transform_gate(self, layer):
+        return layer.one / layer.q

@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 import highway_networks as hn
+import training.activations  # noqa: F401  registers the sigmoid, wherever a trial runs
 from conv.cifar import load_cifar
 from plumbing.files import InputError
-from training import extra_blocks
+from training import extra_blocks, initial
 from training.optimizers import SGD
 from training.trials import Runner
 
@@ -26,6 +27,7 @@ WIDTH = {"highway": 50, "plain": 71}
 BATCH = 128
 CIFAR = "CIFAR-100"
 ALL = {"n_train": 60000, "n_test": 10000}  # images
+NO_BETTER_THAN_GUESSING = 0.9 * math.log(10)  # a training loss from here on, of ten classes
 
 
 VARIABLE = {"MNIST": "MNIST_DIR", CIFAR: "CIFAR_DIR"}  # names a folder of that set
@@ -88,7 +90,8 @@ def images_of(setting: dict) -> Images:
 
 def make(setting: dict) -> hn.DeepNet:
     """The net of a trial, from its seed; initialised from normal distributions: He's for ReLU,
-    Glorot's for tanh."""
+    Glorot's for others.  A trial that names a distribution and a gain has its blocks' weights
+    drawn from that."""
     data = data_of(setting)
     block = hn.block_of(setting["block"], **setting.get("block_settings", {}))
     if "scale" in setting:
@@ -108,28 +111,54 @@ def make(setting: dict) -> hn.DeepNet:
         init="he" if setting["activation"] == "relu" else "glorot",
         gate_bias=setting.get("gate_bias", 0.0),
     )
+    if "distribution" in setting:
+        rng = np.random.default_rng([setting["seed"], 2])
+        initial.redraw(net, setting["distribution"], setting["gain"], rng)
     net.about["pixels"] = pixels_of(setting.get("data_dir"))
     return net
 
 
 def sgd(net: hn.DeepNet, setting: dict, steps: int) -> SGD:
     """`rate` is the effective step, lr / (1 - momentum); `decay` is per epoch, of so many
-    steps."""
+    steps.  With `frozen_gates` the transform gates stay as they were drawn."""
     lr = setting["rate"] * (1 - setting["momentum"])
     decay = setting["decay"] ** (1 / steps)
-    return SGD(net.parameters, lr, setting["momentum"], decay=decay, clip=setting["clip"])
+    learned = all_but_gates(net) if setting.get("frozen_gates") else None
+    return SGD(net.parameters, lr, setting["momentum"], decay, setting["clip"], learned)
 
 
-def train(setting: dict, optimizer_of=sgd) -> tuple[hn.DeepNet, dict]:
+def all_but_gates(net: hn.DeepNet) -> np.ndarray:
+    """0 for the parameters of the transform gates, 1 for all others, laid out as net.parameters.
+
+    Overwrites net.gradient."""
+    net.gradient[:] = 1
+    net.grad.W_T[:] = 0
+    net.grad.b_T[:] = 0
+    return net.gradient.copy()
+
+
+def ignore(net: hn.DeepNet, epoch: int) -> None:
+    """Ignores the end of an epoch."""
+
+
+def train(setting: dict, optimizer_of=sgd, report=ignore) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial: its running mean loss of every epoch, then loss and accuracy on
-    all images."""
+    all images.  After every epoch calls report(net, epoch)."""
     images = images_of(setting)
     n_train = len(images.x_train)
     net = make(setting)
     shuffle = np.random.default_rng([setting["seed"], 1])
     orders = (shuffle.permutation(n_train) for _ in range(setting["epochs"]))
     optimizer = optimizer_of(net, setting, n_train // BATCH)
-    rows, diverged = hn.train_epochs(net, optimizer, images.x_train, images.y_train, orders, BATCH)
+    rows, diverged = hn.train_epochs(
+        net,
+        optimizer,
+        images.x_train,
+        images.y_train,
+        orders,
+        BATCH,
+        report=lambda row: report(net, row["epoch"]),
+    )
     return net, {
         "losses": losses_of(rows),
         "diverged": diverged,

@@ -14,6 +14,12 @@ import numpy as np
 from training import fully_connected
 from training.trials import Runner
 
+SLOW_DECAY = 0.95  # per epoch
+SETTING = (
+    "block", "width", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "scale",
+    "clip", "seed", "epochs", "n_train", "n_test",
+)  # fmt: skip
+
 
 def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
@@ -39,6 +45,17 @@ def drawn(sample, kind, runner: Runner) -> list[dict]:
 
 def two_best(ranked_settings: list[dict], settings: dict) -> list[dict]:
     return ranked_settings[:2]
+
+
+def two_best_and_slow(ranked_settings: list[dict], settings: dict) -> list[dict]:
+    """The two best settings of a short search, and the best one with a slow decay: what is best
+    after a few epochs, above all its decay, need not be best later.
+
+    If the search was as long as the final runs, the best alone."""
+    best = ranked_settings[0]
+    if settings["search_epochs"] == settings["epochs"]:
+        return [best]
+    return [*ranked_settings[:2], {**best, "decay": SLOW_DECAY}]
 
 
 def search(
@@ -76,6 +93,22 @@ def _compare(runner: Runner, groups: list[list[dict]]) -> tuple[list[dict], list
         pairs = [(next(losses), place) for place in range(len(group))]
         ranked_groups.append([group[place] for _, place in sorted(pairs)])
     return results, ranked_groups
+
+
+def chosen_settings(final: list[dict]) -> list[dict]:
+    """The settings that a search chose, one for each net, from the final trials over all seeds."""
+    first_seed = min(trial["seed"] for trial in final)
+    chosen = []
+    for trial in final:
+        if trial["seed"] == first_seed:
+            chosen.append({name: trial[name] for name in SETTING if name in trial})
+    return chosen
+
+
+def stretched(setting: dict, epochs: int) -> dict:
+    """The setting for so many epochs, with the same rate at the end."""
+    decay = setting["decay"] ** (setting["epochs"] / epochs)
+    return {**setting, "epochs": epochs, "decay": round(decay, 6)}
 
 
 def over_seeds(settings: list[dict], seeds: int) -> list[dict]:

@@ -1,0 +1,191 @@
+"""Is it simple gradient descent that trains these nets, or the clip of its gradient?
+
+    python -m experiments clip            -> results/clip.json
+
+The paper's abstract: "Even with hundreds of layers, highway networks can be trained directly
+through simple gradient descent." Here the gradient is clipped at norm 1, for both kinds, which is
+not the paper's.  How often does the clip act, and what do the same nets do without it?
+
+The eight nets of `optimization`, plain and highway, of 10 to 100 layers, with the settings that
+were chosen for them, in three ways:
+
+    clipped     as in `optimization`; counted: the share of steps in which the gradient's norm exceeds 1
+    free        the same, without the clip
+    free, half  without the clip, at half the rate: a rate that was searched with the clip may be too
+                high without it
+
+Fixed before these runs: highway nets of a depth train by simple gradient descent if, over three
+seeds, free ones diverge at no seed and end with a loss of at most three times that of clipped ones
+(geometric means, 95 % interval, Holm's correction over the depths), at the rate of the clipped
+ones or at half of it, whichever has the lower mean loss.  A free seed that diverges does not
+train.  Plain nets are shown beside, by the same rule.
+
+Expected, before these runs: the clip acts in most steps of the first epoch and in less than a
+tenth of all; free tanh nets of all depths train, and so does the free ReLU net of 50 layers at
+half its rate.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from claims.claim import Claim, effect_in_ratio, of
+from claims.rules import all_below, all_ratios_below, ratio
+from experiments.question import Question
+from plumbing.statistics import mean_sd_n
+from training import clipping, fully_connected
+from training.search import chosen_settings, over_seeds
+from training.trials import Runner
+
+LAYERS = (10, 20, 50, 100)
+BLOCKS = ("highway", "plain")
+WAYS = {
+    "clipped": (1.0, 1.0),
+    "free": (None, 1.0),
+    "free, half": (None, 0.5),
+}  # the clip; times the rate
+FREE = ("free", "free, half")
+FACTOR = 3
+BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 3}, "full": {"seeds": 10}}
+
+
+def run(runner: Runner) -> list[dict]:
+    chosen = chosen_settings(runner.needed["optimization"]["trials"]["final"])
+    settings = []
+    for setting in chosen:
+        for way, (clip, times) in WAYS.items():
+            settings.append({**setting, "way": way, "clip": clip, "rate": setting["rate"] * times})
+    wanted = over_seeds(settings, runner.settings["seeds"])
+    return fully_connected.run(runner, wanted, clipping.trial)
+
+
+# ---- Measures --------------------------------------------------------------------------------------------------------
+
+
+def losses(record: dict, block: str, layers: int, way: str) -> list[float | None]:
+    """The last training loss of every seed; None where it diverged."""
+    return of(record["trials"], "loss", block=block, layers=layers, way=way)
+
+
+def mean_log(values: list[float | None]) -> float:
+    """The mean logarithm of losses; infinite where a seed diverged."""
+    if None in values:
+        return math.inf
+    return float(np.mean(np.log(values)))
+
+
+def better_way(record: dict, block: str, layers: int) -> str:
+    """The free way with the lower mean loss."""
+    return min(FREE, key=lambda way: mean_log(losses(record, block, layers, way)))
+
+
+def pairs(record: dict, block: str) -> dict[int, dict]:
+    """By layers: the losses of clipped nets, and those of free ones in their better way."""
+    found = {}
+    for layers in LAYERS:
+        way = better_way(record, block, layers)
+        found[layers] = {
+            "way": way,
+            "clipped": losses(record, block, layers, "clipped"),
+            "free": losses(record, block, layers, way),
+        }
+    return found
+
+
+def trains_free(found: dict[int, dict]) -> list[bool | None]:
+    """Whether free nets train, depth by depth."""
+    verdicts = all_ratios_below([(pair["free"], pair["clipped"]) for pair in found.values()], FACTOR)
+    result = []
+    for pair, verdict in zip(found.values(), verdicts, strict=True):
+        result.append(False if None in pair["free"] else verdict)
+    return result
+
+
+# ---- Summary ---------------------------------------------------------------------------------------------------------
+
+
+def rows(record: dict) -> list[dict]:
+    """The definitions; a row for each net; a row for each net in each way."""
+    result = [{"row": "definitions", "factor": FACTOR}]
+    names = {True: "trains", False: "does not train", None: "not clear"}
+    for block in BLOCKS:
+        found = pairs(record, block)
+        for (layers, pair), verdict in zip(found.items(), trains_free(found), strict=True):
+            numbers = ratio(pair["free"], pair["clipped"])
+            value, low, high = (number if math.isfinite(number) else None for number in numbers)
+            row = {"row": "net", "block": block, "layers": layers, "free_over_clipped": value}
+            row.update({"low": low, "high": high, "better": pair["way"], "free": names[verdict]})
+            result.append(row)
+            result += [row_of_way(record, block, layers, way) for way in WAYS]
+    return result
+
+
+def row_of_way(record: dict, block: str, layers: int, way: str) -> dict:
+    wanted = {"block": block, "layers": layers, "way": way}
+    row = {"row": "way", **wanted}
+    row["loss"] = mean_sd_n(losses(record, block, layers, way))
+    row["diverged"] = sum(end is not None for end in of(record["trials"], "diverged", **wanted))
+    shares = of(record["trials"], "steps_over", **wanted)
+    row["share_of_steps"] = mean_sd_n([float(np.mean(share)) if share else None for share in shares])
+    row["share_of_first_epoch"] = mean_sd_n([share[0] if share else None for share in shares])
+    return row
+
+
+# ---- Claims ----------------------------------------------------------------------------------------------------------
+
+
+def show(measured: dict) -> str:
+    parts = []
+    for layers, pair in measured.items():
+        lost = pair["free"].count(None)
+        text = effect_in_ratio(pair["free"], pair["clipped"])
+        if lost:
+            text = f"{lost} of {len(pair['free'])} seeds diverge"
+        parts.append(f"{layers} layers {text}")
+    return f"loss without the clip over that with it: {', '.join(parts)}"
+
+
+def share_of_steps(record: dict) -> dict:
+    """By layers: the share of steps in which the clip acts, of every seed."""
+    shares = {}
+    for layers in LAYERS:
+        by_epoch = of(record["trials"], "steps_over", block="highway", layers=layers, way="clipped")
+        shares[f"at_{layers}"] = [float(np.mean(share)) for share in by_epoch]
+    return shares
+
+
+ABOUT = {"layers": LAYERS, **fully_connected.ALL}
+CLAIMS = (
+    Claim(
+        id="simple-gradient-descent",
+        source="paper, abstract",
+        says="highway nets train by simple gradient descent: without a clip, at 10 to 100 layers",
+        about=ABOUT,
+        measure=lambda record: pairs(record, "highway"),
+        show=show,
+        holds=trains_free,
+    ),
+    Claim(
+        id="clip-seldom-acts",
+        source="paper, abstract",
+        says="does the clip act in less than a tenth of the steps of highway nets?",
+        kind="open question",
+        about=ABOUT,
+        measure=share_of_steps,
+        show="share of steps at 10, 20, 50, 100 layers: {at_10:2}, {at_20:2}, {at_50:2}, {at_100:2}",
+        holds=lambda m: all_below([(shares, (0.1,)) for shares in m.values()]),
+    ),
+)
+
+QUESTION = Question(
+    name="clip",
+    source="Training Very Deep Networks, abstract and section 5",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+    needs=("optimization",),
+    awaits=True,
+)

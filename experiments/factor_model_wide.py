@@ -1,0 +1,109 @@
+"""The factor model at the width that the article gives it, 128: does its mean gate tell
+complexity?
+
+    python -m experiments factor_model_wide            -> results/factor_model_wide.json
+
+`factor_model` has nets of width 32, and nets were added until its third world was clear.  Here the
+width is the article's, and the number of seeds was fixed before the first: 200 in the world in
+which turbulent days are non-linear and not volatile, where the effect was small and the spread
+wide, and 40 in the other two.  There is one look, at the end.  All else is as in `factor_model`.
+
+Fixed before these runs: the gate tells turbulent days if the AUC of the mean gate exceeds a half,
+in the world where they are volatile and non-linear, and where they are non-linear only, with
+Holm's correction over the two.  It is of use if the AUC in the second exceeds 0.55.
+
+Expected, before these runs: about 0.89 in the first world, and between 0.5 and 0.55 in the second.
+"""
+
+from __future__ import annotations
+
+from claims.claim import Claim, effect, of
+from claims.rules import above, all_below
+from experiments.question import Question
+from training.factor_model import LEAST, WORLDS, rows, trial
+from training.trials import Runner
+
+WIDTH = 128
+BUDGETS = {
+    "quick": {
+        "hidden": 16,
+        "seeds": 2,
+        "seeds_non_linear": 3,
+        "epochs": 2,
+        "n_train": 2000,
+        "n_test": 1000,
+    },
+    "default": {
+        "hidden": WIDTH,
+        "seeds": 40,
+        "seeds_non_linear": 200,
+        "epochs": 20,
+        "n_train": 20000,
+        "n_test": 10000,
+    },
+    "full": {
+        "hidden": WIDTH,
+        "seeds": 200,
+        "seeds_non_linear": 1000,
+        "epochs": 50,
+        "n_train": 50000,
+        "n_test": 20000,
+    },
+}
+
+
+def run(runner: Runner) -> list[dict]:
+    budget = runner.settings
+    of_budget = {name: budget[name] for name in ("hidden", "epochs", "n_train", "n_test")}
+    wanted = []
+    for world in WORLDS:
+        seeds = budget["seeds_non_linear" if world == "non-linear" else "seeds"]
+        wanted += [{"world": world, "seed": seed, **of_budget} for seed in range(seeds)]
+    return runner.run(trial, wanted)
+
+
+def gate_auc_by_world(record: dict) -> dict:
+    return {
+        "both": of(record["trials"], "auc_gate", world="both"),
+        "non_linear": of(record["trials"], "auc_gate", world="non-linear"),
+    }
+
+
+def show_auc_by_world(measured: dict) -> str:
+    both = effect(measured["both"])
+    non_linear = effect(measured["non_linear"])
+    return f"AUC {both}; non-linear only {non_linear}"
+
+
+ABOUT = {"hidden": WIDTH}
+CLAIMS = (
+    Claim(
+        id="mean-gate-tells-turbulence-128",
+        source="encyclopedia article",
+        says="... the same at the article's width of 128: it is open in turbulent regimes",
+        about=ABOUT,
+        measure=gate_auc_by_world,
+        show=show_auc_by_world,
+        holds=lambda m: all_below([((0.5,), m["both"]), ((0.5,), m["non_linear"])]),
+    ),
+    Claim(
+        id="mean-gate-tells-complexity-alone-128",
+        source="encyclopedia article",
+        says="does it at width 128 tell days that are complex and not volatile, by an AUC of more than 0.55?",
+        kind="open question",
+        about=ABOUT,
+        measure=gate_auc_by_world,
+        show=lambda m: f"AUC {effect(m['non_linear'])}",
+        holds=lambda m: [above(m["non_linear"], LEAST)],
+    ),
+)
+
+QUESTION = Question(
+    name="factor_model_wide",
+    source="an encyclopedia article on highway networks: a factor model of returns",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+    awaits=True,
+)

@@ -1,0 +1,278 @@
+"""Is it essential how the weights of a very deep net are drawn at the start?
+
+    python -m experiments initialisations            -> results/initialisations.json
+
+The paper says that a negative gate bias "was sufficient for training to proceed in very deep
+networks for various zero-mean initial distributions of W_H and different activation functions"
+(section 2.2), and that "derivation of a suitable initialization scheme is not essential" (section
+5).  A factorial, in which nothing else differs:
+
+    kind           highway, plain
+    layers         10, 30, 100
+    H              tanh, ReLU, sigmoid, maxout of two pieces
+    distribution   orthogonal, Laplace, uniform, of mean zero; of W_H, and of maxout's second piece
+    gain           0.3, 1, 3: times the standard deviation 1 / sqrt(width), which for tanh is Glorot's
+
+All 216 cells are trained: no fraction of the design.  The gates, the first layer and the output
+are drawn as everywhere here.  The rate cannot be the same for all: plain nets of 100 layers need
+one a hundred times lower than highway nets.  So every cell, of either kind, has a search of its
+own over the same four rates, in which the lowest loss after two epochs selects; then three seeds
+that selected nothing, of three epochs.  Fixed for all: 60 000 images, SGD with momentum 0.9, a
+decay of 0.9 an epoch, the clip at norm 1; the gate bias by depth, -2, -3 and -4.
+
+Fixed before these runs: training *proceeds* where the training loss at the end is below 0.9 log
+10, as in `gate_bias`.  In a cell it proceeds if it does so for all three seeds, and does not if
+for none; else the cell is open.  "Various distributions" is judged by the highway cells of 30 and
+100 layers and gain 1, "not essential" by those of all three gains.  How much the start matters is
+the standard deviation of the logarithm of the loss over the nine starts, a net that diverged
+counting as guessing; highway is compared with plain over the four H, paired, depth by depth, with
+Holm's correction.
+
+Expected, before these runs: training proceeds in all highway cells of gain 1; at gain 3 and 100
+layers some fail, with ReLU or maxout.  Plain nets of 100 layers proceed in fewer than a half of
+their cells, mostly orthogonal ones of gain 1, and none with sigmoid.  The start matters less for
+highway nets at 30 and 100 layers; at 10 it is open.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from claims.claim import Claim
+from claims.rules import all_below, holm, interval, mean, p_value
+from experiments.question import Question
+from plumbing.statistics import mean_sd_n
+from training import fully_connected
+from training.fully_connected import ALL, NO_BETTER_THAN_GUESSING, WIDTH
+from training.initial import DISTRIBUTIONS
+from training.search import over_seeds, search
+from training.trials import Runner
+
+KINDS = ("highway", "plain")
+H = ("tanh", "relu", "sigmoid", "maxout")
+MAXOUT = {"highway": "highway-maxout", "plain": "maxout"}
+GATE_BIASES = {10: -2.0, 30: -3.0, 100: -4.0}  # by layers
+RATES = (0.03, 0.15, 0.75, 3.75)  # lr / (1 - momentum)
+VERY_DEEP = (30, 100)
+FEW = {"n_train": 256, "n_test": 100}  # images
+SMALL = {
+    "layers": [3, 4],
+    "gains": [1.0],
+    "trials": 2,
+    "search_epochs": 1,
+    "epochs": 1,
+    "seeds": 2,
+}
+LARGE = {"layers": [10, 30, 100], "gains": [0.3, 1.0, 3.0], "trials": len(RATES)}
+BUDGETS = {
+    "quick": {**SMALL, **FEW},
+    "default": {**LARGE, "search_epochs": 2, "epochs": 3, "seeds": 3, **ALL},
+    "full": {**LARGE, "search_epochs": 5, "epochs": 20, "seeds": 10, **ALL},
+}
+CELL = ("kind", "layers", "H", "distribution", "gain")
+
+
+def cells(settings: dict) -> list[dict]:
+    """All combinations."""
+    found = []
+    for layers in settings["layers"]:
+        for kind in KINDS:
+            for h in H:
+                for distribution in DISTRIBUTIONS:
+                    for gain in settings["gains"]:
+                        values = (kind, layers, h, distribution, gain)
+                        found.append(dict(zip(CELL, values, strict=True)))
+    return found
+
+
+def sample(cell: dict, k: int, runner: Runner) -> dict:
+    """The k-th setting that the search of a cell tries: the k-th rate."""
+    kind = cell["kind"]
+    is_maxout = cell["H"] == "maxout"
+    setting = {
+        **cell,
+        "block": MAXOUT[kind] if is_maxout else kind,
+        "width": WIDTH[kind],
+        "activation": "tanh" if is_maxout else cell["H"],  # with maxout, of the first layer
+        "rate": RATES[k],
+        "momentum": 0.9,
+        "decay": 0.9,
+    }
+    if kind == "highway":
+        setting["gate_bias"] = GATE_BIASES.get(cell["layers"], -2.0)
+    return setting
+
+
+def run(runner: Runner) -> dict:
+    trials, bests = search(runner, cells(runner.settings), sample, finalists=None)
+    trials["final"] = fully_connected.run(runner, over_seeds(bests, runner.settings["seeds"]))
+    return trials
+
+
+# ---- Measures --------------------------------------------------------------------------------------------------------
+
+
+def proceeds(trial: dict) -> bool:
+    return trial["loss"] is not None and trial["loss"] < NO_BETTER_THAN_GUESSING
+
+
+def by_cell(record: dict) -> dict[tuple, list[dict]]:
+    """The final trials of every cell, by the values of CELL."""
+    found = {}
+    for trial in record["trials"]["final"]:
+        found.setdefault(tuple(trial[name] for name in CELL), []).append(trial)
+    return found
+
+
+def cell_proceeds(trials: list[dict]) -> bool | None:
+    """Whether training proceeds in a cell: for all seeds, for none, or None."""
+    verdicts = {proceeds(trial) for trial in trials}
+    return verdicts.pop() if len(verdicts) == 1 else None
+
+
+def log_loss(trials: list[dict]) -> float:
+    """The mean over seeds of log10 of the loss; a net that diverged counts as guessing."""
+    guessing = math.log(10)
+    losses = [guessing if trial["loss"] is None else trial["loss"] for trial in trials]
+    return float(np.mean(np.log10(losses)))
+
+
+def chosen(record: dict, **wanted) -> dict[tuple, list[dict]]:
+    """The cells with these values; {"layers": (30, 100)} accepts several."""
+    found = {}
+    for values, trials in by_cell(record).items():
+        cell = dict(zip(CELL, values, strict=True))
+        if all(cell[name] in accepted for name, accepted in wanted.items()):
+            found[values] = trials
+    return found
+
+
+def spreads(record: dict, kind: str, layers: int) -> list[float]:
+    """The standard deviation of log10 of the loss over all starts, for every H."""
+    found = []
+    for h in H:
+        starts = chosen(record, kind=(kind,), layers=(layers,), H=(h,)).values()
+        found.append(float(np.std([log_loss(trials) for trials in starts], ddof=1)))
+    return found
+
+
+def spread_differences(record: dict) -> dict[int, list[float]]:
+    """By layers: how much wider the spread of highway is than that of plain, for every H."""
+    depths = record["settings"]["layers"]
+    differences = {}
+    for layers in depths:
+        highway = np.array(spreads(record, "highway", layers))
+        differences[layers] = (highway - spreads(record, "plain", layers)).tolist()
+    return differences
+
+
+# ---- Summary ---------------------------------------------------------------------------------------------------------
+
+
+def rows(record: dict) -> list[dict]:
+    """The definitions; a row for each kind and depth; one for each depth; one for each cell."""
+    result = [{"row": "definitions", "proceeds_below": NO_BETTER_THAN_GUESSING}]
+    depths = record["settings"]["layers"]
+    for layers in depths:
+        for kind in KINDS:
+            result.append(row_of_kind(record, kind, layers))
+    differences = spread_differences(record)
+    adjusted = holm([p_value(values) for values in differences.values()])
+    for (layers, values), p in zip(differences.items(), adjusted, strict=True):
+        low, high = interval(values)
+        wider = {"highway_wider_by": mean(values), "low": float(low), "high": float(high), "p": p}
+        result.append({"row": "spread", "layers": layers, **wider})
+    for values, trials in by_cell(record).items():
+        row = {"row": "cell", **dict(zip(CELL, values, strict=True)), "rate": trials[0]["rate"]}
+        row["loss"] = mean_sd_n([trial["loss"] for trial in trials])
+        row["test_accuracy"] = mean_sd_n([trial["test_accuracy"] for trial in trials])
+        row["proceed"] = sum(proceeds(trial) for trial in trials)
+        result.append(row)
+    return result
+
+
+def row_of_kind(record: dict, kind: str, layers: int) -> dict:
+    verdicts = verdicts_on(chosen(record, kind=(kind,), layers=(layers,)))
+    return {
+        "row": "kind",
+        "kind": kind,
+        "layers": layers,
+        "cells": len(verdicts),
+        "proceed": verdicts.count(True),
+        "fail": verdicts.count(False),
+        "spread": mean_sd_n(spreads(record, kind, layers)),
+    }
+
+
+def verdicts_on(found: dict[tuple, list[dict]]) -> list[bool | None]:
+    return [cell_proceeds(trials) for trials in found.values()]
+
+
+# ---- Claims ----------------------------------------------------------------------------------------------------------
+
+
+def cells_of_both_kinds(record: dict, **wanted) -> dict:
+    """The verdicts on the cells of both kinds."""
+    return {kind: verdicts_on(chosen(record, kind=(kind,), **wanted)) for kind in KINDS}
+
+
+def counts(measured: dict) -> str:
+    parts = []
+    for kind, verdicts in measured.items():
+        parts.append(f"{kind} {verdicts.count(True)} of {len(verdicts)}")
+    return f"cells in which training proceeds: {', '.join(parts)}"
+
+
+def spreads_as_text(measured: dict) -> str:
+    parts = []
+    for layers, values in measured.items():
+        low, high = interval(values)
+        parts.append(f"{layers} layers {mean(values):.2g} ({low:.2g} to {high:.2g})")
+    return f"sd of log10 of the loss, highway less plain: {', '.join(parts)}"
+
+
+ABOUT = {"n_train": ALL["n_train"]}
+CLAIMS = (
+    Claim(
+        id="various-initial-distributions",
+        source="paper, 2.2",
+        says="a negative gate bias suffices for training to proceed in very deep nets: orthogonal, "
+        "Laplace and uniform W_H; tanh, ReLU, sigmoid and maxout",
+        about=ABOUT,
+        measure=lambda record: cells_of_both_kinds(record, layers=VERY_DEEP, gain=(1.0,)),
+        show=counts,
+        holds=lambda m: m["highway"],
+    ),
+    Claim(
+        id="initialisation-not-essential",
+        source="paper, 5",
+        says="a suitable initialisation is not essential for very deep highway nets: the same at "
+        "gains of 0.3 and 3, too",
+        about=ABOUT,
+        measure=lambda record: cells_of_both_kinds(record, layers=VERY_DEEP),
+        show=counts,
+        holds=lambda m: m["highway"],
+    ),
+    Claim(
+        id="start-matters-less-for-highway",
+        source="paper, 5",
+        says="does the start matter less for highway nets than for plain ones, at 10, 30 and 100 layers?",
+        kind="open question",
+        about=ABOUT,
+        measure=spread_differences,
+        show=spreads_as_text,
+        holds=lambda m: all_below([(values, (0.0,)) for values in m.values()]),
+    ),
+)
+
+QUESTION = Question(
+    name="initialisations",
+    source="Training Very Deep Networks, sections 2.2 and 5",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+    awaits=True,
+)

@@ -1,0 +1,154 @@
+"""Was the plain net of 100 layers held back by the range of rates that was searched for it?
+
+    python -m experiments wider_rates            -> results/wider_rates.json
+
+In `optimization` the best rate of the plain net of 100 layers was 0.071, in a search from 0.01 to
+0.08: near the end of the range, so that a higher one might be better still.  The highway net of
+100 layers, to which it is compared, had a rate within its range.
+
+Here both kinds are searched again at 100 layers, alike, in ranges that reach four times lower and
+four times higher.  So wide a range needs more trials, and rates that leave no gap: the rates of
+one activation are drawn one from each of equal parts of the logarithmic range.  All else is as in
+`optimization`: momentum, decay and gate bias, the finalists, the seeds that selected nothing, the
+clip at norm 1.
+
+Fixed before these runs: the claim is judged as in `optimization`, by the ratio of geometric means
+of the last losses.  A best rate in the first or the last part of its range means that the range is
+still too narrow, and the row says so.
+
+Expected, before these runs: the best rate of the plain net lies between 0.05 and 0.15, its loss
+between 0.2 and 0.3, and highway stays better by more than two orders of magnitude.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from claims.claim import Claim, effect_in_ratio, of
+from claims.rules import above, in_ratio, ratio
+from experiments.question import Question
+from plumbing.statistics import mean_sd_n
+from training import fully_connected
+from training.figure_1 import RATES
+from training.fully_connected import ALL
+from training.search import over_seeds, ranked, search, two_best_and_slow
+from training.trials import Runner
+
+LAYERS = 100
+BLOCKS = ("plain", "highway")
+ACTIVATIONS = ("tanh", "relu")
+WIDER = 4  # times, on either side
+FEW = {"n_train": 256, "n_test": 100}  # images
+BUDGETS = {
+    "quick": {"trials": 4, "search_epochs": 1, "epochs": 2, "seeds": 2, **FEW},
+    "default": {"trials": 24, "search_epochs": 5, "epochs": 20, "seeds": 3, **ALL},
+    "full": {"trials": 100, "search_epochs": 20, "epochs": 20, "seeds": 10, **ALL},
+}
+
+
+def wide_range(block: str, activation: str) -> tuple[float, float]:
+    """The lowest and the highest rate that are searched."""
+    low, high = RATES[block, LAYERS][activation]
+    return low / WIDER, high * WIDER
+
+
+def parts_of(trials: int) -> int:
+    """Into how many parts the range of one activation is cut, of so many trials of a kind."""
+    return trials // len(ACTIVATIONS)
+
+
+def sample(block: str, k: int, runner: Runner) -> dict:
+    """The k-th setting that the search tries for a kind."""
+    rng = np.random.default_rng([k, LAYERS, len(block)])
+    activation = ACTIVATIONS[k % len(ACTIVATIONS)]
+    low, high = wide_range(block, activation)
+    place = (k // len(ACTIVATIONS) + rng.random()) / parts_of(runner.settings["trials"])
+    setting = {
+        "block": block,
+        "layers": LAYERS,
+        "activation": activation,
+        "rate": round(low * (high / low) ** place, 6),
+        "momentum": round(rng.uniform(0.8, 0.95), 3),
+        "decay": round(rng.uniform(0.85, 0.95), 3),
+    }
+    if block == "highway":
+        setting["gate_bias"] = round(rng.uniform(-5, -3.5), 2)
+    return setting
+
+
+def run(runner: Runner) -> dict:
+    trials, bests = search(runner, [*BLOCKS], sample, two_best_and_slow)
+    trials["final"] = fully_connected.run(runner, over_seeds(bests, runner.settings["seeds"]))
+    return trials
+
+
+def part_of(rate: float, block: str, activation: str, trials: int) -> int:
+    """The part of its range in which a rate lies, from 1 on."""
+    low, high = wide_range(block, activation)
+    place = np.log(rate / low) / np.log(high / low)
+    return min(int(place * parts_of(trials)), parts_of(trials) - 1) + 1
+
+
+def rows(record: dict) -> list[dict]:
+    """A row for each kind; plain's loss over highway's."""
+    trials = record["settings"]["trials"]
+    result = []
+    for block in BLOCKS:
+        final = ranked(record["trials"]["final"], block=block)
+        best = final[0]
+        result.append({
+            "row": "net",
+            "block": block,
+            "loss": mean_sd_n([trial["loss"] for trial in final]),
+            "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
+            "best": "{activation}, rate {rate:.3g}, momentum {momentum}, decay {decay}".format_map(best),
+            "part": part_of(best["rate"], block, best["activation"], trials),
+            "parts": parts_of(trials),
+        })  # fmt: skip
+    value, low, high = ratio(losses(record, "plain"), losses(record, "highway"))
+    finite = {"plain_over_highway": value, "low": low, "high": high}
+    finite = {name: float(number) if np.isfinite(number) else None for name, number in finite.items()}
+    return [*result, {"row": "ratio", **finite}]
+
+
+def losses(record: dict, block: str) -> list[float]:
+    """The last training loss of every seed."""
+    return of(record["trials"]["final"], "loss", block=block)
+
+
+def measure(record: dict) -> dict:
+    measured = {block: losses(record, block) for block in BLOCKS}
+    for row in rows(record):
+        if row["row"] == "net":
+            measured[f"{row['block']}_part"] = f"part {row['part']} of {row['parts']}"
+    return measured
+
+
+def show(measured: dict) -> str:
+    factor = effect_in_ratio(measured["plain"], measured["highway"])
+    places = f"best rates: plain in {measured['plain_part']}, highway in {measured['highway_part']}"
+    return f"a factor of {factor}; {places} of the range"
+
+
+CLAIMS = (
+    Claim(
+        id="two-orders-at-100-wide",
+        source="paper, Figure 1",
+        says="100 layers: highway better than plain by more than two orders of magnitude, rates searched four times "
+        "lower and higher",
+        about={"layers": LAYERS, **ALL},
+        measure=measure,
+        show=show,
+        holds=lambda m: [in_ratio(above, m["plain"], 100, less=m["highway"])],
+    ),
+)
+
+QUESTION = Question(
+    name="wider_rates",
+    source="Training Very Deep Networks, section 3.1, Figure 1",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+    awaits=True,
+)

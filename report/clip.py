@@ -1,0 +1,34 @@
+"""The clip of the gradient: results/clip.json."""
+
+from report.registry import table
+from report.tables import cell, markdown_table, of_summary
+
+
+@table("clip")
+def clip(read) -> str:
+    """Of every net: in which share of the steps the clip acts, and the loss with it and without."""
+    summary = read("results/clip.json")["summary"]
+    rows = []
+    for net in summary:
+        if net["row"] != "net":
+            continue
+        ways = {}
+        for row in summary:
+            if row["row"] == "way" and (row["block"], row["layers"]) == (net["block"], net["layers"]):
+                ways[row["way"]] = row
+        clipped = ways["clipped"]
+        cells = [
+            f"{net['block']}, {net['layers']} layers",
+            share(clipped["share_of_first_epoch"]),
+            share(clipped["share_of_steps"]),
+        ]
+        cells += [of_summary(row["loss"], "loss", 2) for row in ways.values()]
+        cells.append(cell(net["free"]))
+        rows.append(f"| {' | '.join(cells)} |")
+    shares = "clip acts in the first epoch | in all steps"
+    losses = "loss, clipped | without a clip | at half the rate"
+    return markdown_table(f"| net | {shares} | {losses} | without a clip it |", rows)
+
+
+def share(stat: dict) -> str:
+    return "diverged" if stat["mean"] is None else f"{stat['mean']:.3f}"

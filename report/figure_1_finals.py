@@ -1,0 +1,120 @@
+"""Figure 1 at 400 epochs: results/figure_1_finals.json."""
+
+import matplotlib.pyplot as plt
+
+from plumbing.records import select
+from report.registry import picture, table
+from report.style import COLOR, MARKER, mean_sd, of_trials
+from report.tables import markdown_table, of_summary
+
+
+def depths_of(record: dict) -> list[int]:
+    return [row["layers"] for row in record["summary"] if row["row"] == "depth"]
+
+
+def thresholds_of(record: dict) -> list[str]:
+    """The thresholds, as in the names of the rows' entries: "0.1", ..., "1e-05"."""
+    return select(record["summary"], row="definitions")["thresholds"].split(", ")
+
+
+@picture("figure_1_finals")
+def figure_1_finals(record):
+    """The loss curves of all nets, a panel for each depth, highway beside plain."""
+    depths = depths_of(record)
+    fig, axes = plt.subplots(1, len(depths), figsize=(10, 4.8), sharey=True)
+    for ax, depth in zip(axes, depths, strict=True):
+        for block in ("highway", "plain"):
+            draw_curves(ax, record, block, depth)
+        ax.set(yscale="log", xscale="log", xlabel="epoch", title=f"{depth} layers")
+        ax.legend(title="loss at the end", fontsize=10, title_fontsize=10, loc="lower left")
+    axes[0].set_ylabel("training loss, mean over the epoch")
+    fig.suptitle(title_of(record))
+    return fig
+
+
+def draw_curves(ax, record, block: str, depth: int) -> None:
+    """A line for each seed; a marker where its mean loss is first at most a threshold."""
+    trials = of_trials(record, "final", block=block, layers=depth)
+    last_losses = [trial["loss"] for trial in trials if not trial["diverged"]]
+    end = f"{mean_sd(last_losses)[0]:.2g}" if last_losses else "diverged"
+    thresholds = [float(threshold) for threshold in thresholds_of(record)]
+    for k, trial in enumerate(trials):
+        losses = trial["losses"]
+        epochs = range(1, len(losses) + 1)
+        label = None if k else f"{block}: {end}"  # one entry of the legend for all seeds
+        ax.plot(epochs, losses, color=COLOR[block], lw=1.3, label=label)
+        for threshold in thresholds:
+            arrived = [epoch for epoch, loss in zip(epochs, losses, strict=True) if loss <= threshold]
+            if arrived:
+                style = {"color": COLOR[block], "marker": MARKER[block], "ms": 4}
+                ax.plot(arrived[0], threshold, **style)
+
+
+def title_of(record: dict) -> str:
+    """Who is first, at how many of the thresholds."""
+    rows = [row for row in record["summary"] if row["row"] == "threshold"]
+    first = [row["first"] for row in rows]
+    if not first:
+        return "No net reaches a threshold"
+    highway = f"Highway is first in {first.count('highway')} of {len(first)} comparisons"
+    return f"{highway}, plain in {first.count('plain')}; a comparison for each depth and marked loss"
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+
+@table("figure-1-losses")
+def last_losses(read) -> str:
+    """The last losses of both kinds at each depth."""
+    record = read("results/figure_1_finals.json")
+    rows = []
+    for depth in depths_of(record):
+        cells = [f"{depth}"]
+        for block in ("highway", "plain"):
+            row = select(record["summary"], row="net", block=block, layers=depth)
+            cells.append(of_summary(row["loss"], "loss", 0))
+        compared = select(record["summary"], row="depth", layers=depth)
+        cells.append(with_interval(compared, "plain_over_highway", "{:.3g}"))
+        rows.append(f"| {' | '.join(cells)} |")
+    return markdown_table("| layers | highway: loss | plain: loss | plain over highway (95 % interval) |", rows)
+
+
+@table("figure-1-speeds")
+def speeds(read) -> str:
+    """The epochs to each threshold, highway / plain."""
+    record = read("results/figure_1_finals.json")
+    rows = []
+    for depth in depths_of(record):
+        cells = [f"{depth}"]
+        for threshold in thresholds_of(record):
+            cells.append(cell_of_speed(record, depth, threshold))
+        rows.append(f"| {' | '.join(cells)} |")
+    names = " | ".join(f"to {float(threshold):g}" for threshold in thresholds_of(record))
+    return markdown_table(f"| layers | {names} |", rows)
+
+
+def cell_of_speed(record: dict, depth: int, threshold: str) -> str:
+    """ "12 / 40: highway first": mean epochs, and who is first where that is clear."""
+    parts = []
+    for block in ("highway", "plain"):
+        row = select(record["summary"], row="net", block=block, layers=depth)
+        epochs = row[f"epochs_to_{threshold}"]
+        if epochs["mean"] is None:
+            parts.append("never" if epochs["n"] == 0 else "not all")
+        else:
+            parts.append(f"{epochs['mean']:.3g}")
+    text = " / ".join(parts)
+    wanted = {"layers": depth, "threshold": float(threshold)}
+    compared = [row for row in record["summary"] if row["row"] == "threshold" and wanted.items() <= row.items()]
+    if compared and compared[0]["first"] != "not clear":
+        text = f"{text}: {compared[0]['first']}"
+    return text
+
+
+def with_interval(row: dict, name: str, form: str) -> str:
+    """A number of a row with its interval."""
+    if row[name] is None:
+        return "-"
+    low = form.format(row[f"{name}_low"])
+    high = form.format(row[f"{name}_high"])
+    return f"{form.format(row[name])} ({low} to {high})"

@@ -1,0 +1,90 @@
+"""The factorial of starts: results/initialisations.json."""
+
+import math
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from report.registry import picture, table
+from report.style import COLOR
+from report.tables import markdown_table
+
+KINDS = ("highway", "plain")
+
+
+def rows_of(record: dict, row: str, **wanted) -> list[dict]:
+    """The rows of one sort with these settings."""
+    return [found for found in record["summary"] if found["row"] == row and wanted.items() <= found.items()]
+
+
+def depths_of(record: dict) -> list[int]:
+    return record["settings"]["layers"]
+
+
+@picture("initialisations")
+def initialisations(record):
+    """The loss of every cell: a panel for each kind and depth, H from top to bottom, starts from left to right."""
+    depths = depths_of(record)
+    fig, axes = plt.subplots(2, len(depths), figsize=(10, 6), sharex=True, sharey=True, squeeze=False)
+    colors = plt.get_cmap("viridis_r").with_extremes(bad="0.8")
+    for line, kind in zip(axes, KINDS, strict=True):
+        for ax, depth in zip(line, depths, strict=True):
+            image = draw_cells(ax, record, kind, depth, colors)
+            proceeding = rows_of(record, "kind", kind=kind, layers=depth)[0]
+            ax.set_title(
+                f"{kind}, {depth} layers: {proceeding['proceed']} of {proceeding['cells']}",
+                color=COLOR[kind],
+                fontsize=11,
+            )
+    fig.colorbar(image, ax=axes, label="log10 of the training loss, grey: diverged")
+    fig.suptitle(title_of(record))
+    return fig
+
+
+def draw_cells(ax, record, kind: str, depth: int, colors):
+    cells = rows_of(record, "cell", kind=kind, layers=depth)
+    names = list(dict.fromkeys(cell["H"] for cell in cells))
+    starts = list(dict.fromkeys((cell["distribution"], cell["gain"]) for cell in cells))
+    losses = np.full((len(names), len(starts)), np.nan)
+    for cell in cells:
+        loss = cell["loss"]["mean"]
+        if loss is not None:
+            place = (names.index(cell["H"]), starts.index((cell["distribution"], cell["gain"])))
+            losses[place] = math.log10(loss)
+    ax.grid(visible=False)
+    image = ax.imshow(losses, cmap=colors, vmin=-2, vmax=math.log10(math.log(10)), aspect="auto")
+    ax.set_yticks(range(len(names)), names)
+    labels = [f"{distribution}, {gain:g}" for distribution, gain in starts]
+    ax.set_xticks(range(len(starts)), labels, rotation=90, fontsize=9)
+    return image
+
+
+def title_of(record: dict) -> str:
+    """In how many cells training proceeds."""
+    parts = []
+    for kind in KINDS:
+        rows = rows_of(record, "kind", kind=kind)
+        proceed = sum(row["proceed"] for row in rows)
+        parts.append(f"{kind} in {proceed} of {sum(row['cells'] for row in rows)}")
+    return f"Cells in which training proceeds: {', '.join(parts)}"
+
+
+@table("starts")
+def starts(read) -> str:
+    """In how many cells training proceeds, and how much the start matters."""
+    record = read("results/initialisations.json")
+    rows = []
+    for depth in depths_of(record):
+        cells = [f"{depth}"]
+        for kind in KINDS:
+            row = rows_of(record, "kind", kind=kind, layers=depth)[0]
+            cells.append(f"{row['proceed']} of {row['cells']}")
+        for kind in KINDS:
+            row = rows_of(record, "kind", kind=kind, layers=depth)[0]
+            cells.append(f"{row['spread']['mean']:.2g}")
+        spread = rows_of(record, "spread", layers=depth)[0]
+        cells.append(f"{spread['highway_wider_by']:.2g} ({spread['low']:.2g} to {spread['high']:.2g})")
+        rows.append(f"| {' | '.join(cells)} |")
+    proceeds = "highway: proceeds in | plain: proceeds in"
+    spreads = "highway: spread | plain: spread | highway less plain (95 % interval)"
+    return markdown_table(f"| layers | {proceeds} | {spreads} |", rows)

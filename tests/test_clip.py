@@ -1,0 +1,90 @@
+"""The clip: in how many steps it acts, and what the same nets do without it."""
+
+import numpy as np
+import pytest
+from conftest import verdict_on
+
+from experiments import clip
+from plumbing.records import select
+from training import clipping, fully_connected
+
+SETTING = {
+    "block": "plain",
+    "layers": 4,
+    "activation": "tanh",
+    "rate": 0.5,
+    "momentum": 0.9,
+    "decay": 0.9,
+    "clip": 1.0,
+    "seed": 1,
+    "epochs": 3,
+    "n_train": 512,
+    "n_test": 100,
+}
+
+
+def test_counting_changes_nothing():
+    counted = clipping.trial(SETTING)
+    shares = counted.pop("steps_over")
+    assert counted == fully_connected.trial(SETTING)
+    assert len(shares) == 3
+    assert all(0 <= share <= 1 for share in shares)
+
+
+def test_what_is_counted(monkeypatch):
+    """At a limit below every norm it is every step, at one above all it is none."""
+    for limit, share in ((1e-9, 1), (1e9, 0)):
+        monkeypatch.setattr(clipping, "LIMIT", limit)
+        assert clipping.trial(SETTING)["steps_over"] == [share] * 3
+
+
+def test_no_clip_is_another_training_where_the_clip_acts():
+    clipped = clipping.trial(SETTING)
+    free = clipping.trial({**SETTING, "clip": None})
+    assert max(clipped["steps_over"]) > 0
+    assert free["loss"] != clipped["loss"]
+
+
+def record_of(loss_of) -> dict:
+    """A record in which a net ends with loss_of(block, layers, way); None where it diverged."""
+    trials = []
+    for block in clip.BLOCKS:
+        for layers in clip.LAYERS:
+            for way in clip.WAYS:
+                loss = loss_of(block, layers, way)
+                for seed in (1, 2, 3):
+                    trial = {"block": block, "layers": layers, "way": way, "seed": seed, "steps_over": [0.5, 0.01]}
+                    trial["diverged"] = None if loss else "epoch 1, step 3"
+                    trials.append({**trial, "loss": loss and loss * (1 + seed / 100)})
+    return {"settings": {}, "trials": trials}
+
+
+@pytest.mark.parametrize(
+    ("free", "half", "verdict"),
+    [
+        (1e-3, 2e-3, "reproduced"),
+        (None, 2e-3, "reproduced"),  # at half the rate it trains
+        (1e-2, 5e-3, "not reproduced"),
+        (None, None, "not reproduced"),
+    ],
+)
+def test_whether_nets_train_without_a_clip(free, half, verdict):
+    losses = {"clipped": 1e-3, "free": free, "free, half": half}
+    record = record_of(lambda block, layers, way: losses[way])
+    assert verdict_on("clip", "simple-gradient-descent", record) == verdict
+    row = select(clip.rows(record), row="way", block="highway", layers=50, way="free")
+    assert row["diverged"] == (0 if free else 3)
+    assert row["share_of_first_epoch"]["mean"] == 0.5
+
+
+def test_one_depth_that_does_not_train():
+    def loss_of(block, layers, way):
+        return None if layers == 50 and way != "clipped" else 1e-3
+
+    assert verdict_on("clip", "simple-gradient-descent", record_of(loss_of)) == "in part"
+
+
+def test_how_often_the_clip_acts():
+    record = record_of(lambda block, layers, way: 1e-3)
+    assert np.mean(clip.share_of_steps(record)["at_10"]) == pytest.approx(0.255)
+    assert verdict_on("clip", "clip-seldom-acts", record) == "not reproduced"

@@ -1,0 +1,138 @@
+"""The factorial of starts: its cells, the distributions, and what counts as training that proceeds."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from conftest import verdict_on
+
+import highway_networks as hn
+from experiments import initialisations as starts
+from plumbing.records import select
+from training import extra_blocks, fully_connected, initial
+
+SETTINGS = starts.BUDGETS["default"]
+
+
+# ---- The design ------------------------------------------------------------------------------------------------------
+
+
+def test_every_combination_is_a_cell():
+    found = starts.cells(SETTINGS)
+    assert len(found) == 3 * 2 * 4 * 3 * 3 == len({tuple(cell.values()) for cell in found})
+
+
+def test_all_cells_have_one_search():
+    """The same rates for both kinds, and nothing else that differs but the gates' bias and the width."""
+    runner = SimpleNamespace(settings=SETTINGS)
+    shared = set()
+    for cell in starts.cells(SETTINGS):
+        tried = [starts.sample(cell, k, runner) for k in range(SETTINGS["trials"])]
+        assert tuple(setting["rate"] for setting in tried) == starts.RATES
+        shared.add((tried[0]["momentum"], tried[0]["decay"]))
+        assert ("gate_bias" in tried[0]) == (cell["kind"] == "highway")
+    assert len(shared) == 1
+
+
+@pytest.mark.parametrize("distribution", initial.DISTRIBUTIONS)
+@pytest.mark.parametrize("gain", [0.3, 3.0])
+def test_entries_have_mean_zero_and_the_standard_deviation(distribution, gain):
+    net = hn.DeepNet(4, 3, 60, 8, extra_blocks.HighwayMaxout(), 0)
+    before = net.W_T.copy()
+    initial.redraw(net, distribution, gain, np.random.default_rng(1))
+    for stack in (net.W_H, net.W_C):
+        assert stack.std() * np.sqrt(60) == pytest.approx(gain, rel=0.03)
+        assert abs(stack.mean()) < 0.02 * gain
+    assert (before == net.W_T).all()
+
+
+def test_orthogonal_ones_are():
+    W = initial.orthogonal(np.random.default_rng(0), 7)
+    np.testing.assert_allclose(W @ W.T, np.eye(7), atol=1e-12)
+
+
+def test_the_distributions_differ_in_their_tails():
+    rng = np.random.default_rng(0)
+    largest = {name: np.abs(draw(rng, 200)).max() for name, draw in initial.DISTRIBUTIONS.items()}
+    assert largest["uniform"] < largest["orthogonal"] < largest["laplace"]
+
+
+@pytest.mark.parametrize("h", starts.H)
+@pytest.mark.parametrize("kind", starts.KINDS)
+def test_a_trial_starts_as_its_cell_says(kind, h):
+    cell = {"kind": kind, "layers": 4, "H": h, "distribution": "orthogonal", "gain": 3.0}
+    setting = starts.sample(cell, 0, SimpleNamespace(settings=SETTINGS))
+    net = fully_connected.make({**setting, "seed": 1, "n_train": 256, "n_test": 100})
+    np.testing.assert_allclose(net.W_H[1] @ net.W_H[1].T, 9 * np.eye(net.hidden), atol=1e-4)
+    assert net.hidden == fully_connected.WIDTH[kind]
+    assert ("gate_bias" in setting) == (kind == "highway")
+    assert net.block.name.endswith("maxout") == (h == "maxout")
+
+
+def test_a_highway_net_with_maxout():
+    net = hn.DeepNet(3, 2, 4, 1, "highway-maxout", 0, activation="tanh", dtype=np.float64)
+    rng = np.random.default_rng(0)
+    net.parameters[:] = rng.normal(size=net.parameters.shape)
+    x = rng.normal(size=(5, 3))
+    state = np.tanh(x @ net.W_in.T + net.b_in)
+    H = np.maximum(state @ net.W_H[0].T + net.b_H[0], state @ net.W_C[0].T + net.b_C[0])
+    T = 1 / (1 + np.exp(-(state @ net.W_T[0].T + net.b_T[0])))
+    logits = (H * T + state * (1 - T)) @ net.W_out.T + net.b_out
+    np.testing.assert_allclose(net.forward(x), logits, rtol=1e-12)
+    np.testing.assert_allclose(net.gates(x)[0], T, rtol=1e-12)
+
+
+# ---- What is said of it ----------------------------------------------------------------------------------------------
+
+
+def record_of(loss_of, seeds=(1, 2, 3)) -> dict:
+    """A record in which a cell's trials end with loss_of(cell, seed)."""
+    final = []
+    for cell in starts.cells(SETTINGS):
+        for seed in seeds:
+            loss = loss_of(cell, seed)
+            final.append({**cell, "seed": seed, "rate": 0.15, "loss": loss, "test_accuracy": 0.5})
+    return {"settings": {**SETTINGS}, "trials": {"final": final}}
+
+
+def test_training_that_proceeds_everywhere():
+    record = record_of(lambda cell, seed: 0.1)
+    assert verdict_on("initialisations", "various-initial-distributions", record) == "reproduced"
+    assert verdict_on("initialisations", "initialisation-not-essential", record) == "reproduced"
+    assert verdict_on("initialisations", "start-matters-less-for-highway", record) == "not clear"
+
+
+def test_a_gain_at_which_highway_fails():
+    record = record_of(lambda cell, seed: None if cell["gain"] == 3 else 0.1)
+    assert verdict_on("initialisations", "various-initial-distributions", record) == "reproduced"
+    assert verdict_on("initialisations", "initialisation-not-essential", record) == "in part"
+    kind = select(starts.rows(record), row="kind", kind="highway", layers=100)
+    assert (kind["cells"], kind["proceed"], kind["fail"]) == (36, 24, 12)
+
+
+def test_a_cell_whose_seeds_disagree_is_open():
+    record = record_of(lambda cell, seed: 2.3 if seed == 1 else 0.1)
+    assert verdict_on("initialisations", "various-initial-distributions", record) == "not clear"
+
+
+def test_where_the_start_matters_less():
+    """Plain nets end anywhere between 0.01 and 2.3, highway nets near 0.1."""
+
+    def loss_of(cell, seed):
+        place = list(initial.DISTRIBUTIONS).index(cell["distribution"]) + 3 * SETTINGS["gains"].index(cell["gain"])
+        widths = {"tanh": 0.2, "relu": 0.22, "sigmoid": 0.25, "maxout": 0.24}
+        width = widths[cell["H"]] if cell["kind"] == "plain" else 0.02
+        return 0.01 * 10 ** (width * place)
+
+    record = record_of(loss_of)
+    assert verdict_on("initialisations", "start-matters-less-for-highway", record) == "reproduced"
+    for row in starts.rows(record):
+        if row["row"] == "spread":
+            assert row["high"] < 0
+            assert row["p"] < 0.05
+
+
+def test_a_net_that_diverged_counts_as_guessing():
+    trials = [{"loss": None}, {"loss": 0.1}]
+    assert starts.log_loss(trials) == pytest.approx((np.log10(np.log(10)) - 1) / 2)
+    assert starts.cell_proceeds(trials) is None

@@ -1,0 +1,40 @@
+"""The search for rates at 100 layers in a range four times as wide on either side."""
+
+from types import SimpleNamespace
+
+import pytest
+from conftest import verdict_on
+
+from experiments import wider_rates
+from plumbing.records import select
+
+TRIALS = 24
+
+
+@pytest.mark.parametrize("block", wider_rates.BLOCKS)
+@pytest.mark.parametrize("activation", wider_rates.ACTIVATIONS)
+def test_every_part_of_the_range_has_one_rate(block, activation):
+    runner = SimpleNamespace(settings={"trials": TRIALS})
+    tried = [wider_rates.sample(block, k, runner) for k in range(TRIALS)]
+    rates = [setting["rate"] for setting in tried if setting["activation"] == activation]
+    parts = [wider_rates.part_of(rate, block, activation, TRIALS) for rate in rates]
+    assert sorted(parts) == list(range(1, TRIALS // 2 + 1))
+    low, high = wider_rates.RATES[block, 100][activation]
+    assert min(rates) < low / 2
+    assert max(rates) > high * 2
+
+
+@pytest.mark.parametrize(("plain", "verdict"), [(0.3, "reproduced"), (0.05, "not reproduced")])
+def test_the_ratio_and_where_the_best_rates_lie(plain, verdict):
+    final = []
+    for block, loss, rate in (("plain", plain, 0.3), ("highway", 1e-3, 3.0)):
+        for seed in (1, 2, 3):
+            trial = {"block": block, "activation": "tanh", "rate": rate, "momentum": 0.9, "decay": 0.95}
+            trial |= {"loss": loss * (1 + seed / 100), "test_accuracy": 0.9, "diverged": None, "losses": [loss]}
+            final.append(trial)
+    record = {"settings": {"trials": TRIALS}, "trials": {"final": final}}
+    assert verdict_on("wider_rates", "two-orders-at-100-wide", record) == verdict
+    rows = wider_rates.rows(record)
+    assert select(rows, row="net", block="plain")["part"] == 12  # the last: still too narrow
+    assert select(rows, row="net", block="highway")["part"] == 6
+    assert select(rows, row="ratio")["plain_over_highway"] == pytest.approx(plain / 1e-3)

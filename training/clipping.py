@@ -1,0 +1,48 @@
+"""Trainings that count in how many steps the gradient's norm exceeds 1, with a clip or without."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import highway_networks as hn
+from training import fully_connected
+from training.optimizers import SGD
+
+LIMIT = 1.0  # the norm at which the trainings of optimization clip
+
+
+class CountingSGD(SGD):
+    """SGD that remembers for every step whether the norm of its gradient exceeded LIMIT."""
+
+    def __init__(self, *args, **settings):
+        super().__init__(*args, **settings)
+        self.exceeded = []
+
+    def step(self, gradient: np.ndarray) -> float:
+        norm = super().step(gradient)
+        self.exceeded.append(norm > LIMIT)
+        return norm
+
+
+def trial(setting: dict) -> dict:
+    """fully_connected.trial() of a setting whose clip may be None, for no clip.
+
+    Beside its results "steps_over", the share of steps in which the norm of the gradient exceeded
+    LIMIT, of every whole epoch."""
+    counting = []
+    steps = setting["n_train"] // fully_connected.BATCH
+
+    def optimizer_of(net: hn.DeepNet, setting: dict, steps: int) -> CountingSGD:
+        plain = fully_connected.sgd(net, {**setting, "clip": setting["clip"] or math.inf}, steps)
+        optimizer = CountingSGD(net.parameters, plain.lr, plain.momentum, plain.decay, plain.clip)
+        counting.append(optimizer)
+        return optimizer
+
+    _, result = fully_connected.train(setting, optimizer_of)
+    exceeded = counting[0].exceeded
+    shares = []
+    for start in range(0, len(result["losses"]) * steps, steps):
+        shares.append(float(np.mean(exceeded[start : start + steps])))
+    return {**result, "steps_over": shares}

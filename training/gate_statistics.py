@@ -1,0 +1,96 @@
+"""What the gates of a trained net do, in numbers: how sparse, where the biases fell, which blocks
+change an image, where classes differ.
+
+Sparsity is Hoyer's measure, from 0 (all gates alike) to 1 (one gate open).  A gate is open where T
+> 0.5.  Blocks are counted from 1, the one nearest to the image.  A net has settled at the block by
+which 90 % of the sum of |y_l - x_l| has happened.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+import highway_networks as hn
+from training import layer_by_layer
+from training.measures import correlation, hoyer
+
+OPEN = 0.5  # a gate is open above
+SETTLED = 0.9  # the share of the change after which a net has settled
+FIRST = 15  # blocks, which the paper names
+FIRST_OF_CIFAR = 40
+
+
+class Sums(NamedTuple):
+    """Sums over images."""
+
+    images_of_class: np.ndarray  # (classes,)
+    T: np.ndarray  # of the images of a class: (classes, depth, hidden)
+    open: np.ndarray  # images for which a gate is open: (depth, hidden)
+    change: np.ndarray  # |y_l - x_l| of every block: (depth,)
+
+    def mean_T(self) -> np.ndarray:
+        """The mean gates over all images, (depth, hidden)."""
+        return self.T.sum(axis=0) / self.images_of_class.sum()
+
+    def class_differences(self) -> np.ndarray:
+        """The mean gates of every class less those of all images, (classes, depth, hidden)."""
+        return self.T / self.images_of_class[:, None, None] - self.mean_T()
+
+
+def sum_over_images(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> Sums:
+    one_hot = np.eye(y.max() + 1, dtype=x.dtype)[y]
+    depth, hidden = net.b_T.shape
+    n_classes = one_hot.shape[1]
+    sums = Sums(
+        images_of_class=one_hot.sum(axis=0),
+        T=np.zeros((n_classes, depth, hidden)),
+        open=np.zeros((depth, hidden)),
+        change=np.zeros(depth),
+    )
+    for rows in layer_by_layer.slices(len(x)):
+        for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x[rows])):
+            sums.T[:, layer] += one_hot[rows].T @ T  # (classes, N) (N, hidden)
+            sums.open[layer] += np.count_nonzero(T > OPEN, axis=0)
+            sums.change[layer] += np.linalg.norm(y_l - x_l, axis=1).sum()
+    return sums
+
+
+def statistics(
+    net: hn.DeepNet,
+    sums: Sums,
+    some: np.ndarray,
+    gate_bias: float,
+) -> dict[str, float]:
+    """By name, six digits of each.
+
+    `some` are the gates of some single images, (depth, N, hidden); `gate_bias` is b_T at the
+    start."""
+    mean = sums.mean_T()
+    differences = sums.class_differences()
+    difference_of_block = (differences**2).sum(axis=(0, 2))
+    change = sums.change
+    settled = np.argmax(np.cumsum(change) >= SETTLED * change.sum())
+    some = some.transpose(1, 0, 2).reshape(-1, mean.size)  # (N, depth * hidden)
+    bias_of_block = net.b_T.mean(axis=1)
+    n_images = sums.images_of_class.sum()
+    of_classes = np.abs(differences).reshape(len(differences), -1)
+    of_first_15 = difference_of_block[:FIRST].sum() / difference_of_block.sum()
+    found = {
+        "share_of_biases_decreased": (net.b_T < gate_bias).mean(),
+        "bias_activity_correlation": correlation(bias_of_block, mean.mean(axis=1)),
+        "bias_activity_correlation_units": correlation(net.b_T, mean),
+        "bias_depth_correlation": correlation(bias_of_block, np.arange(net.depth)),
+        "sparsity_single": hoyer(some).mean(),
+        "sparsity_mean": hoyer(mean.reshape(1, -1))[0],
+        "share_open_single": (some > OPEN).mean(),
+        "share_open_in_1_of_100": (sums.open >= n_images / 100).mean(),
+        "mean_T": mean.mean(),
+        "settled_layer": settled + 1,
+        "change_share_first_15": change[:FIRST].sum() / change.sum(),
+        "change_share_first_40": change[:FIRST_OF_CIFAR].sum() / change.sum(),
+        "class_difference_share_first_15": of_first_15,
+        "class_difference_sparsity": hoyer(of_classes).mean(),
+    }
+    return {name: float(f"{value:.6g}") for name, value in found.items()}

@@ -1,0 +1,40 @@
+"""Initial distributions of the blocks' weights, all of mean zero and of one standard deviation.
+
+Of a net that is made already: W_H is drawn anew, and the second piece of a maxout block.  The
+weights of the gates, of the first layer and of the output stay as DeepNet draws them.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from highway_networks import DeepNet
+
+
+def orthogonal(rng: np.random.Generator, size: int) -> np.ndarray:
+    """A rotation drawn uniformly, (size, size); its entries have variance 1 / size."""
+    Q, R = np.linalg.qr(rng.normal(size=(size, size)))
+    return Q * np.sign(np.diag(R))
+
+
+def laplace(rng: np.random.Generator, size: int) -> np.ndarray:
+    """Of variance 1 / size: many entries near 0, some far from it."""
+    return rng.laplace(scale=math.sqrt(1 / (2 * size)), size=(size, size))
+
+
+def uniform(rng: np.random.Generator, size: int) -> np.ndarray:
+    """Of variance 1 / size."""
+    limit = math.sqrt(3 / size)
+    return rng.uniform(-limit, limit, size=(size, size))
+
+
+DISTRIBUTIONS = {"orthogonal": orthogonal, "laplace": laplace, "uniform": uniform}
+
+
+def redraw(net: DeepNet, distribution: str, gain: float, rng: np.random.Generator) -> None:
+    """Draws the blocks' weights anew, with the standard deviation gain / sqrt(width)."""
+    for name in getattr(net.block, "pieces", ("W_H",)):
+        for W in getattr(net, name):
+            W[:] = gain * DISTRIBUTIONS[distribution](rng, net.hidden)

@@ -1,0 +1,27 @@
+"""What the gates of a net do at several epochs of one training."""
+
+from __future__ import annotations
+
+import highway_networks as hn
+from training import fully_connected, gate_statistics
+
+
+def trial(setting: dict) -> dict:
+    """fully_connected.trial(), with "measured": what the gates do after the epochs that the
+    setting's "checkpoints" names, each with its "epoch", and loss and accuracies there."""
+    images = fully_connected.images_of(setting)
+    found = []
+
+    def report(net: hn.DeepNet, epoch: int) -> None:
+        if epoch not in setting["checkpoints"]:
+            return
+        sums = gate_statistics.sum_over_images(net, images.x_train, images.y_train)
+        some = net.gates(images.x_train[: setting["of_each"]])
+        statistics = gate_statistics.statistics(net, sums, some, setting["gate_bias"])
+        bias_of_layer = [float(f"{bias:.6g}") for bias in net.b_T.mean(axis=1)]
+        measured = fully_connected.measure(net, setting)
+        checkpoint = {"epoch": epoch, **measured, **statistics, "bias_of_layer": bias_of_layer}
+        found.append(checkpoint)
+
+    _, result = fully_connected.train(setting, report=report)
+    return {**result, "measured": found}
