@@ -168,6 +168,7 @@ def measure_change(record: dict, first: int) -> dict:
         "share": of(trials, f"change_share_first_{first}"),
         "half": [settled_at(trial, HALF) for trial in trials],
         "most": [settled_at(trial, SETTLED) for trial in trials],
+        "blocks": len(trials[0]["change"]),
     }
 
 
@@ -312,7 +313,7 @@ CLAIMS = (
         says="MNIST: most of the change happens in the first 15 layers or so (more than 50 % of it; more than 90 %)",
         about=kept_nets.ON_MNIST,
         measure=lambda r: measure_change(r, FIRST),
-        show="a share of {share:interval}; half of it by block {half:3}, 90 % by block {most:3}, of 49",
+        show="a share of {share:interval}; half of it by block {half:3}, 90 % by block {most:3}, of {blocks}",
         holds=most_of_the_change,
         note=CHOSEN_AFTER,
     ),
@@ -323,7 +324,7 @@ CLAIMS = (
         "(more than 50 % of it; more than 90 %)",
         about=kept_nets.ON_CIFAR_100,
         measure=lambda r: measure_change(r, FIRST_OF_CIFAR),
-        show="a share of {share:interval}; half of it by block {half:3}, 90 % by block {most:3}, of 49",
+        show="a share of {share:interval}; half of it by block {half:3}, 90 % by block {most:3}, of {blocks}",
         holds=most_of_the_change,
         note=f"{CHOSEN_AFTER}; {LENGTH}",
     ),

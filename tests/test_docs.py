@@ -453,6 +453,16 @@ def test_a_ledger_that_is_not_what_the_rules_say_fills_nothing(tmp_path, monkeyp
         committed_records.read_committed("results/claims.json")
 
 
+def test_each_kind_of_row_has_a_table_of_its_own():
+    rows = READ("results/claims.json")["trials"]
+    tables = {"claim": "claims", "count": "counted", "open question": "open-questions"}
+    for kind, name in tables.items():
+        lines = registry.TABLES[name](READ).strip().splitlines()[2:]
+        assert len(lines) == sum(row["kind"] == kind for row in rows)
+    of_claims = sum(row["kind"] == "claim" for row in rows)
+    assert registry.TABLES["ledger-reproduced"](READ).endswith(f" of {of_claims} claims")
+
+
 def test_a_trial_that_is_there_twice_is_not_counted_twice():
     record = READ("results/routing.json")
     twice = record | {"trials": [*record["trials"], record["trials"][0]]}
