@@ -33,7 +33,7 @@ def gate_bias(record):
         ax.set(xticklabels=[f"{bias:g}" for bias in biases], ylabel=f"layers, {activation}")
         ax.grid(visible=False)
     axes[-1, 0].set_xlabel("initial gate bias")
-    rule = f"Training fails where L sigmoid(b) >= {threshold:g} (underlined): right for {accuracy:.0%} of nets"
+    rule = f"Rule, right for {accuracy:.0%}: training fails where L sigmoid(b) >= {threshold:g} (underlined)"
     headline(fig, rule, f"the number is the training loss after {record['settings']['epochs']} epochs")
     return fig
 
