@@ -50,13 +50,11 @@ DOTS_AN_INCH = 124  # 806 pixels in all
 def frames_of(record: dict) -> list[np.ndarray]:
     """The frames, (rows, columns, 3) uint8; all have the same axes.
 
-    One for each step at which both nets were looked into; where the record has no history of the
-    layers, one for each epoch whose gates it has."""
+    One for each step at which the highway net was looked into; where the record has no history of
+    the layers, one for each epoch whose gates it has."""
     if not has_layers(record):
         return [draw_epoch(record, k) for k in range(len(gates_by_epoch(record)))]
-    histories = [record["runs"][0][block]["layer_history"] for block in COLOR]
-    steps = set.intersection(*(set(history["step"]) for history in histories))
-    return [draw_step(record, step) for step in sorted(steps)]
+    return [draw_step(record, step) for step in record["runs"][0]["highway"]["layer_history"]["step"]]
 
 
 def as_image(fig) -> np.ndarray:
@@ -77,9 +75,10 @@ def draw_step(record: dict, step: int) -> np.ndarray:
         norms = [norm for row in history["gradient"] for norm in row if norm]
         lowest = min([lowest, *norms])
         highest = max([highest, *norms])
-        row = history["gradient"][history["step"].index(step)]
-        style = {"color": COLOR[block], "marker": MARKER[block], "ms": 3}
-        axes["gradient"].plot(range(1, len(row) + 1), positive(row), **style)
+        if step in history["step"]:  # a net that diverged has none
+            row = history["gradient"][history["step"].index(step)]
+            style = {"color": COLOR[block], "marker": MARKER[block], "ms": 3}
+            axes["gradient"].plot(range(1, len(row) + 1), positive(row), **style)
     uniform_loss_line(axes["loss"], record)
     last = max(highway["step"])
     axes["loss"].set(xlabel="steps", ylabel="loss of a batch", xlim=(-2, last * 1.02))

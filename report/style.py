@@ -58,8 +58,7 @@ FORMATS = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}  #
 def house_style(scale: float = 1):
     """Draws as the committed pictures are drawn, whatever a matplotlibrc says.
 
-    Texts, lines and markers are `scale` times as large against a picture that has as many
-    pixels."""
+    Texts, lines and markers are `scale` times as large; the picture has as many pixels."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         plt.rcParams.update(HOUSE)
@@ -89,8 +88,8 @@ def headline(fig, finding: str, of: str = "") -> None:
     points = matplotlib.font_manager.FontProperties(size=plt.rcParams["figure.titlesize"]).get_size_in_points()
     letters = int(fig.get_size_inches()[0] * 72 / (0.52 * points))  # a letter is about half as wide as high
     finding = finding[0].upper() + finding[1:]
-    lines = [textwrap.fill(text, letters) for text in (finding, of) if text]
-    fig.suptitle("\n".join(lines))
+    wrap = textwrap.TextWrapper(letters, break_long_words=False, break_on_hyphens=False)
+    fig.suptitle("\n".join(wrap.fill(text) for text in (finding, of) if text))
 
 
 def shades(color: str, n: int) -> list:

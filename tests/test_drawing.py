@@ -97,6 +97,7 @@ def diverged():
     run = record["runs"][0]["plain"]
     run |= {"diverged": True, "final_test_acc": None, "final_train_acc": None, "final_train_loss": None}
     run["history"] = {name: [] for name in run["history"]}
+    run["layer_history"] = {name: values[:2] for name, values in run["layer_history"].items()}
     return record
 
 
@@ -299,7 +300,7 @@ def test_a_bad_record_is_one_line(draw, fault, script):
     assert drawn is None
 
 
-@pytest.mark.parametrize("record", [ours([(0, 4)]), published()], ids=["ours", "published"])
+@pytest.mark.parametrize("record", [ours([(0, 4)]), published(), diverged()], ids=["ours", "published", "diverged"])
 def test_the_gif_has_a_frame_a_step_or_an_epoch(draw, tmp_path, record):
     process, _ = draw(run=record, script="make_highway_networks_gif.py")
     assert process.returncode == 0, process.stderr
