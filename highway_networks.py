@@ -900,13 +900,14 @@ class DeepNet(FixedNames):
         dot(layer.dz, layer.x_t, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz x', and db
         return dx
 
-    def backward(self, d_logits: np.ndarray) -> np.ndarray:
+    def backward(self, d_logits: np.ndarray, norms: np.ndarray | None = None) -> np.ndarray:
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, flat: `gradient`,
         overwritten by the next.
 
-        Uses up what forward() kept: raises RuntimeError when called twice, or before forward(),
-        ValueError for a d_logits of another shape, and TypeError unless it is an array of real
-        numbers.  The parameters must still be those of forward()."""
+        Writes |dL/dy| of each block into norms (depth,), if given: the norm over the batch and
+        the units.  Uses up what forward() kept: raises RuntimeError when called twice, or before
+        forward(), ValueError for a d_logits of another shape, and TypeError unless it is an array
+        of real numbers.  The parameters must still be those of forward()."""
         work = self._saved
         self._saved = None
         if work is None:
@@ -917,8 +918,10 @@ class DeepNet(FixedNames):
             raise ValueError(f"d_logits must have shape {(len(work.z_in), self.d_out)}, not {d_logits.shape}")
         dot(d_logits.T, work.last.T, self.grad._output)  # (d_out, N) (N, hidden + 1)
         dy = dot(self.W_out.T, d_logits.T, work.dy)  # (hidden, d_out) (d_out, N)
-        for layer in reversed(work.layers):
-            dy = self.block_backward(layer, dy)
+        for index in reversed(range(self.depth)):
+            if norms is not None:
+                norms[index] = norm_of(dy.ravel())
+            dy = self.block_backward(work.layers[index], dy)
         dz_in = work.dz_in
         self.activation.slope(work.z_in.T, work.H_in, dz_in)
         multiply(dz_in, dy, dz_in)
@@ -1163,12 +1166,19 @@ def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
     return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
+def nothing() -> None:
+    """Does nothing before a step."""
+
+
 @one_blas_thread()
-def train_epoch(net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy) -> dict:
+def train_epoch(
+    net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy, before_step=nothing
+) -> dict:
     """One pass over x (N, d_in), y (N,) in the given order; a last batch that is not full is left
     out.
 
-    `loss(logits, y)` gives the loss and its gradient.  Returns the means over the batches of
+    `loss(logits, y)` gives the loss and its gradient.  before_step() is called before every
+    step; it must not change the net.  Returns the means over the batches of
     loss, accuracy (None where y holds no labels) and gradient norm, each from before the batch's
     update and the clip.  Raises FloatingPointError at the first loss or gradient that is not
     finite, ValueError where there is no whole batch or x and y differ in length, TypeError unless
@@ -1186,6 +1196,7 @@ def train_epoch(net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=s
     is_labelled = y.ndim == 1 and y.dtype.kind in "iu"
     for step in range(steps):
         batch = order[step * batch_size : (step + 1) * batch_size]
+        before_step()
         logits = net.forward(x.take(batch, axis=0))
         losses[step], d_logits = loss(logits, y[batch])
         if is_labelled:
@@ -1205,16 +1216,19 @@ def ignore(row: dict) -> None:
 
 
 @np.errstate(all="ignore")  # numbers that are not finite end the run with a line, not with NumPy's warnings
-def train_epochs(net, optimizer, x, y, orders, batch_size, *, loss=softmax_cross_entropy, report=ignore):
+def train_epochs(
+    net, optimizer, x, y, orders, batch_size, *, loss=softmax_cross_entropy, report=ignore, before_step=nothing
+):
     """train_epoch() in each of the orders -> a row for each whole epoch, and where the run
     diverged, or None.
 
     report(row) is called after each epoch, with "epoch", from 1 on, in the row.  Keys that it
-    adds are kept; a FloatingPointError that it raises counts as divergence."""
+    adds are kept; a FloatingPointError that it raises counts as divergence.  before_step() is
+    called before every step."""
     rows = []
     for epoch, order in enumerate(orders, 1):
         try:
-            row = {"epoch": epoch, **train_epoch(net, optimizer, x, y, order, batch_size, loss)}
+            row = {"epoch": epoch, **train_epoch(net, optimizer, x, y, order, batch_size, loss, before_step)}
             report(row)
         except FloatingPointError as error:
             return rows, f"epoch {epoch}, {error}"
@@ -1242,6 +1256,45 @@ def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
     return float((logits.argmax(axis=1) == y).mean())
 
 
+# most of what gates and gradients do happens in the first two epochs of the default settings
+STEPS_LOOKED_AT = frozenset((0, 1, 2, 5, *range(10, 101, 10)))
+
+
+class LayerHistory:
+    """What the layers of a net do while it trains: on one batch of images x (N, d_in), y (N,).
+
+    `columns` has a list for each of: "step", how many steps were done; "loss", of the batch;
+    "gradient", |dL/dy| of every block, [depth numbers]; "T", the mean transform gate of every
+    block, where the net has gates.  Four digits of each."""
+
+    def __init__(self, net: DeepNet, x: np.ndarray, y: np.ndarray):
+        self.net = net
+        self.x = x
+        self.y = y
+        self.columns = {"step": [], "loss": [], "gradient": []}
+        if net.block.gates:
+            self.columns["T"] = []
+
+    def look(self, step: int) -> None:
+        """Adds a row for the net after this step; none where its numbers are not finite."""
+        if step in self.columns["step"]:
+            return
+        loss, d_logits = softmax_cross_entropy(self.net.forward(self.x), self.y)
+        norms = np.zeros(self.net.depth)
+        self.net.backward(d_logits, norms)
+        if not (math.isfinite(loss) and np.isfinite(norms).all()):
+            return
+        row = {"step": step, "loss": four_digits(loss), "gradient": [four_digits(norm) for norm in norms]}
+        if self.net.block.gates:
+            row["T"] = [four_digits(T) for T in mean_gates(self.net, self.x)]
+        for name, value in row.items():
+            self.columns[name].append(value)
+
+
+def four_digits(number) -> float:
+    return float(f"{number:.4g}")
+
+
 def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Generator, report=ignore) -> dict:
     """Trains the net on all of `data`, shuffled anew each epoch, with clipped Adam; calls
     report(row) after each.
@@ -1256,16 +1309,24 @@ def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Ge
         x_train = pixels_for(net, data.x_train)
         x_test = pixels_for(net, data.x_test)
     gates = []
+    optimizer = Adam(net.parameters, settings.lr, settings.clip)
+    layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size])
+
+    def look():
+        if optimizer.t in STEPS_LOOKED_AT:
+            layers.look(optimizer.t)
 
     def measure(row):
         row["test_acc"] = accuracy(net, x_test, data.y_test)
         if net.block.gates:
             gates.append([row["epoch"], mean_gates(net, x_test[:256])])
+        layers.look(optimizer.t)
         report(row)
 
-    optimizer = Adam(net.parameters, settings.lr, settings.clip)
     orders = (shuffle.permutation(len(x_train)) for _ in range(settings.epochs))
-    rows, diverged_at = train_epochs(net, optimizer, x_train, data.y_train, orders, settings.batch_size, report=measure)
+    rows, diverged_at = train_epochs(
+        net, optimizer, x_train, data.y_train, orders, settings.batch_size, report=measure, before_step=look
+    )
     diverged = diverged_at is not None
     history = {}
     for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm"):
@@ -1278,6 +1339,7 @@ def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Ge
     if net.block.gates:
         result["layer_T_history"] = gates
         result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
+    result["layer_history"] = layers.columns
     return result
 
 

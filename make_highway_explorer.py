@@ -20,7 +20,6 @@ if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is 
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-import report  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
 import argparse
 import base64
 import copy

@@ -1,5 +1,6 @@
-"""Draws highway_networks.gif from run.json alone, a frame an epoch: above, the test accuracies
-grow; below, the mean transform gate of every layer moves.
+"""Draws highway_networks.gif from run.json alone: above, the losses of both nets fall, or do not;
+below, the gradient that reaches every block, and the mean transform gates.  A frame for some of
+the first hundred steps and for every epoch.
 
     python make_highway_networks_gif.py
 """
@@ -13,34 +14,112 @@ if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is 
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-import report  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
 import argparse
+import math
 from functools import partial
 from pathlib import Path
 
 import imageio.v3 as imageio
-import matplotlib.pyplot as plt
+import numpy as np
 
 from plumbing.commands import path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
 from plumbing.records import load_record
-from report.headline import gate_axes, gates_by_epoch
-from report.style import COLOR, MARKER, chance_line, drawing, label, png, titled
+from report.headline import BLOCK, FIRST_STEPS, gate_axes, gates_by_epoch, has_layers, positive
+from report.style import (
+    COLOR,
+    MARKER,
+    blank,
+    chance_line,
+    drawing,
+    headline,
+    house_style,
+    label,
+    n_classes,
+    panels,
+    picture_bytes,
+    titled,
+    uniform_loss_line,
+)
 
 SECONDS_A_FRAME = 0.6
 SECONDS_LAST_FRAME = 3.0
+DOTS_AN_INCH = 124  # 806 pixels in all
 
 
-def draw_frame(record: dict, k: int):
-    """The k-th epoch (from 0) whose gates the record has, as an image (rows, columns, 3) uint8.
+def frames_of(record: dict) -> list[np.ndarray]:
+    """The frames, (rows, columns, 3) uint8; all have the same axes.
 
-    All frames have the same axes."""
+    One for each step at which the highway net was looked into; where the record has no history of
+    the layers, one for each epoch whose gates it has."""
+    if not has_layers(record):
+        return [draw_epoch(record, k) for k in range(len(gates_by_epoch(record)))]
+    return [draw_step(record, step) for step in record["runs"][0]["highway"]["layer_history"]["step"]]
+
+
+def as_image(fig) -> np.ndarray:
+    return imageio.imread(picture_bytes(fig, dpi=DOTS_AN_INCH), extension=".png")[:, :, :3]
+
+
+def draw_step(record: dict, step: int) -> np.ndarray:
+    """What the nets do after so many steps: the loss until now, the gradient and mean T of every
+    block."""
+    pair = record["runs"][0]
+    highway = pair["highway"]["layer_history"]
+    fig = blank(5.6)
+    axes = fig.subplot_mosaic([["loss", "loss"], ["gradient", "T"]])
+    lowest, highest = math.inf, 0.0
+    for block in COLOR:
+        history = pair[block]["layer_history"]
+        draw_loss(axes["loss"], history, step, label(pair[block], block), block)
+        norms = [norm for row in history["gradient"] for norm in row if norm]
+        lowest = min([lowest, *norms])
+        highest = max([highest, *norms])
+        if step in history["step"]:  # a net that diverged has none
+            row = history["gradient"][history["step"].index(step)]
+            style = {"color": COLOR[block], "marker": MARKER[block], "ms": 3}
+            axes["gradient"].plot(range(1, len(row) + 1), positive(row), **style)
+    uniform_loss_line(axes["loss"], record)
+    last = max(highway["step"])
+    axes["loss"].set(xlabel="steps", ylabel="loss of a batch", xlim=(-2, last * 1.02))
+    axes["loss"].set_ylim(0, 1.25 * math.log(n_classes(record)))
+    axes["loss"].set_xscale("symlog", linthresh=FIRST_STEPS, linscale=2)
+    ticks = [tick for tick in (*range(0, FIRST_STEPS + 1, 20), 2 * FIRST_STEPS) if tick < last] + [last]
+    axes["loss"].set_xticks(ticks, ticks)
+    axes["loss"].minorticks_off()
+    axes["loss"].legend(loc="center right")
+    axes["gradient"].set(xlabel=BLOCK, ylabel="gradient |dL/dy|", yscale="log")
+    if highest:
+        axes["gradient"].set_ylim(lowest / 2, highest * 2)
+    draw_gates(axes["T"], record, highway["T"][highway["step"].index(step)], highway["T"])
+    headline(fig, f"After {step} of {last} steps", titled(record))
+    return as_image(fig)
+
+
+def draw_loss(ax, history: dict, step: int, name: str, block: str) -> None:
+    """The loss of a net at the steps until this one."""
+    until_now = [at for at in history["step"] if at <= step]
+    losses = history["loss"][: len(until_now)]
+    ax.plot(until_now, losses, color=COLOR[block], marker=MARKER[block], ms=4, lw=2, label=f"{name} {losses[-1]:.3f}")
+
+
+def draw_gates(ax, record: dict, gates: list[float], of_all_frames: list[list[float]]) -> None:
+    """Mean T of every block as bars."""
+    highest = max(max(values) for values in of_all_frames)
+    ax.bar(range(1, len(gates) + 1), gates, color=COLOR["highway"], width=0.8)
+    ax.set_ylim(0, highest * 1.1 or 1)
+    gate_axes(ax, record, len(gates))
+    ax.grid(axis="x", visible=False)
+
+
+def draw_epoch(record: dict, k: int) -> np.ndarray:
+    """The k-th epoch (from 0) whose gates the record has: the test accuracy until now, and mean T
+    of every block."""
     pair = record["runs"][0]
     rows = gates_by_epoch(record)
     epoch, gates = rows[k]
     last, _ = rows[-1]
-    highest = max(max(values) for _, values in rows)
-    fig, axes = plt.subplots(2, 1, figsize=(8, 6.4))
+    fig, axes = panels(2, 1, 5.2)
     top, bottom = axes
     for block in COLOR:
         history = pair[block]["history"]
@@ -49,27 +128,24 @@ def draw_frame(record: dict, k: int):
         x = [at for at, _ in until_now]
         y = [accuracy for _, accuracy in until_now]
         text = f"{label(pair[block], block)} {y[-1]:.3f}" if y else label(pair[block], block)
-        top.plot(x, y, color=COLOR[block], marker=MARKER[block], lw=2.2, label=text)
+        top.plot(x, y, color=COLOR[block], marker=MARKER[block], lw=2, label=text)
     chance_line(top, record)
     top.set(xlim=(0.5, last + 0.5), ylim=(0, 1), xlabel="epoch", ylabel="test accuracy")
     top.legend(loc="center right")
-    bottom.bar(range(1, len(gates) + 1), gates, color=COLOR["highway"], width=0.8)
-    bottom.set_ylim(0, highest * 1.1 or 1)
-    gate_axes(bottom, record, len(gates))
-    bottom.grid(axis="x", visible=False)
-    fig.suptitle(f"{titled(record)}: epoch {epoch}")
-    return imageio.imread(png(fig, dpi=100), extension=".png")[:, :, :3]
+    draw_gates(bottom, record, gates, [values for _, values in rows])
+    headline(fig, f"After epoch {epoch}", titled(record))
+    return as_image(fig)
 
 
 def draw_gif(run: Path, out: Path, save) -> None:
     if out.suffix != ".gif":
         raise InputError(f"--out {out} does not end in .gif")
     record = load_record(run)
-    n_frames = len(gates_by_epoch(record))
-    if n_frames == 0:
+    if not gates_by_epoch(record):
         raise InputError(f"{run} has no layer_T_history in its first highway run: nothing moves")
-    with drawing(run, "the frames are"):
-        frames = [draw_frame(record, k) for k in range(n_frames)]
+    with drawing(run, "the frames are"), house_style():
+        frames = frames_of(record)
+    n_frames = len(frames)
     duration = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]
     if n_frames == 1:
         duration = duration[0]  # imageio takes no list for a single frame

@@ -2,8 +2,9 @@
 highway_networks.py (or the published program) writes them, and results/*.json, what experiments
 and benchmarks measured.
 
-    python visualize_highway_networks.py                         everything whose JSON exists
-    python visualize_highway_networks.py --only depth_sweep      one picture
+    python visualize_highway_networks.py                           everything whose JSON exists
+    python visualize_highway_networks.py --only depth_sweep,seeds  these pictures
+    python visualize_highway_networks.py --format svg --scale 1.5  for slides: larger text
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from plumbing.commands import path_name, run_command, run_program
+from plumbing.commands import number, path_name, run_command, run_program
 from plumbing.files import ROOT, read_json
 from plumbing.records import load_record, load_results
 from report import registry
-from report.style import drawing, png
+from report.style import FORMATS, drawing, house_style, picture_bytes
 
 RUNS = {"run": "run.json", "run_sweep": "run_sweep.json", "run_seeds": "run_seeds.json"}
 FLAGS = {"run": "--run", "run_sweep": "--sweep", "run_seeds": "--seeds"}
@@ -36,8 +37,9 @@ def load_source(source: str, path: Path) -> dict:
     return load_record(path) if source in RUNS else load_results(path)
 
 
-def draw_picture(name: str, paths: dict, records: dict) -> bytes | None:
-    """The picture as a PNG; where something is missing, prints what and returns None."""
+def draw_picture(name: str, kind: str, paths: dict, records: dict) -> bytes | None:
+    """The picture as a file of this kind; where something is missing, prints what and returns
+    None."""
     sources, draw, needs = registry.PICTURES[name]
     absent = [str(paths[source]) for source in sources if source not in records]
     if absent:
@@ -47,12 +49,12 @@ def draw_picture(name: str, paths: dict, records: dict) -> bytes | None:
         print(f"left out {name}: {paths[sources[0]]} has no {needs}", flush=True)
         return None
     with drawing(" or ".join(str(paths[source]) for source in sources), f"{name} is"):
-        return png(draw(*(records[source] for source in sources)))
+        return picture_bytes(draw(*(records[source] for source in sources)), kind)
 
 
 def draw_pictures(args, save) -> int:
     """Draws what is wanted, then writes all of it; 1 when there is nothing to write."""
-    wanted = [args.only] if args.only else list(registry.PICTURES)
+    wanted = args.only or list(registry.PICTURES)
     places = {"published": ROOT / "data" / "published.json"}
     for name, file in RUNS.items():
         places[name] = Path(getattr(args, name) or ROOT / file)
@@ -65,14 +67,24 @@ def draw_pictures(args, save) -> int:
             must_exist = args.only or getattr(args, source, None)
             if source not in records and (must_exist or path.exists()):
                 records[source] = load_source(source, path)
-    pictures = {name: draw_picture(name, paths, records) for name in wanted}
-    files = {Path(args.out) / f"{name}.png": picture for name, picture in pictures.items() if picture}
+    with house_style(args.scale):
+        pictures = {name: draw_picture(name, args.format, paths, records) for name in wanted}
+    files = {Path(args.out) / f"{name}.{args.format}": picture for name, picture in pictures.items() if picture}
     if not files:
         return 1
     Path(args.out).mkdir(parents=True, exist_ok=True)
     save(files)
     print("".join(f"drew {path}\n" for path in files), end="", flush=True)
     return 0
+
+
+def picture_names(text: str) -> list[str]:
+    """An argparse type: names of pictures separated by commas."""
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in registry.PICTURES:
+            raise argparse.ArgumentTypeError(f"{name!r} is not one of {', '.join(registry.PICTURES)}")
+    return names
 
 
 def main(argv=None) -> int:
@@ -82,7 +94,10 @@ def main(argv=None) -> int:
     where = {"metavar": "DIR", "type": path_name}
     names = ", ".join(registry.PICTURES)
     parser.add_argument("--results", **where, default=ROOT / "results", help="instead of results/")
-    parser.add_argument("--only", choices=registry.PICTURES, metavar="NAME", help=f"one of {names}")
+    parser.add_argument("--only", type=picture_names, metavar="NAMES", help=f"one or more, with commas, of {names}")
+    parser.add_argument("--format", choices=FORMATS, default="png", help="of the files (%(default)s)")
+    larger = "text, lines and markers so many times as large (%(default)s)"
+    parser.add_argument("--scale", type=number(float, 0.5, 2), default=1.0, help=larger)
     parser.add_argument("--out", **where, default=ROOT / "viz", help="instead of viz/")
     return run_command(parser.prog, partial(draw_pictures, parser.parse_args(argv)))
 

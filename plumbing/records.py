@@ -111,6 +111,25 @@ def _check_run(run, where):
     if not run.get("diverged") and not _numbers([run.get("final_test_acc"), run.get("final_train_loss")]):
         raise InputError(f"{where} has no final numbers, and does not say that it diverged")
     _check_gates(run, where)
+    _check_layers(run.get("layer_history"), f"{where}.layer_history")
+
+
+def _check_layers(layers, where):
+    """Refuses a history of the layers whose columns do not fit each other; there may be none."""
+    if layers is None:
+        return
+    if not isinstance(layers, dict) or not _numbers(layers.get("step")) or not _numbers(layers.get("loss")):
+        raise InputError(f"{where} has no steps and losses that are lists of numbers")
+    columns = [layers.get("gradient")]
+    if "T" in layers:
+        columns.append(layers["T"])
+    for column in columns:
+        if not isinstance(column, list) or not all(map(_numbers, column)):
+            raise InputError(f"{where}: gradient and T are not lists of numbers, one list for each step")
+    if {len(column) for column in columns} | {len(layers["loss"])} != {len(layers["step"])}:
+        raise InputError(f"{where} has not as many rows in every column")
+    if len({len(row) for column in columns for row in column}) > 1:
+        raise InputError(f"{where} has not as many layers in every row")
 
 
 def _check_gates(run, where):

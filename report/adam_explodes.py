@@ -3,17 +3,15 @@
 import math
 from statistics import mean
 
-import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
 from plumbing.records import select
 from plumbing.statistics import spaced
 from report.registry import picture, table
-from report.style import note, of_trials
+from report.style import GREY, LINES, OTHERS, blank, headline, note, of_trials
 from report.tables import markdown_table
 
-COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
-LINES = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)))
+CHANGES_IN_A_ROW = 3
 OF_BURST = {
     "stretch": "stretch to the end",
     "state": "norm of the state",
@@ -32,14 +30,21 @@ def adam_explodes(record):
     """Above, the largest losses with each change; below, what leaves its range before an explosion."""
     definitions = select(record["summary"], row="definitions")
     groups = by_change(record)
-    fig = plt.figure(figsize=(10, 8))
-    above, below = fig.subfigures(2, 1)
-    axes = above.subplots(1, len(groups), sharex=True, sharey=True)
-    for ax, (change, trials) in zip(axes, groups.items(), strict=True):
+    n_rows = math.ceil(len(groups) / CHANGES_IN_A_ROW)
+    fig = blank(2 * n_rows + 4.4)
+    above, below = fig.subfigures(2, 1, height_ratios=(2 * n_rows + 0.5, 3.6))
+    axes = above.subplots(n_rows, CHANGES_IN_A_ROW, sharex=True, sharey=True, squeeze=False)
+    for ax in axes.flat:
+        ax.set_axis_off()
+    for ax, (change, trials) in zip(axes.flat, groups.items(), strict=False):
+        ax.set_axis_on()
         draw_peaks(ax, trials, definitions["guessing"])
-        ax.set_title(change, fontsize=11)
-    axes[0].set_ylabel("largest batch loss of\neach tenth of an epoch")
-    above.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5, fontsize=10.5)
+        ax.set_title(change)
+    for ax in axes[-1]:
+        ax.set_xlabel("epoch")
+    above.supylabel("largest batch loss of each tenth of an epoch", fontsize="small")
+    above.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
+    headline(fig, finding(groups))
 
     left, right = below.subplots(1, 2)
     exploded = [trial for trial in record["trials"] if trial["explosion"] and trial["burst"]]
@@ -47,49 +52,59 @@ def adam_explodes(record):
         draw_explosion(left, exploded[0], definitions["out_of_range"])
         draw_burst(right, exploded[0])
     else:
-        note(left, "no net exploded", (0.5, 0.5), (0, 0), "0.35", xycoords="axes fraction")
+        note(left, "no net exploded", (0.5, 0.5), (0, 0), GREY, xycoords="axes fraction")
     return fig
+
+
+def finding(groups: dict[str, list[dict]]) -> str:
+    """How many seeds explode with each change."""
+    texts = []
+    for change, trials in groups.items():
+        exploded = sum(trial["explosion"] is not None for trial in trials)
+        texts.append(f"{exploded} ({change})")
+    seeds = max(map(len, groups.values()))
+    return f"Of {seeds} seeds explode: {', '.join(texts)}"
 
 
 def draw_peaks(ax, trials: list[dict], guessing: float) -> None:
     """The largest losses of batches of a few seeds."""
-    for trial, color, line in zip(trials, COLORS, LINES, strict=False):
+    for trial, color, line in zip(trials, OTHERS, LINES, strict=False):
         peaks = [math.inf if peak is None else peak for peak in trial["peaks"]]
         epochs = [trial["epochs"] * (k + 1) / len(peaks) for k in range(len(peaks))]
-        ax.plot(epochs, peaks, line, color=color, lw=1.4, label=f"seed {trial['seed']}")
-    ax.axhline(guessing, color="0.35", lw=1.2, ls=":", label="log 10, that of guessing")
-    ax.set(yscale="log", xlabel="epoch")
+        ax.plot(epochs, peaks, ls=line, color=color, lw=1.4, label=f"seed {trial['seed']}")
+    ax.axhline(guessing, color=GREY, lw=1.2, ls=":", label="log 10, that of guessing")
+    ax.set(yscale="log")
     ax.xaxis.set_major_locator(MaxNLocator(3, integer=True))
 
 
 def draw_explosion(ax, trial: dict, out_of_range: float) -> None:
     """How far statistics leave their range, in the layer where it is farthest."""
     explosion = trial["explosion"]
-    for (name, ratios), color, line in zip(explosion["largest"].items(), COLORS, LINES, strict=True):
+    for (name, ratios), color, line in zip(explosion["largest"].items(), OTHERS, LINES, strict=True):
         steps = range(-trial["last"], len(ratios) - trial["last"])
         ratios = [math.nan if ratio is None else ratio for ratio in ratios]
         ax.plot(steps, ratios, color=color, ls=line, lw=1.8, label=name)
-    ax.axhline(out_of_range, color="0.35", lw=1.2, ls=":", label="above it: out of range")
+    ax.axhline(out_of_range, color=GREY, lw=1.2, ls=":", label="above it: out of range")
     ax.set(yscale="log", ylabel="times its largest in calm steps")
     ax.set_xlabel("step, counted from the explosion")
     when = f"{trial['change']}, seed {trial['seed']}, epoch {explosion['epoch']}"
-    ax.set_title(f"{when}: the layer furthest out of its range", fontsize=11)
-    ax.legend(fontsize=10.5)
+    ax.set_title(f"{when}:\nthe layer furthest out of its range")
+    ax.legend()
 
 
 def draw_burst(ax, trial: dict) -> None:
     """What is unlike in the image that bursts."""
     burst = trial["burst"]
-    for (name, text), color in zip(OF_BURST.items(), COLORS, strict=False):
+    for (name, text), color in zip(OF_BURST.items(), OTHERS, strict=False):
         for image, line, label in (("worst", "-", text), ("median", "--", None)):
             values = burst[image][name]
             ax.plot(range(2, len(values) + 2), values, line, color=color, lw=1.8, label=label)
-    ax.plot([], [], "--", color="0.35", lw=1.8, label="dashed: the median image")
+    ax.plot([], [], "--", color=GREY, lw=1.8, label="dashed: the median image")
     ax.set(yscale="log", xlabel="layer")
-    ax.set_ylim(top=300 * ax.get_ylim()[1])  # room for the legend
+    ax.set_ylim(top=1e5 * ax.get_ylim()[1])  # room for the legend
     when = f"{trial['change']}, seed {trial['seed']}, epoch {burst['epoch']}"
-    ax.set_title(f"{when}: the image stretched most", fontsize=11)
-    ax.legend(fontsize=10.5)
+    ax.set_title(f"{when}:\nthe image stretched most")
+    ax.legend()
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

@@ -2,19 +2,17 @@
 
 import re
 
-import matplotlib.pyplot as plt
-
 from plumbing.records import PAIR
 from report.registry import picture, table
-from report.style import COLOR, note
+from report.style import COLOR, GREY, OTHERS, headline, note, panels
 from report.tables import markdown_table
 
 
 @picture("benchmark_step", "benchmark_scaling")
 def benchmark(steps, scaling):
     """Who is faster: milliseconds a training step; and how the cost grows against JAX's."""
-    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1.2, 1))
-    left, right = axes
+    fig, axes = panels(2, 1, 6.6, height_ratios=(1.6, 1))
+    above, below = axes
     times = {
         block: {name: row["median_ms"] for name, row in steps["trials"][f"step, {block}"].items()} for block in COLOR
     }
@@ -22,25 +20,27 @@ def benchmark(steps, scaling):
     for block, offset in (("highway", 0.2), ("plain", -0.2)):
         places = [i + offset for i in range(len(names))]
         lengths = [times[block][name] for name in names]
-        left.barh(places, lengths, 0.38, color=COLOR[block])
-        left.plot([], [], color=COLOR[block], lw=8, label=block)
+        above.barh(places, lengths, 0.38, color=COLOR[block])
+        above.plot([], [], color=COLOR[block], lw=8, label=block)
         for place, length in zip(places, lengths, strict=True):
-            note(left, f"{length:.2f}", (length, place), (3, -4), COLOR[block], ha="left")
-    left.set(yticks=range(len(names)), yticklabels=names, xlim=(0, 1.15 * max(times["highway"].values())))
-    left.set(xlabel="ms a training step, one core")
-    left.grid(axis="y", visible=False)
-    left.legend(loc="upper right")
-    left.set_title("depth {depth}, width {width}, batch {batch}".format_map(steps["settings"]), fontsize=11)
-    styles = {"depth": ("#0072B2", "o-"), "width": ("#D55E00", "s--"), "batch": ("#009E73", "^:")}
-    for axis, (color, style) in styles.items():
+            note(above, f"{length:.2f}", (length, place), (3, -4), COLOR[block], ha="left")
+    above.set(yticks=range(len(names)), yticklabels=names, xlim=(0, 1.15 * max(times["highway"].values())))
+    above.set(xlabel="ms a training step, one core")
+    above.grid(axis="y", visible=False)
+    above.legend(loc="upper right")
+    for axis, style, color in zip(("depth", "width", "batch"), ("o-", "s--", "^:"), OTHERS, strict=False):
         rows = [row for row in scaling["trials"] if row["axis"] == axis]
         ratios = [row["ours_over_jax"] for row in rows]
-        right.plot([row[axis] for row in rows], ratios, style, color=color, lw=2, label=axis)
-    right.axhline(1, color="0.35", lw=1.2)
-    right.set(xscale="log", xlabel="depth, width or batch", ylim=(0, None))
-    right.set(ylabel="time of a step, this project / JAX")
-    right.legend()
-    right.set_title("below 1 NumPy is faster", fontsize=11)
+        below.plot([row[axis] for row in rows], ratios, style, color=color, lw=2, label=axis)
+    below.axhline(1, color=GREY, lw=1.2)
+    below.set(xscale="log", xlabel="depth, width or batch", ylim=(0, None))
+    below.set(ylabel="this project / JAX")
+    below.legend()
+    below.set_title("below 1 NumPy is faster")
+    over_jax = {block: of_block["this project"] / of_block["JAX jit + scan"] for block, of_block in times.items()}
+    texts = [f"{ratio:.2f} ({block})" for block, ratio in over_jax.items()]
+    finding = f"A training step takes {' and '.join(texts)} of JAX's time"
+    headline(fig, finding, "depth {depth}, width {width}, batch {batch}".format_map(steps["settings"]))
     return fig
 
 

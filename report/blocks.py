@@ -3,29 +3,28 @@
 import math
 from statistics import median
 
-import matplotlib.pyplot as plt
-
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import KIND_MARKER, KINDS, of_trials
+from report.style import GREY, KIND_MARKER, KINDS, headline, of_trials, panels
 from report.tables import markdown_table
 
 
 @picture("blocks")
 def blocks(record):
     """What a gate buys: loss and test error against depth of four kinds of block."""
-    fig, axes = plt.subplots(1, 2, figsize=(10, 5.4))
+    fig, axes = panels(1, 2, 5)
     loss, error = axes
     depths = record["settings"]["layers"]
     matched_width = matched_width_of(record)
     for ax, measure in ((loss, loss_of), (error, error_of)):
         for block in KINDS:
             row = select(record["summary"], row="block", block=block)
-            label = f"{block}, {row['parameters_per_layer']} parameters a layer"
+            label = f"{block}, {row['parameters_per_layer']} a layer"
             draw_net(ax, record, measure, block, row["width"], "-", label)
             if row["width"] != matched_width:
                 draw_net(ax, record, measure, block, matched_width, ":", None)
         ax.set(xscale="log", yscale="log", xticks=depths, xticklabels=depths)
+        ax.set_xlabel(f"layers ({record['settings']['epochs']} epochs)")
         ax.minorticks_off()
     loss.set(ylabel="training loss")
     ticks = (0.02, 0.05, 0.1, 0.2, 0.5, 1)
@@ -37,11 +36,22 @@ def blocks(record):
         "a seed that diverged": {"marker": "x", "ls": "", "ms": 8},
     }
     for text, style in keys.items():
-        loss.plot([], [], color="0.35", lw=2, label=text, **style)
+        loss.plot([], [], color=GREY, lw=2, label=text, **style)
     handles_and_labels = loss.get_legend_handles_labels()
-    fig.legend(*handles_and_labels, loc="outside upper center", ncols=2, fontsize=10.5)
-    fig.supxlabel(f"layers ({record['settings']['epochs']} epochs)", fontsize=12)
+    fig.legend(*handles_and_labels, loc="outside lower center", ncols=2, title="parameters")
+    headline(fig, finding_of_loss(record))
     return fig
+
+
+def finding_of_loss(record: dict) -> str:
+    """The median loss of every kind in the deepest nets of as many parameters."""
+    deepest = record["settings"]["layers"][-1]
+    texts = []
+    for block in KINDS:
+        width = select(record["summary"], row="block", block=block)["width"]
+        middle = median_of(of_trials(record, "final", block=block, layers=deepest, width=width), loss_of)
+        texts.append(f"{block} {middle:.2g}" if middle < math.inf else f"{block} diverged")
+    return f"Training loss at {deepest} layers: {', '.join(texts)}"
 
 
 def matched_width_of(record: dict) -> int:
@@ -57,6 +67,10 @@ def error_of(trial: dict) -> float:
     return math.inf if trial["diverged"] else 1 - trial["test_accuracy"]
 
 
+def median_of(trials: list[dict], measure) -> float:
+    return sorted(map(measure, trials))[len(trials) // 2]
+
+
 def draw_net(ax, record, measure, block: str, width: int, line: str, label: str | None) -> None:
     """The median over seeds against depth, each seed as a dot, one that diverged as a cross at the top."""
     color = KINDS[block]
@@ -69,7 +83,7 @@ def draw_net(ax, record, measure, block: str, width: int, line: str, label: str 
         ax.plot([layers] * len(there), there, ".", ms=5, alpha=0.5, color=color)
         at_the_top = ax.get_xaxis_transform()
         ax.plot([layers] * lost, [0.98] * lost, "x", ms=8, color=color, transform=at_the_top)
-        middle = values[len(values) // 2]
+        middle = median_of(trials, measure)
         if middle < math.inf:
             medians.append((layers, middle))
     style = {"color": color, "marker": KIND_MARKER[block], "ms": 6, "lw": 2}
@@ -81,8 +95,7 @@ def gradient_flow(record):
     """How the gradient comes back through the layers of each kind of block, before and after training."""
     depths = record["settings"]["layers"]
     drawn_depths = [layers for layers in depths if layers in (20, 100, 200)] or depths
-    size = {"figsize": (10, 9), "sharex": "col", "sharey": "row", "squeeze": False}
-    fig, axes = plt.subplots(3, len(drawn_depths), **size)
+    fig, axes = panels(3, len(drawn_depths), 7, sharex="col", sharey="row", squeeze=False)
     for column, layers in zip(axes.T, drawn_depths, strict=True):
         draw_depth(column, record, layers)
     texts = ("|dL/dx| at the start", "|dL/dx| after training", "mean T after training")
@@ -92,17 +105,32 @@ def gradient_flow(record):
     for ax in axes[0]:
         for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
             handles[text] = handle
-    place = {"loc": "outside upper center", "ncols": 4}
-    fig.legend(handles.values(), handles.keys(), title="one seed of each", **place)
+    fig.legend(handles.values(), handles.keys(), title="one seed of each", loc="outside lower center", ncols=4)
+    headline(fig, finding_of_gradients(record, drawn_depths[-1]))
     return fig
+
+
+def finding_of_gradients(record: dict, layers: int) -> str:
+    """How much smaller the gradient is at the first layer than at the last, before training."""
+    texts = []
+    for block in KINDS:
+        trained = with_gradients(record, block, layers)
+        if trained:
+            gradient = trained[0]["at_start"]["gradient"]
+            texts.append(f"{block} {gradient[0] / gradient[-1]:.2g}")
+    return f"Gradient at layer 1 over layer {layers} before training: {', '.join(texts)}"
+
+
+def with_gradients(record: dict, block: str, layers: int) -> list[dict]:
+    """The trials of a kind that did not diverge."""
+    return [trial for trial in of_trials(record, "final", block=block, layers=layers) if "trained" in trial]
 
 
 def draw_depth(column, record, layers: int) -> None:
     """A column of the picture: the first seed of each kind that did not diverge."""
     at_start, after_training, gates = column
     for block, color in KINDS.items():
-        trials = of_trials(record, "final", block=block, layers=layers)
-        trained = [trial for trial in trials if "trained" in trial]
+        trained = with_gradients(record, block, layers)
         if not trained:
             continue
         trial = trained[0]
@@ -112,7 +140,7 @@ def draw_depth(column, record, layers: int) -> None:
         if "mean_T" in trial:
             mean_T = trial["mean_T"]
             gates.plot(range(2, len(mean_T) + 2), mean_T, color=color, lw=1.8)
-    at_start.set_title(f"{layers} layers", fontsize=11)
+    at_start.set_title(f"{layers} layers")
     gates.set_xlabel("layer")
 
 

@@ -1,12 +1,11 @@
 """The paper's Tables 2 and 3, the nets for CIFAR: results/cifar.json."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from plumbing.records import select
 from plumbing.statistics import spaced
 from report.convolutional import (
-    LEGEND_BELOW,
+    SMALL_IMAGE,
     accuracy_cell,
     error_curve,
     figure_of_gates,
@@ -18,25 +17,21 @@ from report.convolutional import (
     title_of_errors,
 )
 from report.registry import picture, table
-from report.style import of_trials
+from report.style import COLOR, GREY, NORMALISED, OTHERS, WIDTH, blank, headline, of_trials, panels
 from report.tables import markdown_table
 
 CLASSES = (  # of CIFAR-10
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
 )  # fmt: skip
-COLORS = {
-    "highway-a": "#0072B2",
-    "highway-b": "#E69F00",
-    "highway-c": "#009E73",
-    "nineteen-layers": "#CC79A7",
-    "eight-layers": "#56B4E9",
-}
-STOPPED = {"color": "0.3", "lw": 1.2, "zorder": 2.5}  # the look of runs that were stopped
+COLORS = COLOR | {"highway-bn": NORMALISED}
+STOPPED = {"color": GREY, "lw": 1.2, "zorder": 2.5}  # the look of runs that were stopped
+PANELS_IN_A_ROW = 2
+ORDER = ("highway-a", "highway-b", "highway-c", "nineteen-layers", "eight-layers")
 NAMES = {"nineteen-layers": "19 layers", "eight-layers": "eight layers with highway-bn"}
-EPOCHS = (1, 2, 5, 10, 20, 50, 100, 200, 400)
-ERRORS = (6, 7, 8, 10, 15, 20, 30, 40, 60, 90)  # percent
+EPOCHS = (1, 2, 5, 10, 20, 50, 100, 400)
+ERRORS = (6, 8, 10, 15, 20, 30, 40, 60, 90)  # percent
 FILTERS_IN_A_ROW = 16
-WRONG_IN_A_ROW = 10
+WRONG_IN_A_ROW = 6
 
 
 def name_of(run: dict) -> str:
@@ -50,62 +45,72 @@ def name_of(run: dict) -> str:
 
 @picture("cifar", "published")
 def cifar_curves(record, published):
-    """Tables 2 and 3: test error, epoch by epoch, beside the points of the authors' logs of 19 layers."""
+    """Tables 2 and 3: test error, epoch by epoch, a panel for each net; beside 19 layers the authors' log."""
     runs = [run for run in record["trials"]["final"] if not run["diverged"]]
-    sets = sorted({run["data"] for run in runs})
-    fig, axes = plt.subplots(1, len(sets), figsize=(10, 6.5), squeeze=False)
-    for ax, data in zip(axes[0], sets, strict=True):
-        draw_log(ax, published["authors_log_cifar"][data])
-        draw_whole_runs(ax, [run for run in runs if run["data"] == data])
-        for run in record["trials"].get("partial", []):
-            if run["data"] == data:
-                draw_stopped_run(ax, run)
-        ax.set(title=data.upper(), xlabel="epoch", xscale="log", xlim=(0.9, 450))
-        ax.set(ylabel="test error, %", yscale="log", ylim=(6, 100))
-        ax.set_xticks(EPOCHS, EPOCHS)
-        ax.set_yticks(ERRORS, ERRORS)
-        ax.minorticks_off()
-        ax.legend(**LEGEND_BELOW)
+    stopped = record["trials"].get("partial", [])
+    nets = sorted({(run["data"], run["net"]) for run in runs}, key=lambda net: (net[0], ORDER.index(net[1])))
+    n_rows = rows_needed(nets, PANELS_IN_A_ROW)
+    fig, axes = panels(n_rows, PANELS_IN_A_ROW, 3 * n_rows + 0.5, sharex=True, sharey=True, squeeze=False)
+    for ax in axes.flat[len(nets) :]:
+        ax.set_axis_off()
+    for ax, (data, net) in zip(axes.flat, nets, strict=False):
+        log = published["authors_log_cifar"][data] if net == "nineteen-layers" else None
+        draw_net(ax, of_net(runs, data, net), of_net(stopped, data, net), log)
+        ax.set_title(f"{data.upper()}: {title_of_net(net)}")
+    axes[0, 0].set(xscale="log", xlim=(0.9, 450), yscale="log", ylim=(4, 100))
+    axes[0, 0].set_xticks(EPOCHS, EPOCHS)
+    axes[0, 0].set_yticks(ERRORS, ERRORS)
+    axes[0, 0].minorticks_off()
+    fig.supxlabel("epoch", fontsize="small")
+    fig.supylabel("test error, %", fontsize="small")
+    best = max((run for run in runs if run["data"] == nets[0][0]), key=lambda run: run["final_test_acc"])
+    reached = f"{100 * best['final_test_acc']:.2f} % in {best['epochs']} epochs"
+    headline(fig, f"Best on {best['data'].upper()}: {name_of(best)}, {reached}", "numbers: test accuracy, %")
     return fig
 
 
-def draw_log(ax, log: dict) -> None:
-    epochs, accuracies, _ = zip(*log["points"], strict=True)
-    text = f"the authors' log of 19 layers, which ends at {100 * log['test_accuracy']:.2f}"
-    log_curve(ax, epochs, accuracies, text, clip_on=False)
+def of_net(runs: list[dict], data: str, net: str) -> list[dict]:
+    return [run for run in runs if run["data"] == data and run["net"] == net]
 
 
-def draw_whole_runs(ax, runs: list[dict]) -> None:
-    """A line for every run on one data set; a label for every kind."""
+def title_of_net(net: str) -> str:
+    return NAMES[net].partition(" with")[0] if net in NAMES else f"net {net.removeprefix('highway-').upper()}"
+
+
+def draw_net(ax, runs: list[dict], stopped: list[dict], log: dict | None) -> None:
+    """All runs of one net on one data set; a label for every kind."""
     labelled = set()
     for run in runs:
-        name = name_of(run)
-        if run["block"] == "plain":
-            style = "--"
-        elif run["protocol"] == "paper":
-            style = ":"
-        else:
-            style = "-"
-        same = [other for other in runs if name_of(other) == name]
-        label = None if name in labelled else label_of(same)
-        error_curve(ax, run, ls=style, color=COLORS[run["net"]], lw=1.5, label=label)
-        labelled.add(name)
+        kind = (run["block"], run["protocol"])
+        same = [other for other in runs if (other["block"], other["protocol"]) == kind]
+        line = ":" if run["protocol"] == "paper" else "-"
+        label = None if kind in labelled else label_of(same)
+        error_curve(ax, run, ls=line, color=COLORS[run["block"]], lw=1.5, label=label)
+        labelled.add(kind)
+    for run in stopped:
+        draw_stopped_run(ax, run)
+    if log:
+        epochs, accuracies, _ = zip(*log["points"], strict=True)
+        log_curve(ax, epochs, accuracies, f"authors' log: {100 * log['test_accuracy']:.2f}", clip_on=False)
+    ax.legend(loc="lower left", handlelength=1, borderpad=0)
 
 
 def label_of(runs: list[dict]) -> str:
     accuracy = 100 * np.mean([run["final_test_acc"] for run in runs])
-    seeds = f", mean of {len(runs)} seeds" if len(runs) > 1 else ""
-    return f"{name_of(runs[0])}: {accuracy:.2f} after {runs[0]['epochs']} epochs{seeds}"
+    block = runs[0]["block"]
+    how = ", as the authors" if runs[0]["protocol"] == "paper" else ""
+    seeds = f", {len(runs)} seeds" if len(runs) > 1 else ""
+    return f"{block}{how}: {accuracy:.2f}, {runs[0]['epochs']} epochs{seeds}"
 
 
 def draw_stopped_run(ax, run: dict) -> None:
     """A run by the authors' settings that was stopped, or a branch of it, from where it begins."""
     if "parent" in run:
         epoch = run["parent"]["epoch"]
-        text = f"... and its rate times {run['lr'] / run['parent']['lr']:.2g} after epoch {epoch}"
+        text = f"... rate times {run['lr'] / run['parent']['lr']:.2g} after {epoch}"
         error_curve(ax, run, epoch, ls="--", label=text, **STOPPED)
     else:
-        text = f"{name_of(run)}, stopped after {run['stopped_after']} of {run['epochs']} epochs"
+        text = f"as the authors, stopped after {run['stopped_after']}"
         error_curve(ax, run, label=text, **STOPPED)
 
 
@@ -113,14 +118,15 @@ def draw_stopped_run(ax, run: dict) -> None:
 def cifar_filters(record):
     """The first layer's filters in colour: grey is a weight of 0, a bright colour adds, a dark one takes away."""
     nets = looked_into(record)
-    heights = [0.75 * rows_needed(net["filters"], FILTERS_IN_A_ROW) + 0.4 for net in nets]
-    fig = plt.figure(figsize=(10, sum(heights)))
+    heights = [(SMALL_IMAGE + 0.08) * rows_needed(net["filters"], FILTERS_IN_A_ROW) + 0.35 for net in nets]
+    fig = blank(sum(heights) + 0.6)
     parts = np.ravel(fig.subfigures(len(nets), 1, height_ratios=heights))
     for part, net in zip(parts, nets, strict=True):
-        what = "the 3 x 3 filters of the first layer, seed 0, each over its largest weight"
-        part.suptitle(f"{name_of(net)}: {what}", fontsize=11)
+        part.suptitle(f"{name_of(net)}, seed 0", fontsize="small")
         for ax, weights in in_grid(part, net["filters"], FILTERS_IN_A_ROW):
             ax.imshow(0.5 + 0.5 * np.array(weights) / np.abs(weights).max(), origin="upper")
+    of = "each over its largest weight; grey is a weight of 0"
+    headline(fig, "The 3 x 3 filters of the first layer see colours", of)
     return fig
 
 
@@ -128,16 +134,20 @@ def cifar_filters(record):
 def cifar_gates(record):
     """Where the gates of the trained nets stand open: layer by layer, and position by position."""
     nets = looked_into(record)
-    fig, ax, parts = figure_of_gates(nets, 1.4)
-    for run in of_trials(record, "final", block="highway", data="cifar-10", seed=0, diverged=False):
+    fig, ax, parts = figure_of_gates(nets, 1.7)
+    runs = of_trials(record, "final", block="highway", data="cifar-10", seed=0, diverged=False)
+    ends = []
+    for run, color in zip(runs, OTHERS, strict=False):
         T = run["final_T_per_layer"]
         text = f"{name_of(run)}, b_T = {run['gate_bias']:.0f} at the start"
-        ax.plot(range(1, len(T) + 1), T, "o-", color=COLORS[run["net"]], lw=1.3, ms=4, label=text)
+        ax.plot(range(1, len(T) + 1), T, "o-", color=color, lw=1.3, ms=4, label=text)
+        ends.append(f"{T.index(max(T)) + 1} of {len(T)} ({name_of(run)})")
     ax.set(xlabel="highway layer", ylabel="mean T", ylim=(0, None))
-    ax.legend(fontsize=10)
+    ax.legend()
+    headline(fig, f"The gates stand open furthest, on the mean, in layer {', '.join(ends)}")
     for part, net in zip(parts, nets, strict=True):
         what = "mean T at each position of each highway layer"
-        part.suptitle(f"{name_of(net)}, seed 0: {what}", fontsize=11)
+        part.suptitle(f"{name_of(net)}, seed 0: {what}", fontsize="small")
         maps = net["final_T_per_position"]
         titles = [str(layer) for layer in range(1, len(maps) + 1)]
         gate_maps(part, maps, titles, maps)
@@ -148,15 +158,15 @@ def cifar_gates(record):
 def cifar_wrong(record):
     """The first test images of CIFAR-10 that a net gets wrong."""
     net = looked_into(record)[0]
-    fig = plt.figure(figsize=(10, 1.35 * rows_needed(net["wrong"], WRONG_IN_A_ROW) + 0.6))
+    fig = blank((WIDTH / WRONG_IN_A_ROW + 0.4) * rows_needed(net["wrong"], WRONG_IN_A_ROW) + 0.6)
     for ax, image in in_grid(fig, net["wrong"], WRONG_IN_A_ROW):
         pixels = np.frombuffer(bytes.fromhex(image["pixels"]), np.uint8).reshape(3, 32, 32)
         ax.imshow(pixels.transpose(1, 2, 0), origin="upper")
         label = CLASSES[image["label"]]
         answer = CLASSES[image["answer"]]
-        ax.set_title(f"{label},\nnot {answer}", fontsize=8, pad=2)
+        ax.set_title(f"{label},\nnot {answer}", pad=2)
     n_wrong = round((1 - net["final_test_acc"]) * net["n_test"])
-    fig.suptitle(title_of_errors(name_of(net), f"the first of {n_wrong}", net), fontsize=12)
+    headline(fig, title_of_errors(name_of(net), f"the first of {n_wrong}", net))
     return fig
 
 

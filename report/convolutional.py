@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from plumbing.statistics import spaced
+from report.style import OPEN, WIDTH, blank
 from report.tables import percent
 
-# of pictures of error curves
-LEGEND_BELOW = {
-    "loc": "upper left",
-    "bbox_to_anchor": (0, -0.12),
-    "title": "test accuracy, %, of the last epoch",
-    "title_fontsize": 9,
-    "fontsize": 9,
-}
+SMALL_IMAGE = WIDTH / 16  # inches; of so many in a row
 
 
 def looked_into(record: dict) -> list[dict]:
@@ -36,7 +29,7 @@ def error_curve(ax, run: dict, first_epoch: int = 1, **look) -> None:
 def log_curve(ax, epochs: list, accuracies: list, label: str, **look) -> None:
     """Points of a log that the authors released, as test errors in percent."""
     errors = [100 * (1 - accuracy) for accuracy in accuracies]
-    ax.plot(epochs, errors, "k*", ms=9, zorder=3, label=label, **look)
+    ax.plot(epochs, errors, "k*", ms=7, zorder=3, label=label, **look)
 
 
 def rows_needed(things: list, columns: int) -> int:
@@ -54,7 +47,7 @@ def in_grid(figure, things: list, columns: int):
 
 def figure_of_gates(nets: list[dict], height: float):
     """(figure, axes on top, a subfigure of this height for each net)."""
-    fig = plt.figure(figsize=(10, 3.2 + height * len(nets)))
+    fig = blank(3.2 + height * len(nets))
     top, *parts = fig.subfigures(len(nets) + 1, 1, height_ratios=[3.2] + [height] * len(nets))
     return fig, top.subplots(), parts
 
@@ -64,8 +57,8 @@ def gate_maps(figure, maps: list, titles: list[str], all_maps: list) -> None:
     values = np.concatenate([np.ravel(T) for T in all_maps])
     axes = figure.subplots(1, len(maps), squeeze=False)[0]
     for ax, T, title in zip(axes, maps, titles, strict=True):
-        image = ax.imshow(T, cmap="viridis", vmin=values.min(), vmax=values.max(), origin="upper")
-        ax.set_title(title, fontsize=9)
+        image = ax.imshow(T, cmap=OPEN, vmin=values.min(), vmax=values.max(), origin="upper")
+        ax.set_title(title)
         ax.set_axis_off()
     figure.colorbar(image, ax=axes, pad=0.01)
 

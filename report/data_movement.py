@@ -1,27 +1,38 @@
 """What it costs to move the data of a step: results/data_movement.json."""
 
-import matplotlib.pyplot as plt
-
 from report.registry import picture
-from report.style import KIND_MARKER, KINDS, note, of_trials
+from report.style import KIND_MARKER, KINDS, OTHERS, blank, headline, note, of_trials
 
 POLICIES = {  # their colours, markers and texts
-    "known": ("#0072B2", "o", "blocks, if known beforehand"),
-    "computed": ("#009E73", "^", "blocks, T computed"),
-    "unit": ("#D55E00", "s", "units, T computed"),
+    "known": (OTHERS[0], "o", "blocks, if known beforehand"),
+    "computed": (OTHERS[1], "^", "blocks, T computed"),
+    "unit": (OTHERS[2], "s", "units, T computed"),
 }
 
 
 @picture("data_movement")
 def data_movement(record):
     """What it costs to move the data of a training step, by its size; what is read; what skipping shut blocks saves."""
-    fig = plt.figure(figsize=(10, 8.2))
-    top, below = fig.subfigures(2, 1)
+    fig = blank(8.4)
+    top, below = fig.subfigures(2, 1, height_ratios=(1, 1.9))
     draw_sizes(top, record)
-    left, right = below.subplots(1, 2, width_ratios=(1, 1.35))
-    draw_shares(left, record["summary"])
-    draw_policies(right, of_trials(record, "trained", data="MNIST"))
+    shares, policies = below.subplots(2, 1, height_ratios=(1, 1.2))
+    draw_shares(shares, record["summary"])
+    draw_policies(policies, of_trials(record, "trained", data="MNIST"))
+    of = "ByteDMD: to read a byte at depth d of a stack costs ⌈√d⌉; equal parameters"
+    headline(fig, finding(record), of)
     return fig
+
+
+def finding(record: dict) -> str:
+    """The cost of a training step of highway blocks over that of the other two, at the base sizes."""
+    costs = {}
+    for block in ("highway", "plain", "residual"):
+        [step] = [step for step in of_sweep(record, block, "depth") if step["size"] == record["settings"]["base"]]
+        costs[block] = step["cost"] / step["n_parameters"]
+    over_plain = costs["highway"] / costs["plain"]
+    over_residual = costs["highway"] / costs["residual"]
+    return f"Moving highway's data costs {over_plain:.2f} times plain's, {over_residual:.2f} times residual's"
 
 
 def draw_sizes(fig, record: dict) -> None:
@@ -34,13 +45,11 @@ def draw_sizes(fig, record: dict) -> None:
             sizes = [step["size"][name] for step in steps]
             ax.plot(sizes, costs, marker=KIND_MARKER[block], color=KINDS[block], lw=1.8, ms=5, label=block)
         others = ", ".join(f"{other} {value}" for other, value in base.items() if other != name)
-        ax.set_title(others, fontsize=11)
+        ax.set_title(others)
         ax.set(xscale="log", xlabel=name, xticks=sizes, xticklabels=sizes)
         ax.minorticks_off()
     axes[0].set(ylabel="cost of a training step,\nby parameter and example", ylim=(0, None))
-    axes[0].legend(loc="lower right")
-    text = "ByteDMD: to read a byte at depth d of a stack costs ⌈√d⌉; the three have as many parameters"
-    fig.suptitle(text, fontsize=12)
+    axes[1].legend(loc="upper left")
 
 
 def of_sweep(record: dict, block: str, name: str) -> list[dict]:
@@ -62,7 +71,7 @@ def draw_shares(ax, rows: list[dict]) -> None:
     names = [row["read"] for row in reads]
     ax.set(yticks=range(len(names)), yticklabels=names, xlim=(0, 1.2 * max(shares)))
     ax.set_xlabel("share of a training step's cost")
-    ax.set_title("what a highway net reads", fontsize=11)
+    ax.set_title("what a highway net reads")
     ax.grid(axis="y", visible=False)
 
 
@@ -76,5 +85,5 @@ def draw_policies(ax, nets: list[dict]) -> None:
             ax.plot(saved, accuracies, color=color, marker=marker, lw=1.2, ms=4, label=label)
     ax.set(xlabel="share of an inference's cost that is saved", ylabel="test accuracy")
     thresholds = ", ".join(f"{threshold:g}" for threshold in nets[0]["thresholds"])
-    ax.set_title(f"skipping what has T below {thresholds}", fontsize=11)
-    ax.legend(fontsize=10, loc="lower right")
+    ax.set_title(f"skipping what has T below {thresholds}")
+    ax.legend(loc="lower right")

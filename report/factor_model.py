@@ -1,12 +1,10 @@
 """Gates on turbulent days: results/factor_model.json."""
 
-import matplotlib.pyplot as plt
-
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, mean_sd, of_trials
+from report.style import COLOR, headline, mean_sd, of_trials, panels
 
-WORLDS = {"both": "volatile and non-linear", "volatile": "volatile only", "non-linear": "non-linear only"}
+WORLDS = {"both": "volatile and\nnon-linear", "volatile": "volatile only", "non-linear": "non-linear only"}
 
 
 @picture("factor_model")
@@ -22,20 +20,26 @@ def factor_model(record):
         "auc_plain_error": "error of a plain net",
     }
     worlds = list(dict.fromkeys(trial["world"] for trial in record["trials"]))
-    fig, axes = plt.subplots(1, len(worlds), figsize=(10, 4.2), sharey=True)
+    means_of_gate = {}
+    fig, axes = panels(1, len(worlds), 3.6, sharey=True)
     for ax, world in zip(axes, worlds, strict=True):
         trials = of_trials(record, None, world=world)
         for place, name in enumerate(scores):
             values = [trial[name] for trial in trials]
             mean, _ = mean_sd(values)
-            color = COLOR["highway"] if name == "auc_gate" else "0.55"
+            color = "0.55"
+            if name == "auc_gate":
+                color = COLOR["highway"]
+                means_of_gate[world] = mean
             ax.barh([-place], [mean - 0.5], left=0.5, color=color, alpha=0.6)
             ax.plot(values, [-place] * len(values), "o", color="0.15", ms=3, alpha=0.7)
-            ax.text(1.02, -place, f"{mean:.2f}", fontsize=10, va="center")
+            ax.text(1.02, -place, f"{mean:.2f}", fontsize="small", va="center")
         ax.axvline(0.5, color="0.3", lw=1)
-        ax.set(title=WORLDS[world], xlabel="AUC, turbulent against calm")
-        ax.set(xlim=(0.2, 1.15), xticks=(0.25, 0.5, 0.75, 1))
+        ax.set(title=WORLDS[world], xlim=(0.2, 1.35), xticks=(0.5, 1), xticklabels=("0.5", "1"))
         ax.set_yticks([-place for place in range(len(scores))], list(scores.values()))
+    fig.supxlabel("AUC, turbulent days against calm ones", fontsize="small")
+    texts = [f"{mean:.2f} ({' '.join(WORLDS[world].split())})" for world, mean in means_of_gate.items()]
+    headline(fig, f"AUC of the mean gate: {', '.join(texts)}")
     return fig
 
 

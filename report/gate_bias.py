@@ -7,9 +7,10 @@ import matplotlib.pyplot as plt
 
 from plumbing.records import select
 from report.registry import picture
-from report.style import of_trials
+from report.style import headline, of_trials, panels
 
 FATES = {"hard": "fails", "soft": "idle", "trained": ""}  # as the picture calls them
+LOSSES = "Greys"  # the map of losses: the darker the higher
 SCALE = matplotlib.colors.LogNorm(0.05, math.log(10))  # colours of losses up to that of guessing
 
 
@@ -21,8 +22,7 @@ def gate_bias(record):
     activations = sorted({trial["activation"] for trial in record["trials"]}, reverse=True)
     biases = sorted({trial["gate_bias"] for trial in record["trials"]}, reverse=True)
     depths = sorted({trial["layers"] for trial in record["trials"]})
-    size = (10, 2.6 * len(activations) + 0.8)
-    fig, axes = plt.subplots(len(activations), 1, figsize=size, squeeze=False)
+    fig, axes = panels(len(activations), 1, 2.6 * len(activations) + 0.8, squeeze=False)
     for ax, activation in zip(axes[:, 0], activations, strict=True):
         for trial in of_trials(record, None, activation=activation):
             row = depths.index(trial["layers"])
@@ -33,23 +33,21 @@ def gate_bias(record):
         ax.set(xticklabels=[f"{bias:g}" for bias in biases], ylabel=f"layers, {activation}")
         ax.grid(visible=False)
     axes[-1, 0].set_xlabel("initial gate bias")
-    fig.suptitle(
-        f"Training loss after {record['settings']['epochs']} epochs; "
-        f"underlined: L sigmoid(b) >= {threshold:g} foretells failure (right for {accuracy:.0%})",
-        fontsize=12,
-    )
+    rule = f"Rule, right for {accuracy:.0%}: training fails where L sigmoid(b) >= {threshold:g} (underlined)"
+    headline(fig, rule, f"the number is the training loss after {record['settings']['epochs']} epochs")
     return fig
 
 
 def draw_net(ax, row: int, column: int, trial: dict, underlined: bool) -> None:
     """The cell of one net: its loss, as colour and number, and how it fails."""
     loss = trial["losses"][-1] if trial["losses"] and not trial["diverged"] else math.inf
-    color = plt.get_cmap("viridis_r")(SCALE(min(loss, math.log(10))))
+    color = plt.get_cmap(LOSSES)(0.85 * SCALE(min(loss, math.log(10))))
     ax.add_patch(plt.Rectangle((column - 0.5, row - 0.5), 1, 1, color=color, lw=0))
     text = f"{loss:.2f}" if loss < 100 else f"{loss:.0e}"
     fate = FATES[trial["fate"]]
     if fate:
         text += f"\n{fate}"
-    ax.text(column, row, text, ha="center", va="center", fontsize=9, color="w" if loss > 0.35 else "k")
+    ink = "w" if loss > 0.35 else "k"
+    ax.text(column, row, text, ha="center", va="center", fontsize="small", color=ink)
     if underlined:
-        ax.plot([column - 0.47, column + 0.47], [row - 0.44, row - 0.44], color="#D55E00", lw=2.5)
+        ax.plot([column - 0.4, column + 0.4], [row - 0.42, row - 0.42], color=ink, lw=2)

@@ -1,13 +1,12 @@
 """The paper's Figures 2 and 3: results/gates.json."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import SymLogNorm
 from matplotlib.ticker import MaxNLocator
 
 from plumbing.records import select
 from report.registry import picture
-from report.style import by_data, heat_map
+from report.style import OPEN, SIGNED, blank, by_data, headline, heat_map
 
 SHOWN = {"MNIST": (0, 7), "CIFAR-100": (0, 1)}  # classes in the paper's Figure 3
 MOVED_LINEARLY = 0.2  # the colours of moves of a bias are linear to here, logarithmic beyond
@@ -17,18 +16,28 @@ MOVED_LINEARLY = 0.2  # the colours of moves of a bias are linear to here, logar
 def gates_figure_2(record):
     """Figure 2: the gates and the states of a trained net, unit by unit; then, block by block, of every seed."""
     nets = nets_with_maps(record)
-    height_of_maps = 2.7 * len(nets)
-    fig = plt.figure(figsize=(10, height_of_maps + 3.5))
+    height_of_maps = 2.2 * len(nets)
+    fig = blank(height_of_maps + 3.5)
     top, below = fig.subfigures(2, 1, height_ratios=(height_of_maps + 0.5, 3))
     draw_units(top, nets)
     left, right = below.subplots(1, 2)
-    by_block(left, record, "change", share="change_share_first_15", of="of it")
+    by_block(left, record, "change")
     left.set_ylabel("change |y - x| of the state")
-    left.set_title("norm over the units, mean over the images", fontsize=11)
+    left.set_title("norm over the units,\nmean over the images")
     by_block(right, record, "mean_T_of_layer")
     right.set_ylabel("mean T")
-    right.set_title("mean over the units and the images", fontsize=11)
+    right.set_title("mean over the units\nand the images")
+    headline(fig, shares_of_first(record, "change_share_first_15", "of the change of the state"))
     return fig
+
+
+def shares_of_first(record: dict, name: str, of: str) -> str:
+    """What share of something lies in the first blocks, by data set."""
+    first = select(record["summary"], row="definitions")["first_blocks"]
+    texts = []
+    for data, _, _ in by_data(record):
+        texts.append(f"{select(record['summary'], data=data)[name]['mean']:.0%} ({data})")
+    return f"Blocks 1 to {first}, grey below, have {', '.join(texts)} {of}"
 
 
 def draw_units(fig, nets: list[dict]) -> None:
@@ -42,36 +51,38 @@ def draw_units(fig, nets: list[dict]) -> None:
     highest_mean = largest(means) / 2
     of_moves = SymLogNorm(MOVED_LINEARLY, vmin=-most_moved, vmax=most_moved)  # CIFAR-100's move ten times as far
     columns = (
-        ("gate bias less its start", moves, "PuOr_r", (-most_moved, most_moved), of_moves, "both"),
-        ("mean T, all training images", means, "viridis", (0, highest_mean), None, "max"),
-        ("T of one image", gates, "viridis", (0, 1), None, "neither"),
-        ("that image's block outputs", outputs, "RdBu_r", (-1, 1), None, "neither"),
+        ("gate bias\nless its start", moves, SIGNED, (-most_moved, most_moved), of_moves, "both"),
+        ("mean T, all\ntraining images", means, OPEN, (0, highest_mean), None, "max"),
+        ("T of one image", gates, OPEN, (0, 1), None, "neither"),
+        ("that image's\nblock outputs", outputs, SIGNED, (-1, 1), None, "neither"),
     )
     for column, (title, maps, colors, limits, norm, extend) in zip(axes.T, columns, strict=True):
         for ax, rows in zip(column, maps, strict=True):
             image = heat_map(ax, rows, colors, limits)
             if norm:
                 image.set_norm(norm)
-        column[0].set_title(title, fontsize=11)
+        column[0].set_title(title)
         column[-1].set_xlabel("unit")
-        ticks = MaxNLocator(4, steps=[1, 2, 5, 10])
+        ticks = MaxNLocator(3, steps=[1, 2, 5, 10])
         place = {"ax": column, "location": "bottom", "aspect": 16, "pad": 0.02}
         fig.colorbar(image, **place, format="{x:g}", extend=extend, ticks=ticks)
     for ax, net in zip(axes[:, 0], nets, strict=True):
-        ax.set_ylabel(f"{net['data']} (start {net['gate_bias']:g})\nblock, from the image on")
+        ax.set_ylabel(f"{net['data']}, start {net['gate_bias']:g}\nblock")
 
 
 @picture("gates")
 def gates_figure_3(record):
     """Figure 3: where the mean gates of a class differ from the mean over all images."""
     nets = nets_with_maps(record)
-    fig = plt.figure(figsize=(10, 7.6))
-    top, below = fig.subfigures(2, 1, height_ratios=(4.6, 3))
+    fig = blank(6.8)
+    top, below = fig.subfigures(2, 1, height_ratios=(3.8, 2.6))
     for part, net in zip(np.ravel(top.subfigures(1, len(nets))), nets, strict=True):
         draw_classes(part, net)
     ax = below.subplots()
-    by_block(ax, record, "class_difference", share="class_difference_share_first_15", of="of the squares")
+    by_block(ax, record, "class_difference")
     ax.set_ylabel("mean T of a class\nless that of all (RMS)")
+    of = "of the squared class differences of mean T"
+    headline(fig, shares_of_first(record, "class_difference_share_first_15", of))
     return fig
 
 
@@ -82,13 +93,13 @@ def draw_classes(fig, net: dict) -> None:
     limit = largest(maps) / 2  # half of it, or most of the map is white
     axes = fig.subplots(1, len(shown), sharey=True)
     for ax, label, rows in zip(axes, shown, maps, strict=True):
-        image = heat_map(ax, rows, "RdBu_r", (-limit, limit))
-        ax.set_title(f"class {label}", fontsize=11)
+        image = heat_map(ax, rows, SIGNED, (-limit, limit))
+        ax.set_title(f"class {label}")
         ax.set_xlabel("unit")
     axes[0].set_ylabel("block, from the image on")
-    fig.suptitle(net["data"], fontsize=12)
+    fig.suptitle(net["data"], fontsize="small")
     bar = fig.colorbar(image, ax=axes, location="bottom", extend="both", aspect=30, ticks=MaxNLocator(4))
-    bar.set_label("mean T of the class less mean T of all", fontsize=10)
+    bar.set_label("mean T of the class less that of all")
 
 
 def nets_with_maps(record: dict) -> list[dict]:
@@ -104,17 +115,13 @@ def largest(maps: list) -> float:
     return max(abs(value) for rows in maps for row in rows for value in row)
 
 
-def by_block(ax, record, name: str, share: str = "", of: str = "") -> None:
-    """A line for each seed and data set; the legend says what share of it lies in the first blocks."""
+def by_block(ax, record, name: str) -> None:
+    """A line for each seed and data set; the first blocks stand on grey."""
     first = select(record["summary"], row="definitions")["first_blocks"]
     for data, style, trials in by_data(record):
-        text = data
-        if share:
-            mean = select(record["summary"], data=data)[share]["mean"]
-            text += f": {mean:.0%} {of} in blocks 1 to {first}"
         for i, trial in enumerate(trials):
             values = trial[name]
-            ax.plot(range(1, len(values) + 1), values, **style, label=None if i else text)
+            ax.plot(range(1, len(values) + 1), values, **style, label=None if i else data)
     ax.axvspan(0.5, first + 0.5, color="0.93", lw=0)
     ax.set(xlabel="block (a line for each seed)", ylim=(0, None))
-    ax.legend(fontsize=11)
+    ax.legend()

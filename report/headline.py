@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from statistics import mean
 
-import matplotlib
-import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
 from highway_networks import table_of_runs
@@ -15,32 +13,45 @@ from plumbing.statistics import mean_and_sd
 from report.registry import picture, table
 from report.style import (
     COLOR,
+    GREY,
     MARKER,
     chance_line,
     data_set,
+    headline,
     initial_gate,
     label,
     mean_sd,
     n_classes,
     note,
+    panels,
     seed_of,
+    shades,
     titled,
     uniform_loss_line,
 )
 from report.tables import markdown_table
 
+AT_CHANCE = 2  # a net whose accuracy is less than so many times that of guessing has not learned
+BLOCK = "block (1 is nearest to the image)"
+FIRST_STEPS = 100
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SHOWN_STEPS = (0, 5, 10, 20, 50, FIRST_STEPS)
+
+
+def has_learned(run: dict, record: dict) -> bool:
+    accuracy = run["final_test_acc"]
+    return accuracy is not None and accuracy >= AT_CHANCE / n_classes(record)
+
+
+def fate(run: dict, record: dict) -> str:
+    """What became of a net, in words: learns (0.917)."""
+    if run["final_test_acc"] is None:
+        return "diverges"
+    words = "learns" if has_learned(run, record) else "stays at chance"
+    return f"{words} ({run['final_test_acc']:.3f})"
+
+
 # ---- One pair of nets ------------------------------------------------------------------------------------------------
-
-
-def two_histories(record: dict, left_name: str, right_name: str, right_decimals: int):
-    """Two histories of the first pair, side by side: figure and axes."""
-    pair = record["runs"][0]
-    fig, axes = plt.subplots(1, 2, figsize=(10, 4.3))
-    left, right = axes
-    for block in COLOR:
-        draw_history(left, pair[block], left_name, block, 3)
-        draw_history(right, pair[block], right_name, block, right_decimals)
-    return fig, left, right
 
 
 def draw_history(ax, run: dict, name: str, block: str, decimals: int) -> None:
@@ -48,10 +59,10 @@ def draw_history(ax, run: dict, name: str, block: str, decimals: int) -> None:
     epochs = run["history"]["epoch"]
     values = run["history"][name]
     color = COLOR[block]
-    ax.plot(epochs, values, color=color, marker=MARKER[block], ms=5, lw=2.2, label=label(run, block))
+    ax.plot(epochs, values, color=color, marker=MARKER[block], ms=4, lw=2, label=label(run, block))
     if values:
         text = f"{values[-1]:.{decimals}f}"
-        note(ax, text, (epochs[-1], values[-1]), (0, 8), color, weight="bold", fontsize=12)
+        note(ax, text, (epochs[-1], values[-1]), (0, 6), color, weight="bold", ha="right")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("epoch")
 
@@ -59,25 +70,86 @@ def draw_history(ax, run: dict, name: str, block: str, decimals: int) -> None:
 @picture("run")
 def learning_curves(record):
     """Highway climbs, plain hugs the chance line: test accuracy and training loss of one pair."""
-    fig, left, right = two_histories(record, "test_acc", "train_loss", 3)
+    pair = record["runs"][0]
+    fig, axes = panels(1, 2, 3.3)
+    left, right = axes
+    for block in COLOR:
+        draw_history(left, pair[block], "test_acc", block, 3)
+        draw_history(right, pair[block], "train_loss", block, 3)
     chance_line(left, record)
-    left.set(ylabel="test accuracy", ylim=(0, 1.05))
+    left.set(ylabel="test accuracy", ylim=(0, 1.08))
     left.legend(loc="center right")
-    right.set(ylabel="training loss (cross-entropy)", ylim=(0, None))
-    fig.suptitle(f"The gates are the only difference: {titled(record)}")
+    right.set(ylabel="training loss", ylim=(0, None))
+    fates = ", ".join(f"{block} {fate(pair[block], record)}" for block in COLOR)
+    headline(fig, fates, f"{titled(record)}; only the gates differ")
     return fig
 
 
 @picture("run")
 def plain_loss_collapse(record):
-    """The plain net's loss stays at log(classes) while its gradient never vanishes: it goes nowhere."""
-    fig, left, right = two_histories(record, "train_loss", "grad_norm", 2)
+    """The plain net's loss stays where guessing is; right, why: hardly any gradient reaches its first block."""
+    pair = record["runs"][0]
+    fig, axes = panels(1, 2, 3.4)
+    left, right = axes
+    for block in COLOR:
+        draw_history(left, pair[block], "train_loss", block, 3)
     uniform_loss_line(left, record)
-    left.set(ylabel="training loss (cross-entropy)", ylim=(0, math.log(n_classes(record)) * 1.2))
+    left.set(ylabel="training loss", ylim=(0, math.log(n_classes(record)) * 1.25))
     left.legend(loc="center right")
-    right.set(ylabel="gradient norm before clipping, mean", yscale="log")
-    fig.suptitle(f"The plain net's loss does not move: {titled(record)}")
+    if has_layers(record):
+        for block in COLOR:
+            draw_gradients(right, pair[block], block)
+        for line, when in (("--", "before training"), ("-", "after")):
+            right.plot([], [], line, color=GREY, label=when)
+        right.legend(loc="lower right")
+        headline(fig, finding_of_gradients(pair), titled(record))
+    else:  # as the published program writes it
+        for block in COLOR:
+            draw_history(right, pair[block], "grad_norm", block, 2)
+        right.set(ylabel="gradient norm before clipping, mean", yscale="log")
+        fates = ", ".join(f"{block} {fate(pair[block], record)}" for block in COLOR)
+        headline(fig, f"Training loss and gradient: {fates}", titled(record))
     return fig
+
+
+def has_layers(record: dict) -> bool:
+    """Whether both nets of the first pair have the history of their layers."""
+    pair = record["runs"][0]
+    return all(pair[block].get("layer_history", {}).get("step") for block in COLOR)
+
+
+def draw_gradients(ax, run: dict, block: str) -> None:
+    """|dL/dy| of every block, before training and after it."""
+    gradients = run["layer_history"]["gradient"]
+    for norms, line in ((gradients[0], "--"), (gradients[-1], "-")):
+        ax.plot(range(1, len(norms) + 1), positive(norms), line, color=COLOR[block], lw=2)
+    ax.set(xlabel=BLOCK, ylabel="gradient |dL/dy|", yscale="log")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+
+
+def positive(norms: list[float]) -> list[float]:
+    """The norms, with gaps where one is 0, which a logarithmic axis cannot show."""
+    return [norm or math.nan for norm in norms]
+
+
+def finding_of_gradients(pair: dict) -> str:
+    """How much smaller the gradient is at the first block than at the last one."""
+    plain = pair["plain"]["layer_history"]["gradient"]
+    highway = pair["highway"]["layer_history"]["gradient"]
+    of_plain = f"{first_over_last(plain[0])} of block {len(plain[0])}'s gradient (plain)"
+    of_highway = f"{first_over_last(highway[0])} (highway)"
+    after = f"{first_over_last(plain[-1])}, {first_over_last(highway[-1])}"
+    return f"Block 1 gets {of_plain}, {of_highway}; after training {after}"
+
+
+def first_over_last(norms: list[float]) -> str:
+    if norms[-1] == 0:
+        return "unknown"
+    ratio = norms[0] / norms[-1]
+    if ratio == 0 or ratio >= 0.001:
+        return f"{ratio:.2g}"
+    digit, _, power = f"{ratio:.0e}".partition("e")
+    return f"{digit}·10{str(int(power)).translate(SUPERSCRIPTS)}"
 
 
 # ---- Over depths -----------------------------------------------------------------------------------------------------
@@ -86,20 +158,35 @@ def plain_loss_collapse(record):
 @picture("run_sweep")
 def depth_sweep(record):
     """Highway is flat in depth, plain crashes."""
-    fig, axes = plt.subplots(1, 2, figsize=(10, 4.3))
+    fig, axes = panels(1, 2, 3.5)
     left, right = axes
-    draw_over_depths(left, record, "final_test_acc", {"highway": (0, 9), "plain": (-7, -13)})
-    draw_over_depths(right, record, "final_train_loss", {"highway": (0, -19), "plain": (-7, 6)})
+    draw_over_depths(left, record, "final_test_acc", {"highway": (0, 7), "plain": (-6, -10)})
+    draw_over_depths(right, record, "final_train_loss", {"highway": (0, -15), "plain": (-5, 5)})
     chance_line(left, record)
-    left.set(ylabel="final test accuracy", ylim=(-0.06, 1.08))
+    left.set(ylabel="final test accuracy", ylim=(-0.08, 1.1))
     left.legend(loc="center right")
     uniform_loss_line(right, record)
-    right.set(ylabel="final training loss", ylim=(-0.15, math.log(n_classes(record)) * 1.2))
+    right.set(ylabel="final training loss", ylim=(-0.25, math.log(n_classes(record)) * 1.2))
     seeds_of_record = record.get("seeds") or [record.get("seed")]
     seeds_as_text = ", ".join(f"{seed:d}" for seed in seeds_of_record)
-    which = f"{data_set(record)}, width {record['hidden']:d}, seed {seeds_as_text}"
-    fig.suptitle(f"Highway is flat in depth, plain crashes: {which}")
+    of = f"{data_set(record)}, width {record['hidden']:d}, seed {seeds_as_text}"
+    fates = [fate_over_depths(record, block) for block in COLOR]
+    headline(fig, "; ".join(fates), of)
     return fig
+
+
+def fate_over_depths(record: dict, block: str) -> str:
+    """At which depths a kind of net learns, in words."""
+    learned = {}
+    for pair in record["runs"]:
+        learned[pair["depth"]] = learned.get(pair["depth"], True) and has_learned(pair[block], record)
+    depths = sorted(learned)
+    failed = [depth for depth in depths if not learned[depth]]
+    if not failed:
+        return f"{block} learns at every depth from {depths[0]} to {depths[-1]}"
+    if failed == depths[-len(failed) :]:
+        return f"{block} is at chance from {failed[0]} on"
+    return f"{block} is at chance at depth {', '.join(map(str, failed))}"
 
 
 def draw_over_depths(ax, record: dict, name: str, offsets: dict[str, tuple]) -> None:
@@ -108,13 +195,15 @@ def draw_over_depths(ax, record: dict, name: str, offsets: dict[str, tuple]) -> 
         color = COLOR[block]
         depths, means, deviations = by_depth(record, block, name)
         bars = deviations if any(deviations) else None
-        style = {"color": color, "marker": MARKER[block], "ms": 7, "lw": 2.2, "capsize": 3}
+        style = {"color": color, "marker": MARKER[block], "ms": 6, "lw": 2, "capsize": 3}
         ax.errorbar(depths, means, bars, label=block, **style)
         side = "right" if offset[0] else "center"
         for depth, mean_of_depth in zip(depths, means, strict=True):
             note(ax, f"{mean_of_depth:.2f}", (depth, mean_of_depth), offset, color, ha=side)
     depths = sorted({pair["depth"] for pair in record["runs"]})
-    ax.set(xlabel="depth (hidden blocks)", xticks=depths, xlim=(depths[0] - 6, depths[-1] + 3))
+    ax.set(xscale="log", xlabel="depth (hidden blocks)", xticks=depths, xticklabels=depths)
+    ax.set_xlim(depths[0] / 1.8, depths[-1] * 1.2)
+    ax.minorticks_off()
 
 
 def by_depth(record: dict, block: str, name: str) -> tuple[list, list, list]:
@@ -139,45 +228,92 @@ def gates_by_epoch(record: dict) -> list[list]:
 
 
 def gate_axes(ax, record, n_layers):
-    """The axes of mean T by layer, with a line at the value at the start where the record says it."""
+    """The axes of mean T by block, with a line at the value at the start where the record says it."""
     start = initial_gate(record)
     if start is not None:
-        text = f"at the start: sigmoid({record['gate_bias']:g}) = {start:.3f}"
+        text = f"start: sigmoid({record['gate_bias']:g}) = {start:.3f}"
         ax.axhline(start, color="k", lw=1.4, ls="--", label=text)
         ax.legend(loc="upper left")
-    ax.set(xlabel="layer (1 is nearest to the image)", ylabel="mean transform gate T", xlim=(0.3, n_layers + 0.7))
+    ax.set(xlabel=BLOCK, ylabel="mean transform gate T", xlim=(0.3, n_layers + 0.7))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    ax.set_ylim(0, ax.get_ylim()[1] * 1.1 or 1)  # 1 where all gates are shut
+    ax.set_ylim(0, ax.get_ylim()[1] * 1.15 or 1)  # 1 where all gates are shut
 
 
 @picture("run", needs="layer_T_history")
 def T_gate_evolution(record):
-    """How far each layer's gates stand open, epoch by epoch."""
-    fig, ax = plt.subplots(figsize=(10, 4.5))
-    history = gates_by_epoch(record)
-    colors = plt.get_cmap("viridis")
-    epochs = [epoch for epoch, _ in history]
-    scale = matplotlib.colors.Normalize(min(epochs), max(epochs))
-    for epoch, gates in history:
-        ax.plot(range(1, len(gates) + 1), gates, color=colors(scale(epoch)), lw=1.8, marker=".", ms=6)
-    bar = matplotlib.cm.ScalarMappable(scale, colors)
-    fig.colorbar(bar, ax=ax, label="epoch", ticks=MaxNLocator(integer=True))
-    gate_axes(ax, record, len(gates))
-    ax.set_title(f"Mean T by layer, epoch by epoch: {titled(record)}")
+    """How the gates move, and how the gradient reaches the blocks, in the first steps of a training."""
+    if not has_layers(record):
+        return gates_epoch_by_epoch(record)
+    layers = record["runs"][0]["highway"]["layer_history"]
+    shown = shown_steps(layers["step"])
+    colors = shades(COLOR["highway"], len(shown))
+    fig, axes = panels(2, 1, 5.6, sharex=True)
+    gates, gradients = axes
+    for step, color in zip(shown, colors, strict=True):
+        k = layers["step"].index(step)
+        width = 2.6 if step == shown[-1] else 1.3
+        blocks = range(1, len(layers["T"][k]) + 1)
+        gates.plot(blocks, layers["T"][k], color=color, lw=width, marker=".", label=str(step))
+        gradients.plot(blocks, positive(layers["gradient"][k]), color=color, lw=width, marker=".")
+    gates.set(ylabel="mean transform gate T", ylim=(0, None))
+    gradients.set(xlabel=BLOCK, ylabel="gradient |dL/dy|", yscale="log")
+    gradients.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
+    fig.legend(*gates.get_legend_handles_labels(), loc="outside right center", title="steps")
+    headline(fig, finding_of_first_steps(layers, shown), f"highway, {titled(record)}")
     return fig
+
+
+def shown_steps(steps: list[int]) -> list[int]:
+    """Some of the first steps, and the last one."""
+    first = [step for step in steps if step in SHOWN_STEPS]
+    return sorted({*first, steps[-1]})
+
+
+def finding_of_first_steps(layers: dict, shown: list[int]) -> str:
+    """How far mean T has come in the first steps, of the way that it goes in all."""
+    early = max(step for step in shown if step <= FIRST_STEPS)
+    last = shown[-1]
+    start = layers["T"][0]
+    end = layers["T"][-1]
+    then = layers["T"][layers["step"].index(early)]
+    way = math.dist(start, end)
+    if way == 0:
+        return f"In {last} steps the gates have not moved"
+    gone = max(1 - math.dist(then, end) / way, 0)
+    return f"After {early} of {last} steps the gates have gone {gone:.0%} of their way"
+
+
+def gates_epoch_by_epoch(record: dict):
+    """Mean T after every epoch: all that records of the published program have."""
+    history = gates_by_epoch(record)
+    fig, ax = panels(1, 1, 3.6)
+    for (epoch, gates), color in zip(history, shades(COLOR["highway"], len(history)), strict=True):
+        text = f"after epoch {epoch}" if epoch in (history[0][0], history[-1][0]) else None
+        ax.plot(range(1, len(gates) + 1), gates, color=color, marker=".", label=text)
+    gate_axes(ax, record, len(gates))
+    ax.legend(loc="upper left")
+    headline(fig, finding_of_thirds(gates), f"highway, {titled(record)}")
+    return fig
+
+
+def finding_of_thirds(gates: list[float]) -> str:
+    n = max(len(gates) // 3, 1)
+    lower = mean(gates[:n])
+    upper = mean(gates[-n:])
+    return f"Mean T after training: {lower:.2g} in blocks 1 to {n}, {upper:.2g} in the last {n}"
 
 
 @picture("run", needs="final_T_per_layer")
 def T_gate_final(record):
     """The trained net's mean gate of each layer, against its value at the start."""
-    fig, ax = plt.subplots(figsize=(10, 4.5))
+    fig, ax = panels(1, 1, 3.6)
     gates = record["runs"][0]["highway"]["final_T_per_layer"]
     ax.bar(range(1, len(gates) + 1), gates, color=COLOR["highway"], width=0.8)
-    for layer in (gates.index(min(gates)), gates.index(max(gates))):
-        note(ax, f"{gates[layer]:.2f}", (layer + 1, gates[layer]), (0, 4), COLOR["highway"], weight="bold")
+    layer = gates.index(max(gates))
+    note(ax, f"{gates[layer]:.2f}", (layer + 1, gates[layer]), (0, 3), COLOR["highway"], weight="bold")
     gate_axes(ax, record, len(gates))
     ax.grid(axis="x", visible=False)
-    ax.set_title(f"Mean T after training; 1 - T is carried: {titled(record)}")
+    headline(fig, finding_of_thirds(gates), f"highway, {titled(record)}; 1 - T is carried")
     return fig
 
 
@@ -193,9 +329,9 @@ def seeds(record):
         raise ValueError(f"its runs must have one depth, not {', '.join(map(str, depths))}")
     if len({seed_of(pair, record) for pair in pairs}) < len(pairs):
         raise ValueError("it has a seed twice")
-    fig, axes = plt.subplots(1, 2, figsize=(10, 4.3), sharey=True, width_ratios=(1.4, 1))
+    fig, axes = panels(1, 2, 3.5, sharey=True, width_ratios=(1.2, 1))
     left, right = axes
-    for block, offset in (("highway", -0.11), ("plain", 0.06)):
+    for block, offset in (("highway", -0.13), ("plain", 0.07)):
         accuracies = {}
         for pair in pairs:
             run = pair[block]
@@ -211,20 +347,23 @@ def seeds(record):
     left.xaxis.set_major_locator(MaxNLocator(integer=True))
     left.legend(loc="center right")
     right.set(xlabel="seed", title="after the last epoch")
-    which = f"{data_set(record)}, depth {depths[0]:d}, width {record['hidden']:d}"
-    fig.suptitle(f"No seed is lucky: {which}")
+    fates = []
+    for block in COLOR:
+        learned = sum(has_learned(pair[block], record) for pair in pairs)
+        fates.append(f"{block} learns in {learned} of {len(pairs)} seeds")
+    headline(fig, ", ".join(fates), f"{data_set(record)}, depth {depths[0]:d}, width {record['hidden']:d}")
     return fig
 
 
 def draw_seeds(ax, accuracies: dict[str, float], block: str, offset: float) -> None:
     """The accuracy of each seed; the mean as text, `offset` above it."""
     color = COLOR[block]
-    ax.scatter(list(accuracies), list(accuracies.values()), color=color, marker=MARKER[block], s=45)
+    ax.scatter(list(accuracies), list(accuracies.values()), color=color, marker=MARKER[block], s=30)
     if accuracies:
         mean_of_seeds, sd = mean_sd(list(accuracies.values()))
         text = f"{block} {mean_of_seeds:.3f} ± {sd:.3f}"
         place = ax.get_yaxis_transform()  # x in shares of the axes
-        style = {"color": color, "weight": "bold", "ha": "center", "transform": place}
+        style = {"color": color, "weight": "bold", "ha": "center", "transform": place, "fontsize": "small"}
         ax.text(0.5, mean_of_seeds + offset, text, **style)
 
 

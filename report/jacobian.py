@@ -1,10 +1,8 @@
 """What a way past every layer is: results/jacobian.json."""
 
-import matplotlib.pyplot as plt
-
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import KINDS, of_trials
+from report.style import GREY, KINDS, headline, of_trials, panels
 from report.tables import markdown_table
 
 BLOCKS = ("plain", "residual", "highway")
@@ -17,25 +15,30 @@ UNSEEN = 1e-7  # where the picture is cut
 def jacobian(record):
     """Singular values of the Jacobian of each block, and of all blocks from it to the end."""
     passes = select(record["summary"], row="definitions")["passes"]
-    fig, axes = plt.subplots(2, 3, figsize=(10, 7.6), sharex=True, sharey="row")
+    ends = []
+    fig, axes = panels(2, 3, 6.4, sharex=True, sharey="row")
     for column, block in zip(axes.T, BLOCKS, strict=True):
         trial, *_ = of_trials(record, None, block=block)
         draw_net(column, trial)
         of_block, to_the_end = column
-        of_block.set_title(block, fontsize=12)
+        of_block.set_title(block)
         to_the_end.set_xlabel("layer")
-        to_the_end.set_title(f"directions that pass: {directions(trial)}", fontsize=10.5)
-        to_the_end.axhline(passes, color="0.35", lw=1.2, ls=":")
+        to_the_end.set_title(f"directions that pass:\n{directions(trial)}")
+        to_the_end.axhline(passes, color=GREY, lw=1.2, ls=":")
+        ends.append(f"{block} {directions(trial)}")
     for ax, text in zip(axes[:, 0], ROWS.values(), strict=True):
         ax.set(yscale="log", ylabel=text)
     axes[1, 0].set_ylim(bottom=UNSEEN)
-    fig.supylabel("singular values of the Jacobian", fontsize=12)
+    fig.supylabel("singular values of the Jacobian", fontsize="small")
     lines = {}
     for ax in axes[0]:
         for line, text in zip(*ax.get_legend_handles_labels(), strict=True):
             lines[text] = line
-    title = "one seed. Line: median; band: smallest to largest, cut at 1e-7; dotted: what a direction needs to pass"
-    fig.legend(lines.values(), lines.keys(), loc="outside upper center", ncols=2, title=title)
+    title = (
+        "one seed. Line: median; band: smallest to largest, cut at 1e-7;\ndotted: the value a direction needs to pass"
+    )
+    fig.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=2, title=title)
+    headline(fig, f"Directions that pass all blocks, before and after training: {'; '.join(ends)}")
     return fig
 
 

@@ -1,10 +1,8 @@
 """The long budget of the paper's Figure 1: results/long_training.json."""
 
-import matplotlib.pyplot as plt
-
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, mean_sd, of_trials
+from report.style import COLOR, GREY, headline, mean_sd, of_trials, panels
 from report.tables import markdown_table, of_summary
 
 LINES = {("highway", 10): "-", ("plain", 10): "-", ("plain", 20): (0, (4, 1.5))}
@@ -19,19 +17,22 @@ def low_loss_of(record: dict) -> tuple[float, str]:
 @picture("long_training")
 def long_training(record):
     """Loss curves of the long budget, every seed of each net, against the paper's 1e-4."""
-    fig, ax = plt.subplots(figsize=(10, 4.8))
+    ends = []
+    fig, ax = panels(1, 1, 4)
     for (block, layers), style in LINES.items():
         trials = of_trials(record, "final", block=block, layers=layers)
         last_losses = [trial["loss"] for trial in trials if not trial["diverged"]]
-        end = f"{mean_sd(last_losses)[0]:.2g} after training" if last_losses else "diverged"
+        net = f"{block}, {layers} layers"
+        ends.append(f"{net} {mean_sd(last_losses)[0]:.2g}" if last_losses else f"{net} diverged")
         for k, trial in enumerate(trials):
             epochs = range(1, len(trial["losses"]) + 1)
-            label = None if k else f"{block}, {layers} layers: {end}"  # one entry of the legend for all seeds
+            label = None if k else net  # one entry of the legend for all seeds
             ax.plot(epochs, trial["losses"], color=COLOR[block], ls=style, lw=1.6, label=label)
     low_loss, text = low_loss_of(record)
-    ax.axhline(low_loss, color="0.35", lw=1.2, ls=":", label=f"the paper's {text}")
+    ax.axhline(low_loss, color=GREY, lw=1.2, ls=":", label=f"the paper's {text}")
     ax.set(yscale="log", xlabel="epoch", ylabel="training loss, mean over the epoch")
     ax.legend(title=f"{record['settings']['seeds']} seeds of each")
+    headline(fig, f"Loss after {len(trials[0]['losses'])} epochs: {'; '.join(ends)}")
     return fig
 
 

@@ -2,12 +2,11 @@
 
 from statistics import mean
 
-import matplotlib.pyplot as plt
 from matplotlib.ticker import MaxNLocator
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, MARKER, mean_sd, note, of_trials
+from report.style import COLOR, MARKER, blank, headline, mean_sd, note, of_trials, shades
 from report.tables import markdown_table
 
 
@@ -18,31 +17,35 @@ def depths_of(record: dict) -> list[int]:
 @picture("optimization")
 def optimization(record):
     """Figure 1: the loss curves of the best setting of each depth; right, the best trials of the searches."""
-    fig, axes = plt.subplots(1, 3, figsize=(10, 4.8), width_ratios=(1.1, 1.1, 1))
-    highway, plain, search = axes
+    fig = blank(6.8)
+    axes = fig.subplot_mosaic([["highway", "plain"], ["search", "search"]], height_ratios=(1.4, 1))
+    highway = axes["highway"]
+    plain = axes["plain"]
     plain.sharey(highway)
     depths = depths_of(record)
     draw_curves(highway, record, "highway", depths)
     draw_curves(plain, record, "plain", depths)
     highway.set_ylabel("training loss, mean over the epoch")
     plain.tick_params(labelleft=False)
-    highway.set_title("highway", fontsize=11)
-    plain.set_title(title_of_plain(record, depths[-1]), fontsize=11)
-    draw_search(search, record, depths)
+    highway.set_title("highway")
+    plain.set_title("plain")
+    draw_search(axes["search"], record, depths)
+    headline(fig, finding(record, depths))
     return fig
 
 
-def title_of_plain(record: dict, depth: int) -> str:
-    ratio = select(record["summary"], row="depth", layers=depth)["plain_over_highway_loss"]
-    if ratio is None:
-        return "plain"
-    return f"plain; at {depth} layers {ratio:.0f} times highway"
+def finding(record: dict, depths: list[int]) -> str:
+    """The loss of plain nets over that of highway nets, the shallowest and the deepest."""
+    texts = []
+    for depth in (depths[0], depths[-1]):
+        ratio = select(record["summary"], row="depth", layers=depth)["plain_over_highway_loss"]
+        texts.append(f"unknown at {depth} layers" if ratio is None else f"{ratio:.3g} at {depth} layers")
+    return f"Plain's training loss over highway's: {', '.join(dict.fromkeys(texts))}"
 
 
 def draw_curves(ax, record, block: str, depths: list[int]) -> None:
     """The loss curves of one kind: a color for each depth, a line for each seed."""
-    for i, depth in enumerate(depths):
-        color = plt.get_cmap("viridis")(0.88 * i / max(len(depths) - 1, 1))
+    for depth, color in zip(depths, shades(COLOR[block], len(depths)), strict=True):
         trials = of_trials(record, "final", block=block, layers=depth)
         last_losses = [trial["loss"] for trial in trials if not trial["diverged"]]
         end = f"{mean_sd(last_losses)[0]:.2g}" if last_losses else "diverged"
@@ -52,13 +55,13 @@ def draw_curves(ax, record, block: str, depths: list[int]) -> None:
             ax.plot(epochs, trial["losses"], color=color, lw=1.6, label=label)
     ax.set(yscale="log", xlabel="epoch")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.legend(title="layers: loss at the end", title_fontsize=10, fontsize=10, loc="lower left")
+    ax.legend(title="layers: loss at the end", loc="lower left")
 
 
 def draw_search(ax, record, depths: list[int]) -> None:
     """The mean loss of the best trials of each search, against depth."""
     settings = record["settings"]
-    for block, text_offset in (("highway", -17), ("plain", 9)):
+    for block, text_offset in (("highway", -15), ("plain", 7)):
         points = []
         for depth in depths:
             row = select(record["summary"], row="net", block=block, layers=depth)
@@ -70,7 +73,7 @@ def draw_search(ax, record, depths: list[int]) -> None:
         for depth, loss in points:
             note(ax, f"{loss:.2g}", (depth, loss), (0, text_offset), COLOR[block])
     text = f"search: best {settings['top']} of {settings['trials']}, {settings['search_epochs']} epochs"
-    ax.set_title(text, fontsize=11)
+    ax.set_title(text)
     ax.set(yscale="log", xscale="log", xlabel="layers", xticks=depths, xticklabels=depths)
     ax.set(ylabel="training loss", xlim=(0.8 * depths[0], 1.25 * depths[-1]))
     ax.minorticks_off()

@@ -2,21 +2,19 @@
 
 import math
 
-import matplotlib.pyplot as plt
-
 from plumbing.records import select
 from report.registry import picture
-from report.style import COLOR
+from report.style import COLOR, GREY, OTHERS, headline, panels
 
 SOURCES = (  # of the class: as rows and trials name them, and as the legend does
-    ("gates", "accuracy_gates", "T", COLOR["highway"], "-"),
-    ("random gates", "accuracy_random_gates", "random gates", "#009E73", ":"),
-    ("outputs", "accuracy_outputs", "the outputs", COLOR["plain"], "--"),
+    ("gates", "accuracy_gates", "T", OTHERS[0], "-"),
+    ("random gates", "accuracy_random_gates", "random gates", OTHERS[1], ":"),
+    ("outputs", "accuracy_outputs", "the outputs", OTHERS[2], "--"),
 )
 PARTS = (  # of T's variance
-    ("static_by_block", "between units: static", "0.75"),
-    ("between_class_by_block", "between classes", "#0072B2"),
-    ("within_class_by_block", "within classes", "#E69F00"),
+    ("static_by_block", "between units: static", "0.88"),
+    ("between_class_by_block", "between classes", "0.65"),
+    ("within_class_by_block", "within classes", "0.4"),
 )
 TOO_FEW = 0.005  # a share of a cluster that is not named
 
@@ -24,26 +22,28 @@ TOO_FEW = 0.005  # a share of a cluster that is not named
 @picture("routing")
 def routing(record):
     """What the gates know of the class, block by block, and how much of T's variance depends on the image."""
-    fig, axes = plt.subplots(1, 2, figsize=(10, 4.5))
+    fig, axes = panels(1, 2, 4)
     left, right = axes
     blocks = range(1, record["trials"][0]["layers"])
     draw_accuracies(left, record, blocks)
     draw_variance(right, record["trials"], blocks)
+    texts = [f"from {name} {mean_accuracy(record, source):.3f}" for source, _, name, _, _ in SOURCES]
+    texts.append(f"from the pixels {mean_accuracy(record, 'pixels'):.3f}")
+    headline(fig, f"The class is told {', '.join(texts)}", "the share of images; of all blocks together")
     return fig
 
 
 def draw_accuracies(ax, record: dict, blocks: range) -> None:
     for i, trial in enumerate(record["trials"]):
-        for source, by_block, name, color, style in SOURCES:
-            of_all = mean_accuracy(record, source)
-            label = None if i else f"from {name}; of all blocks {of_all:.3f}"
+        for _, by_block, name, color, style in SOURCES:
+            label = None if i else f"from {name}"
             *accuracies, _ = trial[by_block]
             ax.plot(blocks, accuracies, style, color=color, lw=1.6, label=label)
     of_pixels = mean_accuracy(record, "pixels")
-    ax.axhline(of_pixels, color="0.35", ls=":", label=f"from the pixels {of_pixels:.3f}")
+    ax.axhline(of_pixels, color=GREY, ls=":", label="from the pixels")
     ax.set(xlabel="block", ylabel="accuracy of the nearest centroid", ylim=(None, 1.01))
-    ax.legend(loc="center right", fontsize=10)
-    ax.set_title("how well T tells the class", fontsize=11)
+    ax.legend(loc="center right")
+    ax.set_title("how well T tells the class")
 
 
 def mean_accuracy(record: dict, source: str) -> float:
@@ -59,8 +59,8 @@ def draw_variance(ax, trials: list[dict], blocks: range) -> None:
     colors = [color for _, _, color in PARTS]
     ax.stackplot(blocks, shares, labels=labels, colors=colors)
     ax.set(xlabel="block", ylabel="share of T's variance", ylim=(0, 1), xlim=(1, blocks[-1]))
-    ax.legend(loc="center right", fontsize=10, frameon=True)
-    ax.set_title("on what T depends", fontsize=11)
+    ax.legend(loc="center right", frameon=True)
+    ax.set_title("on what T depends")
 
 
 @picture("routing")
@@ -69,20 +69,17 @@ def routes(record):
     [clusters] = [trial["clusters"] for trial in record["trials"] if "clusters" in trial]  # of one seed
     clusters = sorted(clusters, key=commonest_class)
     n = len(clusters)
-    size = (10, 0.95 * n + 0.8)
-    fig, axes = plt.subplots(n, 2, figsize=size, width_ratios=(1.5, 2), sharex="col", sharey="col")
+    fig, axes = panels(n, 2, 0.85 * n + 0.9, width_ratios=(1.2, 2), sharex="col", sharey="col")
     for row, cluster in zip(axes, clusters, strict=True):
         left, right = row
         draw_mean_gates(left, cluster["mean_T_less_that_of_all"])
         draw_examples(right, cluster)
+    axes[0, 0].set_title("mean T less that of all images")
     axes[-1, 0].set_xlabel("block")
     purity = sum(max(cluster["classes"]) for cluster in clusters) / sum(cluster["size"] for cluster in clusters)
     of_pixels = select(record["summary"], source="pixels")["cluster_purity"]["mean"]
-    fig.suptitle(
-        f"Clusters of routes of one net: mean T less that of all images, and typical images\n"
-        f"{purity:.0%} of the images are of their cluster's commonest digit (clusters of pixels: {of_pixels:.0%})",
-        fontsize=12,
-    )
+    finding = f"{purity:.0%} of the images are of the commonest digit of their cluster of routes"
+    headline(fig, finding, f"one net; with clusters of pixels it would be {of_pixels:.0%}; typical images")
     return fig
 
 
@@ -93,7 +90,6 @@ def commonest_class(cluster: dict) -> int:
 def draw_mean_gates(ax, values: list[float]) -> None:
     ax.bar(range(1, len(values) + 1), values, color=COLOR["highway"], width=1)
     ax.axhline(0, color="0.3", lw=0.8)
-    ax.tick_params(labelsize=8)
 
 
 def draw_examples(ax, cluster: dict) -> None:
@@ -109,4 +105,4 @@ def draw_examples(ax, cluster: dict) -> None:
     two_commonest = sorted(range(len(classes)), key=lambda label: -classes[label])[:2]
     shares = {label: classes[label] / max(size, 1) for label in two_commonest}
     text = ", ".join(f"{share:.0%} are {label}" for label, share in shares.items() if share >= TOO_FEW)
-    ax.set_title(f"{size} images: {text}", fontsize=9, pad=2)
+    ax.set_title(f"{size} images: {text}", pad=2)

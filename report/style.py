@@ -1,15 +1,18 @@
-"""The style that all pictures share: colours, markers, fonts, lines and notes."""
+"""The style that all pictures share: colours, markers, fonts, titles, lines and notes.
+
+A picture is drawn with whatever rcParams are in force: its width, its size of text.  The drawing
+commands put house_style() into force.  A colour that stands here has this one meaning in all
+pictures."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import math
+import textwrap
 from itertools import cycle
 
 import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from plumbing.files import InputError
@@ -19,19 +22,80 @@ COLOR = {"highway": "#0072B2", "plain": "#D55E00"}  # Okabe & Ito: apart for eve
 MARKER = {"highway": "o", "plain": "s"}
 KINDS = COLOR | {"residual": "#009E73", "highway-carry": "#CC79A7"}
 KIND_MARKER = MARKER | {"residual": "^", "highway-carry": "D"}
+NORMALISED = "#56B4E9"  # highway blocks with batch normalisation
+DATA_COLORS = ("#222222", "#882255", "#999933", "#44AA99")  # of data sets, MNIST's first
+PUBLISHED = "#F0E442"  # the paper's results; points of the authors' logs are black stars
+OTHERS = ("#6A3D9A", "#E69F00", "#8C510A", "#332288", "#777777")  # no meaning but that of the legend beside them
+LINES = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.", (0, (5, 1, 1, 1, 1, 1)))
+GREY = "0.35"  # of lines and texts that help to read
+SIGNED = "RdBu_r"  # the map of numbers with a sign: red is +
+OPEN = "viridis"  # the map of T
 
-matplotlib.rcdefaults()  # whatever a matplotlibrc says
-plt.rcParams.update(
-    {
-        "font.size": 12,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "grid.alpha": 0.25,
-        "legend.frameon": False,
-        "figure.constrained_layout.use": True,
-    }
-)
+WIDTH = 6.5  # inches; 400 pixels wide, as on a phone, the smallest text has 8
+HOUSE = {
+    "font.size": 12,
+    "axes.labelsize": "small",
+    "axes.titlesize": "small",
+    "xtick.labelsize": "small",
+    "ytick.labelsize": "small",
+    "legend.fontsize": "small",
+    "legend.title_fontsize": "small",
+    "figure.titlesize": "medium",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+    "legend.frameon": False,
+    "legend.handlelength": 1.6,
+    "legend.labelspacing": 0.3,
+    "svg.hashsalt": "highway networks",  # the same JSON, the same bytes
+}
+DOTS_AN_INCH = 200
+FORMATS = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}  # what is left out of their heads
+
+
+@contextlib.contextmanager
+def house_style(scale: float = 1):
+    """Draws as the committed pictures are drawn, whatever a matplotlibrc says.
+
+    Texts, lines and markers are `scale` times as large; the picture has as many pixels."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        plt.rcParams.update(HOUSE)
+        plt.rcParams["figure.figsize"] = (WIDTH / scale, WIDTH / scale)
+        plt.rcParams["savefig.dpi"] = DOTS_AN_INCH * scale
+        yield
+
+
+def size(height: float) -> tuple[float, float]:
+    """The width that rcParams give a figure, and its height: `height` inches for one WIDTH wide."""
+    width, _ = plt.rcParams["figure.figsize"]
+    return width, height * width / WIDTH
+
+
+def blank(height: float):
+    """A figure of this height, without axes."""
+    return plt.figure(figsize=size(height), layout="constrained")
+
+
+def panels(rows: int, columns: int, height: float, **more):
+    """A figure of this height and its axes, as plt.subplots() gives them."""
+    return plt.subplots(rows, columns, figsize=size(height), layout="constrained", **more)
+
+
+def headline(fig, finding: str, of: str = "") -> None:
+    """The title of a picture: what it shows, and below, of which nets."""
+    points = matplotlib.font_manager.FontProperties(size=plt.rcParams["figure.titlesize"]).get_size_in_points()
+    letters = int(fig.get_size_inches()[0] * 72 / (0.52 * points))  # a letter is about half as wide as high
+    finding = finding[0].upper() + finding[1:]
+    wrap = textwrap.TextWrapper(letters, break_long_words=False, break_on_hyphens=False)
+    fig.suptitle("\n".join(wrap.fill(text) for text in (finding, of) if text))
+
+
+def shades(color: str, n: int) -> list:
+    """n colours from a light one to this one: of what follows one another in time or in depth."""
+    to_color = matplotlib.colors.LinearSegmentedColormap.from_list("shades", ("0.85", color))
+    return [to_color((k + 1) / n) for k in range(n)]
 
 
 def n_classes(record: dict) -> int:
@@ -72,14 +136,14 @@ def epochs_as_text(epochs: int) -> str:
 
 def note(ax, text, at, offset, color, **style):
     """Text beside the point `at`, `offset` points away."""
-    style = {"ha": "center", "fontsize": 10} | style
+    style = {"ha": "center", "fontsize": "small"} | style
     ax.annotate(text, at, offset, textcoords="offset points", color=color, **style)
 
 
 def level(ax, y, text):
     """A dotted line across the axes, named at its left end."""
-    ax.axhline(y, color="0.35", lw=1.2, ls=":")
-    note(ax, text, (0, y), (4, -15), "0.35", xycoords=("axes fraction", "data"), ha="left")
+    ax.axhline(y, color=GREY, lw=1.2, ls=":")
+    note(ax, text, (0, y), (4, -12), GREY, xycoords=("axes fraction", "data"), ha="left")
 
 
 def chance_line(ax, record):
@@ -106,9 +170,7 @@ def of_trials(record, group, **wanted):
 def by_data(record):
     """[(name, style of its lines, its trials)] of MNIST and of what was measured beside it."""
     names = list(dict.fromkeys(trial["data"] for trial in record["trials"]))
-    colors = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
-    dashes = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.")
-    styles = cycle({"color": color, "lw": 1.4, "ls": dash} for color, dash in zip(colors, dashes, strict=True))
+    styles = cycle({"color": color, "lw": 1.4, "ls": line} for color, line in zip(DATA_COLORS, LINES, strict=False))
     return [(name, style, of_trials(record, None, data=name)) for name, style in zip(names, styles, strict=False)]
 
 
@@ -133,8 +195,9 @@ def drawing(where, what):
         plt.close("all")
 
 
-def png(fig, dpi: int = 130) -> bytes:
+def picture_bytes(fig, kind: str = "png", dpi: float | None = None) -> bytes:
+    """The figure as a file of one of FORMATS; closes it.  The same JSON gives the same bytes."""
     buffer = io.BytesIO()
-    fig.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})  # the same JSON, the same bytes
+    fig.savefig(buffer, format=kind, dpi=dpi, metadata=FORMATS[kind])
     plt.close(fig)
     return buffer.getvalue()

@@ -2,12 +2,10 @@
 
 import math
 
-import matplotlib.pyplot as plt
-
 from plumbing.records import select
 from plumbing.statistics import format_stat, spaced
 from report.convolutional import (
-    LEGEND_BELOW,
+    SMALL_IMAGE,
     accuracy_cell,
     error_curve,
     figure_of_gates,
@@ -19,24 +17,32 @@ from report.convolutional import (
     title_of_errors,
 )
 from report.registry import picture, table
-from report.style import COLOR, KINDS, initial_gate, level, mean_sd, of_trials
+from report.style import (
+    COLOR,
+    KINDS,
+    NORMALISED,
+    PUBLISHED,
+    SIGNED,
+    WIDTH,
+    blank,
+    headline,
+    initial_gate,
+    level,
+    mean_sd,
+    of_trials,
+    panels,
+    shades,
+)
 from report.tables import markdown_table, percent
 
-COLORS = {  # by block and protocol
-    ("highway", "short"): KINDS["highway"],
-    ("plain", "short"): KINDS["plain"],
-    ("residual", "short"): KINDS["residual"],
-    ("highway-bn", "short"): KINDS["highway-carry"],
-    ("highway", "paper"): "0.35",
-    ("plain", "paper"): "#8C510A",
-    ("residual", "paper"): "#01665E",
-    ("highway-bn", "paper"): "#762A83",
-}
-GATE_COLORS = (COLOR["highway"], "#56B4E9")  # the narrowest net first
+COLORS = {block: KINDS[block] for block in ("highway", "plain", "residual")} | {"highway-bn": NORMALISED}
+HOW = {"short": "short", "paper": "as the authors train"}  # protocols in words
+LINE_WIDTHS = {"short": 1.8, "paper": 0.8}  # by protocol
 EPOCHS = (1, 2, 5, 10, 20, 50, 100, 300)
 ERRORS = (0.4, 0.5, 0.6, 0.8, 1, 2, 5, 10, 20, 50, 90)  # percent
+UNNAMED = (0.5, 0.8)  # too near to the next
 FILTERS_IN_A_ROW = 16
-WRONG_IN_A_ROW = 12
+WRONG_IN_A_ROW = 9
 
 
 @picture("table1", "published")
@@ -44,21 +50,37 @@ def conv_curves(record, published):
     """Table 1: test error of the convolutional nets, epoch by epoch, against the paper's band."""
     runs = [run for run in record["trials"]["final"] if not run["diverged"]]
     widths = sorted({run["width"] for run in runs})
-    fig, axes = plt.subplots(1, len(widths), figsize=(10, 6.5), sharey=True, squeeze=False)
-    for ax, width in zip(axes[0], widths, strict=True):
+    fig, axes = panels(len(widths), 1, 3.4 * len(widths) + 0.5, sharex=True, squeeze=False)
+    for ax, width in zip(axes[:, 0], widths, strict=True):
         draw_published(ax, published, str(width))
-        for block, protocol in COLORS:
-            wanted = {"width": width, "block": block, "protocol": protocol}
-            draw_kind(ax, [run for run in runs if wanted.items() <= run.items()])
-        ax.set(title=f"{width} maps a layer", xlabel="epoch", xscale="log", xlim=(0.9, 330))
+        for protocol in LINE_WIDTHS:
+            for block in COLORS:
+                wanted = {"width": width, "block": block, "protocol": protocol}
+                kind = [run for run in runs if wanted.items() <= run.items()]
+                draw_kind(ax, kind)
+        ax.set(title=f"{width} maps a layer", xscale="log", xlim=(0.9, 330))
+        ax.set(yscale="log", ylim=(0.38, 130), ylabel="test error, %")
         ax.set_xticks(EPOCHS, EPOCHS)
+        ax.set_yticks(ERRORS, [f"{error:g}" if error not in UNNAMED else "" for error in ERRORS])
         ax.minorticks_off()
-        ax.legend(**LEGEND_BELOW)
-    first = axes[0, 0]
-    first.set(yscale="log", ylim=(0.38, 130), ylabel="test error, %")
-    first.set_yticks(ERRORS, ERRORS)
-    first.minorticks_off()
+        ax.legend(loc="upper left", bbox_to_anchor=(1, 1), title="test accuracy, %,\nof the last epoch")
+    axes[-1, 0].set_xlabel("epoch")
+    headline(fig, finding(runs, widths))
     return fig
+
+
+def finding(runs: list[dict], widths: list[int]) -> str:
+    """The mean accuracy of the highway nets of each width, by protocol."""
+    texts = []
+    for width in widths:
+        means = []
+        for protocol in LINE_WIDTHS:
+            kind = {"width": width, "block": "highway", "protocol": protocol}
+            accuracies = [100 * run["final_test_acc"] for run in runs if kind.items() <= run.items()]
+            if accuracies:
+                means.append(f"{mean_sd(accuracies)[0]:.2f} ({HOW[protocol]})")
+        texts.append(f"{width} maps {', '.join(means)}")
+    return f"Test accuracy of highway nets, %: {'; '.join(texts)}"
 
 
 def draw_published(ax, published: dict, width: str) -> None:
@@ -67,25 +89,26 @@ def draw_published(ax, published: dict, width: str) -> None:
     if paper:
         mean = 100 * paper["mean"]
         sd = 100 * paper["sd"]
-        text = f"the paper's {mean:.2f} ± {sd:.2f}, {paper['epochs']} epochs"
-        ax.axhspan(100 - mean - sd, 100 - mean + sd, color="#F0E442", alpha=0.8, label=text)
+        text = f"the paper's {mean:.2f} ± {sd:.2f},\n{paper['epochs']} epochs"
+        ax.axhspan(100 - mean - sd, 100 - mean + sd, color=PUBLISHED, alpha=0.8, label=text)
     log = published["authors_log"].get(width)
     if log:
         epochs, accuracies = zip(*log["points"], strict=True)
-        text = f"points of the authors' log, which ends at {100 * log['test_accuracy']:.2f}"
+        text = f"the authors' log, which\nends at {100 * log['test_accuracy']:.2f}"
         log_curve(ax, epochs, accuracies, text)
 
 
 def draw_kind(ax, runs: list[dict]) -> None:
     """A line for every seed of one kind of run."""
     for i, run in enumerate(runs):
-        color = COLORS[run["block"], run["protocol"]]
-        error_curve(ax, run, color=color, lw=1.6, label=None if i else label_of(runs))
+        look = {"color": COLORS[run["block"]], "lw": LINE_WIDTHS[run["protocol"]]}
+        label = None if i else label_of(runs).replace(": ", ":\n")
+        error_curve(ax, run, **look, label=label)
 
 
 def label_of(runs: list[dict]) -> str:
     mean, sd = mean_sd([100 * run["final_test_acc"] for run in runs])
-    how = "as the authors train" if runs[0]["protocol"] == "paper" else "short"
+    how = HOW[runs[0]["protocol"]]
     seeds = f" ± {sd:.2f}, {len(runs)} seeds" if len(runs) > 1 else ", 1 seed"
     return f"{runs[0]['block']}, {how}: {mean:.2f}{seeds}"
 
@@ -96,21 +119,21 @@ def narrowest_first(record: dict) -> list[dict]:
 
 @picture("table1")
 def conv_filters(record):
-    """The first layer's filters: blue where a dark stroke adds, red where it takes away."""
+    """The first layer's filters: red where a dark stroke adds, blue where it takes away."""
     nets = narrowest_first(record)
-    heights = [0.86 * rows_needed(net["filters"], FILTERS_IN_A_ROW) + 0.36 for net in nets]
-    fig = plt.figure(figsize=(10, sum(heights) + 0.7))
-    *parts, last = fig.subfigures(len(nets) + 1, 1, height_ratios=[*heights, 0.7])
+    heights = [(SMALL_IMAGE + 0.25) * rows_needed(net["filters"], FILTERS_IN_A_ROW) + 0.3 for net in nets]
+    fig = blank(sum(heights) + 1.1)
+    *parts, last = fig.subfigures(len(nets) + 1, 1, height_ratios=[*heights, 0.6])
     for part, net in zip(parts, nets, strict=True):
-        text = f"{net['width']} maps: the 5 x 5 filters of the first layer, seed 0"
-        part.suptitle(text, fontsize=11)
+        part.suptitle(f"{net['width']} maps, seed 0", fontsize="small")
         for ax, weights in in_grid(part, net["filters"], FILTERS_IN_A_ROW):
             largest = max(abs(weight) for row in weights for weight in row)
             shares = [[weight / largest for weight in row] for row in weights]
-            image = ax.imshow(shares, cmap="RdBu", vmin=-1, vmax=1, origin="upper")
-            ax.set_title(f"{largest:.2f}", fontsize=9, pad=2)
+            image = ax.imshow(shares, cmap=SIGNED, vmin=-1, vmax=1, origin="upper")
+            ax.set_title(f"{largest:.2f}", pad=2)
     bar = last.colorbar(image, cax=last.subplots(), orientation="horizontal", ticks=(-1, 0, 1))
-    bar.set_label("weight, as a part of the filter's largest (the number above it)", fontsize=11)
+    bar.set_label("weight, as a part of the filter's largest (the number above it)")
+    headline(fig, "The 5 x 5 filters of the first layer: red where a dark stroke adds")
     return fig
 
 
@@ -118,24 +141,28 @@ def conv_filters(record):
 def conv_gates(record):
     """Where the gates of the trained nets stand open: layer by layer, and position by position."""
     nets = narrowest_first(record)
-    fig, ax, parts = figure_of_gates(nets, 1.9)
-    for net, color in zip(nets, GATE_COLORS, strict=False):
+    fig, ax, parts = figure_of_gates(nets, 1.5)
+    ends = []
+    for net, color in zip(nets, shades(COLOR["highway"], len(nets)), strict=True):
         width = net["width"]
         kind = {"width": width, "block": "highway", "protocol": "short"}
         runs = of_trials(record, "final", **kind, diverged=False)
+        largest, place = max((T, layer) for layer, T in enumerate(net["final_T_per_layer"], 2))
+        ends.append(f"{largest:.2f} in layer {place} of {width} maps")
         for i, run in enumerate(runs):
             T = run["final_T_per_layer"]
             text = None if i else f"{width} maps, {len(runs)} seeds"
             ax.plot(range(2, len(T) + 2), T, "o-", color=color, lw=1.3, ms=4, alpha=0.8, label=text)
     level(ax, initial_gate(nets[0]), "at the start")
     ax.set(xlabel="layer of ten", ylabel="mean T", ylim=(0, None))
-    ax.legend(fontsize=10)
+    ax.legend()
+    headline(fig, f"The gates stand open furthest, on the mean, {' and '.join(ends)}")
     all_maps = [T for net in nets for T in net["final_T_per_position"]]
     for part, net in zip(parts, nets, strict=True):
         text = f"{net['width']} maps, seed 0: mean T at each position of each layer"
-        part.suptitle(text, fontsize=11)
+        part.suptitle(text, fontsize="small")
         maps = net["final_T_per_position"]
-        titles = [f"layer {layer}" for layer in range(2, len(maps) + 2)]
+        titles = [str(layer) for layer in range(2, len(maps) + 2)]
         gate_maps(part, maps, titles, all_maps)
     return fig
 
@@ -145,17 +172,17 @@ def conv_wrong(record):
     """The test images that the widest net gets wrong."""
     net = narrowest_first(record)[-1]
     shown = [image for image in net["wrong"] if "pixels" in image]
-    fig = plt.figure(figsize=(10, 1.08 * rows_needed(shown, WRONG_IN_A_ROW) + 0.6))
+    fig = blank((WIDTH / WRONG_IN_A_ROW + 0.25) * rows_needed(shown, WRONG_IN_A_ROW) + 0.6)
     for ax, image in in_grid(fig, shown, WRONG_IN_A_ROW):
         grey = bytes.fromhex(image["pixels"])
         side = math.isqrt(len(grey))
         rows = [[*grey[i * side : (i + 1) * side]] for i in range(side)]
         ax.imshow(rows, cmap="gray_r", origin="upper")
-        ax.set_title(f"{image['label']}, not {image['answer']}", fontsize=9, pad=2)
+        ax.set_title(f"{image['label']}, not {image['answer']}", pad=2)
     n = len(shown)
     n_wrong = len(net["wrong"])
     how_many = f"all {n}" if n == n_wrong else f"the first {n} of {n_wrong}"
-    fig.suptitle(title_of_errors(f"{net['width']} maps", how_many, net), fontsize=12)
+    headline(fig, title_of_errors(f"{net['width']} maps", how_many, net))
     return fig
 
 

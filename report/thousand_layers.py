@@ -2,34 +2,42 @@
 
 import math
 
-import matplotlib.pyplot as plt
-
 from report.registry import picture
-from report.style import COLOR, epochs_as_text, mean_sd, note
+from report.style import COLOR, GREY, epochs_as_text, headline, mean_sd, note, panels
 
-# what is drawn: its color, its line of single runs, its marker of means over seeds, its name in the legend
+# what is drawn: its line of single runs, its marker of means over seeds, its name in the legend
 ACCURACIES = {
-    "test_accuracy": (COLOR["highway"], "o-", "*", "with its blocks"),
-    "skipped_accuracy": (COLOR["plain"], "s--", "P", "all skipped"),
+    "test_accuracy": ("o-", "*", "with its blocks"),
+    "skipped_accuracy": ("s:", "P", "all skipped"),
 }
 
 
 @picture("thousand_layers")
 def thousand_layers(record):
     """Which net of a thousand layers is one: accuracy with and without its blocks, and how far its gates stand open."""
-    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8), width_ratios=(1.3, 1))
-    left, right = axes
+    fig, axes = panels(2, 1, 7.6, height_ratios=(1.6, 1))
+    above, below = axes
     settings = record["settings"]
     by_bias = sorted(record["trials"]["by_bias"], key=lambda trial: -trial["gate_bias"])
     biases = [trial["gate_bias"] for trial in by_bias]
-    draw_accuracies(left, record["trials"], by_bias, settings)
-    left.set_title(f"a net of {settings['layers']} layers, with its blocks and without", fontsize=11)
-    draw_sums(right, record["trials"]["by_bias"])
-    for ax in (left, right):
-        ax.tick_params(axis="x", labelsize=10)
+    draw_accuracies(above, record["trials"], by_bias, settings)
+    draw_sums(below, record["trials"]["by_bias"])
+    headline(fig, finding(record["trials"]["best"]), f"a highway net of {settings['layers']} layers")
+    for ax in axes:
         ax.set(xlabel="initial gate bias", xticks=biases, xticklabels=[f"{bias:g}" for bias in biases])
         ax.set_xlim(biases[0] + 0.8, biases[-1] - 0.8)  # the more negative, the further to the right
     return fig
+
+
+def finding(trials: list[dict]) -> str:
+    """What the blocks add to the accuracy of the best nets."""
+    means = []
+    for name in ACCURACIES:
+        accuracies = [trial[name] for trial in trials if trial[name] is not None]
+        means.append(f"{mean_sd(accuracies)[0]:.3f}" if accuracies else "none")
+    whole, skipped = means
+    bias = trials[0]["gate_bias"]
+    return f"At gate bias {bias:g}: test accuracy {whole}, with all blocks skipped {skipped}"
 
 
 def draw_sums(ax, trials: list[dict]) -> None:
@@ -40,9 +48,9 @@ def draw_sums(ax, trials: list[dict]) -> None:
     ax.plot(biases, sums, "o-", color=COLOR["highway"], lw=2)
     for place in zip(biases, sums, strict=True):
         note(ax, f"{place[1]:.2g}", place, (3, 6), COLOR["highway"], ha="left")
-    ax.axhline(1, color="0.35", ls=":", lw=1.5)
+    ax.axhline(1, color=GREY, ls=":", lw=1.5)
     ax.set(yscale="log", ylabel="sum over the layers of mean T")
-    ax.set_title("layers' worth of transforming", fontsize=11)
+    ax.set_title("layers' worth of transforming")
     ax.margins(y=0.12)
 
 
@@ -52,13 +60,13 @@ def draw_accuracies(ax, trials: dict, by_bias: list[dict], settings: dict) -> No
     short = epochs_as_text(settings["epochs"])
     longer = epochs_as_text(settings["longer"])
     biases = [trial["gate_bias"] for trial in by_bias]
-    for name, (color, line, marker, text) in ACCURACIES.items():
+    for name, (line, marker, text) in ACCURACIES.items():
         accuracies = [math.nan if trial[name] is None else trial[name] for trial in by_bias]
-        ax.plot(biases, accuracies, line, color=color, lw=2, label=f"{text}, {short}")
+        ax.plot(biases, accuracies, line, color=COLOR["highway"], lw=2, label=f"{text}, {short}")
         label = f"{text}, {longer}, mean of {settings['seeds']}"
-        ax.plot([], [], marker, ms=11, color=color, label=label)
-        draw_mean(ax, trials["best"], name, color, marker)
-        draw_mean(ax, trials["shut"], name, color, marker)
+        ax.plot([], [], marker, ms=11, color=COLOR["highway"], label=label)
+        draw_mean(ax, trials["best"], name, marker)
+        draw_mean(ax, trials["shut"], name, marker)
     for trial in by_bias:
         accuracy = trial["test_accuracy"] or 0
         if accuracy < low:
@@ -67,7 +75,7 @@ def draw_accuracies(ax, trials: dict, by_bias: list[dict], settings: dict) -> No
     draw_one_hidden_layer(ax, trials["one_hidden_layer"], short, ":")
     draw_one_hidden_layer(ax, trials["one_hidden_layer_longer"], longer, "--")
     ax.set(ylabel="test accuracy", ylim=(low, high))
-    ax.legend(fontsize=10, loc="lower right")
+    ax.legend(loc="lower right")
 
 
 def limits(trials: dict) -> tuple[float, float]:
@@ -80,15 +88,15 @@ def limits(trials: dict) -> tuple[float, float]:
     return min(learned, default=0) - 0.02, max(learned, default=1) + 0.01
 
 
-def draw_mean(ax, trials: list[dict], name: str, color: str, marker: str) -> None:
+def draw_mean(ax, trials: list[dict], name: str, marker: str) -> None:
     """The mean over seeds of nets of one gate bias, as a marker and as text."""
     accuracies = [trial[name] for trial in trials if trial[name] is not None]
     if not accuracies:
         return
     mean, _ = mean_sd(accuracies)
     place = (trials[0]["gate_bias"], mean)
-    ax.plot(*place, marker, ms=11, color=color)
-    note(ax, f"{mean:.3f}", place, (-8, 3), color, ha="right", weight="bold")
+    ax.plot(*place, marker, ms=11, color=COLOR["highway"])
+    note(ax, f"{mean:.3f}", place, (-8, 3), COLOR["highway"], ha="right", weight="bold")
 
 
 def draw_one_hidden_layer(ax, trials: list[dict], epochs: str, line: str) -> None:
@@ -97,6 +105,6 @@ def draw_one_hidden_layer(ax, trials: list[dict], epochs: str, line: str) -> Non
     if not accuracies:
         return
     mean, _ = mean_sd(accuracies)
-    ax.axhline(mean, color="0.35", ls=line, lw=1.5)
+    ax.axhline(mean, color=GREY, ls=line, lw=1.5)
     text = f"one hidden layer, {epochs}: {mean:.3f}"
-    note(ax, text, (0.72, mean), (0, -13), "0.35", xycoords=("axes fraction", "data"))
+    note(ax, text, (0.72, mean), (0, -13), GREY, xycoords=("axes fraction", "data"))

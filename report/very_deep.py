@@ -2,11 +2,9 @@
 
 import math
 
-import matplotlib.pyplot as plt
-
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, KIND_MARKER, KINDS, epochs_as_text, mean_sd, of_trials
+from report.style import COLOR, GREY, KIND_MARKER, KINDS, epochs_as_text, headline, mean_sd, of_trials, panels
 from report.tables import markdown_table, of_summary
 
 BLOCKS = ("residual", "highway")
@@ -17,17 +15,18 @@ SKIPPED = "all skipped"
 @picture("very_deep")
 def very_deep(record):
     """Residual and highway nets of 200 to 1000 layers: loss, and accuracy with their blocks and without."""
-    fig, axes = plt.subplots(1, 2, figsize=(10, 5.4))
+    fig, axes = panels(1, 2, 4)
     loss, accuracy = axes
     depths = record["settings"]["layers"]
     for block in BLOCKS:
         style = {"color": KINDS[block], "marker": KIND_MARKER[block]}
         nets = [of_trials(record, "final", block=block, layers=layers) for layers in depths]
         draw_means(loss, depths, nets, "loss", **style, label=block)
-        label = f"{block}, {WITH_BLOCKS}"
-        draw_means(accuracy, depths, nets, "test_accuracy", **style, ls="-", label=label)
-        label = f"{block}, {SKIPPED}"
-        draw_means(accuracy, depths, nets, "skipped_accuracy", **style, ls=":", label=label)
+        draw_means(accuracy, depths, nets, "test_accuracy", **style, ls="-")
+        draw_means(accuracy, depths, nets, "skipped_accuracy", **style, ls=":")
+    for line, text in (("-", WITH_BLOCKS), (":", SKIPPED)):
+        loss.plot([], [], line, color=GREY, lw=2, label=text)
+    loss.plot([], [], ".", color=GREY, label="a seed")
     loss.set(ylabel="training loss")
     accuracy.set(ylabel="test accuracy")
     for ax in (loss, accuracy):
@@ -35,22 +34,38 @@ def very_deep(record):
         ax.set_xlabel(f"layers ({epochs_as_text(record['settings']['epochs'])})")
         ax.minorticks_off()
         ax.margins(0.1)
-        ax.legend(fontsize=10, loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2)
-    fig.supxlabel("dots: seeds", fontsize=10)
+    fig.legend(*loss.get_legend_handles_labels(), loc="outside lower center", ncols=5)
+    headline(fig, finding(record, depths[-1]))
     return fig
+
+
+def finding(record: dict, layers: int) -> str:
+    """The accuracy of the deepest nets with their blocks and without."""
+    texts = []
+    for block in BLOCKS:
+        trials = of_trials(record, "final", block=block, layers=layers)
+        whole, skipped = [mean_text(trials, name) for name in ("test_accuracy", "skipped_accuracy")]
+        texts.append(f"{block} {whole}, all blocks skipped {skipped}")
+    return f"Test accuracy at {layers} layers: {'; '.join(texts)}"
+
+
+def mean_text(trials: list[dict], name: str) -> str:
+    """The mean over the seeds that did not diverge."""
+    values = [trial[name] for trial in trials if trial[name] is not None]
+    return f"{mean_sd(values)[0]:.3f}" if values else "diverged"
 
 
 @picture("very_deep")
 def bias_sweep(record):
     """Which gate bias at the start suits a highway net of 1000 layers."""
-    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8))
+    fig, axes = panels(1, 2, 3.6)
     loss, accuracy = axes
     biases = sorted(swept_biases(record), reverse=True)
     nets = [of_trials(record, "by_bias", gate_bias=bias) for bias in biases]
     draw_means(loss, biases, nets, "loss", color=COLOR["highway"], marker="o")
     style = {"color": COLOR["highway"], "marker": "o", "ls": "-"}
     draw_means(accuracy, biases, nets, "test_accuracy", label=WITH_BLOCKS, **style)
-    style = {"color": COLOR["plain"], "marker": "s", "ls": ":"}
+    style = {"color": COLOR["highway"], "marker": "s", "ls": ":"}
     draw_means(accuracy, biases, nets, "skipped_accuracy", label=SKIPPED, **style)
     loss.set(ylabel="training loss")
     accuracy.set(ylabel="test accuracy")
@@ -58,10 +73,13 @@ def bias_sweep(record):
         ax.set(xlabel="initial gate bias", xticks=biases, xticklabels=[f"{bias:g}" for bias in biases])
         ax.margins(0.1)
         ax.invert_xaxis()  # the more negative, the further to the right
-    accuracy.legend(fontsize=10)
+    accuracy.legend()
     layers = record["settings"]["layers"][-1]
     epochs = epochs_as_text(record["settings"]["longer"])
-    fig.suptitle(f"highway, {layers} layers, {epochs}; dots: seeds", fontsize=12)
+    losses = {row["gate_bias"]: row["loss"]["mean"] for row in record["summary"] if row["row"] == "bias"}
+    best = min(losses, key=lambda bias: math.inf if losses[bias] is None else losses[bias])
+    finding_of_sweep = f"Of these gate biases {best:g} ends lowest, at a training loss of {losses[best]:.3f}"
+    headline(fig, finding_of_sweep, f"highway, {layers} layers, {epochs}; dots: seeds")
     return fig
 
 

@@ -4,10 +4,13 @@ import ast
 import copy
 import json
 import os
+import re
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import imageio.v3 as imageio
+import matplotlib
 import pytest
 from conftest import ROOT, one_line_error, run
 
@@ -43,6 +46,16 @@ def small_run(block, epochs=3, layers=4, level=0.9):
     return record | {"wallclock_sec": 1.0}
 
 
+def layer_history(block, layers=4):
+    """What our program adds to a run."""
+    steps = [0, 1, 5, 100, 120]
+    history = {"step": steps, "loss": [2.3 - 0.01 * step for step in steps]}
+    history["gradient"] = [[10.0 ** (k - layers) * (step + 1) for k in range(layers)] for step in steps]
+    if block == "highway":
+        history["T"] = [[0.1 + 0.001 * step + 0.01 * k for k in range(layers)] for step in steps]
+    return history
+
+
 def published(depths=(4,)):
     """A record of the published program: no gate bias, clip, data set or seeds, and nothing says `diverged`."""
     head = {
@@ -71,7 +84,10 @@ def ours(pairs, **more):
     record = published() | {"gate_bias": -2.0, "clip": 5.0, "data_set": "MNIST", "n_classes": 10} | more
     record["runs"] = []
     for seed, depth in pairs:
-        both = {block: small_run(block, layers=depth) | {"diverged": False} for block in ("highway", "plain")}
+        both = {}
+        for block in ("highway", "plain"):
+            both[block] = small_run(block, layers=depth) | {"diverged": False}
+            both[block]["layer_history"] = layer_history(block, depth)
         record["runs"].append({"depth": depth, "seed": seed, "wallclock_sec": 2.0, **both})
     return record
 
@@ -81,6 +97,7 @@ def diverged():
     run = record["runs"][0]["plain"]
     run |= {"diverged": True, "final_test_acc": None, "final_train_acc": None, "final_train_loss": None}
     run["history"] = {name: [] for name in run["history"]}
+    run["layer_history"] = {name: values[:2] for name, values in run["layer_history"].items()}
     return record
 
 
@@ -150,8 +167,8 @@ def test_pictures_move_with_the_numbers():
     """Each picture is drawn from the fields it is about: change one, and the picture changes."""
     fields = {
         "learning_curves": ("plain", "history", "test_acc"),
-        "plain_loss_collapse": ("plain", "history", "train_loss"),
-        "T_gate_evolution": ("highway", "layer_T_history", 0, 1),
+        "plain_loss_collapse": ("plain", "layer_history", "gradient", 0),
+        "T_gate_evolution": ("highway", "layer_history", "T", 0),
         "T_gate_final": ("highway", "final_T_per_layer"),
         "depth_sweep": ("plain", "final_test_acc"),
         "seeds": ("highway", "final_test_acc"),
@@ -164,7 +181,8 @@ def test_pictures_move_with_the_numbers():
         for key in path:
             target = target[key]
         target[last] = [0.3 for _ in target[last]] if isinstance(target[last], list) else 0.3
-        pictures = [style.png(registry.PICTURES[name].draw(shown), dpi=30) for shown in (record, record, changed)]
+        draw_figure = registry.PICTURES[name].draw
+        pictures = [style.picture_bytes(draw_figure(shown), dpi=30) for shown in (record, record, changed)]
         assert pictures[0] == pictures[1] != pictures[2]
 
 
@@ -200,7 +218,9 @@ def test_the_benchmark_picture(draw, tmp_path):
     process, drawn = draw("--only", "benchmark")
     assert process.returncode == 0, process.stderr
     assert drawn == ["benchmark.png"]
-    pictures = [style.png(benchmark.benchmark(*benchmark_results(ms).values()), dpi=30) for ms in (2.0, 2.0, 3.0)]
+    pictures = []
+    for ms in (2.0, 2.0, 3.0):
+        pictures.append(style.picture_bytes(benchmark.benchmark(*benchmark_results(ms).values()), dpi=30))
     assert pictures[0] == pictures[1] != pictures[2]
     for text, message in (
         ("{}", "is not a results file"),
@@ -260,6 +280,13 @@ BAD = {
         "as many layers",
     ),
     "gates": (put(GOOD, [[1, "x"]], "runs", 0, "highway", "layer_T_history"), "mean gates"),
+    "layers": (put(GOOD, [1], "runs", 0, "plain", "layer_history"), "steps and losses that are lists"),
+    "a gradient in words": (
+        put(GOOD, [["a"]], "runs", 0, "plain", "layer_history", "gradient"),
+        "one list for each step",
+    ),
+    "rows": (put(GOOD, [[1.0]], "runs", 0, "plain", "layer_history", "gradient"), "as many rows"),
+    "uneven layers": (put(GOOD, [1.0], "runs", 0, "plain", "layer_history", "gradient", 0), "as many layers"),
 }
 
 
@@ -273,28 +300,55 @@ def test_a_bad_record_is_one_line(draw, fault, script):
     assert drawn is None
 
 
-@pytest.mark.parametrize("record", [ours([(0, 4)]), published()], ids=["ours", "published"])
-def test_the_gif_has_a_frame_an_epoch(draw, tmp_path, record):
+@pytest.mark.parametrize("record", [ours([(0, 4)]), published(), diverged()], ids=["ours", "published", "diverged"])
+def test_the_gif_has_a_frame_a_step_or_an_epoch(draw, tmp_path, record):
     process, _ = draw(run=record, script="make_highway_networks_gif.py")
     assert process.returncode == 0, process.stderr
     frames = imageio.imread(tmp_path / "out.gif", index=None)
-    assert frames.shape[0] == 3
+    layers = record["runs"][0]["highway"].get("layer_history")
+    assert len(frames) == (len(layers["step"]) if layers else 3)
     assert frames.shape[2] >= 800
-    assert all((frames[i] != frames[i + 1]).any() for i in range(2))
+    assert all((frames[i] != frames[i + 1]).any() for i in range(len(frames) - 1))
     assert sorted(os.listdir(tmp_path)) == ["out.gif", "run.json"]
 
 
 def test_a_frame_shows_the_accuracies_of_its_own_epoch(monkeypatch):
     """Gates may be known before the first epoch, and not after every one."""
     shown = {}
-    monkeypatch.setattr(gif, "png", lambda fig, dpi: shown.update(fig=fig) or style.png(fig, dpi))
-    record = ours([(0, 4)])
+    monkeypatch.setattr(gif, "as_image", lambda fig: shown.update(fig=fig))
+    record = published()
     gates = record["runs"][0]["highway"]["layer_T_history"]
     record["runs"][0]["highway"]["layer_T_history"] = [[0, [0.1] * 4], gates[0], gates[2]]
     for k, epochs in enumerate(([], [1], [1, 2, 3])):
-        gif.draw_frame(record, k)
+        gif.draw_epoch(record, k)
         curves = shown["fig"].axes[0].lines[: len(style.COLOR)]
         assert [list(curve.get_xdata()) for curve in curves] == [epochs, epochs]
+
+
+def test_a_frame_shows_the_layers_at_its_own_step(monkeypatch):
+    shown = {}
+    monkeypatch.setattr(gif, "as_image", lambda fig: shown.update(fig=fig))
+    record = ours([(0, 4)])
+    gif.draw_step(record, 5)
+    loss, gradient, gates = shown["fig"].axes
+    for line, curve, block in zip(loss.lines, gradient.lines, style.COLOR, strict=False):
+        layers = record["runs"][0][block]["layer_history"]
+        assert list(line.get_xdata()) == [0, 1, 5]
+        assert list(line.get_ydata()) == layers["loss"][:3]
+        assert list(curve.get_ydata()) == layers["gradient"][2]
+    heights = [bar.get_height() for bar in gates.patches]
+    assert heights == record["runs"][0]["highway"]["layer_history"]["T"][2]
+
+
+@pytest.mark.parametrize("block", style.COLOR)
+def test_a_record_in_which_one_net_has_no_layers_is_drawn_as_an_old_one(draw, tmp_path, block):
+    record = without(ours([(0, 4)]), "runs", 0, block, "layer_history")
+    for process, _ in (
+        draw(run=record, script="make_highway_networks_gif.py"),
+        draw(run=record, sweep=record, seeds=record),
+    ):
+        assert (process.returncode, process.stderr) == (0, "")
+    assert len(imageio.imread(tmp_path / "out.gif", index=None)) == 3
 
 
 @pytest.mark.parametrize(
@@ -323,6 +377,92 @@ def test_what_a_user_told_matplotlib_changes_no_picture(draw, tmp_path, script):
     assert out.read_bytes() == before
 
 
+def test_a_user_s_rcparams_are_respected_from_python():
+    """And importing the pictures changes neither them nor the backend."""
+    program = (
+        "import json, os, matplotlib; matplotlib.rcParams['font.size'] = 21.0; before = dict(matplotlib.rcParams)\n"
+        "from report import registry, style; registry.import_all()\n"
+        "assert dict(matplotlib.rcParams) == before and 'MPLBACKEND' not in os.environ\n"
+        "matplotlib.use('Agg'); matplotlib.rcParams['figure.figsize'] = (9, 4)\n"
+        "record = json.load(open('run_sweep.json'))\n"
+        "fig = registry.PICTURES['depth_sweep'].draw(record)\n"
+        "assert fig.get_size_inches()[0] == 9\n"
+        "assert fig.axes[0].xaxis.label.get_size() == 21.0\n"
+        "with style.house_style(): pass\n"
+        "assert matplotlib.rcParams['font.size'] == 21.0\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
+    words = [sys.executable, "-c", program]
+    process = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert (process.returncode, process.stderr) == (0, "")
+
+
+def test_some_pictures_for_slides(draw, tmp_path):
+    """Two of them, as SVG, whose text is larger against the picture; the same JSON gives the same bytes."""
+    words = ("--only", "depth_sweep,seeds", "--format", "svg")
+    sizes = []
+    for scale in (1, 1.5):
+        process, drawn = draw(*words, "--scale", scale, sweep=published((2, 4)), seeds=published())
+        assert (process.returncode, process.stderr) == (0, "")
+        assert drawn == ["depth_sweep.svg", "seeds.svg"]
+        picture = (tmp_path / "out" / "seeds.svg").read_bytes()
+        sizes.append(float(ElementTree.fromstring(picture).get("width").removesuffix("pt")))
+    assert sizes[0] == pytest.approx(1.5 * sizes[1])
+    draw(*words, "--scale", 1.5, sweep=published((2, 4)), seeds=published())
+    assert (tmp_path / "out" / "seeds.svg").read_bytes() == picture
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--only", "depth_sweep,nothing"), "'nothing' is not one of "),
+        (("--only", ""), "'' is not one of "),
+        (("--format", "bmp"), "invalid choice: 'bmp'"),
+        (("--scale", "9"), "'9' is not a number from 0.5 to 2"),
+    ],
+)
+def test_what_cannot_be_asked_for(words, message):
+    process = run("visualize_highway_networks.py", *words)
+    assert process.returncode == 2
+    assert message in process.stderr
+    assert "Traceback" not in process.stderr
+
+
+def committed_figure(name):
+    """A picture drawn from the committed JSON, in the house style; not yet laid out."""
+    sources, draw_figure, _ = registry.PICTURES[name]
+    records = []
+    for source in sources:
+        folder = {"published": "data", **dict.fromkeys(viz.RUNS, ".")}.get(source, "results")
+        records.append(json.loads((ROOT / folder / f"{source}.json").read_text(encoding="utf-8")))
+    return draw_figure(*records)
+
+
+@pytest.mark.parametrize("name", registry.PICTURES)
+def test_a_picture_can_be_read_on_a_phone(name):
+    """It has a title, and where it is 400 pixels wide no text has less than 8; an exponent may be smaller."""
+    with style.house_style():
+        fig = committed_figure(name)
+        pixels_a_point = 400 / (72 * fig.get_size_inches()[0])
+        texts = [text for text in fig.findobj(matplotlib.text.Text) if text.get_text()]
+        style.plt.close(fig)
+    assert fig.get_suptitle()
+    assert min(text.get_fontsize() for text in texts) * pixels_a_point >= 8
+
+
+def test_colours_have_one_place():
+    """What a colour means is said in report/style.py, and nowhere else."""
+    elsewhere = [path for path in DRAWING if path not in ("report/style.py", "make_highway_explorer.py")]
+    for path in elsewhere:
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert re.findall(r"#[0-9A-Fa-f]{6}\b|RdBu|PuOr|viridis", text) == [], path
+
+
+def test_a_colour_has_one_meaning():
+    meanings = [*style.KINDS.values(), style.NORMALISED, *style.DATA_COLORS, style.PUBLISHED, *style.OTHERS]
+    assert len(set(meanings)) == len(meanings)
+
+
 def test_the_page_is_written_whatever_backend_a_user_named():
     process = run("make_highway_explorer.py", "--help", MPLBACKEND="nonsense")
     assert (process.returncode, process.stderr) == (0, "")
@@ -348,6 +488,8 @@ def test_a_single_epoch_and_gates_that_are_shut(draw, tmp_path):
     record = ours([(0, 4)])
     run = record["runs"][0]["highway"]
     run["layer_T_history"] = [[1, [0.0] * 4]]
+    for block in style.COLOR:
+        del record["runs"][0][block]["layer_history"]
     run["final_T_per_layer"] = [0.0] * 4
     for block in style.COLOR:
         history = record["runs"][0][block]["history"]

@@ -17,6 +17,7 @@ from plumbing import files
 from plumbing.commands import run_command
 from plumbing.files import InputError, environment, write_json
 from plumbing.processes import in_processes
+from training import layer_by_layer
 
 SMALL = hn.Settings(depth=4, hidden=8, epochs=3, batch_size=32, n_train=200, n_test=60)
 
@@ -53,7 +54,12 @@ def test_a_record_of_a_run(data_set):
     assert all(len(gates) == 4 and all(0 < T < 1 for T in gates) for _, gates in run["layer_T_history"])
     assert len(run["final_T_per_layer"]) == 4
     assert not run["diverged"]
+    layers = run["layer_history"]
+    assert layers["step"] == [0, 1, 2, 5, 9, 10, 18, 20, 27]  # nine steps an epoch
+    assert {len(values) for values in layers.values()} == {9}
+    assert {len(values) for name in ("gradient", "T") for values in layers[name]} == {4}
     plain = hn.run_one("plain", SMALL, data)
+    assert plain["layer_history"].keys() == {"step", "loss", "gradient"}
     assert plain.keys() == run.keys() - {"gate_bias", "layer_T_history", "final_T_per_layer"}
 
 
@@ -76,6 +82,43 @@ def test_a_run_by_hand(tmp_path):
     assert max(run["history"]["grad_norm"]) > 0.1  # so that the clip was at work
     assert run["final_test_acc"] == right.mean()
     assert run["final_train_acc"] == row["train_acc"]
+
+
+def test_the_layers_are_measured_on_the_first_batch(data_set):
+    """Gradients against those that go back block by block; nothing is kept where numbers are not finite."""
+    data = hn.load_mnist(data_set)
+    x = hn.scale_pixels(data.x_train[:32], np.float64)
+    y = data.y_train[:32]
+    net = hn.DeepNet(36, 3, 8, 4, "highway", 3, dtype=np.float64)
+    layers = hn.LayerHistory(net, x, y)
+    layers.look(7)
+    states = [layer_by_layer.first(net, x)]
+    states += [y_l for *_, y_l in layer_by_layer.walk(net, states[0])]
+    loss, d_logits = hn.softmax_cross_entropy(layer_by_layer.logits(net, states[-1]), y)
+    dy = d_logits @ net.W_out
+    norms = []
+    for layer in reversed(range(net.depth)):
+        norms.insert(0, np.linalg.norm(dy))
+        dy = layer_by_layer.block_back(net, layer, states[layer], dy)
+    np.testing.assert_allclose(layers.columns["gradient"], [norms], rtol=1e-3)
+    np.testing.assert_allclose(layers.columns["loss"], [loss], rtol=1e-3)
+    np.testing.assert_allclose(layers.columns["T"], [net.gates(x).mean(axis=(1, 2))], rtol=1e-3)
+    layers.look(7)
+    net.W_out[:] = np.nan
+    layers.look(8)
+    assert layers.columns["step"] == [7]
+
+
+@pytest.mark.parametrize("block", ["highway", "plain"])
+def test_to_look_at_the_layers_changes_no_digit(data_set, monkeypatch, block):
+    data = hn.load_mnist(data_set)
+    looked_at = hn.run_one(block, SMALL, data)
+    monkeypatch.setattr(hn.LayerHistory, "look", lambda *_: None)
+    unwatched = hn.run_one(block, SMALL, data)
+    assert looked_at["layer_history"]["step"]
+    assert not unwatched["layer_history"]["step"]
+    changed = {name for name in looked_at if looked_at[name] != unwatched[name]}
+    assert changed == {"layer_history", "wallclock_sec"}
 
 
 def test_a_run_has_one_blas_thread(data_set, monkeypatch):
