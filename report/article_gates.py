@@ -25,6 +25,12 @@ def article_gates(record):
         ax.set(xlabel="block", ylim=(-0.03, 1.03))
         ax.set_title(f"share of {text}", fontsize=11)
     axes[0].legend(fontsize=10)
+    first = record["summary"][0]["data"]
+    shares = []
+    for row in record["summary"]:
+        if row["data"] == first:
+            shares.append(f"{row['third']} {row['selecting']['mean']:.0%}")
+    fig.suptitle(f"{first}, blocks that select, by thirds: {', '.join(shares)}", fontsize=13)
     return fig
 
 

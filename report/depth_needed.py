@@ -4,8 +4,10 @@ import matplotlib.pyplot as plt
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, of_trials
+from report.style import COLOR, mean_sd, of_trials
 from report.tables import markdown_table, of_summary
+
+POINT = 0.01  # of the error, as in the question
 
 
 @picture("depth_needed")
@@ -31,10 +33,20 @@ def depth_needed(record):
         ax.plot([], [], color="0.55", lw=1.2, label="trained with all, the rest closed")
         ax.plot([], [], color="0.35", lw=1, ls=":", label="blocks that lesions leave")
         ax.set(xlabel="blocks", ylim=(0, 1))
-        ax.set_title(data, fontsize=12)
+        ax.set_title(title_of(record, data, dict(zip(blocks, errors, strict=True))), fontsize=12)
     axes[0, 0].set_ylabel("training error")
     axes[0, 0].legend(fontsize=10)
     return fig
+
+
+def title_of(record: dict, data: str, errors: dict[int, float | None]) -> str:
+    """How few blocks fit as well as all, trained anew, and how many lesions leave."""
+    lesions = of_trials(record, "lesions", data=data)
+    left, _ = mean_sd([lesion["blocks_left"] for lesion in lesions])
+    whole, _ = mean_sd([lesion["training_error"] for lesion in lesions])
+    fitting = [n for n, error in errors.items() if error is not None and error <= whole + POINT]
+    anew = f"{min(fitting)} blocks fit" if fitting else "none fits"
+    return f"{data}: trained anew {anew}, lesions leave {left:.0f}"
 
 
 @table("depth-needed")

@@ -36,8 +36,10 @@ def lstm_and_maxout(record):
             xlabel="layers",
             ylabel=text,
         )
-        ax.minorticks_off()
+        ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
     axes[0].legend(fontsize=10)
+    losses = [f"{block} {mean_of(record, block, depths[-1], 'loss'):.2g}" for block in COLORS]
+    fig.suptitle(f"Loss at {depths[-1]} layers: {', '.join(losses)}", fontsize=13)
     return fig
 
 

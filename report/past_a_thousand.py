@@ -32,12 +32,19 @@ def past_a_thousand(record):
     ax.set(xticks=blocks, xticklabels=blocks)  # those of the deeper net
     ax.minorticks_off()
     ax.set(xlabel="first blocks kept, the others closed", ylabel="test accuracy")
-    ax.set_title(
-        f"{epochs_as_text(record['settings']['epochs'])}; means of seeds; dotted: 15 blocks",
-        fontsize=11,
-    )
+    ax.set_title(title_of(record, nets[0]["layers"]), fontsize=12)
+    epochs = epochs_as_text(record["settings"]["epochs"])
+    fig.supxlabel(f"{epochs}; means of seeds; dotted: 15 blocks", fontsize=10)
     ax.legend(fontsize=10)
     return fig
+
+
+def title_of(record: dict, layers: int) -> str:
+    """What the first 15 blocks give alone, or the nearest number that the net has, and what all give."""
+    rows = [row for row in record["summary"] if row["row"] == "first blocks" and row["layers"] == layers]
+    nearest = min(rows, key=lambda row: abs(row["blocks"] - 15))
+    accuracies = f"{nearest['accuracy']['mean']:.3f}, all of {rows[-1]['blocks']} {rows[-1]['accuracy']['mean']:.3f}"
+    return f"The first {nearest['blocks']} blocks alone reach {accuracies}"
 
 
 @table("past-a-thousand")
