@@ -42,7 +42,8 @@ class Claim:
     about: dict = field(default_factory=dict)
     over: tuple[str, ...] = ()  # what `measure` takes; default: its question's results
     note: str = ""
-    one_run: bool = False  # the verdict rests on one run
+    # the verdict rests on single runs; judge() says so by itself where every measured list has one value
+    one_run: bool = False
     contradicts: str = ""  # the id of a claim that cannot hold together with this one
 
     def __post_init__(self):
@@ -71,7 +72,13 @@ def verdict_on(claim: Claim, measured: dict) -> str:
     if isinstance(parts, str):
         return parts
     verdict = verdict_of(parts)
-    return f"{verdict}, one run" if claim.one_run else verdict
+    return f"{verdict}, one run" if claim.one_run or _is_of_one_seed(measured) else verdict
+
+
+def _is_of_one_seed(measured: dict) -> bool:
+    """Whether all measurements over seeds, which are lists, have one value."""
+    lengths = [len(value) for value in measured.values() if isinstance(value, list)]
+    return set(lengths) == {1}
 
 
 def verdict_of(parts: list[bool | None]) -> str:
@@ -86,6 +93,26 @@ def verdict_of(parts: list[bool | None]) -> str:
 
 
 # ---- What a claim is about ----------------------------------------------------------------------
+
+
+def check_about(claim: Claim, *records: dict) -> None:
+    """Raises InputError for a name in `claim.about` that whole results have nowhere: about_trials()
+    would ignore a misspelt one."""
+    known = set().union(*map(_names_in, records))
+    for name in claim.about:
+        if name not in known:
+            raise InputError(f"the claim {claim.id} is about {name}, a name that its results have nowhere")
+
+
+def _names_in(record: dict) -> set[str]:
+    """The names of a record, of its settings, and of its trials' settings and results."""
+    trials = record.get("trials", [])
+    groups = trials.values() if isinstance(trials, dict) else [trials]
+    names = {*record, *record.get("settings", {})}
+    for group in groups:
+        for trial in group:
+            names.update(trial)
+    return names
 
 
 def about_trials(record: dict, claim: Claim) -> dict:

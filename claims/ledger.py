@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from claims.claim import SOURCES, Claim, NotMeasured, judge
+from claims.claim import SOURCES, Claim, NotMeasured, check_about, judge
 from plumbing.files import InputError
 from plumbing.records import seconds_on_two_cores
 
@@ -71,8 +71,10 @@ def judge_all(
 
 
 def _judge(claim: Claim, records: dict[str, dict]) -> tuple[str, str]:
+    judged_by = [records[name] for name in claim.over]
+    check_about(claim, *judged_by)
     try:
-        return judge(claim, *(records[name] for name in claim.over))
+        return judge(claim, *judged_by)
     except NotMeasured as error:
         return FOR_NOT_MEASURED, f"not tested: {error}"
     except InputError:

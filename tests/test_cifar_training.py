@@ -306,7 +306,7 @@ def finals(protocol="short", epochs=60, **accuracies) -> dict:
 
 
 def recorded(**trials) -> dict:
-    record = {"settings": {}, "trials": {"final": [], **trials}}
+    record = {"settings": {"data": cifar.TEN, **cifar.ALL_IMAGES}, "trials": {"final": [], **trials}}
     return record | {"summary": cifar.rows(record)}
 
 

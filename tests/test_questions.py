@@ -11,12 +11,13 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, one_line_error, setting, write_data_set
+from conftest import ROOT, in_process, one_line_error, setting, write_data_set
 
 import highway_networks as hn
 import visualize_highway_networks as viz
@@ -190,6 +191,29 @@ def test_a_question_without_trials_names_the_commands_that_write_its_files(words
     message = one_line_error(process)
     assert "headline has no trials of its own" in message
     assert "'python highway_networks.py --depths 5,10,20,30,50'" in message
+
+
+def test_the_help_of_a_question_without_trials_names_them_too():
+    process = in_process(command_line.main, "headline", "--help")
+    assert process.returncode == 0
+    assert "python highway_networks.py --depths 5,10,20,30,50" in " ".join(process.stdout.split())
+
+
+def test_the_help_names_the_other_commands():
+    process = in_process(command_line.main, "--help")
+    assert process.returncode == 0
+    assert "'add', to add finished trainings" in process.stdout
+    assert "'claims', to judge all claims" in " ".join(process.stdout.split())
+
+
+def test_a_question_offers_the_budgets_that_it_has():
+    question = find_question("lesion")
+    assert command_line.parse_arguments(question, ["--full"]).budget == "full"
+    budgets = {name: budget for name, budget in question.budgets.items() if name != "full"}
+    process = in_process(
+        lambda words: command_line.parse_arguments(replace(question, budgets=budgets), words), "--full"
+    )
+    assert "unrecognized arguments: --full" in one_line_error(process)
 
 
 @pytest.mark.parametrize(
