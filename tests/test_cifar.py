@@ -201,7 +201,7 @@ DAMAGE = {  # what happens to the folder, and what the message must say
     "another label": (edit("test_batch.bin", 0, 0, [1]), r"[02] test images have label \d; CIFAR-10 has 1 of each"),
     "an image twice": (
         edit("data_batch_2.bin", 0, slice(1, None), [1]),
-        "49 training and 10 test images are distinct, 0 are in both; of CIFAR-10 50 training and 10 test images",
+        "49 different training images, 10 different test images, 0 images in both; CIFAR-10 has 50 different training",
     ),
     "a batch twice": (copy_file("data_batch_1.bin", "data_batch_2.bin"), r"\d+ training images have label \d"),
     "training and test swapped": (swap, r"\d+ training images have label \d; CIFAR-10 has 5 of each"),
@@ -222,7 +222,7 @@ def test_damage_is_named(ten, damage):
 def test_a_training_image_in_the_test_file(sets, ten):
     records = copy.deepcopy(sets[TEN][1])
     records["test_batch.bin"][0, 1:] = records["data_batch_4.bin"][2, 1:]
-    with pytest.raises(InputError, match="50 training and 10 test images are distinct, 1 are in both; of CIFAR-10 50"):
+    with pytest.raises(InputError, match="10 different test images, 1 images in both; CIFAR-10 has 50 different"):
         load_cifar(TEN, write(ten, records))
 
 

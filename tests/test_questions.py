@@ -330,7 +330,7 @@ def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
     results = tmp_path / "results"
     for folder, message in (
         (few, "must hold 128 images"),
-        (ROOT / "data" / "mnist", "another data set than MNIST, in"),
+        (ROOT / "data" / "mnist", "holds MNIST, but the names MNIST are taken: give another data set, in"),
         (tmp_path / "absent", "is not a folder"),
     ):
         with pytest.raises(InputError, match=message):
@@ -428,7 +428,7 @@ def test_nets_that_cannot_be_used_are_refused(tmp_path, name, value):
 @pytest.mark.parametrize("names", [("a b", "a-b"), ("a_b", "A.B")])
 def test_data_sets_whose_results_would_have_one_name_are_refused(tmp_path, names):
     folders = [write_data_set(tmp_path / name) for name in names]
-    message = "must hold another data set than MNIST, .* differs in a letter or a digit"
+    message = "but the names MNIST, .* are taken: .* differs in a letter or a digit"
     with pytest.raises(InputError, match=message):
         ask_here("fifty_layers", tmp_path / "results", "--data-dir", *folders)
 
