@@ -54,7 +54,7 @@ from training.progress import Progress
 from training.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, Protocol, protocol_of
 from training.runs import file_record, table, train_one
 
-NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # names of files that are written beside it
+NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # the names of files beside it end like this
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}  # 0.93, 0.93, 0.91 with seeds 0, 1, 2
 
 
@@ -137,7 +137,7 @@ def parse_arguments(argv=None):
 
 
 def net_name(text: str) -> str:
-    """An argparse type."""
+    """An argparse type: the name of a net."""
     try:
         find_net(text)
     except ValueError as error:
@@ -256,7 +256,7 @@ def find_checkpoints(args, asked: list[Training], nets: list[Path]) -> list[Path
 
 
 def check_branch(args, settings: ConvSettings, protocol: Protocol, images: dict, checkpoint: Path | None) -> None:
-    """Raises InputError for a --branch that cannot begin, before anything is written."""
+    """Raises InputError, before anything is written, for a --branch that cannot begin."""
     if not args.branch or (checkpoint and checkpoint.exists()):  # the branch has begun
         return
     trunk = branch(Path(args.branch), settings, protocol, images)

@@ -42,7 +42,8 @@ class Claim:
     about: dict = field(default_factory=dict)
     over: tuple[str, ...] = ()  # what `measure` takes; default: its question's results
     note: str = ""
-    # the verdict rests on single runs; judge() says so by itself where every measured list has one value
+    # the verdict rests on single runs; judge() finds out itself where every measured list has one
+    # value
     one_run: bool = False
     contradicts: str = ""  # the id of a claim that cannot hold together with this one
 
@@ -72,7 +73,9 @@ def verdict_on(claim: Claim, measured: dict) -> str:
     if isinstance(parts, str):
         return parts
     verdict = verdict_of(parts)
-    return f"{verdict}, one run" if claim.one_run or _is_of_one_seed(measured) else verdict
+    if claim.one_run or _is_of_one_seed(measured):
+        verdict += ", one run"
+    return verdict
 
 
 def _is_of_one_seed(measured: dict) -> bool:
@@ -96,12 +99,14 @@ def verdict_of(parts: list[bool | None]) -> str:
 
 
 def check_about(claim: Claim, *records: dict) -> None:
-    """Raises InputError for a name in `claim.about` that whole results have nowhere: about_trials()
-    would ignore a misspelt one."""
+    """Raises InputError for a name in `claim.about` that whole results have nowhere.
+
+    about_trials() would ignore a misspelt one."""
     known = set().union(*map(_names_in, records))
     for name in claim.about:
         if name not in known:
-            raise InputError(f"the claim {claim.id} is about {name}, a name that its results have nowhere")
+            what = f"is about {name}, a name that its results have nowhere"
+            raise InputError(f"the claim {claim.id} {what}")
 
 
 def _names_in(record: dict) -> set[str]:

@@ -48,12 +48,12 @@ FACTORS = 8
 HIDDEN = 32
 DEPTH = 4
 GATE_BIAS = -1.0
-# of the worlds, fixed before the first run
+# what the worlds are, fixed before the first run
 STAYS = 0.98  # the probability that a regime lasts another day
-VOLATILITY = 2.0  # of turbulent days over calm ones
+VOLATILITY = 2.0  # how many times as volatile turbulent days are
 KAPPA = 0.5  # the size of the non-linearity
 NOISE = 0.5
-# of the training
+# how the nets are trained
 BATCH = 128
 RATE = 2e-3
 WINDOW = 20  # days over which volatility is measured

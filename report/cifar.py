@@ -21,7 +21,7 @@ from report.registry import picture, table
 from report.style import of_trials
 from report.tables import markdown_table
 
-CLASSES = (  # of CIFAR-10
+CLASSES = (  # the classes of CIFAR-10
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
 )  # fmt: skip
 COLORS = {

@@ -566,7 +566,7 @@ def slug(heading: str) -> str:
 LINKS = [
     pytest.param(page, target, id=f"{page}-{target}")
     for page, text in PAGES.items()
-    for target in dict.fromkeys(re.findall(r"\]\(([^)\s]+)\)", text))
+    for target in dict.fromkeys(re.findall(r"\]\(([^)\s]+)\)", fill.SHOWN.sub("", text)))
     if not target.startswith("https://")
 ]
 
