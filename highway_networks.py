@@ -1334,26 +1334,27 @@ def parse_arguments(argv=None):
     def show(text):
         return f"{text} (%(default)s)"
 
-    # the defaults of --seed and --depth are text: argparse takes a value that *is* the default, as small numbers are,
-    # for not given, and then allows --seeds beside it
-    add_seed("--seed", type=seed, default=str(default.seed), help=show("for data, weights and shuffling"))
-    add_seed("--seeds", type=list_of(seed), default=(), help="several: 0,1,2")
+    # The defaults of --seed and --depth are text.  If argparse finds that a value *is* the default, as it is for small
+    # numbers, it thinks that the flag was not given, and allows --seeds beside it.
+    add_seed("--seed", type=seed, default=str(default.seed), help=show("the seed of data, weights and shuffling"))
+    add_seed("--seeds", type=list_of(seed), default=(), help="several seeds: 0,1,2")
     add_depth("--depth", type=count, default=str(default.depth), help=show("hidden blocks"))
-    add_depth("--depths", type=list_of(count), default=(), help="several: 5,10,20")
-    add_option("--hidden", type=count, default=default.hidden, help=show("units of a block"))
+    add_depth("--depths", type=list_of(count), default=(), help="several depths: 5,10,20")
+    add_option("--hidden", type=count, default=default.hidden, help=show("units in a block"))
     add_option("--epochs", type=count, default=default.epochs, help=show("passes over the training images"))
-    add_option("--batch", type=count, default=default.batch_size, dest="batch_size", help=show("images a step"))
+    add_option("--batch", type=count, default=default.batch_size, dest="batch_size", help=show("images in a step"))
     add_option("--lr", type=rate, default=default.lr, help=show("Adam's learning rate"))
     add_option("--gate-bias", type=bias, default=default.gate_bias, help=show(GATE_BIAS))
     add_option("--n-train", type=count, default=default.n_train, help=show("training images"))
     add_option("--n-test", type=count, default=default.n_test, help=show("test images"))
-    add_option("--dtype", choices=("float32", "float64"), default=default.dtype, help=show("of all arithmetic"))
+    add_option("--dtype", choices=("float32", "float64"), default=default.dtype, help=show("numbers computed with"))
     add_option("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
-    add_option("--jobs", type=jobs, default=all_cores(), help=show("processes"))
+    add_option("--jobs", type=jobs, default=all_cores(), help=show("parallel processes"))
     add_option("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
-    add_option("--out", type=path_name, metavar="FILE", help="instead of run.json, run_sweep.json, run_seeds.json")
+    out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json"
+    add_option("--out", type=path_name, metavar="FILE", help=out)
     add_option("--no-save", action="store_true", help="write nothing")
-    add_option("--quiet", action="store_true", help="print the result alone")
+    add_option("--quiet", action="store_true", help="print only the result")
     if parser.parse_args(argv).quick:
         parser.set_defaults(**QUICK)
     return parser, parser.parse_args(argv)

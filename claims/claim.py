@@ -51,7 +51,8 @@ class Claim:
         if self.kind not in KINDS:
             raise ValueError(f"a claim's kind is {' or '.join(KINDS)}, not {self.kind!r}")
         if self.kind != "open question" and self.source.split(",")[0] not in SOURCES:
-            raise ValueError(f"a claim's source begins with {', '.join(SOURCES)}; {self.id} has {self.source!r}")
+            known = f"a claim's source begins with {', '.join(SOURCES)}; {self.id} has {self.source!r}"
+            raise ValueError(f"{known} (what nobody claimed has kind='open question')")
 
 
 def judge(claim: Claim, *records: dict) -> tuple[str, str]:

@@ -101,10 +101,9 @@ def parse_arguments(question: Question, argv):
     parser.add_argument(
         "--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="parallel processes (%(default)s)"
     )
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead of processes here")
-    parser.add_argument(
-        "--results", type=path_name, metavar="DIR", help="a folder for the results (results/, or results/quick/ ...)"
-    )
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler")
+    results = "the folder to write to (results/, results/quick/ or results/full/)"
+    parser.add_argument("--results", type=path_name, metavar="DIR", help=results)
     if question.takes_sets_beside:
         parser.add_argument("--data-dir", type=path_name, metavar="SET", nargs="+", default=[], help=BESIDE)
     elif question.data_dir:

@@ -64,7 +64,7 @@ def test_published_numbers_have_a_source():
 
 
 def claim_about(**about) -> Claim:
-    """That a loss is below 1."""
+    """The claim that a loss is below 1."""
     return Claim(
         id="low",
         source="paper, 1",
@@ -285,8 +285,8 @@ def test_a_smoke_test_has_numbers_and_no_verdicts(records, rows, capsys, questio
 
 def test_how_long_two_cores_take():
     assert seconds_on_two_cores({"runs": [{"wallclock_sec": 4}, {"wallclock_sec": 1}, {"wallclock_sec": 5}]}) == 6
-    assert seconds_on_two_cores({"trials": [{"seconds": 9}, {"seconds": 1}]}) == 9  # one keeps a core alone
-    resumed = {"seconds": 1, "wallclock_sec": 7}  # of its last start; of all
+    assert seconds_on_two_cores({"trials": [{"seconds": 9}, {"seconds": 1}]}) == 9  # one trial has a core to itself
+    resumed = {"seconds": 1, "wallclock_sec": 7}  # since its last start; in all
     assert seconds_on_two_cores({"trials": {"search": [{"seconds": 8}], "final": [resumed, {"seconds": 5}]}}) == 15
     assert seconds_on_two_cores({"trials": {"search": [], "final": [{"seconds": 4}]}}) == 4
 

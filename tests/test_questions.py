@@ -59,7 +59,7 @@ def ask(name, folder, *words):
 
 
 def ask_here(name, folder, *words, budget="--quick"):
-    """The same without processes, for what is not about them; raises what the command says in a line."""
+    """The same in this process, for tests that are not about processes; raises what the command prints as an error."""
     question = find_question(name)
     words = [*filter(None, [budget]), "--results", folder, "--jobs", 1, *words]
     return command_line.answer(question, command_line.parse_arguments(question, [str(word) for word in words]))
@@ -102,7 +102,7 @@ def numbers_of(folder, name) -> str:
 
 
 def draw(name, results) -> list[str]:
-    """Draws the pictures of a question; their names."""
+    """Draws the pictures of a question; returns their names."""
     pictures = [picture for picture, (sources, *_) in registry.PICTURES.items() if name in sources]
     for picture in pictures:
         assert viz.main(["--only", picture, "--results", str(results), "--out", str(results / "viz")]) == 0
@@ -504,7 +504,7 @@ def rows_of(name, **wanted) -> list[dict]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_committed_results_sum_up_their_trials(name):
-    """Nobody edited a number; what is committed is no smoke test, and comes from committed programs."""
+    """No number was edited; the results are no smoke test, and come from committed programs."""
     record = committed(name)
     question = find_question(name)
     beside = " --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist" if question.takes_sets_beside else ""
@@ -526,7 +526,7 @@ def test_committed_finals_have_seeds_that_selected_nothing(name):
 
 @pytest.mark.parametrize("name", ["blocks", "fifty_layers", "long_training", "optimization", "very_deep"])
 def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(monkeypatch, tmp_path, name):
-    """By their settings, to the order of the keys, which are what a trial is known by in the log."""
+    """Down to the order of the settings, because the log knows a trial by them."""
     record = committed(name)
 
     def settings_of(trial):
@@ -723,7 +723,7 @@ def trial_of_the_committed_net() -> dict:
 
 
 def test_the_committed_net_is_used_as_it_is(tmp_path, monkeypatch):
-    """Though the program has changed since it was trained."""
+    """Even though the program has changed since it was trained."""
     net_file = ROOT / "results" / "fifty_layers_mnist_1.npz"
     copy = Path(shutil.copy(net_file, tmp_path))
     monkeypatch.setattr(kept_nets, "trained", pytest.fail)

@@ -92,7 +92,7 @@ def _check_run(name: str, pair: dict, block: str, expected: dict) -> None:
             where = f"has a {block} run of seed {pair['seed']} that ends with {number}"
             _check_equal(name, where, run[f"final_{number}"], last)
             if number == "test_acc" and not 0 <= last <= 1:
-                raise InputError(f"{name}.json {where} {last}, which is no share")
+                raise InputError(f"{name}.json {where} {last}, which is not from 0 to 1")
 
 
 def _check_equal(name: str, where: str, found, expected) -> None:

@@ -295,7 +295,7 @@ def _trial_in(text: bytes) -> dict:
     if not isinstance(line, dict) or line.keys() != parts:
         raise ValueError("its names are not those of a trial")
     if not (isinstance(line["trial"], dict) and isinstance(line["result"], dict)):
-        raise ValueError("its settings or its results are no object")
+        raise ValueError("its settings or its results are not an object")
     if not all(isinstance(line[name], str | None) for name in ("data", "code", "git")):
         raise ValueError("a checksum is not text")
     if line["checksum"] != _checksum_of_line(line):
