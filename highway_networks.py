@@ -895,7 +895,7 @@ class DeepNet(FixedNames):
         dx = layer.dx
         if carried is not None:
             dx = add(layer.dx, carried, layer.dy)  # eq. 9
-        copyto(layer.x_t, layer.x_1_t)  # a product of two untransposed matrices saves more time than this takes
+        copyto(layer.x_t, layer.x_1_t)  # the product of two untransposed matrices saves more time than this takes
         dot(layer.dz, layer.x_t, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz x', and db
         return dx
 

@@ -49,7 +49,7 @@ KIND = {  # what that net must be
 }
 RUN = ROOT / "run.json"
 PARTS = ROOT / "explorer"
-IMAGES_A_KIND = 5  # of each digit, this many that are right, doubtful and wrong
+IMAGES_A_KIND = 5  # of each digit: this many right, doubtful and wrong
 SURE = 0.99  # least probability of the right; doubtful: right, at the lowest probability
 
 

@@ -67,7 +67,7 @@ SEARCHED = [*WIDTH.items(), ("residual", MATCHED_WIDTH)]  # nets: (block, width)
 NOT_SEARCHED = ("plain", "highway-carry")  # at MATCHED_WIDTH: they take the setting of their other width
 UNSCALED = 4  # trials of every search that are repeated without the scale
 WHEN = ("at_start", "trained")
-MARGIN = 0.002  # in test accuracy
+MARGIN = 0.002  # of test accuracy
 OPEN = 0.5  # a gate is open where its mean T is above this
 FADED = 0.5  # the gradient fades where the first layer's over the last's is less than this
 
@@ -157,7 +157,7 @@ def net_of(trial: dict) -> dict:
 
 
 def row_of_gradient(final: list[dict], when: str) -> dict:
-    not_measured = {"gradient": [None], "identity_part": None}  # for a net that diverged
+    not_measured = {"gradient": [None], "identity_part": None}  # of a net that diverged
     measured = [trial.get(when, not_measured) for trial in final]
     ratios = [first_over_last(seed["gradient"]) for seed in measured]
     return {

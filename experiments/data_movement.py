@@ -58,14 +58,14 @@ BUDGETS = {
         "images": 100,
     },
 }
-BYTES = 4  # bytes of a number
-MATRICES = {"plain": 1, "residual": 1, "highway": 2}  # matrices in a block
+BYTES = 4  # of a number
+MATRICES = {"plain": 1, "residual": 1, "highway": 2}  # of a block
 PHASES = ("forward", "backward", "update")
 POLICIES = ("known", "computed", "unit")
 MARGIN = 0.05  # costs closer than this are called equal
-POINT = 0.01  # the accuracy that may be lost
+POINT = 0.01  # of accuracy that may be lost
 TENTH = 0.001  # a tenth of it
-GROUPS = {  # {group: the kinds of values that a step reads}
+GROUPS = {  # of the kinds of values that a step reads
     "weights": ("W", "b", "dW", "db"),
     "states": ("x", "state"),
     "partial sums": ("product", "partial sum"),
@@ -181,7 +181,7 @@ def trained(setting: dict, folder: str) -> dict:
     y = images.y_test
     state = layer_by_layer.first(net, images.x_test)
     effective_depth = sum(T.mean(axis=1) for _, T, *_ in layer_by_layer.walk(net, state))  # of each image
-    priced = state[len(y) // 2 :][: setting["images"]]  # images of the half that judges
+    priced = state[len(y) // 2 :][: setting["images"]]  # from the half that judges
     whole_costs = [inference(net, one, 0.0, "all") for one in priced]
 
     policies = []
@@ -227,8 +227,8 @@ def through(net: hn.DeepNet, state: np.ndarray, threshold: float, unit: bool) ->
 
 
 def inference(net: hn.DeepNet, state: np.ndarray, threshold: float, policy: str) -> int:
-    """The price of passing one state (hidden,) through the blocks under a policy; "all" skips
-    nothing."""
+    """The price of passing one state (hidden,) through the blocks by a policy, or through
+    "all"."""
     width = net.hidden
     depth = net.depth
     tape = Tape()

@@ -48,12 +48,12 @@ FACTORS = 8
 HIDDEN = 32
 DEPTH = 4
 GATE_BIAS = -1.0
-# what the worlds are, fixed before the first run
+# of the worlds, fixed before the first run
 STAYS = 0.98  # the probability that a regime lasts another day
-VOLATILITY = 2.0  # how many times as volatile turbulent days are
+VOLATILITY = 2.0  # of turbulent days over calm ones
 KAPPA = 0.5  # the size of the non-linearity
 NOISE = 0.5
-# how the nets are trained
+# of the training
 BATCH = 128
 RATE = 2e-3
 WINDOW = 20  # days over which volatility is measured

@@ -36,8 +36,8 @@ BUDGETS = {
     "full": {"layers": 50, "trials": 100, "search_epochs": 50, "epochs": 200, "seeds": 5, **fully_connected.ALL},
 }
 DECAY = {"quick": 0.9, "default": 0.9, "full": 0.98}
-GATE_BIAS = {fully_connected.CIFAR: -4.0}  # at the start; -2 for other sets
-LONGER = {fully_connected.CIFAR: 4}  # the final runs have this many times as many epochs
+GATE_BIAS = {fully_connected.CIFAR: -4.0}  # at the start; of other sets -2
+LONGER = {fully_connected.CIFAR: 4}  # times as many epochs in the final runs
 
 
 def sample(of_set: dict, k: int, runner: Runner) -> dict:

@@ -44,12 +44,12 @@ from training.trials import Runner
 
 # images whose single patterns are measured
 BUDGETS = {"quick": {"of_each": 1000}, "default": {"of_each": 1000}, "full": {"of_each": 1000}}
-OPEN = 0.5  # a gate is open where T is above this
+OPEN = 0.5  # a gate is open above
 SETTLED = 0.9  # the share of the change after which a net has settled
-FIRST = 15  # the first blocks, as many as the paper names
+FIRST = 15  # blocks, which the paper names
 FIRST_OF_CIFAR = 40
 MAPPED = 1  # the seed whose heat maps are kept
-CLASSES = {"MNIST": 10, CIFAR: 2}  # how many classes have maps, for the paper's two data sets
+CLASSES = {"MNIST": 10, CIFAR: 2}  # the sets whose maps are kept, the paper's two: so many classes
 STATISTICS = (
     "share_of_biases_decreased",
     "bias_activity_correlation",
@@ -117,7 +117,7 @@ class Sums(NamedTuple):
     """Sums over images."""
 
     images_of_class: np.ndarray  # (classes,)
-    T: np.ndarray  # summed over the images of a class: (classes, depth, hidden)
+    T: np.ndarray  # of the images of a class: (classes, depth, hidden)
     open: np.ndarray  # images for which a gate is open: (depth, hidden)
     change: np.ndarray  # |y_l - x_l| of every block: (depth,)
 

@@ -46,10 +46,10 @@ BUDGETS = {
     "full": {"trials": 100, "search_epochs": 400, "epochs": 400, "seeds": 3, "top": 10, **ALL},
 }
 GATE_BIASES = {10: (-3, -1.5), 20: (-4, -2), 50: (-5, -3.5), 100: (-5, -3.5)}
-WIDE_RATES = (1e-3, 10)  # for --full; the paper does not give its range
-WIDE_GATE_BIASES = (-10, -1)  # for --full: the paper's range
+WIDE_RATES = (1e-3, 10)  # of --full; the paper does not give its range
+WIDE_GATE_BIASES = (-10, -1)  # of --full: the paper's range
 SLOW_DECAY = 0.95
-LOW_LOSS = 0.1  # the speed of convergence is the number of epochs until an epoch's loss is this low
+LOW_LOSS = 0.1  # of an epoch: the speed of convergence is the number of epochs to it
 DEGRADED = 3  # a kind degrades when a deeper net's loss is over three times a shallower one's
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from plumbing.statistics import spaced
 from report.tables import percent
 
-# for pictures of error curves
+# of pictures of error curves
 LEGEND_BELOW = {
     "loc": "upper left",
     "bbox_to_anchor": (0, -0.12),

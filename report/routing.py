@@ -13,7 +13,7 @@ SOURCES = (  # of the class: as rows and trials name them, and as the legend doe
     ("random gates", "accuracy_random_gates", "random gates", "#009E73", ":"),
     ("outputs", "accuracy_outputs", "the outputs", COLOR["plain"], "--"),
 )
-PARTS = (  # the parts of T's variance
+PARTS = (  # of T's variance
     ("static_by_block", "between units: static", "0.75"),
     ("between_class_by_block", "between classes", "#0072B2"),
     ("within_class_by_block", "within classes", "#E69F00"),
@@ -66,7 +66,7 @@ def draw_variance(ax, trials: list[dict], blocks: range) -> None:
 @picture("routing")
 def routes(record):
     """The clusters of routes: their mean T by block, and their most typical images."""
-    [clusters] = [trial["clusters"] for trial in record["trials"] if "clusters" in trial]  # one seed has them
+    [clusters] = [trial["clusters"] for trial in record["trials"] if "clusters" in trial]  # of one seed
     clusters = sorted(clusters, key=commonest_class)
     n = len(clusters)
     size = (10, 0.95 * n + 0.8)

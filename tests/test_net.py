@@ -25,7 +25,7 @@ from training.optimizers import SGD, Nesterov
 
 
 def of_two_gates(net, x):
-    """Logits, T and C of the block that straightforward.py does not have, y = H T + x C, an equation a line."""
+    """Logits, T and C of the kind that straightforward.py does not have: y = H T + x C, an equation each."""
     activate = np.tanh if net.activation.name == "tanh" else lambda z: np.maximum(z, 0)
     gates = []
     x = activate(x @ net.W_in.T + net.b_in)

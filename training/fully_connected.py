@@ -25,7 +25,7 @@ from training.trials import Runner
 WIDTH = {"highway": 50, "plain": 71}
 BATCH = 128
 CIFAR = "CIFAR-100"
-ALL = {"n_train": 60000, "n_test": 10000}  # all images of MNIST
+ALL = {"n_train": 60000, "n_test": 10000}  # images
 
 
 # the environment variable that names a folder of the set
@@ -114,8 +114,8 @@ def make(setting: dict) -> hn.DeepNet:
 
 
 def sgd(net: hn.DeepNet, setting: dict, steps: int) -> SGD:
-    """SGD for a trial: `rate` is the effective step, lr / (1 - momentum); `decay` is per epoch,
-    which has `steps` steps."""
+    """`rate` is the effective step, lr / (1 - momentum); `decay` is per epoch, of so many
+    steps."""
     lr = setting["rate"] * (1 - setting["momentum"])
     decay = setting["decay"] ** (1 / steps)
     return SGD(net.parameters, lr, setting["momentum"], decay=decay, clip=setting["clip"])
