@@ -1164,14 +1164,14 @@ def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
 
 @one_blas_thread()
 def train_epoch(net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy) -> dict:
-    """Trains for one pass over x (N, d_in), y (N,) in the given order, leaving out a last batch
-    that is not full.
+    """One pass over x (N, d_in), y (N,) in the given order; a last batch that is not full is left
+    out.
 
-    `loss(logits, y)` gives the loss and its gradient.  Returns the means over the batches of the
-    loss, the accuracy (None where y holds no labels) and the gradient's norm, each measured
-    before the clip and the update.  Raises FloatingPointError at the first loss or gradient that
-    is not finite, ValueError where there is no whole batch or x and y differ in length, TypeError
-    unless both are unmasked arrays of numbers."""
+    `loss(logits, y)` gives the loss and its gradient.  Returns the means over the batches of
+    loss, accuracy (None where y holds no labels) and gradient norm, each from before the batch's
+    update and the clip.  Raises FloatingPointError at the first loss or gradient that is not
+    finite, ValueError where there is no whole batch or x and y differ in length, TypeError unless
+    both are unmasked arrays of numbers."""
     check_numbers("x", x, COMPLEX)
     check_numbers("y", y, COMPLEX)
     if len(x) != len(y):
@@ -1205,8 +1205,8 @@ def ignore(row: dict) -> None:
 
 @np.errstate(all="ignore")  # numbers that are not finite end the run with a line, not with NumPy's warnings
 def train_epochs(net, optimizer, x, y, orders, batch_size, *, loss=softmax_cross_entropy, report=ignore):
-    """Calls train_epoch() with each of the orders; returns a row for each whole epoch, and where
-    the run diverged, or None.
+    """train_epoch() in each of the orders -> a row for each whole epoch, and where the run
+    diverged, or None.
 
     report(row) is called after each epoch, with "epoch", from 1 on, in the row.  Keys that it
     adds are kept; a FloatingPointError that it raises counts as divergence."""
