@@ -54,7 +54,7 @@ from training.progress import Progress
 from training.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, Protocol, protocol_of
 from training.runs import file_record, table, train_one
 
-NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # names of files that are written beside it
+NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # the names of files beside it end like this
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}  # 0.93, 0.93, 0.91 with seeds 0, 1, 2
 
 
@@ -78,17 +78,18 @@ def make_parser() -> argparse.ArgumentParser:
     is_ = " (%(default)s)"
     add("--net", type=net_name, metavar="NET", default=default.net, help=nets + is_)
     add("--data", choices=tuple(PROTOCOLS), help="data set (mnist, or cifar-10 for nets that take colours)")
-    add("--block", choices=HIDDEN_KINDS, help="hidden-layer kind (default: the net's own)")
+    add("--block", choices=HIDDEN_KINDS, help="the kind of hidden layer (the net's)")
     protocol = "the authors', or a short one"
     add("--protocol", choices=("paper", "short"), default=default.protocol, help=protocol + is_)
     add("--epochs", type=epochs, help="passes over the training images (the protocol's)")
     add("--stop-after", type=epochs, metavar="N", help="stop after N of these epochs; --resume goes on")
     branch_of = "start from a copy of this checkpoint, at the rate --lr"
     add("--branch", type=path_name, metavar="NET", help=branch_of)
-    # a default of text: argparse takes an argument that *is* the default for not given,
-    # and equal small numbers are one object
-    seeds.add_argument("--seed", type=seed, default=str(default.seed), help="for weights and training" + is_)
-    seeds.add_argument("--seeds", type=list_of(seed), default=(), help="several: 0,1,2")
+    # The default is text.  If argparse finds that a value *is* the default, as it is for small
+    # numbers, it thinks that the flag was not given.
+    one_seed = "the seed of weights and training" + is_
+    seeds.add_argument("--seed", type=seed, default=str(default.seed), help=one_seed)
+    seeds.add_argument("--seeds", type=list_of(seed), default=(), help="several seeds: 0,1,2")
     add("--lr", type=number(float, 1e-12), help="the highest learning rate (the protocol's)")
     add("--gate-bias", type=gate_bias, help=f"{hn.GATE_BIAS} (the net's)")
     add("--n-train", type=number(int, BATCH), help="use the first N training images (all)")
@@ -97,15 +98,15 @@ def make_parser() -> argparse.ArgumentParser:
     add("--validation", action="store_true", help=validation)
     data_dir = "CIFAR's binary version, or a set in MNIST's layout"
     add("--data-dir", type=path_name, metavar="DIR", help=data_dir)
-    add("--jobs", type=jobs, default=all_cores(), help="processes, one a seed" + is_)
+    add("--jobs", type=jobs, default=all_cores(), help="processes, one for each seed" + is_)
     quick = "a smoke test: above 90 %% in half a minute; writes run_conv_quick.json"
     add("--quick", action="store_true", help=quick)
-    out = "instead of run_conv.json; each net to FILE_SEED.npz beside it"
+    out = "the JSON's name, instead of run_conv.json; each net goes to FILE_SEED.npz beside it"
     add("--out", type=path_name, metavar="FILE", help=out)
     resume = "go on from the checkpoints beside the JSON"
     saving.add_argument("--resume", action="store_true", help=resume)
     saving.add_argument("--no-save", action="store_true", help="write nothing")
-    add("--quiet", action="store_true", help="print the result alone")
+    add("--quiet", action="store_true", help="print only the result")
     add("--nets", action="store_true", help="print the nets, their sizes and convolutions; train nothing")
     return parser
 
@@ -137,7 +138,7 @@ def parse_arguments(argv=None):
 
 
 def net_name(text: str) -> str:
-    """An argparse type."""
+    """An argparse type: the name of a net."""
     try:
         find_net(text)
     except ValueError as error:
@@ -256,7 +257,7 @@ def find_checkpoints(args, asked: list[Training], nets: list[Path]) -> list[Path
 
 
 def check_branch(args, settings: ConvSettings, protocol: Protocol, images: dict, checkpoint: Path | None) -> None:
-    """Raises InputError for a --branch that cannot begin, before anything is written."""
+    """Raises InputError, before anything is written, for a --branch that cannot begin."""
     if not args.branch or (checkpoint and checkpoint.exists()):  # the branch has begun
         return
     trunk = branch(Path(args.branch), settings, protocol, images)

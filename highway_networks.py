@@ -77,7 +77,7 @@ tqdm.monitor_interval = 0  # no thread beside the processes that are forked
 
 BUNDLED = ROOT / "data" / "mnist"
 CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
-MOST_IDX = 1 << 30  # bytes of one idx file; the largest of the MNIST family has 547 million
+MOST_IDX = 1 << 30  # the most bytes of one idx file; the largest of the MNIST family has 547 million
 PATIENCE = 30  # seconds without a byte before the next mirror is tried
 _PUBLISHED = files.read_json(ROOT / "data" / "mnist.json")
 MIRRORS = _PUBLISHED["mirrors"]
@@ -92,11 +92,11 @@ class Dataset(NamedTuple):
     y_train: np.ndarray  # (n_train,) intp
     x_test: np.ndarray  # (n_test, rows * columns) uint8
     y_test: np.ndarray  # (n_test,) intp
-    name: str  # a known set's, found by checksum; else the folder's: see name_of_set()
+    name: str  # the name of a known set, found by checksum, or of the folder: see name_of_set()
     source: str  # the folder it was read from
     n_classes: int
-    sha256: str  # of the checksums of its four files
-    shape: tuple[int, ...]  # of an image: (rows, columns); of CIFAR's (maps, rows, columns)
+    sha256: str  # the SHA-256 of its four files' checksums
+    shape: tuple[int, ...]  # an image's: (rows, columns), or (maps, rows, columns) for CIFAR
 
 
 def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
@@ -158,8 +158,8 @@ def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
 
 
 def read_plain_or_gz(path: Path, rank: int) -> tuple[Path, np.ndarray, str]:
-    """The path that was read, PATH.gz or PATH; its array, uint8 of this rank; and the SHA-256 of
-    its contents.
+    """Reads PATH.gz or PATH: returns the path that was read, its array, uint8 of this rank, and
+    the SHA-256 of its contents.
 
     Raises InputError where neither can be read."""
     for there in (path.with_name(f"{path.name}.gz"), path):
@@ -230,13 +230,13 @@ def name_of_set(folder: Path, checksum: str) -> str:
 
 
 def _letters(name: str) -> str:
-    """The plain letters and digits of a name: a reader takes "M-NIST" for "mnist"."""
+    """The plain letters and digits of a name, because a reader takes "M-NIST" for "mnist"."""
     plain = unicodedata.normalize("NFKC", name).casefold()
     return "".join(letter for letter in plain if letter.isalnum())
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
-    """The images that a run of this seed uses, still uint8: the draws of the published program,
+    """The images that a run of this seed uses, still uint8, drawn as in the published program and
     in its order.
 
     Raises ValueError for more images than the set has, for fewer than one, and for an invalid
@@ -286,8 +286,8 @@ def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
 
 
 def check_bytes(x: np.ndarray) -> None:
-    """Raises TypeError for a masked array, and ValueError for pixels that are not bytes, and so
-    scaled already."""
+    """Raises TypeError for a masked array, and ValueError for pixels that are not bytes: those
+    are scaled already."""
     check_numbers("x", x)
     if x.dtype != np.uint8:
         raise ValueError(f"pixels must be bytes, uint8, not {x.dtype}: they would be scaled twice")
@@ -395,15 +395,15 @@ def check_json(value, what: str) -> None:
 
 # ---- Activations -----------------------------------------------------------------------------------------------------
 
-DTYPES = tuple(map(np.dtype, ("float32", "float64", "complex128")))  # of a net
+DTYPES = tuple(map(np.dtype, ("float32", "float64", "complex128")))  # dtypes that a net may have
 ZERO = {dtype: np.zeros((), dtype) for dtype in DTYPES}  # NumPy's functions take an array faster than a number
 ONE = {dtype: np.ones((), dtype) for dtype in DTYPES}
 ACTIVATIONS: dict[str, type[Activation]] = {}
 
 
 class Activation(Named):
-    """H = value(z) and its slope H'(z), number by number.  A net applies it to z = W x + b,
-    except in gates.
+    """A function H = value(z) and its slope H'(z), number by number.  A net applies it to
+    z = W x + b everywhere but in gates.
 
     Both methods get arrays of one shape and write into the last one.  slope() may compute H' from
     H; where it needs z, too, the class says keeps_z = True, and the net keeps z for it.  dH_dz
@@ -459,13 +459,13 @@ class Block(Named):
 
     family = "block"
     registry = BLOCKS
-    gates = 0  # 1: the net has W_T and b_T, and z is z_H over z_T; 2: W_C and b_C, too, and z_C below z_T
+    gates = 0  # with 1 the net has W_T and b_T, and z is z_H over z_T; with 2 also W_C and b_C, and z_C below z_T
     kept: tuple[str, ...] = ()  # names of arrays that each layer keeps from forward() to backward()
     shared: tuple[str, ...] = ()  # names of scratch arrays, the same for all layers
 
     def parameters(self, hidden: int) -> dict[str, tuple[int, ...]]:
-        """Shapes of what one layer has beside W and b: {"alpha": ()} makes net.alpha (depth,),
-        and layer.alpha and layer.d_alpha, ()."""
+        """Shapes of the parameters that one layer has beside W and b.  {"alpha": ()} makes
+        net.alpha, (depth,), and layer.alpha and layer.d_alpha, ()."""
         return {}
 
     def start(self, net: DeepNet, gate_bias: float) -> None:
@@ -488,8 +488,8 @@ class Block(Named):
         raise NotImplementedError
 
     def transform_gate(self, layer: LayerArrays) -> np.ndarray:
-        """T, (hidden, n), right after forward(layer); net.gates() calls it where there are
-        gates."""
+        """Returns T, (hidden, n).  net.gates() calls it right after forward(layer), where there
+        are gates."""
         raise NotImplementedError
 
 
@@ -550,12 +550,12 @@ class LayerArrays(FixedNames):
     read and write.
 
     They are locked once made: layer.y = ... raises AttributeError, layer.y[...] = ... is right.
-    Where a line says no shape it is (hidden, n): a row for each unit, a column for each image.
-    rows = hidden (1 + gates).
+    An array whose line gives no shape is (hidden, n): a row for each unit, a column for each
+    image.  rows = hidden (1 + gates).
 
-    What the block's `kept`, `shared` and `parameters` name joins them.  `kept`, x and y are this
-    layer's alone from forward() to backward(); all below "scratch" is memory that the layers
-    share."""
+    The arrays that the block's `kept`, `shared` and `parameters` name are here, too.  From
+    forward() to backward() x, y and those in `kept` belong to this layer alone; everything below
+    "scratch" is memory that all layers share."""
 
     _called = "layer"
 
@@ -585,7 +585,7 @@ class LayerArrays(FixedNames):
         self.dz_H = self.z_H
         self.dz_T = self.z_T
         self.dz_C = self.z_C
-        self.dH = work.dH  # dL/dH, unless y = H
+        self.dH = work.dH  # dL/dH; not used where y = H
         self.dy = work.dy  # dL/dy, where the block carries
         self.dx_1 = work.dx_1  # (hidden + 1, n), W' dz; its last row, the ones' gradient, is not used
         self.dx = self.dx_1[:-1]  # dL/dx without what is carried
@@ -862,7 +862,8 @@ class DeepNet(FixedNames):
             raise ValueError(f"x must have shape (N, {self.d_in}) with N >= 1, not {x.shape}")
 
     def workspace(self, n: int, purpose: str) -> Workspace:
-        """Work arrays for n rows, made once for a purpose; "train" keeps those of every layer."""
+        """Work arrays for n rows, made once for each purpose; "train" keeps the arrays of every
+        layer."""
         return cached(self._work, (n, purpose), lambda: Workspace(self, n, keep=purpose == "train"))
 
     def _run(self, x, work, gates=None):
@@ -870,7 +871,7 @@ class DeepNet(FixedNames):
         x = np.asarray(x, self.dtype)
         z_in = work.z_in
         dot(x, self.W_in.T, z_in)  # (N, d_in) (d_in, hidden)
-        # looks into x, which is larger, only if z_in is not finite
+        # x, which is larger, is checked only if z_in is not finite
         if not (np.isfinite(z_in).all() or np.isfinite(x).all()):
             raise ValueError("x must be finite; it holds NaN or infinity")
         add(z_in, self.b_in, z_in)
@@ -889,8 +890,8 @@ class DeepNet(FixedNames):
         self.block.forward(layer)
 
     def block_backward(self, layer: LayerArrays, dy: np.ndarray) -> np.ndarray:
-        """dL/dy, in layer.dy or layer.dx, -> dL/dx, in one of the two, after
-        block_forward(layer); dL/dW and dL/db go to net.grad."""
+        """Turns dL/dy, in layer.dy or layer.dx, into dL/dx, in one of the two; writes dL/dW and
+        dL/db to net.grad.  block_forward(layer) comes before it."""
         carried = self.block.backward(layer, dy)
         dot(layer.W_t, layer.dz, layer.dx_1)  # (hidden + 1, rows) (rows, N): W_H' dz_H + W_T' dz_T
         dx = layer.dx
@@ -977,8 +978,8 @@ class Workspace:
         self.layers = [LayerArrays(net, self, index) for index in range(net.depth)]
 
     def state(self, index: int) -> np.ndarray:
-        """The input of block `index` over a row of ones, (hidden + 1, n); for index = depth, the
-        last output."""
+        """The input of block `index` over a row of ones, (hidden + 1, n).  For index = depth it is
+        the last block's output."""
         return self.states[index % len(self.states)]
 
 
@@ -986,8 +987,8 @@ class Workspace:
 
 
 def check_labels(y, n: int, n_classes: int) -> np.ndarray:
-    """The labels as an array; raises ValueError unless they are n whole numbers from 0 on, less
-    than n_classes, and TypeError for a masked array."""
+    """The labels as an array.  Raises ValueError unless they are n whole numbers from 0 to
+    n_classes - 1, and TypeError for a masked array."""
     if isinstance(y, MaskedArray):
         raise TypeError("y must not be a masked array: its mask would be ignored")
     y = np.asarray(y)
@@ -1023,8 +1024,8 @@ CHUNK = 65536  # parameters at a time, so that they stay in the cache during an 
 
 
 def norm_of(gradient: np.ndarray) -> float:
-    """The L2 norm of a vector of real numbers, right also where squares overflow or underflow in
-    its dtype."""
+    """The L2 norm of a vector of real numbers, right even where their squares overflow or
+    underflow in its dtype."""
     with np.errstate(over="ignore"):
         squares = np.dot(gradient, gradient)
     # below this sum the squares have lost more than rounding errors
@@ -1088,8 +1089,8 @@ class Optimizer(FixedNames):
         return (np.array(value, self.parameters.dtype) for value in values)  # cheaper to pass than floats
 
     def _parts(self, gradient):
-        """Yields CHUNK numbers at a time: parameters, gradient, scratch, and each of the
-        states."""
+        """Yields parameters, gradient, scratch and each of the states, CHUNK numbers of each at a
+        time."""
         for i in range(0, len(gradient), CHUNK):
             part = slice(i, i + CHUNK)
             g = gradient[part]
@@ -1239,8 +1240,8 @@ def train_epochs(
 def finite_logits(net, x: np.ndarray) -> np.ndarray:
     """net.predict(x), (N, classes) for x (N, features).
 
-    Raises FloatingPointError where parameters or logits are not finite: nothing earlier notices
-    when the last step made them so."""
+    Raises FloatingPointError where parameters or logits are not finite: nothing before this
+    notices when the last step made them so."""
     logits = net.predict(x)
     if not (np.isfinite(logits).all() and np.isfinite(net.parameters).all()):
         raise FloatingPointError("after its last step: parameters or logits are not finite")
@@ -1345,7 +1346,7 @@ def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Ge
 
 @one_blas_thread()
 def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool = False) -> dict:
-    """One net from its seed to its RUN: its settings, its history, its end.
+    """Trains one net from its seed; returns its RUN: settings, history, final numbers.
 
     Raises ValueError where JSON cannot hold the settings of the block, and what train() raises."""
     start = time.perf_counter()
@@ -1397,34 +1398,35 @@ def parse_arguments(argv=None):
     def show(text):
         return f"{text} (%(default)s)"
 
-    # the defaults of --seed and --depth are text: argparse takes a value that *is* the default, as small numbers are,
-    # for not given, and then allows --seeds beside it
-    add_seed("--seed", type=seed, default=str(default.seed), help=show("for data, weights and shuffling"))
-    add_seed("--seeds", type=list_of(seed), default=(), help="several: 0,1,2")
+    # The defaults of --seed and --depth are text.  If argparse finds that a value *is* the default, as it is for small
+    # numbers, it thinks that the flag was not given, and allows --seeds beside it.
+    add_seed("--seed", type=seed, default=str(default.seed), help=show("the seed of data, weights and shuffling"))
+    add_seed("--seeds", type=list_of(seed), default=(), help="several seeds: 0,1,2")
     add_depth("--depth", type=count, default=str(default.depth), help=show("hidden blocks"))
-    add_depth("--depths", type=list_of(count), default=(), help="several: 5,10,20")
-    add_option("--hidden", type=count, default=default.hidden, help=show("units of a block"))
+    add_depth("--depths", type=list_of(count), default=(), help="several depths: 5,10,20")
+    add_option("--hidden", type=count, default=default.hidden, help=show("units in a block"))
     add_option("--epochs", type=count, default=default.epochs, help=show("passes over the training images"))
-    add_option("--batch", type=count, default=default.batch_size, dest="batch_size", help=show("images a step"))
+    add_option("--batch", type=count, default=default.batch_size, dest="batch_size", help=show("images in a step"))
     add_option("--lr", type=rate, default=default.lr, help=show("Adam's learning rate"))
     add_option("--gate-bias", type=bias, default=default.gate_bias, help=show(GATE_BIAS))
     add_option("--n-train", type=count, default=default.n_train, help=show("training images"))
     add_option("--n-test", type=count, default=default.n_test, help=show("test images"))
-    add_option("--dtype", choices=("float32", "float64"), default=default.dtype, help=show("of all arithmetic"))
+    add_option("--dtype", choices=("float32", "float64"), default=default.dtype, help=show("numbers computed with"))
     add_option("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
-    add_option("--jobs", type=jobs, default=all_cores(), help=show("processes"))
+    add_option("--jobs", type=jobs, default=all_cores(), help=show("parallel processes"))
     add_option("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
-    add_option("--out", type=path_name, metavar="FILE", help="instead of run.json, run_sweep.json, run_seeds.json")
+    out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json"
+    add_option("--out", type=path_name, metavar="FILE", help=out)
     add_option("--no-save", action="store_true", help="write nothing")
-    add_option("--quiet", action="store_true", help="print the result alone")
+    add_option("--quiet", action="store_true", help="print only the result")
     if parser.parse_args(argv).quick:
         parser.set_defaults(**QUICK)
     return parser, parser.parse_args(argv)
 
 
 def plan(args, data: Dataset) -> list[Settings]:
-    """One Settings a pair; raises InputError for more images than the set has, or fewer than a
-    batch needs."""
+    """The Settings of each pair; raises InputError for more images than the set has, or fewer
+    than a batch needs."""
     for what, asked, n in (("train", args.n_train, len(data.x_train)), ("test", args.n_test, len(data.x_test))):
         if asked > n:
             raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has")
@@ -1445,7 +1447,7 @@ def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> l
     verbose = not quiet and len(pairs) == 1
     nets = [(block, settings) for settings in pairs for block in PAIR]
 
-    def longest_first(net):  # no straggler at the end
+    def longest_first(net):  # so that no long run starts last
         block, settings = net
         return -settings.depth, block == "plain"
 
@@ -1481,9 +1483,10 @@ def outcome(run: dict) -> str:
 
 
 def table_of_runs(pairs: list[dict]) -> str:
-    """A line a pair, highway beside plain; over several seeds the mean ± standard deviation."""
+    """The result as text: a line for each pair, highway beside plain; for several seeds also the
+    mean ± standard deviation."""
     lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]
-    accuracies = {}  # of the runs that ended, by depth and block
+    accuracies = {}  # {(depth, block): test accuracies of the runs that did not diverge}
     for pair in pairs:
         line = f"{pair['depth']:5d} {pair['seed']:6d}  "
         for block in PAIR:

@@ -7,8 +7,8 @@ here.  `dy` stands for dL/dy, the gradient of the loss with respect to y; so do 
 others.  docs/how_it_works.md walks through this file, and says what highway_networks.py does
 differently to be fast.
 
-A block of your own is a pair of functions like those of `residual`, and a line in BLOCKS; with
-a gate of its own, also its name in WITH_GATE.
+A block of your own is a pair of functions like those of `residual`, and a line in BLOCKS; if it
+has a gate, also its name in WITH_GATE.
 """
 
 import os
@@ -147,7 +147,7 @@ def backward(net, kept, d_logits):
     for p, kept_by_block in zip(net.blocks[::-1], kept_by_blocks[::-1], strict=True):
         dy, gradient = block_backward(p, kept_by_block, dy)
         blocks.append(gradient)
-    # nobody asks for the gradient of an image
+    # the gradient of the images is not needed
     _, first = plain_backward(net.first, kept_by_first, dy)
     return Net(net.block, first, blocks[::-1], last)
 
@@ -228,7 +228,7 @@ def train(block, depth=30, epochs=12, batch=128):
             optimizer.step(backward(net, kept, d_logits))
         logits, _ = forward(net, x_test)
         accuracy = (logits.argmax(axis=1) == y_test).mean()
-        result = f"loss {loss:.3f} at last, test accuracy {accuracy:.3f}"
+        result = f"last batch's loss {loss:.3f}, test accuracy {accuracy:.3f}"
         print(f"{block}, depth {depth}, epoch {epoch}: {result}")
 
 

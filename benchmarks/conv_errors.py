@@ -4,8 +4,8 @@
 
 Measures the largest error over the largest value, of z = W * x + b, dL/dx and dL/dW, against the
 direct products in float64, for 100 images.  Three sizes of layers are those of Table 1's nets;
-one has 128 maps, as in Table 3's net, on larger images.  x is positive as behind a ReLU, W drawn
-as by He, dL/dz normal.
+one has 128 maps, as in Table 3's net, on larger images.  x is positive, as after a ReLU; W is
+drawn as by He; dL/dz is normal.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BATCH = 100
 
 
 class Alone:
-    """The work arrays of one layer, in the place of a net's ConvWorkspace."""
+    """The work arrays of one layer alone, in place of a net's ConvWorkspace."""
 
     keep = True
 

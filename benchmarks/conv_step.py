@@ -40,7 +40,7 @@ from plumbing.commands import number
 from training.optimizers import Nesterov
 
 BATCH = 100
-STEPS = {1: 3, 3: 1}  # steps a turn, by the maps of an image: one of a net for CIFAR takes long enough
+STEPS = {1: 3, 3: 1}  # steps in each turn, by the maps of an image: one step of a net for CIFAR takes long enough
 OF_THE_PAPER = {
     "mnist_16": PUBLISHED["mnist-16"],
     "mnist_32": PUBLISHED["mnist-32"],

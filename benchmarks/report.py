@@ -76,7 +76,8 @@ def arguments(name: str, doc: str) -> argparse.ArgumentParser:
     """The parser of a benchmark with the arguments that all have;
     the benchmark adds its settings."""
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=first_line(doc))
-    parser.add_argument("--out", type=path_name, metavar="FILE", help=f"instead of results/benchmark_{name}.json")
+    out = f"the JSON's name, instead of results/benchmark_{name}.json"
+    parser.add_argument("--out", type=path_name, metavar="FILE", help=out)
     return parser
 
 

@@ -35,8 +35,8 @@ GROWTH = {
     "batch": (32, 128, 512, 2048),
 }
 KINDS = {kind.name: kind for kind in (rivals.Ours, rivals.Jax)}
-SECONDS = 1.0  # of steps to time
-WARM_UP = 3  # steps before them
+SECONDS = 1.0  # how long steps are timed
+WARM_UP = 3  # untimed steps before them
 
 
 def memory_mb(what: str) -> float:

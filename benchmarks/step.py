@@ -26,7 +26,7 @@ from benchmarks import rivals
 from benchmarks.report import Report, arguments, end, summarise
 from plumbing.commands import number
 
-STEPS = 20  # a turn
+STEPS = 20  # steps in each turn
 WARM_UP = 2  # rounds discarded
 
 
@@ -105,7 +105,7 @@ def time_prediction(rounds: int) -> tuple[dict, dict]:
     return interleaved(calls, rounds), missing
 
 
-PARTS = ("gather", "forward", "loss", "backward", "clip and Adam")  # of a step
+PARTS = ("gather", "forward", "loss", "backward", "clip and Adam")  # the parts of a step
 
 
 def timed_step(ours: rivals.Ours, batch: np.ndarray) -> dict:
@@ -210,7 +210,7 @@ def main(argv=None) -> int:
     return report.save(sizes | {"rounds": args.rounds}, summary, trials)
 
 
-KEYS = {  # of the summary
+KEYS = {  # the keys of the summary
     rivals.Jax.name: "jax",
     rivals.TorchCompiled.name: "torch_compile",
     rivals.TorchFused.name: "torch_eager_fused_adam",

@@ -53,14 +53,17 @@ class Claim:
     about: dict = field(default_factory=dict)
     over: tuple[str, ...] = ()  # what `measure` takes; default: its question's results
     note: str = ""
-    one_run: bool = False  # the verdict rests on one run
+    # the verdict rests on single runs; judge() finds out itself where every measured list has one
+    # value
+    one_run: bool = False
     contradicts: str = ""  # the id of a claim that cannot hold together with this one
 
     def __post_init__(self):
         if self.kind not in KINDS:
             raise ValueError(f"a claim's kind is {' or '.join(KINDS)}, not {self.kind!r}")
         if self.kind != "open question" and self.source.split(",")[0] not in SOURCES:
-            raise ValueError(f"a claim's source begins with {', '.join(SOURCES)}; {self.id} has {self.source!r}")
+            known = f"a claim's source begins with {', '.join(SOURCES)}; {self.id} has {self.source!r}"
+            raise ValueError(f"{known} (what nobody claimed has kind='open question')")
 
 
 def judge(claim: Claim, *records: dict) -> tuple[str, str]:
@@ -82,7 +85,15 @@ def verdict_on(claim: Claim, measured: dict) -> str:
     if isinstance(parts, str):
         return parts
     verdict = verdict_of(parts)
-    return f"{verdict}, one run" if claim.one_run else verdict
+    if claim.one_run or _is_of_one_seed(measured):
+        verdict += ", one run"
+    return verdict
+
+
+def _is_of_one_seed(measured: dict) -> bool:
+    """Whether all measurements over seeds, which are lists, have one value."""
+    lengths = [len(value) for value in measured.values() if isinstance(value, list)]
+    return set(lengths) == {1}
 
 
 def verdict_of(parts: list[bool | None]) -> str:
@@ -97,6 +108,28 @@ def verdict_of(parts: list[bool | None]) -> str:
 
 
 # ---- What a claim is about ----------------------------------------------------------------------
+
+
+def check_about(claim: Claim, *records: dict) -> None:
+    """Raises InputError for a name in `claim.about` that whole results have nowhere.
+
+    about_trials() would ignore a misspelt one."""
+    known = set().union(*map(_names_in, records))
+    for name in claim.about:
+        if name not in known:
+            what = f"is about {name}, a name that its results have nowhere"
+            raise InputError(f"the claim {claim.id} {what}")
+
+
+def _names_in(record: dict) -> set[str]:
+    """The names of a record, of its settings, and of its trials' settings and results."""
+    trials = record.get("trials", [])
+    groups = trials.values() if isinstance(trials, dict) else [trials]
+    names = {*record, *record.get("settings", {})}
+    for group in groups:
+        for trial in group:
+            names.update(trial)
+    return names
 
 
 def about_trials(record: dict, claim: Claim) -> dict:

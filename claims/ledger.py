@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from claims.claim import KINDS, SOURCES, Claim, NotMeasured, judge
+from claims.claim import KINDS, SOURCES, Claim, NotMeasured, check_about, judge
 from plumbing.files import InputError
 from plumbing.records import seconds_on_two_cores
 
@@ -75,8 +75,10 @@ def _judge(claim: Claim, records: dict[str, dict]) -> tuple[str, str]:
     absent = [name for name in claim.over if name not in records]
     if absent:
         return FOR_NOT_MEASURED, f"not tested: there are no results of {' and '.join(absent)} yet"
+    judged_by = [records[name] for name in claim.over]
+    check_about(claim, *judged_by)
     try:
-        return judge(claim, *(records[name] for name in claim.over))
+        return judge(claim, *judged_by)
     except NotMeasured as error:
         return FOR_NOT_MEASURED, f"not tested: {error}"
     except InputError:

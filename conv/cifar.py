@@ -42,14 +42,14 @@ class Layout(NamedTuple):
     A file is a row of records: the label bytes, then the pixels of one image."""
 
     archive: str  # a .tar.gz with the folder in it
-    md5: str  # of the archive
+    md5: str  # the archive's
     folder: str
     train: list[str]  # files in this folder, in order
     test: list[str]
     n_train: int
     n_test: int
     labels: list[int]  # how many values each label byte has; the last one is the class
-    distinct: list[int]  # different images: of train, of test, in both
+    distinct: list[int]  # how many different images train has, test has, and both have
     sha256: str  # checksum() of the official records
 
     def sizes(self) -> dict[str, int]:
@@ -113,7 +113,7 @@ def sha256_as_read(data: hn.Dataset) -> str:
 
 
 def _locate(name: str, place: Path) -> Path:
-    """The archive, or the folder with the files, that `place` is or holds."""
+    """Finds the archive or the folder of files: `place` itself, or one inside it."""
     layout = SETS[name]
     exists = os.path.exists  # Path.exists() may raise where permissions forbid a look
     for there in (place / layout.folder, place / layout.archive):
@@ -162,7 +162,7 @@ def _read_records(name: str, path: Path) -> hn.Dataset:
 
 
 def _records(layout: Layout, contents: dict[str, bytes], names: list[str]) -> np.ndarray:
-    """(n, label bytes + pixels) uint8; frees the contents of the files."""
+    """The records of these files, (n, label bytes + pixels) uint8; empties `contents` of them."""
     joined = b"".join(contents.pop(name) for name in names)
     return np.frombuffer(joined, np.uint8).reshape(-1, len(layout.labels) + PIXELS)
 
@@ -237,8 +237,8 @@ def _check_structure(name: str, path: Path, train: np.ndarray, test: np.ndarray)
     in_train, in_test = images
     distinct = [len(in_train), len(in_test), len(in_train & in_test)]
     if distinct != layout.distinct:
-        what = "{} training and {} test images are distinct, {} are in both"
-        raise InputError(f"{path}: {what.format(*distinct)}; of {name} {what.format(*layout.distinct)}")
+        what = "{} different training images, {} different test images, {} images in both"
+        raise InputError(f"{path}: {what.format(*distinct)}; {name} has {what.format(*layout.distinct)}")
 
 
 # ---- The input pipeline ----------------------------------------------------------------------------------------------

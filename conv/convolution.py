@@ -76,12 +76,12 @@ class Convolution(Layer):
     Winograd needs 3 x 3 windows, padding "same", tiles that fill the image, and at least
     FEWEST_MAPS maps in x and in y.  The layer's attribute `method` is the choice.
 
-    Raises ValueError for an even k, another padding,
-    and for a y of another shape than x where x is carried to y.
+    Raises ValueError for an even k and for another padding; where x is carried to y, also for a y
+    whose shape differs from x's.
     """
 
-    carries = False  # True: y is computed from x, too, and what backward() leaves in dy is carried to dx
-    viewed = ("scratch",)  # work arrays that the element-wise part needs, in one number of phases
+    carries = False  # True where x is carried to y: backward() leaves in dy what is carried to dx
+    viewed = ("scratch",)  # work arrays of the element-wise part; it sees all with the same number of phases
 
     def __init__(self, in_shape, k, maps=None, padding="same", *, method="winograd"):
         if k < 1 or k % 2 == 0 or padding not in ("same", "valid"):

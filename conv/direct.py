@@ -12,8 +12,8 @@ import numpy as np
 from numpy import add, matmul  # called in loops
 from numpy.lib.stride_tricks import as_strided
 
-PRODUCT_BYTES = 1 << 20  # of z at a time, so that it is cached for the element-wise work
-BLOCK_COLUMNS = 250  # of z at a time if V's matrices have at most NARROW_ROWS rows
+PRODUCT_BYTES = 1 << 20  # bytes of z at a time: they are still cached for the element-wise work
+BLOCK_COLUMNS = 250  # columns of z at a time, where V's matrices have at most NARROW_ROWS rows
 NARROW_ROWS = 150
 
 
@@ -43,7 +43,7 @@ class Direct:
         maps = self.maps
         rows = self.out_side
         columns = rows * n
-        height = k * k * maps  # of the matrix that k rows of V form
+        height = k * k * maps  # the height of the matrix that k rows of V form
         # The padding decides which numbers of V are zero:
         # layers with another padding must not share it.
         arrays.V = work.new(f"V, {pad} around", (side + 2 * pad, k, maps, columns))
@@ -137,8 +137,8 @@ def flat(x: np.ndarray) -> np.ndarray:
 
 
 def windows(V: np.ndarray, rows: int, height: int) -> np.ndarray:
-    """V (rows, ..., columns) -> (rows, height, columns), a view:
-    the matrices of that height that begin at each row."""
+    """V (rows, ..., columns) -> (rows, height, columns), a view: at each row of V, the matrix of
+    this height that begins there."""
     return as_strided(V, (rows, height, V.shape[-1]), (V.strides[0], V.strides[-2], V.strides[-1]), writeable=False)
 
 
@@ -154,10 +154,10 @@ def in_blocks(x, columns: int) -> np.ndarray:
 
 
 def shift_slices(by: int, size: int, room: int) -> tuple[slice, slice]:
-    """`size` columns move right by `by` into `room` columns:
-    (where they arrive, which of them arrive), maybe none."""
+    """The slices that move `size` columns to the right by `by` into `room` columns: (where they
+    go, which of them fit); both may be empty."""
     first = max(by, 0)
-    end = max(min(by + size, room), first)  # none arrives where the shift is larger than the image
+    end = max(min(by + size, room), first)  # none fits where the shift is larger than the image
     target = slice(first, end)
     first = max(-by, 0)
     end = max(min(size, room - by), first)

@@ -12,10 +12,10 @@ from numpy import maximum, multiply  # called in loops
 from plumbing.arrays import FixedNames
 
 # Inside the net the maps of a batch are (rows, phases, maps, tiles, n): column c = phases t + p
-# of an image is phase p of tile t.  A layer takes its input with as many phases as suit it.
-# Winograd's convolutions take those of their tiles (conv/winograd.py), and pooling those that it
-# finds.  Every other layer takes one phase: there a tile is a column.  in_phases() views one
-# phase as several.
+# of an image is phase p of tile t.  Each layer says how many phases its input has.  For Winograd's
+# convolutions it is the width of a tile (conv/winograd.py).  Pooling takes as many as the layer
+# below makes.  Every other layer takes one phase: there a tile is a single column.  in_phases()
+# views one phase as several.
 
 
 def in_phases(x: np.ndarray, phases: int) -> np.ndarray:
@@ -61,8 +61,8 @@ class Layer(FixedNames):
     shapes = MappingProxyType({})  # {name: shape} of the parameters
     statistics = MappingProxyType({})  # {name: shape} of running statistics, which are not trained
     gates = 0  # transform gates for every unit
-    phases = 1  # of arrays.x
-    out_phases = 1  # in which y is made
+    phases = 1  # the phases of arrays.x
+    out_phases = 1  # the phases in which y is made
 
     def __init__(self, in_shape, out_shape=None):
         self.in_shape = in_shape
@@ -94,8 +94,8 @@ def draw_weights(rng, init: str | float, W) -> None:
 
 
 class Dropout(Layer):
-    """Zero with probability `rate`, 0 <= rate < 1, else x / (1 - rate); x itself
-    where arrays.rng is None.
+    """y = 0 with probability `rate`, 0 <= rate < 1, otherwise x / (1 - rate); y = x where
+    arrays.rng is None.
 
     Raises ValueError for another rate."""
 

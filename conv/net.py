@@ -40,7 +40,7 @@ KINDS = {
     "hidden": Hidden,
     "dense": Dense,
 }
-HIDDEN_KINDS = ("plain", "residual", "highway", "highway-bn")  # by which the paper's highway layers can be replaced
+HIDDEN_KINDS = ("plain", "residual", "highway", "highway-bn")  # kinds that can replace the paper's highway layers
 
 
 class ConvNet(FixedNames):
@@ -51,16 +51,16 @@ class ConvNet(FixedNames):
     of the list is net.layers[i].  Its .W, .b, .grad.W, .grad.b are views into the two, in the
     shapes that its class names.
 
-    Weights are drawn from `rng`, a generator or a seed, in the order of the list.  They are
-    uniform of variance 1 / fan_in or, with init="he", normal of variance 2 / fan_in or, with a
-    float, normal with this deviation.  `first` and `last` say the same for the first and the last
-    layer with weights; by default the first is like the others.  Biases are zero but for b_T =
+    Weights are drawn from `rng`, a generator or a seed, in the order of the list.  `init` is
+    "uniform", of variance 1 / fan_in; "he", normal of variance 2 / fan_in; or a float, normal
+    with this standard deviation.  `first` and `last` stand in its place in the first and the last
+    layer with weights; the default of `first` is `init`.  Biases are zero but for b_T =
     gate_bias.  `dtype` is float32, float64, or complex128 for complex-step derivatives.  `method`
     is Convolution's.  A net has one set of work arrays: use it from one thread at a time.
 
-    Raises ValueError for a list that makes no net.  forward() and predict() raise ValueError
-    for an x of another shape, or not finite, and TypeError for one that is no array of real
-    numbers, or a masked one.  net.parameters = ... and layer.W = ... raise AttributeError:
+    Raises ValueError for a list whose layers make no net.  forward() and predict() raise
+    ValueError for an x of another shape, or not finite, and TypeError for one that is no array of
+    real numbers, or a masked one.  net.parameters = ... and layer.W = ... raise AttributeError:
     write into the arrays.
     """
 
@@ -145,7 +145,7 @@ class ConvNet(FixedNames):
             except TypeError as error:
                 raise ValueError(f"{kind} {settings} is no layer: {error}") from error
             if isinstance(layer, Pool) and self.layers:
-                layer.phases = self.layers[-1].out_phases  # it reads any
+                layer.phases = self.layers[-1].out_phases  # pooling reads any number of phases
             self.layers.append(layer)
             if min(in_shape) < 1:
                 raise ValueError(f"nothing is left of the image after {kind} {settings}: {in_shape}")
@@ -305,8 +305,8 @@ def size_of(shapes: dict[str, tuple[int, ...]]) -> int:
 class ConvWorkspace:
     """The work arrays of a net for batches of n images, made once, all in one block of memory.
 
-    For the purposes "train" and "gates" no two layers share arrays, as backward() and mean_gates()
-    need it.  For "predict" layers of one shape take turns with the same arrays.
+    For the purposes "train" and "gates" no two layers share arrays: backward() and mean_gates()
+    read those of all layers.  For "predict" layers of one shape take turns with the same arrays.
     """
 
     def __init__(self, net: ConvNet, n: int, purpose: str):
@@ -333,7 +333,7 @@ class ConvWorkspace:
         """Zeros for one layer alone; with `keep` they last from forward() to backward()."""
         if self.keep:
             return self._zeros(shape)
-        key = name, shape, len(self.arrays) % 2  # a layer reads from one while it writes to the next one's
+        key = name, shape, len(self.arrays) % 2  # two sets in turn: a layer reads from one and writes to the other
         if key not in self._shared:
             self._shared[key] = self._zeros(shape)
         return self._shared[key]

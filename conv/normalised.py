@@ -3,9 +3,9 @@ encyclopedia article has it, a highway layer:
 
     H = max(0, gamma u + b_H),    u = (v - mean) / deviation,    v = W_H * x;    y = H,  or  y = H T + x (1 - T)
 
-Mean and deviation are those of each map of v, over the batch and all pixels.  T is not normalised.
-Training takes the statistics of the batch.  Evaluation takes running statistics; every forward()
-in training moves them a tenth of the way to those of its batch.
+Mean and deviation are those of each map of v, over the batch and all pixels.  T is not
+normalised.  Training uses the statistics of the batch.  Evaluation uses running statistics: every
+forward() in training moves them a tenth of the way to those of its batch.
 
 Backward.  Let s = dL/d(gamma u + b_H), <.> the mean over the batch and all pixels:
 
@@ -24,12 +24,12 @@ from conv.convolution import Convolution, HighwayConvolution, highway, highway_b
 from conv.layer import in_phases
 
 EPSILON = 1e-5  # added to the variance
-PACE = 0.1  # by which running statistics move on to those of a batch
+PACE = 0.1  # how far running statistics move to those of a batch: this share of the way
 
 
 class Normalised:
-    """Mixed into a kind of convolution, named before it:
-    normalises v = W_H * x to u before b_H is added.
+    """A mixin, named before a kind of convolution: it normalises v = W_H * x to u before b_H is
+    added.
 
     Adds the parameter gamma, (maps,), and the running statistics `mean` and `variance`,
     (maps,), not trained.
@@ -191,7 +191,7 @@ class NormalisedHighway(Normalised, HighwayConvolution):
         dz_T[...] = views.q[rows]
 
 
-ALL_BUT_MAPS = (0, 1, 3, 4)  # of (rows, phases, maps, tiles, n)
+ALL_BUT_MAPS = (0, 1, 3, 4)  # axes of (rows, phases, maps, tiles, n)
 
 
 def of_maps(numbers: np.ndarray) -> np.ndarray:
@@ -205,7 +205,8 @@ def sum_of_products(x, y) -> np.ndarray:
 
 
 def moments_of(v, centred) -> tuple:
-    """The size of each map of v, its mean, and the sum of squares around it, (maps,) both.
+    """Of each map of v: how many numbers it has; their mean, (maps,); and the sum of their
+    squared deviations from it, (maps,).
 
     `centred` is scratch of v's shape."""
     n = v.size // v.shape[2]

@@ -23,8 +23,8 @@ class Pool(Layer):
         stride = index(stride)
         if min(k, stride) < 1:
             raise ValueError(f"a pooling window and its stride are at least 1, not {k}, {stride}")
-        steps = -(-(side - k) // stride)  # until a window reaches the end of the image
-        steps = min(steps, (side - 1) // stride)  # and none begins behind it
+        steps = -(-(side - k) // stride)  # steps until a window reaches the end of the image
+        steps = min(steps, (side - 1) // stride)  # no window begins beyond the end
         super().__init__(in_shape, (maps, steps + 1))
         self.k = k
         self.stride = stride
@@ -34,10 +34,10 @@ class Pool(Layer):
         maps, side = self.in_shape
         out = self.out_shape[1]
         phases = self.phases
-        # Every so many windows, one begins at the same phase of a tile again: these are y's
-        # phases.
+        # After `every` windows, one begins at the same phase of a tile again: y has so many phases.
         arrays.every = math.lcm(phases, self.stride) // self.stride
-        arrays.row_max = work.new("row_max", (out, phases, maps, side // phases, n))  # over the rows of a window
+        # the maximum over the rows of a window
+        arrays.row_max = work.new("row_max", (out, phases, maps, side // phases, n))
         arrays.y = work.new("y", (out, arrays.every, maps, -(-out // arrays.every), n))
         if work.keep:
             arrays.d_row_max = work.scratch("d_row_max", arrays.row_max.shape[1:])
@@ -105,8 +105,8 @@ def copy_columns(source, target) -> None:
 
 
 def largest(parts, top) -> None:
-    """top = the maximum of the parts, (maps, columns, n) each;
-    all but the first may lack the last columns."""
+    """top = the maximum of the parts, (maps, columns, n) each.  Only the first must have all
+    columns; others may lack the last ones."""
     np.copyto(top, parts[0])
     for part in parts[1:]:
         here = top[..., : part.shape[-2], :]
@@ -116,11 +116,11 @@ def largest(parts, top) -> None:
 def to_the_largest(parts, top, d_top, d_parts, here) -> None:
     """Routes d_top to the first part that attains the maximum, number by number; destroys d_top.
 
-    With scratch `here`, for windows that overlap, it is added to d_parts;
-    with None it is written over them."""
+    Where windows overlap, `here` is scratch, and d_top is added to d_parts.  Where they do not,
+    it is None, and d_top replaces what was there."""
     for part, d_part in zip(parts, d_parts, strict=True):
         inside = ..., slice(part.shape[-2]), slice(None)
-        d_left = d_top[inside]  # what no part before has taken
+        d_left = d_top[inside]  # what no earlier part has taken
         if part is parts[-1]:
             if here is None:
                 np.copyto(d_part, d_left)

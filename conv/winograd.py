@@ -47,7 +47,7 @@ from functools import cache
 import numpy as np
 from numpy import add, matmul
 
-POINTS = {  # of F(m, 3), without infinity; 1/2 and -2 make half the error of 2 and -2
+POINTS = {  # the points of F(m, 3) but infinity; 1/2 and -2 make half the error of 2 and -2
     2: (0, 1, -1),
     3: (0, 1, -1, 1 / 2),
     4: (0, 1, -1, 1 / 2, -2),
@@ -56,9 +56,9 @@ POINTS = {  # of F(m, 3), without infinity; 1/2 and -2 make half the error of 2 
 ONE = 1  # the index of the point 1
 FEWEST_MAPS = 16  # none of the paper's nets has fewer; with 8 the transforms cost what the products save
 
-CACHED_BYTES = 1 << 21  # of V, M and z at a time; the best of a few sizes on a Zen 4, with half as much L2
-UNPACKED = 10**6  # multiplications up to which OpenBLAS does not copy its operands first
-BLOCK_ROWS = 32  # of an operand at a time; in M V' OpenBLAS copies from about 36 on
+CACHED_BYTES = 1 << 21  # bytes of V, M and z at a time: the best of a few on a Zen 4, whose L2 is half as large
+UNPACKED = 10**6  # the most multiplications for which OpenBLAS does not copy its operands first
+BLOCK_ROWS = 32  # rows of an operand at a time; in M V' OpenBLAS copies from about 36 on
 
 
 def tile(side: int) -> int | None:
@@ -92,8 +92,12 @@ def matrices(m: int, dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @cache
 def matrices_of_dX(m: int, dtype) -> tuple[np.ndarray, np.ndarray]:
-    """B with columns that add two more rows, (m + 2, m + 4), and B of a tile's own pixels with
-    columns that add what overhangs its neighbours, (m, m + 4)."""
+    """Two matrices (..., m + 4), each B beside two columns of zeros and ones, so that one product
+    transforms and adds.
+
+    The first, (m + 2, m + 4), has all of B; its last two columns add two rows to the first two
+    results.  The second, (m, m + 4), has the rows of B for a tile's own pixels; its last two
+    columns add what the neighbouring tiles give to its last and its first pixel."""
     _, _, B_t = matrices(m, dtype)
     last_rows = np.eye(m + 2, 2, dtype=B_t.dtype)
     neighbours = np.eye(m, dtype=B_t.dtype)[:, [-1, 0]]
@@ -126,8 +130,8 @@ class Winograd:
         arrays.x = work.new("x", (self.side, m, maps, tiles, n))
         arrays.X = work.new("X", (self.side + 2, p, maps, columns))
         bytes_of_plane = columns * arrays.x.itemsize
-        arrays.at_once = most(m, CACHED_BYTES // (m * outputs * bytes_of_plane))  # rows
-        arrays.planes = most(p, CACHED_BYTES // (p * (maps + outputs) * bytes_of_plane))  # of X, of V and M
+        arrays.at_once = most(m, CACHED_BYTES // (m * outputs * bytes_of_plane))  # rows of z
+        arrays.planes = most(p, CACHED_BYTES // (p * (maps + outputs) * bytes_of_plane))  # planes of V and M
         arrays.U = work.scratch("U", (p, p, outputs, maps))
         arrays.V_and_last = work.scratch("V", (p + 2, arrays.planes, maps, columns))
         arrays.V = arrays.V_and_last[:p]
@@ -140,12 +144,12 @@ class Winograd:
         if work.keep:
             arrays.dU = work.scratch("dU", (p, p, outputs, maps))
             arrays.part = work.scratch("part", (p, arrays.planes, outputs, maps))
-            arrays.dX = work.scratch("dX", (p, p + 2, maps, columns))  # of a row of tiles, and two shifted planes
+            arrays.dX = work.scratch("dX", (p, p + 2, maps, columns))  # for a row of tiles; two more planes are shifted
             arrays.back = work.scratch("back", (arrays.at_once, m, maps, tiles, n))
 
     def prepare_input(self, arrays, rows: slice) -> None:
-        """X = B' x along the columns.  The first and the last column that a tile sees are its
-        neighbours': they enter one plane of X each, times 1."""
+        """X = B' x along the columns.  The first and the last column that a tile sees belong to
+        its neighbours: each enters one plane of X, times 1."""
         _, _, B_t = matrices(self.phases, arrays.x.dtype)
         n = arrays.n
         x = arrays.x[rows]
@@ -297,13 +301,13 @@ def add_products(M, V, dU, part) -> None:
 
 
 def blocks(rows: int, size: int) -> list[slice]:
-    """Blocks of this size, but for the last."""
+    """Slices of `size` rows; the last may be shorter."""
     return [slice(i, i + size) for i in range(0, rows, size)]
 
 
 def columns_unpacked(columns: int, multiplications: int) -> list[slice]:
-    """As few blocks as possible, of nearly equal size.  A column takes so many multiplications; a
-    block takes at most UNPACKED, or is one column."""
+    """As few blocks of columns as possible, of nearly equal size, with at most UNPACKED
+    multiplications each, or else a single column.  `multiplications` is what a column takes."""
     parts = -(-columns // max(1, UNPACKED // multiplications))
     return blocks(columns, -(-columns // parts))
 

@@ -22,9 +22,9 @@ import json
 from functools import cache, partial
 
 from claims import ledger
-from claims.claim import Claim, measure, shown, verdict_on
+from claims.claim import Claim, check_about, measure, shown, verdict_on
 from experiments.question import Question, all_questions, find_question, question_names
-from plumbing.commands import number, path_name, run_command, run_program
+from plumbing.commands import first_line, number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, Lock, check_writable, environment, json_bytes, read_json, write_json
 from plumbing.processes import MOST_JOBS, all_cores
 from plumbing.records import checksum, load_record, load_results, seconds_on_two_cores
@@ -66,10 +66,24 @@ def made_by(question: Question) -> str:
     return " and ".join(f"'{committed.COMMANDS[name]}'" for name in files)
 
 
+def without_trials(question: Question) -> str:
+    """What is said of a question that other commands answer."""
+    return f"{question.name} has no trials of its own: {made_by(question)} write what it is judged by"
+
+
 def check_has_trials(question: Question) -> None:
     """Raises InputError for a question that has none."""
     if question.run is None:
-        raise InputError(f"{question.name} has no trials of its own: {made_by(question)} write what it is judged by")
+        raise InputError(without_trials(question))
+
+
+def refuse(question: Question, argv) -> int:
+    """Ends the command of a question without trials: in its help, or in an error."""
+    parser = argparse.ArgumentParser(
+        prog=f"{PROGRAM} {question.name}", description=question.asks, epilog=without_trials(question)
+    )
+    parser.parse_known_args(argv)  # --help ends here
+    return run_command(parser.prog, lambda save: check_has_trials(question))
 
 
 # ---- Answering one ---------------------------------------------------------------------------------------------------
@@ -81,15 +95,15 @@ def parse_arguments(question: Question, argv):
     budget.add_argument(
         "--quick", action="store_const", const="quick", dest="budget", help="a smoke test: seconds, no evidence"
     )
-    budget.add_argument("--full", action="store_const", const="full", dest="budget", help=question.full)
+    if "full" in question.budgets:
+        budget.add_argument("--full", action="store_const", const="full", dest="budget", help=question.full)
     parser.set_defaults(budget="default")
     parser.add_argument(
         "--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="parallel processes (%(default)s)"
     )
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, instead of processes here")
-    parser.add_argument(
-        "--results", type=path_name, metavar="DIR", help="instead of results, results/quick or results/full"
-    )
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler")
+    results = "the folder to write to (results/, results/quick/ or results/full/)"
+    parser.add_argument("--results", type=path_name, metavar="DIR", help=results)
     if question.takes_sets_beside:
         parser.add_argument("--data-dir", type=path_name, metavar="SET", nargs="+", default=[], help=BESIDE)
     elif question.data_dir:
@@ -161,6 +175,7 @@ def print_claims(claims: list[Claim], record: dict) -> None:
     for claim in claims:
         if claim.over != (record["experiment"],):
             continue
+        check_about(claim, record)
         is_quick = record["settings"]["budget"] == "quick"
         try:
             # a smoke test has other settings than those that the claim is about
@@ -239,7 +254,7 @@ def judge_claims(argv) -> int:
         save({path: json_bytes(record)})
         for row in record["trials"]:
             note = f" ({row['note']})" if row["note"] else ""
-            print(f"{row['source']}: {row['claim']}{note}\n    {row['verdict']}: {row['ours']}")
+            print(f"{row['source']}: {row['claim']}{note}\n    {row['verdict']}: {row['ours']}\n    id: {row['id']}")
         print(f"saved to {path}")
 
     return run_command(parser.prog, work)
@@ -251,12 +266,18 @@ def judge_claims(argv) -> int:
 def add_runs(argv) -> int:
     parser = argparse.ArgumentParser(
         prog=f"{PROGRAM} add",
-        description="Adds finished trainings to the committed results and computes summary, claims and pages anew; "
-        "trains nothing.",
+        description="Adds finished trainings to a question's committed results, and computes its summary, the claims "
+        "and the pages anew; trains nothing.",
     )
-    parser.add_argument("question", choices=question_names(), help="whose results they belong to")
     parser.add_argument(
-        "runs", type=path_name, nargs="*", metavar="RUN.json", help="what conv_highway_networks.py wrote"
+        "question", choices=question_names(), metavar="NAME", help="of the question that the trainings belong to"
+    )
+    parser.add_argument(
+        "runs",
+        type=path_name,
+        nargs="*",
+        metavar="RUN.json",
+        help="what conv_highway_networks.py wrote; without any, only summary, claims and pages are made anew",
     )
     args = parser.parse_args(argv)
 
@@ -289,15 +310,22 @@ def main(argv: list[str]) -> int:
     if argv and argv[0] in OTHERS:
         return OTHERS[argv[0]](argv[1:])
     parser = argparse.ArgumentParser(
-        prog=PROGRAM, description="Answers one question about highway networks; without a name, lists them."
+        prog=PROGRAM,
+        usage=f"{PROGRAM} [-h] [NAME | add | claims] [FLAG ...]",
+        description=first_line(__doc__),
+        epilog=f"'{PROGRAM}' alone lists the questions; '{PROGRAM} NAME --help' explains the flags of one.",
     )
-    parser.add_argument("name", nargs="?", choices=[*question_names(), *OTHERS], metavar="NAME", help="of a question")
+    explained = (
+        "a question to answer; or 'add', to add finished trainings to a question's results; "
+        "or 'claims', to judge all claims by the results"
+    )
+    parser.add_argument("name", nargs="?", choices=[*question_names(), *OTHERS], metavar="NAME", help=explained)
     name = parser.parse_args(argv[:1]).name
     if name is None:
         return run_command(PROGRAM, lambda save: list_questions())
     question = find_question(name)
     if question.run is None:
-        return run_command(f"{PROGRAM} {name}", lambda save: check_has_trials(question))
+        return refuse(question, argv[1:])
     args = parse_arguments(question, argv[1:])
 
     def work(save):

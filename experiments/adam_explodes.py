@@ -75,7 +75,7 @@ BUDGETS = {
     "default": {"layers": 100, "epochs": 6, "seeds": 3, "calm": 300, "last": 50, **fully_connected.ALL},
     "full": {"layers": 100, "epochs": 20, "seeds": 10, "calm": 300, "last": 50, **fully_connected.ALL},
 }
-RATE = 1e-3  # which a short run of full_mnist selected
+RATE = 1e-3  # a short run of full_mnist selected it
 UNCHANGED = "as it was"
 CHANGES = {
     UNCHANGED: {},
@@ -91,8 +91,8 @@ OUT_OF_RANGE = 2  # times the largest value of the calm steps
 AFTER = 10  # steps after an explosion that are kept
 TENTHS = 10  # parts of an epoch, the largest batch loss of which is kept
 BURST = 100  # times the usual gradient
-BEFORE = 300  # steps, whose median gradient is the usual one
-USUAL_BELOW = 10  # in nets that were calm before their burst; chosen after looking
+BEFORE = 300  # the usual gradient is the median of this many steps
+USUAL_BELOW = 10  # a net was calm before its burst if the usual gradient is below this; chosen after looking
 
 # ---- Adam, watched ---------------------------------------------------------------------------------------------------
 
@@ -110,7 +110,7 @@ class WatchedAdam(hn.Adam):
         decay = setting["decay"] ** (1 / steps)
         super().__init__(net.parameters, setting["rate"], setting["clip"], beta2=setting["beta2"], decay=decay)
         self.net = net
-        self.steps = steps  # of an epoch
+        self.steps = steps  # steps in an epoch
         self.warm_up = setting["warm_up"] * steps
         self.of_layers = []
         self.of_net = []
@@ -259,7 +259,7 @@ def explosion(watched: WatchedAdam, batch_losses: list[float], at: int, setting:
     values = by_step.transpose(1, 2, 0)  # (statistics, layers, steps)
     largest_in_calm = values[:, :, max(begin - setting["calm"], 0) : begin].max(axis=2)
     divisors = np.where(largest_in_calm > 0, largest_in_calm, np.inf)[:, :, None]
-    ratios = dict(zip(STATISTICS, values[:, :, begin:] / divisors, strict=True))  # of (layers, steps)
+    ratios = dict(zip(STATISTICS, values[:, :, begin:] / divisors, strict=True))  # each (layers, steps)
 
     onsets = {}
     for name, ratio in ratios.items():
@@ -273,7 +273,7 @@ def explosion(watched: WatchedAdam, batch_losses: list[float], at: int, setting:
                 "ratio": three_digits(ratio[layer, step]),
                 "layers_out_of_range": int(out[:, step].sum()),
             }
-    # of those that leave their range in the same step, the first in STATISTICS
+    # among those that leave their range in the same step, the first in STATISTICS
     first = min(onsets, key=lambda name: onsets[name]["step"], default=None)
     onset = last + onsets[first]["step"] if first else last
     norm, root_of_v, largest_step = np.array(watched.of_net[begin:end]).T

@@ -116,18 +116,18 @@ SEARCHED = {  # for "short"; the first is the start, from which the others diffe
     EVENING: [{"lr": 0.1}, {"lr": 0.05}],
     PLAIN_B: [{"lr": 0.1}, {"lr": 0.03}, {"lr": 0.01}],
 }
-AS_SEARCHED = {HIGHWAY_B: NINETEEN, HIGHWAY_C: NINETEEN}  # whose best rate they take
+AS_SEARCHED = {HIGHWAY_B: NINETEEN, HIGHWAY_C: NINETEEN}  # nets without a search: whose best rate they take
 PICTURED = ((*HIGHWAY_A, TEN, 0), (*NINETEEN, TEN, 0))  # kind, data and seed of the nets that pictures look into
-MOST_WRONG = 30  # of the images that a net gets wrong
+MOST_WRONG = 30  # the most images that are kept of those that a net gets wrong
 # The deviations of the first layer's weights: of the released program, and as its file asks for.
 FIRST_LAYERS = (1.0, protocols.FIRST_OF_TABLE_2)
 
 TABLE_2 = PUBLISHED["table_2"]
 TABLE_3 = PUBLISHED["table_3"]
-PAPERS_EPOCHS = TABLE_3[TEN]["epochs"]  # for Table 2 none are published
+PAPERS_EPOCHS = TABLE_3[TEN]["epochs"]  # Table 2's are not published
 NEIGHBOURS = 3  # epochs on either side, whose mean is compared with a point of the authors' log
 LOG_POINTS = (10, 25, 50, 100)  # those epochs of the log that are compared: before the rate falls
-EPOCHS_OF_LOG = LOG_POINTS[-1] + NEIGHBOURS  # that a run must have to be compared
+EPOCHS_OF_LOG = LOG_POINTS[-1] + NEIGHBOURS  # a run needs this many epochs to be compared
 
 
 # ---- Images ----------------------------------------------------------------------------------------------------------
@@ -159,7 +159,8 @@ def made_up(data: str) -> hn.Dataset:
 
 
 def as_read(setting: dict, load) -> hn.Dataset:
-    """The data set of a trial under a checksum that tells orders apart, for each order gives other numbers.
+    """The data set of a trial under a checksum that tells orders apart: images in another order
+    give other numbers.
 
     load(name) is the data set of this name."""
     data = load(setting["data"])

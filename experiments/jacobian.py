@@ -105,7 +105,7 @@ def look(net: hn.DeepNet, x: np.ndarray) -> dict:
         sizes.append([np.linalg.norm(term, axis=(1, 2)).mean() / net.hidden**0.5 for term in terms])
         jacobians_of_blocks.append(J)
 
-    products = [jacobians_of_blocks[-1]]  # of block l to the last
+    products = [jacobians_of_blocks[-1]]  # the product of blocks l to the last
     for J in jacobians_of_blocks[-2::-1]:
         products.insert(0, products[0] @ J)
     of_blocks = np.linalg.svd(np.array(jacobians_of_blocks), compute_uv=False)

@@ -34,7 +34,7 @@ from plumbing.statistics import mean_sd_n
 from training import fully_connected, kept_nets, layer_by_layer
 from training.trials import Runner
 
-# random sets of every size, and by how much their sizes differ
+# draws: random sets of each size; step: how far apart the sizes are
 BUDGETS = {
     "quick": {"draws": 2, "step": 3},
     "default": {"draws": 5, "step": 5},

@@ -22,30 +22,32 @@ FULL = "a larger budget: more trials, epochs, seeds or draws, as far as the ques
 class Question:
     """A question that `python -m experiments NAME` answers, in results/NAME.json.
 
-    `run` trains and measures: it returns the trials, a list or {group: list}.  `rows` sums up a results record with
-    "settings" and "trials": a list of {a setting or several, a name: {mean, sd, n} or a value}.  `accept`, of a
-    question whose trials conv_highway_networks.py may train one by one, turns one of its runs into (group, trial).
+    `run` trains and measures: it returns the trials, a list or {group: list}.  `rows` sums up a
+    results record that has "settings" and "trials".  It returns a list of rows: a row has
+    settings, and numbers by name, each {mean, sd, n} or a value.  `accept` is for questions whose
+    trials conv_highway_networks.py may train one by one: it turns a run of that command into
+    (group, trial).
 
     A question without trials has no `run`: other commands write what its claims are judged by.  One that `awaits`
     its results was committed before its training ended: no results of it are committed, and its claims are not
     tested yet."""
 
-    name: str  # of its file, its results and its module in report/
-    source: str  # of what is asked
+    name: str  # the name of its file, of its results and of its module in report/
+    source: str  # who says or asks it, and where
     budgets: dict[str, dict] = field(default_factory=dict)  # "quick", "default", "full": the settings
     run: Callable[[Runner], dict | list] | None = None
     rows: Callable[[dict], list[dict]] | None = None
     claims: tuple[Claim, ...] = ()
     needs: tuple[str, ...] = ()  # the questions whose results it reads
-    full: str = FULL  # what --full is
+    full: str = FULL  # what --help says of --full
     takes_sets_beside: bool = False  # --data-dir names data sets that are measured beside MNIST
-    data_dir: str = ""  # what --data-dir is, where the question's data lie in a folder
+    data_dir: str = ""  # what --help says of --data-dir, which names a folder of the question's data
     accept: Callable[[dict, dict], tuple[str, dict]] | None = None
     awaits: bool = False  # its results are not committed yet
 
     @property
     def asks(self) -> str:
-        """The first line of its file."""
+        """What it asks: the first line of its file."""
         doc = importlib.import_module(f"experiments.{self.name}").__doc__
         return (doc or self.name).split("\n")[0]  # python -OO keeps no docstrings
 

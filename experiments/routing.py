@@ -43,8 +43,8 @@ BUDGETS = {
     "full": {"pairs": 20000, "restarts": 50},
 }
 CLUSTERS = 10
-EXAMPLES = 8  # images of a cluster that are kept,
-GREYS = 16  # in so many greys, a hexadecimal digit each
+EXAMPLES = 8  # so many images of a cluster are kept,
+GREYS = 16  # in this many greys, a hexadecimal digit each
 DESCRIBED = 1  # the seed whose clusters are described
 OF_ROUTES = (
     "static_variance_share",

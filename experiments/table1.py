@@ -81,7 +81,7 @@ BUDGETS = {
 }
 ALL_IMAGES = {"n_train": 60000, "n_test": 10000}
 HELD_OUT = {"n_train": 60000 - protocols.HELD_OUT, "n_test": protocols.HELD_OUT}
-FEW_IMAGES = {"n_train": 300, "n_test": 100}  # of a smoke test
+FEW_IMAGES = {"n_train": 300, "n_test": 100}  # for a smoke test
 CLOSE = 0.05  # percentage points that batch normalisation may lose and still count as no worse
 
 

@@ -58,7 +58,7 @@ BUDGETS = {
     "full": {**LONG, **fully_connected.ALL},
 }
 BLOCKS = ("residual", "highway")
-BIASES = (-6.0, -6.5, -7.0, -7.5, -8.0)  # of the sweep
+BIASES = (-6.0, -6.5, -7.0, -7.5, -8.0)  # the gate biases of the sweep
 MEASURED = ("loss", "test_accuracy", "skipped_accuracy")
 
 

@@ -34,7 +34,8 @@ def memory_for(what: str):
 def zeros(size: int, dtype) -> np.ndarray:
     """(size,) zeros that begin at a cache line, in a block large enough for huge pages.
 
-    Vector instructions are fastest on whole cache lines; NumPy begins 16 bytes behind one."""
+    Vector instructions are fastest on whole cache lines; NumPy's own arrays begin 16 bytes after
+    the start of one."""
     if size > sys.maxsize >> 4:
         raise MemoryError  # NumPy would raise ValueError
     itemsize = np.dtype(dtype).itemsize
@@ -102,7 +103,8 @@ def check_numbers(name: str, array, kinds: str = REAL) -> None:
 
 
 def cached(work: dict, key, make):
-    """make(), called once for a key (batch size, purpose); `work` keeps the last few."""
+    """The result of make(), which is called once for a key (batch size, purpose); `work` keeps
+    the last few."""
     if key not in work:
         if len(work) == 6:  # three purposes, with the usual batch and a last partial one
             work.clear()

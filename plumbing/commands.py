@@ -76,7 +76,7 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
             written = f"{first}{more} was written"
 
     try:
-        commit()  # of the program as it begins: another may be checked out while it runs
+        commit()  # asked now: another commit may be checked out while the program runs
         return work(save) or 0
     except BrokenPipeError:  # whoever read our output stopped reading
         os._exit(1)
@@ -89,7 +89,7 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
     except CannotStart as error:
         advice = "try fewer --jobs, or raise the limits that ulimit -u and ulimit -n show"
         why = f"{error}; {advice}; {written}"
-    except OSError as error:  # of no file: files.py makes InputErrors of those
+    except OSError as error:  # not about a file: files.py turns those into InputErrors
         where = error.filename or ("the system" if error.errno in LIMITS else "standard output")
         why = f"{where}: {error.strerror}; {written}"
     except KeyboardInterrupt:

@@ -27,8 +27,8 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-ROOT = Path(__file__).resolve().parents[1]  # of the project
-MOST_JSON = 1 << 28  # bytes of one JSON file
+ROOT = Path(__file__).resolve().parents[1]  # the project's folder
+MOST_JSON = 1 << 28  # the most bytes of one JSON file
 LEFTOVER_AGE = 3600  # seconds; no write takes as long
 GIT_SECONDS = 5  # a git that takes longer is not waited for
 
@@ -72,7 +72,8 @@ def write_json(path: Path, record) -> None:
 
 
 def from_json(text: str | bytes):
-    """Parses strict JSON; raises ValueError for malformed text and for numbers not finite."""
+    """Parses strict JSON; raises ValueError for malformed text and for numbers that are not
+    finite."""
 
     def finite(number: str) -> float:
         if not math.isfinite(float(number)):
@@ -149,7 +150,7 @@ def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kin
 
 def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...], patience: float) -> None:
     """Gets the files of these names and MD5s from the first mirror that has them all, or raises
-    InputError; `patience` is in seconds without a byte."""
+    InputError.  After `patience` seconds without a byte it tries the next mirror."""
     import pooch  # only here: most users have the bundled files
 
     failures = []
@@ -166,7 +167,7 @@ def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, .
 
 def write_whole(files: dict[Path, bytes]) -> None:
     """Writes the files, each whole: all lie beside their targets before the first is renamed.
-    Where a target is a link, the file that it names is written; a file that is there keeps its
+    Where a target is a link, the file that it names is written; an existing file keeps its
     permissions.  Raises InputError when one cannot be written."""
     with written_beside(files) as temporaries:
         for path, temporary in temporaries.items():
@@ -177,7 +178,7 @@ def write_whole(files: dict[Path, bytes]) -> None:
 
 
 def replace_file(new: Path, old: Path) -> None:
-    """Renames a file; one that it replaces leaves it its permissions."""
+    """Renames a file, which takes the permissions of the file that it replaces."""
     with new.open("rb") as file:
         _keep_permissions(old, file)
     os.replace(new, old)
@@ -205,9 +206,9 @@ def written_beside(files: dict[Path, bytes]):
     """Yields {real_path(path): a temporary file in the same folder with its bytes, safe on the
     disk, ready to be renamed}.
 
-    Removes what processes that were killed here left LEFTOVER_AGE ago or earlier.  Their age is
-    measured from the time of the file that has just been made beside them: both times come from
-    the folder's clock, whatever that is."""
+    Removes the temporary files that killed processes left here at least LEFTOVER_AGE seconds ago.
+    Their age is measured from the time of the file that has just been made beside them: both
+    times come from the folder's clock, whatever that is."""
     temporaries = {}
     path = next(iter(files), None)
     try:
@@ -254,9 +255,9 @@ class Lock:
     """The lock of what a command writes to `path` and beside it: a file .NAME.lock that the
     system holds locked.
 
-    It is held from its making to release(), to the end of a `with`, or to the end of the process,
-    however that ends: what a killed process leaves is an unlocked file, which stops nobody.
-    Raises InputError where another command holds it."""
+    It is held until release(), the end of a `with`, or the end of the process, however that ends:
+    a killed process leaves an unlocked file, which stops nobody.  Raises InputError where another
+    command holds it."""
 
     def __init__(self, path: Path):
         try:

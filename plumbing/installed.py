@@ -1,15 +1,15 @@
 """Imported first by every command: says in one line what must be installed, and how, instead of a
 traceback.
 
-Needs nothing but Python, even one that is too old for the project; so does what a command has
-before it."""
+It needs nothing but Python, even a Python too old for the project; so must a command's lines
+above its import."""
 
 import os
 import signal
 import sys
 
 OLDEST = (3, 10)  # as pyproject.toml has it
-FILES = 16  # more files that must be free to open
+FILES = 16  # a command must be able to open this many more files
 THREADS = min(os.cpu_count() or 1, 64)  # threads that NumPy may start at import
 
 
@@ -63,7 +63,7 @@ from importlib.util import find_spec  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 ROOT = Path(__file__).resolve().parents[1]
-REQUIREMENTS = ROOT / "requirements.txt"  # whose packages are called as their modules are
+REQUIREMENTS = ROOT / "requirements.txt"  # its packages have the names of their modules
 
 
 def command_line(*words) -> str:

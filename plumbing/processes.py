@@ -21,13 +21,14 @@ MOST_JOBS = 30 if sys.platform == "win32" else math.inf  # Windows waits for 63 
 READY = "ready"  # the first message of a process
 
 _blas = cache(ThreadpoolController)  # finding the libraries takes milliseconds, limiting them microseconds
-_holders = []  # of the limit, which is the process's: the last one restores it
+_holders = []  # an entry for each holder of the process's one limit: the last to leave lifts it
 _holders_lock = threading.Lock()
 
 
 @contextlib.contextmanager
 def one_blas_thread():
-    """One BLAS thread in a `with`, or in a function that this decorates; then as many as before.
+    """Limits BLAS to one thread in a `with`, or in a decorated function; afterwards there are as
+    many as before.
 
     More threads slow the products of small matrices down, and round differently.  In a Python
     thread other than the main one OpenBLAS may ignore this: set OPENBLAS_NUM_THREADS=1 before
@@ -91,7 +92,7 @@ def in_processes(function, tasks, jobs: int, heard=None):
     todo = iter(tasks)
     running = {}  # (process, task) by pipe
     if context.get_start_method() == "spawn" and sys.platform != "win32":
-        # it unblocks SIGINT when it starts: so before any process of ours
+        # it unblocks SIGINT when it starts: it must start before our own processes do
         multiprocessing.resource_tracker.ensure_running()
     try:
         while True:
@@ -171,7 +172,7 @@ def _run(pipe) -> None:
             function = partial(function, tell=lambda message: pipe.send(Told(message)))
         try:
             answer = function(*task), None, None
-        except Exception as error:  # of any kind: the parent raises it
+        except Exception as error:  # whatever it is, the parent raises it
             answer = None, error, traceback.format_exc()
         pipe.send(answer)
 

@@ -77,7 +77,7 @@ def _on_two_cores(durations: list[float]) -> float:
 
 
 def _load(path, names, otherwise):
-    """An object with these names, and with numbers that can be drawn."""
+    """The object in a JSON file, with these names and with no number too large to be drawn."""
     record = read_json(path)
     if not isinstance(record, dict) or not names <= record.keys():
         raise InputError(f"{path} has no {' and '.join(sorted(names))}: {otherwise}")

@@ -20,7 +20,7 @@ from report.registry import picture, table
 from report.style import COLOR, GREY, NORMALISED, OTHERS, WIDTH, blank, headline, of_trials, panels
 from report.tables import markdown_table
 
-CLASSES = (  # of CIFAR-10
+CLASSES = (  # the classes of CIFAR-10
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
 )  # fmt: skip
 COLORS = COLOR | {"highway-bn": NORMALISED}

@@ -118,7 +118,8 @@ def cost(read) -> str:
         if not trial["diverged"]:
             net = (trial["block"], trial["layers"])
             seconds_per_epoch.setdefault(net, []).append(trial["seconds"] / trial["epochs"])
-    seconds = [full["epochs"] * mean(values) for values in seconds_per_epoch.values()]  # of a trial of each net
+    # how long a trial of each net takes
+    seconds = [full["epochs"] * mean(values) for values in seconds_per_epoch.values()]
     longest = max(seconds)
 
     def hours(cores):

@@ -13,6 +13,7 @@ from report.tables import cell, of_summary, takes
 NUMBER = r"(?P<file>\w+)\.(?P<key>[\w.+-]+)(?:\[(?P<settings>[^<>\[\]]+)\])?(?::(?P<digits>\d))?"
 NAME = r"<!-- ((?!end )[\w.-]+(?:\[[^<>\[\]]+\])?(?::\d)?|(?:verdict|judged): [^<>]+) -->"
 MARK = re.compile(NAME + r"(?:(?!<!--).)*<!-- end -->", re.S)
+SHOWN = re.compile(r"(^```markdown\n.*?^```$)", re.M | re.S)  # Markdown that a page shows to its reader
 registry.import_all()
 
 
@@ -24,9 +25,17 @@ def fill(text: str, read) -> str:
     """The text with what stands between its comments filled in anew; read(name) gives the JSON of
     that name.
 
-    Raises InputError for an unknown comment, one without an end, and one whose results lack what
-    it needs.
+    Comments within ```markdown are shown to the reader, and stay as they are.  Raises InputError for an unknown
+    comment, one without an end, and one whose results lack what it needs.
     """
+    parts = []
+    for part in SHOWN.split(text):
+        is_shown = SHOWN.fullmatch(part)
+        parts.append(part if is_shown else _filled(part, read))
+    return "".join(parts)
+
+
+def _filled(text: str, read) -> str:
     stray = re.search(f"{NAME}|<!-- end -->", MARK.sub("", text))
     if stray:
         needed = "a number stands between <!-- NAME --> and <!-- end -->"

@@ -189,7 +189,7 @@ def conv_wrong(record):
 # ---- Tables ----------------------------------------------------------------------------------------------------------
 
 
-WIDTHS = (16, 32)  # of the paper
+WIDTHS = (16, 32)  # the paper's
 NETS = ((16, "highway"), (32, "highway"), (16, "plain"), (16, "residual"))
 
 

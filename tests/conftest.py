@@ -21,7 +21,7 @@ ROOT = Path(hn.__file__).resolve().parent
 # Background jobs of a shell, and what they start, ignore SIGINT
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The flags of a training that takes no time on write_data_set()'s images
+# Flags of a training that takes almost no time on write_data_set()'s images
 SMALL = ("--depth", 3, "--hidden", 8, "--epochs", 2, "--batch", 32, "--n-train", 200, "--n-test", 60)
 
 settings.register_profile("few", max_examples=20, deadline=None)
@@ -99,10 +99,11 @@ def web(monkeypatch):
 
     class Server(http.server.ThreadingHTTPServer):
         def handle_error(self, request, client_address):
-            """A client that went away is what some tests are about."""
+            """Ignores clients that went away: some tests are about them."""
 
     server = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()  # looks so often for its end
+    # it looks every 0.02 s whether it shall end
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.setenv(name, "127.0.0.1")
     yield files, asked, f"http://127.0.0.1:{server.server_port}"
@@ -123,7 +124,7 @@ def interrupted(body):
 
 
 def silent(handler):
-    """Says yes, and then nothing."""
+    """Answers 200, then sends nothing."""
     handler.send_response(200)
     handler.end_headers()
     handler.wfile.flush()

@@ -21,7 +21,7 @@ COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in QUES
 
 
 def training(name: str, protocol: str = "short", **more) -> dict:
-    """What conv_highway_networks.py would have written of a committed run, with some settings replaced."""
+    """What conv_highway_networks.py would have written about a committed run, with some settings replaced."""
     results = COMMITTED[name]
     of_protocol = [t for t in results["trials"]["final"] if t["protocol"] == protocol]
     trial = (of_protocol or results["trials"]["final"])[-1] | {"protocol": protocol} | more
@@ -183,7 +183,7 @@ def test_another_json_is_refused_in_a_line(tmp_path, key):
 
 
 def test_the_command_writes_results_claims_and_pages_or_nothing(tmp_path):
-    """In a copy of the repository, where no log of trials is."""
+    """In a copy of the repository, which has no log of trials."""
     clone = tmp_path / "clone"
     unwanted = shutil.ignore_patterns(".*", "__pycache__", "tests", "viz", "explorer", "*.jsonl", "*.npz")
     shutil.copytree(ROOT, clone, ignore=unwanted)

@@ -15,7 +15,7 @@ NETS = (("highway", 50), ("residual", 50), ("residual", 71), ("highway-carry", 5
 def made_up(changes: dict | None = None) -> dict:
     """A record of nets that all train to 0.97 and a loss of 0.01 at every depth, with T 0.2 early and 0.1 late.
 
-    `changes` has other values, {(name, block, width, layers): value}; None is a net that diverged."""
+    `changes` replaces values, {(name, block, width, layers): value}; None means that the net diverged."""
     changes = changes or {}
     trials = []
     for block, width in NETS:

@@ -23,7 +23,8 @@ TEN, HUNDRED = OFFICIAL
 
 def made_up(layout: cifar.Layout, seed: int) -> dict[str, np.ndarray]:
     """The records of each file, shuffled: every label equally often, as many distinct images as the layout says."""
-    rng, parts = np.random.default_rng(seed), []
+    rng = np.random.default_rng(seed)
+    parts = []
     for n, different in zip((layout.n_train, layout.n_test), layout.distinct, strict=False):
         labels = np.stack([np.arange(n) % values for values in layout.labels], axis=1)
         images = rng.integers(0, 256, (n, PIXELS))
@@ -52,7 +53,7 @@ def md5(data: bytes) -> str:
 
 @pytest.fixture(scope="module")
 def sets():
-    """Sets of the official layouts, but small: by name the layout, the files' records, the archive."""
+    """Small sets of the official layouts: {name: (layout, the files' records, the archive)}."""
     small = {
         TEN: OFFICIAL[TEN]._replace(n_train=50, n_test=10, distinct=[50, 10, 0]),
         HUNDRED: OFFICIAL[HUNDRED]._replace(n_train=40, n_test=20, labels=[5, 10], distinct=[38, 19, 2]),
@@ -72,7 +73,7 @@ def sets():
 
 @pytest.fixture(autouse=True)
 def small_sets(sets, tmp_path, monkeypatch):
-    """They stand for the real ones; the cache is empty."""
+    """Puts the small sets in place of the real ones, and empties the cache."""
     monkeypatch.setattr(cifar, "SETS", {name: layout for name, (layout, _, _) in sets.items()})
     monkeypatch.setattr(cifar, "CACHE", tmp_path / "cache")
 
@@ -123,7 +124,8 @@ def test_the_official_files_have_their_sizes():
 
 def test_a_set_is_known_in_any_order(sets, ten):
     layout, records, _ = sets[TEN]
-    first, again = load_cifar(TEN, ten), load_cifar(TEN, ten)
+    first = load_cifar(TEN, ten)
+    again = load_cifar(TEN, ten)
     train = np.random.default_rng(0).permutation(np.concatenate([records[file] for file in layout.train]))
     other = load_cifar(TEN, write(ten, dict(zip(layout.train, np.split(train, 5), strict=True))))
     assert (other.name, other.sha256) == (TEN, first.sha256)
@@ -135,7 +137,8 @@ def test_a_set_is_known_in_any_order(sets, ten):
 @pytest.mark.parametrize("change", ["a pixel", "two labels exchanged", "two images exchanged between the parts"])
 def test_other_records_of_the_same_structure_are_named(sets, ten, change):
     records = copy.deepcopy(sets[TEN][1])
-    train, test = records["data_batch_3.bin"], records["test_batch.bin"]
+    train = records["data_batch_3.bin"]
+    test = records["test_batch.bin"]
     if change == "a pixel":
         train[4, 1000] ^= 1
     elif change == "two labels exchanged":
@@ -143,7 +146,9 @@ def test_other_records_of_the_same_structure_are_named(sets, ten, change):
         train[[0, other], 0] = train[[other, 0], 0]
     else:
         same = np.flatnonzero(test[:, 0] == train[0, 0])[0]
-        train[0], test[same] = test[same].copy(), train[0].copy()
+        moved = test[same].copy()
+        test[same] = train[0]
+        train[0] = moved
     data = load_cifar(TEN, write(ten, records))
     assert data.name == "CIFAR-10, altered"
     assert data.sha256 != sets[TEN][0].sha256
@@ -177,8 +182,10 @@ def copy_file(a, b):
 
 
 def swap(folder):
-    a, b = folder / "data_batch_2.bin", folder / "test_batch.bin"
-    train, test = a.read_bytes(), b.read_bytes()
+    a = folder / "data_batch_2.bin"
+    b = folder / "test_batch.bin"
+    train = a.read_bytes()
+    test = b.read_bytes()
     a.write_bytes(test)
     b.write_bytes(train)
 
@@ -201,7 +208,7 @@ DAMAGE = {  # what happens to the folder, and what the message must say
     "another label": (edit("test_batch.bin", 0, 0, [1]), r"[02] test images have label \d; CIFAR-10 has 1 of each"),
     "an image twice": (
         edit("data_batch_2.bin", 0, slice(1, None), [1]),
-        "49 training and 10 test images are distinct, 0 are in both; of CIFAR-10 50 training and 10 test images",
+        "49 different training images, 10 different test images, 0 images in both; CIFAR-10 has 50 different training",
     ),
     "a batch twice": (copy_file("data_batch_1.bin", "data_batch_2.bin"), r"\d+ training images have label \d"),
     "training and test swapped": (swap, r"\d+ training images have label \d; CIFAR-10 has 5 of each"),
@@ -222,7 +229,7 @@ def test_damage_is_named(ten, damage):
 def test_a_training_image_in_the_test_file(sets, ten):
     records = copy.deepcopy(sets[TEN][1])
     records["test_batch.bin"][0, 1:] = records["data_batch_4.bin"][2, 1:]
-    with pytest.raises(InputError, match="50 training and 10 test images are distinct, 1 are in both; of CIFAR-10 50"):
+    with pytest.raises(InputError, match="10 different test images, 1 images in both; CIFAR-10 has 50 different"):
         load_cifar(TEN, write(ten, records))
 
 
@@ -267,7 +274,8 @@ def test_places_without_the_set(sets, tmp_path, ten):
 
 
 def test_archives_that_are_not_the_official_one(sets, tmp_path):
-    archive, path = sets[TEN][2], tmp_path / "cifar-10-binary.tar.gz"
+    archive = sets[TEN][2]
+    path = tmp_path / "cifar-10-binary.tar.gz"
     flipped = archive[:500] + bytes([archive[500] ^ 1]) + archive[501:]
     repacked = gzip.compress(gzip.decompress(archive), 9)
     for data in (b"", archive[:-1], flipped, repacked, b"<html>404</html>"):
@@ -301,19 +309,23 @@ def test_links_in_an_archive_are_not_followed(sets, tmp_path, monkeypatch, kind)
     file = io.BytesIO()
     with tarfile.open(fileobj=file, mode="w:gz") as archive:
         for name, part in sets[TEN][1].items():
-            info, is_link = tarfile.TarInfo(name), name == "test_batch.bin"
+            info = tarfile.TarInfo(name)
+            is_link = name == "test_batch.bin"
             info.size = part.nbytes
             if is_link:
-                info.type, info.linkname = kind, "data_batch_1.bin"
+                info.type = kind
+                info.linkname = "data_batch_1.bin"
             archive.addfile(info, None if is_link else io.BytesIO(part.tobytes()))
     with pytest.raises(InputError, match=r"lacks test_batch\.bin"):
         load_as_official(monkeypatch, tmp_path / "archive", file.getvalue())
 
 
 def test_damage_in_an_archive(sets, tmp_path, monkeypatch):
-    good, path = {name: part.tobytes() for name, part in sets[TEN][1].items()}, tmp_path / "archive"
+    good = {name: part.tobytes() for name, part in sets[TEN][1].items()}
+    path = tmp_path / "archive"
     whole = gzip.decompress(tar(good))
-    cut, halved = gzip.compress(whole[: len(whole) // 2], 1), sets[TEN][2][:-3000]
+    cut = gzip.compress(whole[: len(whole) // 2], 1)
+    halved = sets[TEN][2][:-3000]
     endless = tarfile.TarInfo("readme.html")
     endless.size = 1 << 80
     for archive, message in (
@@ -335,7 +347,7 @@ def test_damage_in_an_archive(sets, tmp_path, monkeypatch):
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=600), st.integers(0, 4000), st.booleans())
 def test_garbage_is_one_line(sets, tmp_path, monkeypatch, garbage, where, compressed):
-    """Garbage instead of an archive, of what is compressed in it, or in the midst of it."""
+    """Garbage in place of an archive, of its compressed contents, or of a part of it."""
     whole = gzip.decompress(sets[TEN][2]) if compressed else sets[TEN][2]
     for data in (garbage, whole[:where] + garbage + whole[where + len(garbage) :]):
         try:
@@ -380,7 +392,8 @@ def test_a_bad_download_is_refused(sets, mirror, monkeypatch, answer):
     files, _ = mirror
     monkeypatch.setattr(cifar.hn, "PATIENCE", 0.5 if answer == "silent" else 30)
     archive = sets[TEN][0].archive
-    good, files[archive] = files[archive], BAD_ANSWERS[answer](files[archive])
+    good = files[archive]
+    files[archive] = BAD_ANSWERS[answer](files[archive])
     with pytest.raises(InputError) as error:
         load_cifar(TEN)
     start = f"there is no whole CIFAR-10 in {cifar.CACHE}, and it could not be downloaded: {cifar.MIRRORS[0]}: "
@@ -412,13 +425,11 @@ def test_a_cache_that_cannot_be_written(mirror, tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def images():
-    """(90, 3072) uint8 of which each has a brightness, a contrast and a colour of its own; and 30 for the test."""
+    """Training images (90, 3072) uint8, each with its own brightness, contrast and colour; and 30 test images."""
     rng = np.random.default_rng(3)
-    level, contrast, colour = (
-        rng.uniform(80, 170, (120, 1, 1)),
-        rng.uniform(5, 40, (120, 1, 1)),
-        rng.normal(0, 20, (1, 3, 1)),
-    )
+    level = rng.uniform(80, 170, (120, 1, 1))
+    contrast = rng.uniform(5, 40, (120, 1, 1))
+    colour = rng.normal(0, 20, (1, 3, 1))
     x = level + colour + contrast * rng.normal(0, 1, (120, 3, 1024))
     x = x.clip(0, 255).astype(np.uint8).reshape(120, -1)
     return x[:90], x[90:]
@@ -455,15 +466,19 @@ def test_standardised_maps(images):
 
 @pytest.mark.parametrize(("kind", "pad"), [("contrast", 8), ("contrast", 4), ("standardised", 4)])
 def test_crops_of_the_padded_image_less_the_padded_mean(images, kind, pad):
-    """Each is one of all crops, mirrored or not, of what the authors' way gives: pad, subtract the padded mean."""
+    """Each result is one of all crops, mirrored or not, of an image treated as the authors do: pad, subtract the
+    padded mean."""
     if kind == "contrast":
         padded = padded_by(pad, contrast_normalised(images[0]))
         padded -= padded.mean(axis=0)
     else:
         padded = padded_by(pad, Pipeline(kind, 0).fit(*images).test(images[0]))
-    pipeline, rng, seen = Pipeline(kind, pad).fit(*images), np.random.default_rng(1), set()
+    pipeline = Pipeline(kind, pad).fit(*images)
+    rng = np.random.default_rng(1)
+    seen = set()
     for _ in range(20):
-        y, drawn = pipeline.train_batch(images[0], rng), set()
+        y = pipeline.train_batch(images[0], rng)
+        drawn = set()
         assert (y.shape, y.dtype, y.flags.c_contiguous) == ((90, 3, 32, 32), np.float32, True)
         for got, image in zip(y[:10], padded[:10], strict=True):
             windows = np.lib.stride_tricks.sliding_window_view(image, (32, 32), (1, 2))  # (3, down, right, 32, 32)
@@ -479,7 +494,8 @@ def test_crops_of_the_padded_image_less_the_padded_mean(images, kind, pad):
 
 
 def test_the_same_state_gives_the_same_bytes(images):
-    pipeline, rng = Pipeline("contrast", 8).fit(*images), np.random.default_rng(7)
+    pipeline = Pipeline("contrast", 8).fit(*images)
+    rng = np.random.default_rng(7)
     pipeline.train_batch(images[0], rng)
     state = rng.bit_generator.state
     y = pipeline.train_batch(images[0][:50], rng)

@@ -50,7 +50,8 @@ def of_images(s=A, protocol=None) -> convolutional.Training:
 
 def test_the_start_of_mnist_s_net_is_the_same_as_ever():
     """Numbers that are drawn one after another, layer by layer: no other training changes those of Table 1."""
-    s, rng = protocols.ConvSettings(net="mnist-4", seed=3), np.random.default_rng(3)
+    s = protocols.ConvSettings(net="mnist-4", seed=3)
+    rng = np.random.default_rng(3)
     net = convolutional.Training(s, protocols.protocol_of(s), {"pixels": 784, "classes": 10, "crc32": ""}).net
     for layer in (layer for layer in net.layers if layer.shapes):
         limit = math.sqrt(3 / math.prod(layer.W.shape[1:]))
@@ -62,7 +63,8 @@ def test_the_start_of_mnist_s_net_is_the_same_as_ever():
 def test_the_authors_rates_on_cifar():
     """0.025, then a tenth of it from epoch 200 of 400 on, a hundredth from 300 on, a thousandth from 350 on."""
     t = training(replace(A, epochs=400, n_train=50000, protocol="paper"))
-    zero, rates = np.zeros_like(t.parameters), []
+    zero = np.zeros_like(t.parameters)
+    rates = []
     changes = [500 * epoch - before for epoch in (200, 300, 350) for before in (1, 0)]
     for t.steps in [*changes, 199_999]:
         t.step(zero)
@@ -115,7 +117,8 @@ def test_names_of_nets():
 
 
 def test_a_step_sees_what_the_pipeline_makes():
-    t, data = of_images(), some_images()
+    t = of_images()
+    data = some_images()
     pipeline = images_of_cifar.Pipeline("standardised", 4).fit(data.x_train, data.x_test)
     t.inputs.fit(data.x_train, data.x_test)
     expected = t.net.predict(pipeline.train_batch(data.x_train[:100], np.random.default_rng([0, 1])))
@@ -125,8 +128,10 @@ def test_a_step_sees_what_the_pipeline_makes():
 
 @pytest.mark.parametrize("protocol", ["paper", "short"])
 def test_a_resumed_run_is_the_same_run(tmp_path, protocol):
-    s, path = replace(A, protocol=protocol), tmp_path / "net.npz"
-    whole, first = of_images(s), of_images(s)
+    s = replace(A, protocol=protocol)
+    path = tmp_path / "net.npz"
+    whole = of_images(s)
+    first = of_images(s)
 
     def stop(row):
         raise KeyboardInterrupt
@@ -143,8 +148,9 @@ def test_a_resumed_run_is_the_same_run(tmp_path, protocol):
 
 
 def test_it_learns():
-    """Images that are brighter in one of their maps: the class."""
-    rng, n = np.random.default_rng(0), 600
+    """The class of an image is the map in which it is brighter."""
+    rng = np.random.default_rng(0)
+    n = 600
     y = np.arange(n) % 3
     x = rng.integers(0, 150, (n, 3, 1024), dtype=np.uint8)
     x[np.arange(n), y] += 60
@@ -157,7 +163,8 @@ def test_it_learns():
 
 
 def test_what_the_pictures_need():
-    t, data = of_images(), some_images()
+    t = of_images()
+    data = some_images()
     t.inputs.fit(data.x_train, data.x_test)
     result = runs.inspect_net(t, data)
     assert np.shape(result["filters"]) == (16, 3, 3, 3)
@@ -293,7 +300,9 @@ KINDS = {  # by the name that finals() knows them by
 
 
 def finals(protocol="short", epochs=60, **accuracies) -> dict:
-    """A record of what the claims read: accuracies by name, of plain nets chance."""
+    """A record with what the claims read.
+
+    Nets have these accuracies, by name; others have a default, plain ones that of chance."""
     trials = []
     for name, (net, block, data) in KINDS.items():
         t = {"net": net, "block": block, "data": data, "epochs": epochs, "n_parameters": 2_256_838, "lr": 0.1}
@@ -306,7 +315,7 @@ def finals(protocol="short", epochs=60, **accuracies) -> dict:
 
 
 def recorded(**trials) -> dict:
-    record = {"settings": {}, "trials": {"final": [], **trials}}
+    record = {"settings": {"data": cifar.TEN, **cifar.ALL_IMAGES}, "trials": {"final": [], **trials}}
     return record | {"summary": cifar.rows(record)}
 
 
@@ -395,15 +404,16 @@ def test_the_protocols_are_told_apart():
 
 
 def stopped(difference=0.0, noise=0.0, loss_difference=0.0, epochs=103, **more) -> dict:
-    """A run of 19 layers that lies `difference` above the authors' log, and from epoch to epoch `noise` about that."""
+    """A run of 19 layers that lies `difference` above the authors' log, with `noise` from epoch to epoch."""
     points = PUBLISHED_NUMBERS["authors_log_cifar"]["cifar-10"]["points"]
     at = [epoch for epoch, *_ in points]
     every = np.arange(1, epochs + 1)
     zigzag = noise * (-1.0) ** every
     accuracy, loss = (np.interp(every, at, [point[i] for point in points]) for i in (1, 2))
-    for epoch, its_accuracy, its_loss in points:  # straight there, as a curve is from near
+    for epoch, its_accuracy, its_loss in points:  # a straight line there, as a smooth curve is locally
         near = slice(max(epoch - 4, 0), epoch + 3)
-        accuracy[near], loss[near] = its_accuracy, its_loss
+        accuracy[near] = its_accuracy
+        loss[near] = its_loss
     history = {"epoch": every.tolist(), "test_acc": (accuracy + difference + zigzag).tolist()}
     history["test_loss"] = (loss + loss_difference + zigzag).tolist()
     t = {"net": "nineteen-layers", "block": "highway", "data": "cifar-10", "protocol": "paper", "epochs": 400}

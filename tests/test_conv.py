@@ -47,12 +47,16 @@ def straightforward(net, kinds, x):
             z = convolved(x, layer.W, layer.b, layer.pad)
             maps = layer.out_shape[0]
             H = np.where(z[:, :maps].real > 0, z[:, :maps], 0)
-            T = 1 / (1 + np.exp(-z[:, maps:])) if kind == "highway" else 1
-            x = {"highway": lambda H=H, T=T, x=x: H * T + x * (1 - T), "residual": lambda H=H, x=x: x + H}.get(
-                kind, lambda H=H: H
-            )()
+            if kind == "highway":
+                T = 1 / (1 + np.exp(-z[:, maps:]))
+                x = H * T + x * (1 - T)
+            elif kind == "residual":
+                x = x + H
+            else:
+                x = H
         elif kind == "pool":
-            k, stride, (_, side) = *settings, layer.out_shape
+            k, stride = settings
+            side = layer.out_shape[1]
             windows = [
                 x[:, :, i * stride : i * stride + k, j * stride : j * stride + k].reshape(*x.shape[:2], -1)
                 for i in range(side) for j in range(side)
@@ -60,7 +64,8 @@ def straightforward(net, kinds, x):
             tops = [np.take_along_axis(w, w.real.argmax(axis=2)[..., None], 2) for w in windows]
             x = np.concatenate(tops, axis=2).reshape(*x.shape[:2], side, side)
         elif kind == "average":
-            k, (maps, side) = settings[0], layer.out_shape
+            k = settings[0]
+            maps, side = layer.out_shape
             x = x.reshape(len(x), maps, side, k, side, k).mean(axis=(3, 5))
         elif kind == "dense":
             x = np.einsum("ncij,oicj->no", x, layer.W) + layer.b
@@ -68,7 +73,7 @@ def straightforward(net, kinds, x):
 
 
 APART = [("conv", 3, 2), ("pool", 1, 2), ("conv", 3, 2), ("pool", 2, 3), ("dense", 3)]  # windows that leave pixels out
-DIRECT = [("conv", 3, 2), ("conv", 3, 2, "valid"), ("highway", 3), ("plain", 3), ("dense", 3)]  # of equal work arrays
+DIRECT = [("conv", 3, 2), ("conv", 3, 2, "valid"), ("highway", 3), ("plain", 3), ("dense", 3)]  # with equal work arrays
 WIDE = [("highway", 7), ("plain", 9), ("dense", 2)]  # windows beyond the whole image
 
 
@@ -104,7 +109,9 @@ def test_forward_and_predict_are_the_equations(layers, side, dtype):
     ids=str,
 )
 def test_every_parameter(layers):
-    """Against the complex-step derivative, exact to rounding error: of a second step, which finds what a first left."""
+    """Compared with the complex-step derivative, exact to rounding error.
+
+    A second step is compared, too: it finds what the first one left in the arrays."""
     net, x, y = nets(*layers, dtype=np.complex128, shape=(2, 9, 9) if layers is not EVERYTHING else (2, 12, 12))
     for _ in range(2):
         gradient = net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).real.copy()
@@ -154,7 +161,8 @@ def test_a_uniform_image_sends_the_gradient_of_a_window_to_one_place():
     net, _, _ = nets(("conv", 1, 1), ("pool", 2, 2), ("dense", 2), shape=(1, 4, 4))
     net.layers[0].W[:] = 1
     net.layers[0].b[:] = 1
-    x, y = np.ones((1, 1, 4, 4)), np.array([0])
+    x = np.ones((1, 1, 4, 4))
+    y = np.array([0])
     d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
     expected = (np.asarray(d_logits) @ net.layers[2].W.reshape(2, -1)).sum()  # each window once, not four times
     net.backward(d_logits)
@@ -171,7 +179,7 @@ def test_dropout_drops_its_share_and_scales_the_rest():
     again = [net.forward(x, dropout=np.random.default_rng(3)) for _ in range(2)]
     np.testing.assert_array_equal(*again)
     assert not np.array_equal(again[0], net.forward(x, dropout=np.random.default_rng(4)))
-    np.testing.assert_allclose(net.forward(x), net.predict(x), rtol=1e-5)  # none without a generator
+    np.testing.assert_allclose(net.forward(x), net.predict(x), rtol=1e-5)  # without a generator nothing is dropped
 
 
 def test_the_gradient_through_dropout():
@@ -307,9 +315,11 @@ def test_pytorch_agrees(block):
     rng = np.random.default_rng(0)
     net = ConvNet((1, 28, 28), mnist_net(16, block), rng, dtype=np.float64)
     net.parameters[:] += rng.normal(0, 0.02, net.parameters.shape)
-    x, y = rng.random((7, 1, 28, 28)), rng.integers(0, 10, 7)
+    x = rng.random((7, 1, 28, 28))
+    y = rng.integers(0, 10, 7)
     parameters = torch.tensor(net.parameters, requires_grad=True)
-    h, start = torch.tensor(x), 0
+    h = torch.tensor(x)
+    start = 0
     for layer, (kind, *settings) in zip(net.layers, mnist_net(16, block), strict=True):
         own = []
         for shape in layer.shapes.values():
@@ -337,8 +347,12 @@ def test_pytorch_agrees(block):
 @pytest.mark.parametrize("size", [7, hn.CHUNK + 3])
 def test_nesterov_is_the_textbook_s(size):
     rng = np.random.default_rng(0)
-    p, decay, rates = rng.normal(size=size), rng.random(size), 1 + rng.random(size)
-    ours, theirs, v = p.copy(), p.copy(), np.zeros(size)
+    p = rng.normal(size=size)
+    decay = rng.random(size)
+    rates = 1 + rng.random(size)
+    ours = p.copy()
+    theirs = p.copy()
+    v = np.zeros(size)
     optimizer = Nesterov(ours, 0.1, 0.8, decay, rates)
     for step in range(4):
         gradient = rng.normal(size=size)
@@ -354,7 +368,8 @@ def test_pytorchs_nesterov_agrees():
     torch = pytest.importorskip("torch")
     rng = np.random.default_rng(0)
     p = rng.normal(size=9)
-    ours, theirs = p.copy(), torch.nn.Parameter(torch.tensor(p))
+    ours = p.copy()
+    theirs = torch.nn.Parameter(torch.tensor(p))
     optimizer = Nesterov(ours, 0.1, 0.9, 0.01)
     other = torch.optim.SGD([theirs], lr=0.1, momentum=0.9, weight_decay=0.01, nesterov=True)
     for _ in range(5):

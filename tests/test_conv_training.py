@@ -47,7 +47,7 @@ def shapes(tmp_path):
 
 
 def training(s=SMALL, protocol=protocols.PROTOCOLS["mnist"]["short"], data=None):
-    """For these images, or for images of 14 x 14 pixels and three classes that are not there yet."""
+    """A Training for these images, or for images of 14 x 14 pixels and three classes that do not exist yet."""
     return convolutional.Training(
         s, protocol, conv_images.fingerprint(data) if data else {"pixels": 196, "classes": 3, "crc32": ""}
     )
@@ -91,7 +91,8 @@ def numbers_of(path) -> str:
 def test_the_authors_rates():
     """0.01, a tenth from iteration 60 000 of 180 000 on, a hundredth from 120 000 on."""
     t = training(replace(SMALL, epochs=300, n_train=60000), protocols.PROTOCOLS["mnist"]["paper"])
-    zero, rates = np.zeros_like(t.parameters), {}
+    zero = np.zeros_like(t.parameters)
+    rates = {}
     for t.steps in (0, 59_999, 60_000, 119_999, 120_000, 179_999):
         now = t.steps
         t.step(zero)
@@ -144,11 +145,16 @@ def test_each_protocol_starts_in_its_own_way():
 
 def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
     """One epoch without dropout and shifts, by hand; the rate is still the first."""
-    s, protocol = replace(SMALL, epochs=100), protocols.PROTOCOLS["mnist"]["paper"]._replace(dropout=(0, 0, 0, 0))
-    data, t = conv_images.select_images(hn.load_mnist(shapes), s), training(s, protocol)
-    net, rng = training(s, protocol).net, np.random.default_rng([0, 1])
-    decay, rates = net.per_parameter(1e-3, 1e-2), net.per_parameter(1.0, biases=2.0)
-    optimizer, losses = Nesterov(net.parameters, 0.01, weight_decay=decay, rates=rates), []
+    s = replace(SMALL, epochs=100)
+    protocol = protocols.PROTOCOLS["mnist"]["paper"]._replace(dropout=(0, 0, 0, 0))
+    data = conv_images.select_images(hn.load_mnist(shapes), s)
+    t = training(s, protocol)
+    net = training(s, protocol).net
+    rng = np.random.default_rng([0, 1])
+    decay = net.per_parameter(1e-3, 1e-2)
+    rates = net.per_parameter(1.0, biases=2.0)
+    optimizer = Nesterov(net.parameters, 0.01, weight_decay=decay, rates=rates)
+    losses = []
     for batch in rng.permutation(300).reshape(3, 100):
         logits = net.forward(data.x_train[batch] / np.float32(256))
         loss, d_logits = hn.softmax_cross_entropy(logits, data.y_train[batch])
@@ -160,7 +166,8 @@ def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
 
 
 def test_training_moves_and_drops():
-    t, rng = training(), np.random.default_rng([0, 1])
+    t = training()
+    rng = np.random.default_rng([0, 1])
     x = np.random.default_rng(0).integers(0, 255, (5, 196), dtype=np.uint8)
     expected = t.net.forward(conv_images.random_shift(x, 1, rng) / np.float32(256), dropout=rng)
     np.testing.assert_allclose(t.forward(x), expected, rtol=1e-6)
@@ -232,7 +239,8 @@ def test_mean_gates_are_the_mean_of_T(shapes):
     assert [each.shape for each in gates] == [(10, 10)] * 2 + [(5, 5)] * 3 + [(2, 2)] * 3
 
     first = next(i for i, layer in enumerate(t.net.layers) if layer.gates)
-    conv, layer = t.net.layers[first - 1], t.net.layers[first]
+    conv = t.net.layers[first - 1]
+    layer = t.net.layers[first]
     h = np.maximum(convolved(x.reshape(-1, 1, 14, 14).astype(float), conv.W, conv.b, 0), 0)
     T = 1 / (1 + np.exp(-convolved(h, layer.W[3:], layer.b[3:], 1)))
     np.testing.assert_allclose(gates[0], T.mean(axis=(0, 1)), rtol=1e-5)
@@ -273,7 +281,8 @@ class Stopped(Exception):
 @pytest.mark.parametrize("protocol", protocols.PROTOCOLS["mnist"])
 @pytest.mark.parametrize("after", [1, 3])
 def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
-    data, path = conv_images.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
+    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
+    path = tmp_path / "net.npz"
     s = replace(SMALL, protocol=protocol)
     whole, stopped = (training(s, protocols.PROTOCOLS["mnist"][protocol], data) for _ in range(2))
     convolutional.train_conv(whole, data)
@@ -298,14 +307,16 @@ def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
 
 
 def test_what_training_adds_up_over_interruptions(tmp_path, shapes, monkeypatch):
-    data, path = conv_images.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
+    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
+    path = tmp_path / "net.npz"
     monkeypatch.setattr(
         convolutional, "time", SimpleNamespace(perf_counter=itertools.count(step=10).__next__)
     )  # 10 s an epoch
     for commit, epochs in (("abc", 1), ("def", 3), ("def", 4)):
         monkeypatch.setattr(files, "commit", lambda commit=commit: commit)
         t = convolutional.Training.load(path) if path.exists() else training(data=data)
-        t.seconds, t.settings = t.seconds + 1000, replace(SMALL, epochs=epochs)
+        t.seconds = t.seconds + 1000
+        t.settings = replace(SMALL, epochs=epochs)
         convolutional.train_conv(t, data)
         t.settings = SMALL
         t.save(path)
@@ -316,7 +327,9 @@ def test_what_training_adds_up_over_interruptions(tmp_path, shapes, monkeypatch)
 
 def test_a_run_that_ended_within_an_epoch_goes_no_further(tmp_path, shapes):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
-    interrupted, at_once, diverged = training(data=data), training(data=data), training(SMALL, DIVERGES, data)
+    interrupted = training(data=data)
+    at_once = training(data=data)
+    diverged = training(SMALL, DIVERGES, data)
 
     def stop(*_):
         if interrupted.steps in (0, 5):
@@ -410,7 +423,8 @@ WRONG = [
 
 @pytest.mark.parametrize("wrong", WRONG, ids=str)
 def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
-    path, t = tmp_path / "net.npz", training()
+    path = tmp_path / "net.npz"
+    t = training()
     t.save(path)
     head, arrays = read_npz(path)
     head["history"] = HISTORY
@@ -459,21 +473,28 @@ def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch, capsys):
     ids=str,
 )
 def test_what_is_resumed(tmp_path, shapes, monkeypatch, how, seed, now, resumed):
-    data, path = conv_images.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
+    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
+    path = tmp_path / "net.npz"
     protocol = protocols.PROTOCOLS["mnist"]["short"]
     monkeypatch.setattr(files, "commit", lambda: "abc")
     first = runs.train_one(SMALL, protocol, data, path)
     monkeypatch.setattr(files, "commit", lambda: now)
     told = []
     again = runs.train_one(replace(SMALL, seed=seed), protocol, data, path, tell=told.append, **how)
-    assert [row["epoch"] for _, row in told if "epoch" in row] == ([] if resumed else [1, 2, 3, 4])
-    assert [(of, row["step"]) for of, row in told if "step" in row] == [(seed, n) for n in range(1, 13 * (not resumed))]
+    epochs = [row["epoch"] for _, row in told if "epoch" in row]
+    steps = [(of_seed, row["step"]) for of_seed, row in told if "step" in row]
+    if resumed:
+        assert epochs == steps == []
+    else:
+        assert epochs == [1, 2, 3, 4]
+        assert steps == [(seed, step) for step in range(1, 13)]
     assert (again["history"] == first["history"]) == (seed == SMALL.seed)
     assert convolutional.Training.load(path).settings.seed == seed
 
 
 def test_a_net_of_another_rate_is_not_resumed(tmp_path, shapes):
-    data, path = conv_images.select_images(hn.load_mnist(shapes), SMALL), tmp_path / "net.npz"
+    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
+    path = tmp_path / "net.npz"
     protocol = protocols.PROTOCOLS["mnist"]["short"]
     runs.train_one(SMALL, protocol, data, path)
     before = path.read_bytes()
@@ -513,7 +534,7 @@ def test_epochs_by_hand_are_not_saved_as_none(tmp_path, shapes):
     for _ in range(2):
         with contextlib.suppress(ValueError):
             hn.train_epoch(by_hand, by_hand, data.x_train, data.y_train, np.arange(300), 100)
-        assert by_hand.steps == 3  # behind the last epoch the schedule has no rate
+        assert by_hand.steps == 3  # after the last epoch the schedule has no rate
     with pytest.raises(ValueError, match="are over"):
         by_hand.step(by_hand.net.gradient)
     with pytest.raises(ValueError, match="0 epochs in the history are 0 steps, not 3"):
@@ -638,7 +659,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_been_stopped(tmp_path, shapes, m
     assert "stopped after 2 of 4 epochs" in process.stdout
     stopped = json.loads((tmp_path / "x.json").read_text())["runs"][0]
     assert (stopped["stopped_after"], stopped["epochs"], stopped["history"]["epoch"]) == (2, 4, [1, 2])
-    assert not any(name.startswith("final_t") for name in stopped)  # no end of a whole run: nobody takes it for one
+    assert not any(name.startswith("final_t") for name in stopped)  # no final numbers: nobody takes it for a whole run
     assert not (tmp_path / "x_0.npz").exists()
     assert "holds 2 of 4 epochs: --resume" in one_line_error(main(*words, "--out", tmp_path / "x.json"))
     main(*words, "--out", tmp_path / "x.json", "--resume")
@@ -715,8 +736,10 @@ def test_a_rate_that_is_far_too_high(shapes, main):
 
 @pytest.mark.parametrize("finished", [0, 3])
 def test_no_net_stands_beside_the_json_of_a_run_that_diverged(tmp_path, shapes, main, monkeypatch, finished):
-    """Neither an earlier run's nor this one's own, which could be resumed only to diverge again."""
-    words, train_epoch, epochs = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json"), hn.train_epoch, []
+    """Neither an earlier run's net nor its own, which could only be resumed to diverge again."""
+    words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json")
+    train_epoch = hn.train_epoch
+    epochs = []
     assert main(*words, "--lr", 0.1).returncode == 0
     assert (tmp_path / "x_0.npz").exists()
 
@@ -792,9 +815,12 @@ def test_what_cannot_be_resumed(tmp_path, shapes, main):
 
 
 def test_a_finished_net_stays_until_another_is_finished(tmp_path, shapes, main, monkeypatch):
-    words, names = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json"), ("x.json", "x_0.npz")
+    words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json")
+    names = ("x.json", "x_0.npz")
     assert main(*words).returncode == 0
-    before, train_epoch, epochs = {name: (tmp_path / name).read_bytes() for name in names}, hn.train_epoch, []
+    before = {name: (tmp_path / name).read_bytes() for name in names}
+    train_epoch = hn.train_epoch
+    epochs = []
 
     def interrupted(*args):
         epochs.append(args)
@@ -819,7 +845,9 @@ def test_a_finished_net_stays_until_another_is_finished(tmp_path, shapes, main, 
 
 def test_one_seed_is_finished_and_another_not_begun(tmp_path, shapes, main, monkeypatch):
     words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json", "--jobs", 1, "--seeds", "0,1")
-    names, train_epoch, epochs = ("x.json", "x_0.npz", "x_1.npz"), hn.train_epoch, []
+    names = ("x.json", "x_0.npz", "x_1.npz")
+    train_epoch = hn.train_epoch
+    epochs = []
     assert train(*words).returncode == 0
     before = {name: (tmp_path / name).read_bytes() for name in names}
 
@@ -850,7 +878,8 @@ def test_one_seed_is_finished_and_another_not_begun(tmp_path, shapes, main, monk
 
 def test_an_unfinished_net_of_an_older_version_is_not_replaced(tmp_path, shapes, main):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
-    convolutional.train_conv(t := training(replace(SMALL, epochs=2), data=data), data)
+    t = training(replace(SMALL, epochs=2), data=data)
+    convolutional.train_conv(t, data)
     t.settings = SMALL
     t.save(tmp_path / "x_0.npz")  # where it had its checkpoints
     words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json")
@@ -969,7 +998,9 @@ def test_the_nets_of_the_paper():
     assert rows["highway-c"].endswith("16 direct, 14 F(4x4, 3x3)")
     assert rows["eight-layers"].split()[:3] == ["eight-layers", "1,941,098", "-"]
     weighted = ("conv", "highway", "hidden", "dense")
-    depths = [sum(kind in weighted for kind, *_ in net.layers) for net in PUBLISHED.values()]
+    depths = []
+    for net in PUBLISHED.values():
+        depths.append(sum(layer[0] in weighted for layer in net.layers))
     assert depths == [10, 10, 11, 19, 32, 19]  # as published
 
 
@@ -1054,7 +1085,7 @@ def test_the_time_to_go_is_that_of_the_job_that_ends_last():
 
 
 def test_the_help_says_how_long_it_takes(main):
-    """As long as Table 1 took."""
+    """It says as long as Table 1 took."""
     rows = json.loads((ROOT / "results" / "table1.json").read_text())["summary"]
     row = select([row for row in rows if "net" in row], net="mnist-16", block="highway", protocol="short")
     assert "a quarter of an hour on one core here" in " ".join(main("--help").stdout.split())

@@ -15,7 +15,7 @@ from training.byte_dmd import NONE, Tape, greater_later, price
 
 
 def on_a_stack(tape):
-    """The depths of all reads by moving a list, as the rules are written."""
+    """The depths of all reads, found by moving the items of a list as the rules say."""
     values, when, is_read = (array.tolist() for array in tape.touches())
     last_touch = {value: i for i, value in enumerate(values)}
     stack = []

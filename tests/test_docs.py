@@ -34,8 +34,9 @@ from training.committed import checked
 
 PAGES = {str(page.relative_to(ROOT).as_posix()): page.read_text(encoding="utf-8") for page in fill.pages()}
 README = PAGES["README.md"]
-HAS_ITS_OWN_TEST = "docs/your_own_block.md"  # of its commands and its Python
-TAUGHT = {name: text for name, text in PAGES.items() if name != HAS_ITS_OWN_TEST}
+# pages whose commands and Python other tests follow
+FOLLOWED_ELSEWHERE = ("docs/your_own_block.md", "docs/your_own_question.md")
+TAUGHT = {name: text for name, text in PAGES.items() if name not in FOLLOWED_ELSEWHERE}
 CI = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 # ---- The committed JSON ----------------------------------------------------------------------------------------------
@@ -109,7 +110,7 @@ def test_without_git_the_folder_counts(repository):
 NUMBERS = [
     pytest.param(match[1], match[0], id=f"{page}-{match[1]}-{i}")
     for page, text in PAGES.items()
-    for i, match in enumerate(fill.MARK.finditer(text))
+    for i, match in enumerate(fill.MARK.finditer(fill.SHOWN.sub("", text)))
 ]
 
 
@@ -581,7 +582,7 @@ def slug(heading: str) -> str:
 LINKS = [
     pytest.param(page, target, id=f"{page}-{target}")
     for page, text in PAGES.items()
-    for target in dict.fromkeys(re.findall(r"\]\(([^)\s]+)\)", text))
+    for target in dict.fromkeys(re.findall(r"\]\(([^)\s]+)\)", fill.SHOWN.sub("", text)))
     if not target.startswith("https://")
 ]
 

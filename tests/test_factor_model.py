@@ -38,7 +38,8 @@ def test_the_squared_error_s_gradient():
     loss, gradient = fm.squared_error(out, y)
     assert loss == pytest.approx(np.mean((out[:, 0] - y) ** 2))
     for i in range(5):
-        ahead, behind = out.copy(), out.copy()
+        ahead = out.copy()
+        behind = out.copy()
         ahead[i] += 1e-6
         behind[i] -= 1e-6
         slope = (fm.squared_error(ahead, y)[0] - fm.squared_error(behind, y)[0]) / 2e-6

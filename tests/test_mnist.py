@@ -35,7 +35,8 @@ def test_the_bundled_files_are_mnist(mnist):
 def test_a_run_uses_the_published_draws(mnist):
     part = hn.subset(mnist, 3, 50, 20)
     rng = np.random.default_rng(3)
-    train, test = rng.permutation(60000)[:50], rng.permutation(10000)[:20]
+    train = rng.permutation(60000)[:50]
+    test = rng.permutation(10000)[:20]
     np.testing.assert_array_equal(part.x_train, mnist.x_train[train])
     np.testing.assert_array_equal(part.y_train, mnist.y_train[train])
     np.testing.assert_array_equal(part.x_test, mnist.x_test[test])
@@ -103,7 +104,8 @@ def test_damage_is_named(data_set, damage):
 
 
 def test_images_and_labels_swapped(data_set):
-    images, labels = data_set / f"{TRAIN_IMAGES}.gz", data_set / f"{TRAIN_LABELS}.gz"
+    images = data_set / f"{TRAIN_IMAGES}.gz"
+    labels = data_set / f"{TRAIN_LABELS}.gz"
     kept = images.read_bytes()
     images.write_bytes(labels.read_bytes())
     labels.write_bytes(kept)
@@ -171,7 +173,7 @@ def test_garbage_is_an_array_or_one_line(data, n_dims):
 
 @pytest.fixture
 def mirror(web, tmp_path, monkeypatch):
-    """The local server in the mirrors' place, with MNIST on it."""
+    """The local server, with MNIST on it, in place of the mirrors."""
     files, asked, address = web
     monkeypatch.setattr(hn, "MIRRORS", (f"{address}/mnist/",))
     monkeypatch.setattr(hn, "BUNDLED", tmp_path / "no-bundle")
@@ -205,7 +207,8 @@ def test_a_bad_download_is_refused_and_replaced_from_the_next_mirror(mirror, mon
     files, asked = mirror
     monkeypatch.setattr(hn, "PATIENCE", 0.5 if answer == "silent" else 30)
     name = f"{TRAIN_LABELS}.gz"
-    good, files[name] = files[name], BAD_ANSWERS[answer](files[name])
+    good = files[name]
+    files[name] = BAD_ANSWERS[answer](files[name])
     assert hn.main(["--quick", "--no-save"]) == 2
     [line] = [line for line in capsys.readouterr().err.splitlines() if "error: " in line]
     assert f"error: there is no whole MNIST in {hn.CACHE}, and it could not be downloaded: {hn.MIRRORS[0]}: " in line
@@ -262,7 +265,8 @@ def test_processes_that_download_at_the_same_time(mirror):
 def test_a_download_that_was_killed_is_made_again(mirror):
     files, _ = mirror
     name = f"{TRAIN_IMAGES}.gz"
-    good, reached = files[name], threading.Event()
+    good = files[name]
+    reached = threading.Event()
 
     def half(handler):
         handler.send_response(200)
@@ -293,7 +297,7 @@ def test_what_is_in_the_cache_is_verified(mirror, content, suffix):
 
 @pytest.mark.parametrize("full", [True, False])
 def test_a_cache_that_cannot_be_written(mirror, tmp_path, monkeypatch, full):
-    """With the files in it, it serves; without, one line says why it cannot be filled."""
+    """If it holds the files they are read; if not, one line says why it cannot be filled."""
     if full:
         hn.load_mnist()
         hn.CACHE.chmod(0o500)
@@ -314,6 +318,6 @@ def test_a_dead_mirror_is_passed_over(mirror, monkeypatch):
 
 
 def test_an_empty_name_is_no_folder():
-    """As a shell's variable is that was not set: the bundled images would stand for a set that was asked for."""
+    """A shell's variable that was not set gives one: the bundled images would stand for the set that was asked for."""
     with pytest.raises(InputError, match="is missing"):
         hn.load_mnist("")

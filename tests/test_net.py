@@ -304,7 +304,8 @@ def test_a_carry_gate_of_one_minus_T_makes_the_highway_block():
     carry, _, _ = random_net("highway-carry", (4, 3, 6, 9, 5), dtype=np.float64)
     for name in ("W_in", "b_in", "W_H", "b_H", "W_T", "b_T", "W_out", "b_out"):
         getattr(carry, name)[:] = getattr(highway, name)
-    carry.W_C[:], carry.b_C[:] = -highway.W_T, -highway.b_T
+    carry.W_C[:] = -highway.W_T
+    carry.b_C[:] = -highway.b_T
     np.testing.assert_allclose(carry.forward(x), highway.forward(x), rtol=1e-12)
     for net in (carry, highway):
         net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1])
@@ -340,7 +341,10 @@ def test_weights_are_the_published_draws():
 def test_normalised_initialisation(block, init):
     """Glorot & Bengio 2010: variance 2 / (fan_in + fan_out); He et al. 2015: 2 / fan_in where a ReLU follows."""
     net = hn.DeepNet(784, 10, 100, 20, block, np.random.default_rng(1), init=init, gate_bias=-3, dtype=np.float64)
-    into_H = (lambda fan_in, fan_out: 2 / fan_in) if init == "he" else (lambda fan_in, fan_out: 2 / (fan_in + fan_out))
+
+    def into_H(fan_in, fan_out):
+        return 2 / fan_in if init == "he" else 2 / (fan_in + fan_out)
+
     expected = {"W_in": into_H(784, 100), "W_H": into_H(100, 100), "W_out": 2 / 110}
     if hn.BLOCKS[block].gates:
         expected["W_T"] = 2 / 200
@@ -497,7 +501,8 @@ def test_pixels_as_the_net_was_trained_on_them(mnist, tmp_path):
     assert (x.min(), x.max(), x.dtype) == (0, 1, net.dtype)
     assert hn.accuracy(net, x, mnist.y_test) > 0.96
     assert hn.accuracy(net, hn.scale_pixels(mnist.x_test, np.float32), mnist.y_test) < 0.6
-    net, s = hn.DeepNet(784, 10, 8, 2, "highway", 0), hn.Settings(epochs=1, n_train=256, n_test=64)
+    net = hn.DeepNet(784, 10, 8, 2, "highway", 0)
+    s = hn.Settings(epochs=1, n_train=256, n_test=64)
     with pytest.raises(ValueError, match="would be scaled twice"):
         hn.pixels_for(net, x)
     with pytest.raises(ValueError, match=r"net\.about\['pixels'\] must say where pixels lie"):
@@ -511,7 +516,9 @@ def test_the_last_of_several_threads_that_hold_one_blas_thread_restores_them():
         return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
 
     with threadpool_limits(2, "blas"):
-        before, first, second = threads(), hn.one_blas_thread(), hn.one_blas_thread()
+        before = threads()
+        first = hn.one_blas_thread()
+        second = hn.one_blas_thread()
         first.__enter__()
         second.__enter__()
         first.__exit__(None, None, None)
@@ -534,7 +541,8 @@ def test_what_a_user_calls_holds_one_blas_thread(monkeypatch, kind):
 
     run = kind._run
     monkeypatch.setattr(kind, "_run", watched)
-    x, y = np.random.default_rng(0).random((20, 36), np.float32), np.arange(20) % 3
+    x = np.random.default_rng(0).random((20, 36), np.float32)
+    y = np.arange(20) % 3
     if kind is hn.DeepNet:
         net = kind(36, 3, 8, 2, "highway", 0)
         look = net.gates
@@ -772,7 +780,8 @@ def test_what_the_net_refuses():
 @given(st.integers(1, 6), st.integers(2, 12), st.floats(0.01, 60), st.integers(0, 2**32))
 def test_cross_entropy_is_the_textbook_formula(n, classes, scale, seed):
     rng = np.random.default_rng(seed)
-    logits, y = rng.normal(0, scale, (n, classes)), rng.integers(0, classes, n)
+    logits = rng.normal(0, scale, (n, classes))
+    y = rng.integers(0, classes, n)
     shifted = logits - logits.max(axis=1, keepdims=True)
     p = np.exp(shifted) / np.exp(shifted).sum(axis=1, keepdims=True)
     expected = np.mean(np.log(np.exp(shifted).sum(axis=1)) - shifted[np.arange(n), y])
@@ -791,7 +800,8 @@ def test_cross_entropy_is_exact_for_tiny_losses_and_huge_logits():
 
 
 def published_adam(p, gradients, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=1e-8):
-    m, v = np.zeros_like(p), np.zeros_like(p)
+    m = np.zeros_like(p)
+    v = np.zeros_like(p)
     for t, g in enumerate(gradients, 1):
         g = g * min(1, clip / np.linalg.norm(g))
         m = beta1 * m + (1 - beta1) * g
@@ -802,8 +812,10 @@ def published_adam(p, gradients, lr=5e-3, clip=5.0, beta1=0.9, beta2=0.999, eps=
 
 def test_adam_is_the_textbook_adam_with_the_gradient_clipped():
     rng = np.random.default_rng(0)
-    p, gradients = rng.normal(size=200), rng.normal(size=(30, 200)) * np.geomspace(1e-6, 10, 30)[:, None]
-    expected, kept = published_adam(p, gradients), gradients.copy()
+    p = rng.normal(size=200)
+    gradients = rng.normal(size=(30, 200)) * np.geomspace(1e-6, 10, 30)[:, None]
+    expected = published_adam(p, gradients)
+    kept = gradients.copy()
     optimizer = hn.Adam(p)
     norms = [optimizer.step(g) for g in gradients]
     np.testing.assert_allclose(p, expected, rtol=1e-11)
@@ -816,8 +828,11 @@ def test_adam_is_the_textbook_adam_with_the_gradient_clipped():
 @pytest.mark.parametrize("size", [200, hn.CHUNK + 7])
 def test_sgd_is_the_textbook_momentum_with_a_decaying_rate(clip, size):
     rng = np.random.default_rng(0)
-    p, gradients = rng.normal(size=size), rng.normal(size=(6, size)) * np.geomspace(1e-3, 1, 6)[:, None]
-    expected, v, kept = p.copy(), 0, gradients.copy()
+    p = rng.normal(size=size)
+    gradients = rng.normal(size=(6, size)) * np.geomspace(1e-3, 1, 6)[:, None]
+    expected = p.copy()
+    v = 0
+    kept = gradients.copy()
     for t, g in enumerate(gradients):
         v = 0.8 * v + 0.3 * 0.9**t * g * min(1, clip / np.linalg.norm(g))
         expected = expected - v
@@ -958,7 +973,7 @@ def test_bytes_are_not_taken_for_pixels():
 
 
 def test_parameters_of_a_negative_size_are_refused():
-    """They would lie over those of the net."""
+    """Their views would lie over the net's own parameters."""
 
     class Negative(hn.Block):
         name = "negative"

@@ -37,7 +37,7 @@ def loss_and_gradient(net, x, y):
 
 
 def positions(net, name):
-    """Of the first parameter of this name in each layer that has one, in the flat vector."""
+    """Where the first parameter of this name lies in the flat vector, for each layer that has one."""
     start = 0
     for layer in net.layers:
         for of_layer, shape in layer.shapes.items():
@@ -48,7 +48,8 @@ def positions(net, name):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_gradient_is_the_complex_step_s(method):
-    net, (x, y) = net_of(method, np.complex128), batch()
+    net = net_of(method, np.complex128)
+    x, y = batch()
     names = ["F(6x6, 3x3)", "F(2x2, 3x3)"] if method == "winograd" else ["direct", "direct"]
     assert [layer.method for layer in net.layers if layer.gates] == names
     gradient = loss_and_gradient(net, x, y)[1].real.copy()
@@ -65,15 +66,18 @@ def test_a_gradient_is_the_complex_step_s(method):
 @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-4)])
 def test_both_methods_agree(dtype, tolerance):
     x, y = batch()
-    (loss, ours), (other, direct) = (loss_and_gradient(net_of(method, dtype), x, y) for method in METHODS)
-    assert loss == pytest.approx(other, rel=tolerance)
+    first, second = METHODS
+    loss, ours = loss_and_gradient(net_of(first, dtype), x, y)
+    other_loss, direct = loss_and_gradient(net_of(second, dtype), x, y)
+    assert loss == pytest.approx(other_loss, rel=tolerance)
     np.testing.assert_allclose(ours, direct, atol=tolerance * abs(direct).max())
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_pytorch_agrees(method):
     torch = pytest.importorskip("torch")
-    layers, (x, y) = [("conv-bn", 3, 16), ("highway-bn", 3), ("dense", 3)], batch()
+    layers = [("conv-bn", 3, 16), ("highway-bn", 3), ("dense", 3)]
+    x, y = batch()
     net = net_of(method, layers=layers)
     conv, highway, dense = net.layers
 
@@ -86,7 +90,8 @@ def test_pytorch_agrees(method):
     F = torch.nn.functional
 
     def normalised(v, gamma, b):
-        mean, variance = torch.zeros(16, dtype=torch.float64), torch.ones(16, dtype=torch.float64)
+        mean = torch.zeros(16, dtype=torch.float64)
+        variance = torch.ones(16, dtype=torch.float64)
         return F.relu(F.batch_norm(v, mean, variance, gamma, b, True, PACE, EPSILON)), mean, variance
 
     h, *_ = normalised(F.conv2d(torch.tensor(x), W_0, padding=1), gamma_0, b_0)
@@ -107,7 +112,8 @@ def test_pytorch_agrees(method):
 
 
 def test_the_running_statistics_move_by_a_tenth():
-    net, (x, _) = ConvNet((2, 6, 6), LAYERS[:1] + LAYERS[-1:], 0, dtype=np.float64), batch()
+    net = ConvNet((2, 6, 6), LAYERS[:1] + LAYERS[-1:], 0, dtype=np.float64)
+    x, _ = batch()
     layer = net.layers[0]
     assert (layer.variance == 1).all() and not layer.mean.any()  # noqa: PT018
     net.forward(x)
@@ -121,7 +127,8 @@ def test_what_does_not_vary_stays_finite():
 
 
 def test_evaluation_of_others_in_between_disturbs_nothing():
-    net, (x, y) = net_of("winograd"), batch()
+    net = net_of("winograd")
+    x, y = batch()
     expected = loss_and_gradient(net, x, y)[1].copy()
     _, d_logits = hn.softmax_cross_entropy(net.forward(x, dropout=np.random.default_rng(5)), y)
     before = net.statistics.copy()
@@ -133,7 +140,8 @@ def test_evaluation_of_others_in_between_disturbs_nothing():
 
 def test_evaluation_is_by_the_running_statistics():
     """After many forwards with one batch they are that batch's, and both give one result; evaluation moves nothing."""
-    net, (x, _) = net_of("winograd"), batch()
+    net = net_of("winograd")
+    x, _ = batch()
     first = net.predict(x)
     for _ in range(400):
         trained = net.forward(x)
@@ -147,7 +155,8 @@ def test_evaluation_is_by_the_running_statistics():
 
 
 def test_the_scale_of_W_H_does_not_matter():
-    net, (x, _) = net_of("winograd"), batch()
+    net = net_of("winograd")
+    x, _ = batch()
     before = net.forward(x)
     for layer in net.layers:
         if layer.statistics:
@@ -156,7 +165,8 @@ def test_the_scale_of_W_H_does_not_matter():
 
 
 def test_the_statistics_are_of_v_without_b_H():
-    (x, _), found = batch(), []
+    x, _ = batch()
+    found = []
     for b_H in (0.0, 7.0):
         net = net_of("winograd", layers=LAYERS[:1] + LAYERS[-1:])
         net.layers[0].b[:] = b_H

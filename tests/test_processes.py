@@ -1,4 +1,4 @@
-"""Tasks in parallel processes: every one is done once, and what goes wrong is said."""
+"""Tasks in parallel processes: each is done once, and failures are reported."""
 
 import multiprocessing
 

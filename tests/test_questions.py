@@ -11,12 +11,13 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, one_line_error, setting, write_data_set
+from conftest import ROOT, in_process, one_line_error, setting, write_data_set
 
 import highway_networks as hn
 import visualize_highway_networks as viz
@@ -62,7 +63,7 @@ def ask(name, folder, *words):
 
 
 def ask_here(name, folder, *words, budget="--quick"):
-    """The same without processes, for what is not about them; raises what the command says in a line."""
+    """The same in this process, for tests that are not about processes; raises what the command prints as an error."""
     question = find_question(name)
     words = [*filter(None, [budget]), "--results", folder, "--jobs", 1, *words]
     return command_line.answer(question, command_line.parse_arguments(question, [str(word) for word in words]))
@@ -105,7 +106,7 @@ def numbers_of(folder, name) -> str:
 
 
 def draw(name, results) -> list[str]:
-    """Draws the pictures of a question; their names."""
+    """Draws the pictures of a question; returns their names."""
     pictures = [picture for picture, (sources, *_) in registry.PICTURES.items() if name in sources]
     for picture in pictures:
         assert viz.main(["--only", picture, "--results", str(results), "--out", str(results / "viz")]) == 0
@@ -208,6 +209,29 @@ def test_a_question_without_trials_names_the_commands_that_write_its_files(words
     message = one_line_error(process)
     assert "headline has no trials of its own" in message
     assert "'python highway_networks.py --depths 5,10,20,30,50'" in message
+
+
+def test_the_help_of_a_question_without_trials_names_them_too():
+    process = in_process(command_line.main, "headline", "--help")
+    assert process.returncode == 0
+    assert "python highway_networks.py --depths 5,10,20,30,50" in " ".join(process.stdout.split())
+
+
+def test_the_help_names_the_other_commands():
+    process = in_process(command_line.main, "--help")
+    assert process.returncode == 0
+    assert "'add', to add finished trainings" in process.stdout
+    assert "'claims', to judge all claims" in " ".join(process.stdout.split())
+
+
+def test_a_question_offers_the_budgets_that_it_has():
+    question = find_question("lesion")
+    assert command_line.parse_arguments(question, ["--full"]).budget == "full"
+    budgets = {name: budget for name, budget in question.budgets.items() if name != "full"}
+    process = in_process(
+        lambda words: command_line.parse_arguments(replace(question, budgets=budgets), words), "--full"
+    )
+    assert "unrecognized arguments: --full" in one_line_error(process)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +348,7 @@ def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
     results = tmp_path / "results"
     for folder, message in (
         (few, "must hold 128 images"),
-        (ROOT / "data" / "mnist", "another data set than MNIST, in"),
+        (ROOT / "data" / "mnist", "holds MNIST, but the names MNIST are taken: give another data set, in"),
         (tmp_path / "absent", "is not a folder"),
     ):
         with pytest.raises(InputError, match=message):
@@ -445,7 +469,7 @@ def test_nets_that_cannot_be_used_are_refused(tmp_path, name, value):
 @pytest.mark.parametrize("names", [("a b", "a-b"), ("a_b", "A.B")])
 def test_data_sets_whose_results_would_have_one_name_are_refused(tmp_path, names):
     folders = [write_data_set(tmp_path / name) for name in names]
-    message = "must hold another data set than MNIST, .* differs in a letter or a digit"
+    message = "but the names MNIST, .* are taken: .* differs in a letter or a digit"
     with pytest.raises(InputError, match=message):
         ask_here("fifty_layers", tmp_path / "results", "--data-dir", *folders)
 
@@ -527,7 +551,7 @@ def test_a_question_awaits_its_results_until_they_are_committed(question):
 
 @pytest.mark.parametrize("name", ANSWERED)
 def test_committed_results_sum_up_their_trials(name):
-    """Nobody edited a number; what is committed is no smoke test, and comes from committed programs."""
+    """No number was edited; the results are no smoke test, and come from committed programs."""
     record = committed(name)
     question = find_question(name)
     beside = " --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist" if question.takes_sets_beside else ""
@@ -550,7 +574,7 @@ def test_committed_finals_have_seeds_that_selected_nothing(name):
 
 @pytest.mark.parametrize("name", ["blocks", "fifty_layers", "long_training", "optimization", "very_deep"])
 def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(monkeypatch, tmp_path, name):
-    """By their settings, to the order of the keys, which are what a trial is known by in the log."""
+    """Down to the order of the settings, because the log knows a trial by them."""
     record = committed(name)
 
     def settings_of(trial):
@@ -843,7 +867,7 @@ def trial_of_the_committed_net() -> dict:
 
 
 def test_the_committed_net_is_used_as_it_is(tmp_path, monkeypatch):
-    """Though the program has changed since it was trained."""
+    """Even though the program has changed since it was trained."""
     net_file = ROOT / "results" / "fifty_layers_mnist_1.npz"
     copy = Path(shutil.copy(net_file, tmp_path))
     monkeypatch.setattr(kept_nets, "trained", pytest.fail)

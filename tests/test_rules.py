@@ -29,7 +29,9 @@ from claims.rules import (
 
 def test_intervals_are_student_s():
     """Of 1, 2, 3: mean 2, deviation 1, two degrees of freedom."""
-    t_2, t_4 = 4.302652729911275, 2.7764451051977987  # 97.5 % quantiles of Student's t, from a table
+    # 97.5 % quantiles of Student's t with 2 and 4 degrees of freedom, from a table
+    t_2 = 4.302652729911275
+    t_4 = 2.7764451051977987
     assert interval([1, 2, 3]) == pytest.approx((2 - t_2 / math.sqrt(3), 2 + t_2 / math.sqrt(3)))
     assert interval([5]) == (5, 5)
     assert interval([3, 3, 3]) == (3, 3)
@@ -45,7 +47,9 @@ def test_intervals_are_student_s():
 
 
 def test_unequal_variances_are_welch_s():
-    errors, freedoms = np.array([1 / 3, 25]), np.array([2, 1])  # of 1, 2, 3 and of 0, 10
+    """Of 1, 2, 3 and of 0, 10."""
+    errors = np.array([1 / 3, 25])  # squared standard errors
+    freedoms = np.array([2, 1])
     quantile = stats.t.ppf(0.975, errors.sum() ** 2 / (errors**2 / freedoms).sum())
     low, high = interval([1, 2, 3], less=[0, 10])
     assert ((low + high) / 2, (high - low) / 2) == pytest.approx((-3, quantile * math.sqrt(errors.sum())))
@@ -54,9 +58,12 @@ def test_unequal_variances_are_welch_s():
 @pytest.mark.parametrize("n", [3, 10, 40])
 def test_intervals_hold_the_truth_in_95_of_100(n):
     rng = np.random.default_rng(n)
-    a, b = rng.normal(0, 1, (1000, n)), rng.normal(0.5, 3, (1000, n))
-    for sample, truth in ((zip(a, strict=True), 0), (zip(b, a, strict=True), 0.5)):
-        held = [low <= truth <= high for low, high in (interval(*each) for each in sample)]
+    a = rng.normal(0, 1, (1000, n))
+    b = rng.normal(0.5, 3, (1000, n))
+    means = [interval(values) for values in a]
+    differences = [interval(values, less) for values, less in zip(b, a, strict=True)]
+    for intervals, truth in ((means, 0), (differences, 0.5)):
+        held = [low <= truth <= high for low, high in intervals]
         assert 0.93 < np.mean(held) < 0.985
 
 
@@ -141,7 +148,8 @@ def test_the_prediction_interval():
     """2.776 is Student's t of four degrees of freedom at 97.5 %."""
     for name, data, low, high in (("table_3", "cifar-10", 0.9195, 0.9267), ("table_1", "16", 0.9931, 0.9949)):
         assert prediction_interval(PUBLISHED[name][data], 1) == pytest.approx((low, high), abs=5e-5)
-    mean, sd = 0.5, 0.01
+    mean = 0.5
+    sd = 0.01
     low, high = prediction_interval({"mean": mean, "sd": sd, "runs": 5}, 3)
     assert (mean - low, high - mean) == pytest.approx([2.7764 * sd * (1 / 3 + 1 / 5) ** 0.5] * 2, rel=1e-4)
 

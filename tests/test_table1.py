@@ -37,7 +37,8 @@ def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, c
     t = table1.setting(3, "highway", "short", 3, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
     monkeypatch.setattr(files, "commit", lambda: "abc")
     whole = table1.trial(t, str(tmp_path / "absent"))
-    started, train_epoch = [], hn.train_epoch
+    started = []
+    train_epoch = hn.train_epoch
 
     class Stopped(Exception):
         pass
@@ -69,7 +70,8 @@ def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, c
 def test_a_checkpoint_goes_when_the_log_has_the_result(tmp_path):
     t = table1.setting(3, "highway", "short", 1, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
     runner = Runner("table1", "default", {}, folder=tmp_path, jobs=1)
-    checkpoint, there = conv_trials.checkpoint_of(t, str(tmp_path), "table1"), []
+    checkpoint = conv_trials.checkpoint_of(t, str(tmp_path), "table1")
+    there = []
     run = runner.run
 
     def runs(function, trials, data_of, logged):

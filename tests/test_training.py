@@ -70,7 +70,8 @@ def test_a_run_by_hand(tmp_path):
     run = hn.run_one("highway", s, data)
     x_train, x_test = (hn.scale_pixels(x, np.float64) for x in (data.x_train, data.x_test))
     net = hn.DeepNet(36, 3, 8, 4, "highway", np.random.default_rng(3), gate_bias=-1.2, dtype=np.float64)
-    optimizer, shuffle = hn.Adam(net.parameters, 0.02, clip=0.1), np.random.default_rng([3, 1])
+    optimizer = hn.Adam(net.parameters, 0.02, clip=0.1)
+    shuffle = np.random.default_rng([3, 1])
     for epoch in range(3):
         row = hn.train_epoch(net, optimizer, x_train, data.y_train, shuffle.permutation(300), 32)
         assert row["grad_norm"] == run["history"]["grad_norm"][epoch]
@@ -123,7 +124,12 @@ def test_to_look_at_the_layers_changes_no_digit(data_set, monkeypatch, block):
 
 def test_a_run_has_one_blas_thread(data_set, monkeypatch):
     seen = []
-    monkeypatch.setattr(hn, "train", lambda *_: seen.extend(pool["num_threads"] for pool in threadpool_info()) or {})
+
+    def train(*_):
+        seen.extend(pool["num_threads"] for pool in threadpool_info())
+        return {}
+
+    monkeypatch.setattr(hn, "train", train)
     hn.run_one("plain", SMALL, hn.load_mnist(data_set))
     assert set(seen) == {1}
 
@@ -184,7 +190,10 @@ def test_epoch_means_are_over_whole_batches_in_the_given_order(data_set):
     twin = hn.DeepNet(36, 3, 8, 2, "highway", np.random.default_rng(0), dtype=np.float64)
     order = np.random.default_rng(1).permutation(100)
     row = hn.train_epoch(net, hn.Adam(net.parameters), x, data.y_train, order, 30)
-    losses, norms, right, optimizer = [], [], [], hn.Adam(twin.parameters)
+    losses = []
+    norms = []
+    right = []
+    optimizer = hn.Adam(twin.parameters)
     for batch in (order[:30], order[30:60], order[60:90]):
         logits = twin.forward(x[batch])
         loss, d_logits = hn.softmax_cross_entropy(logits, data.y_train[batch])
@@ -201,7 +210,12 @@ def test_epoch_means_are_over_whole_batches_in_the_given_order(data_set):
 def test_highway_and_plain_see_the_same_batches(data_set, monkeypatch):
     orders = []
     real = hn.train_epoch
-    monkeypatch.setattr(hn, "train_epoch", lambda *a: orders.append(a[4]) or real(*a))
+
+    def train_epoch(net, optimizer, x, y, order, *rest):
+        orders.append(order)
+        return real(net, optimizer, x, y, order, *rest)
+
+    monkeypatch.setattr(hn, "train_epoch", train_epoch)
     data = hn.load_mnist(data_set)
     for block in hn.PAIR:
         hn.run_one(block, SMALL, data)
@@ -364,7 +378,9 @@ def test_a_run_refuses_masked_images(data_set, monkeypatch, name):
 def test_an_epoch_refuses_what_is_no_pair_of_x_and_y():
     net = hn.DeepNet(4, 3, 6, 2, "plain", 0)
     optimizer = hn.Adam(net.parameters)
-    x, y, order = np.ones((8, 4)), np.zeros(8, int), np.arange(8)
+    x = np.ones((8, 4))
+    y = np.zeros(8, int)
+    order = np.arange(8)
     for bad_x, bad_y, error, message in (
         (x, y[:, None], ValueError, "y must hold 4 whole numbers"),
         (x, y.astype(str), TypeError, "y must hold numbers"),
@@ -388,7 +404,8 @@ def test_targets_that_are_a_column_of_whole_numbers_are_no_labels():
     def squared_error(out, y):
         return ((out - y) ** 2).mean(), 2 * (out - y) / len(y)
 
-    x, y = np.ones((8, 4)), np.zeros((8, 1), int)
+    x = np.ones((8, 4))
+    y = np.zeros((8, 1), int)
     row = hn.train_epoch(net, hn.Adam(net.parameters), x, y, np.arange(8), 4, squared_error)
     assert row["train_acc"] is None
 

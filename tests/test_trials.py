@@ -291,7 +291,8 @@ def test_a_module_that_is_no_python_cannot_be_read(my_trials):
     ],
 )  # fmt: skip
 def test_a_bad_line_of_a_log_costs_its_trial_alone(my_trials, tmp_path, capsys, bad):
-    trial, log = my_trials().trial, tmp_path / "log.jsonl"
+    trial = my_trials().trial
+    log = tmp_path / "log.jsonl"
     rows = run_two(tmp_path, trial)
     first, second = log.read_bytes().splitlines()
     second = bad(second) if callable(bad) else bad
@@ -310,7 +311,8 @@ def test_a_bad_line_of_a_log_costs_its_trial_alone(my_trials, tmp_path, capsys, 
 @pytest.mark.parametrize("left", ["a whole trial", "a part", "another text"])
 def test_the_last_line_of_a_log_may_lack_its_end(my_trials, tmp_path, capsys, left):
     """A whole trial is kept; anything else is cut off."""
-    trial, log = my_trials().trial, tmp_path / "log.jsonl"
+    trial = my_trials().trial
+    log = tmp_path / "log.jsonl"
     run_two(tmp_path, trial)
     whole = log.read_bytes()
     first, second = whole.splitlines(keepends=True)

@@ -27,7 +27,8 @@ def one_thread():
 
 
 def net_of(side, method="winograd", dtype=np.float64):
-    """Winograd's layers of every kind with other numbers of maps, before and after each other kind of layer."""
+    """A net with every kind of Winograd's layers, with different numbers of maps, before and after every other kind
+    of layer."""
     entries = [
         ("dropout", 0.3), ("conv", 3, 22), ("highway", 3), ("conv", 3, 18), ("residual", 3), ("highway", 1),
         ("plain", 3), ("dropout", 0.2), ("highway", 3), ("pool", 3, 2), ("hidden", 7), ("dropout", 0.4), ("dense", 3),
@@ -55,7 +56,8 @@ def methods(net):
 def test_the_matrices_are_a_convolution(m):
     A_t, G, B_t = matrices(m, np.dtype(float))
     rng = np.random.default_rng(0)
-    d, g = rng.normal(size=m + 2), rng.normal(size=3)
+    d = rng.normal(size=m + 2)
+    g = rng.normal(size=3)
     np.testing.assert_allclose(A_t @ ((G @ g) * (B_t @ d)), [d[i : i + 3] @ g for i in range(m)], atol=1e-14)
     assert (A_t[:, winograd.ONE] == 1).all()
     assert B_t[0, 0] == B_t[-1, -1] == 1
@@ -83,8 +85,10 @@ def test_which_tiles_are_taken():
 
 @pytest.mark.parametrize("m", POINTS)
 def test_winograd_is_really_used(m, monkeypatch):
-    """Spoiled products spoil what the net computes, and do not reach the direct one."""
-    net, direct, x = net_of(SIDES[m]), net_of(SIDES[m], "direct"), batch(SIDES[m])[0]
+    """With its products spoiled the net's results change, and those of the direct net do not."""
+    net = net_of(SIDES[m])
+    direct = net_of(SIDES[m], "direct")
+    x = batch(SIDES[m])[0]
     assert methods(net) == ["direct", *[f"F({m}x{m}, 3x3)"] * 3, "direct", *[f"F({m}x{m}, 3x3)"] * 2]
     assert set(methods(direct)) == {"direct"}
     before = [net.predict(x), direct.predict(x)]
@@ -95,9 +99,11 @@ def test_winograd_is_really_used(m, monkeypatch):
 
 @pytest.mark.parametrize("m", POINTS)
 def test_a_gradient_is_the_complex_step_s(m):
-    net, (x, y) = net_of(SIDES[m], dtype=np.complex128), batch(SIDES[m], 2)
+    net = net_of(SIDES[m], dtype=np.complex128)
+    x, y = batch(SIDES[m], 2)
     gradient = loss_and_gradient(net, x, y)[1].real.copy()
-    rng, start = np.random.default_rng(m), 0
+    rng = np.random.default_rng(m)
+    start = 0
     for layer in net.layers:
         size = sum(int(np.prod(shape)) for shape in layer.shapes.values())
         for i in start + rng.integers(0, max(size, 1), min(size, 8)):
@@ -115,7 +121,8 @@ def test_both_methods_agree(m, n, dtype, tolerance):
     """Logits, gradients, predictions and gates, relative to the largest."""
     results = []
     for method in METHODS:
-        net, (x, y) = net_of(SIDES[m], method, dtype), batch(SIDES[m], n)
+        net = net_of(SIDES[m], method, dtype)
+        x, y = batch(SIDES[m], n)
         _, gradient = loss_and_gradient(net, x, y)
         results.append([net.forward(x), gradient, net.predict(x), *net.mean_gates(x)])
     for ours, expected in zip(*results, strict=True):
@@ -124,21 +131,26 @@ def test_both_methods_agree(m, n, dtype, tolerance):
 
 @pytest.mark.parametrize("name", ["mnist-16", "highway-a", "highway-c"])
 def test_both_methods_agree_on_the_paper_s_nets(name):
-    shape, layers = PUBLISHED[name].shape, PUBLISHED[name].layers
+    shape = PUBLISHED[name].shape
+    layers = PUBLISHED[name].layers
     rng = np.random.default_rng(0)
-    x, y = rng.random((3, *shape)), rng.integers(0, 10, 3)
-    results = []
-    for method in METHODS:
+    x = rng.random((3, *shape))
+    y = rng.integers(0, 10, 3)
+
+    def of(method):
         net = ConvNet(shape, layers, np.random.default_rng(0), dtype=np.float64, method=method)
-        loss, gradient = loss_and_gradient(net, x, y)
-        results.append((loss, gradient))
-    (loss, gradient), (expected_loss, expected) = results
+        return loss_and_gradient(net, x, y)
+
+    first, second = METHODS
+    loss, gradient = of(first)
+    expected_loss, expected = of(second)
     assert loss == pytest.approx(expected_loss, rel=1e-13)
     np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
 
 
 def test_a_second_step_is_as_the_first():
-    net, (x, y) = net_of(4), batch(4)
+    net = net_of(4)
+    x, y = batch(4)
     first, second = (net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).copy() for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
@@ -146,7 +158,8 @@ def test_a_second_step_is_as_the_first():
 @pytest.mark.parametrize("unpacked", [999, 99])
 def test_work_that_is_cut_into_pieces(monkeypatch, unpacked):
     """Planes and rows one at a time, products in blocks that do not divide, or whole: nothing changes."""
-    net, (x, y) = net_of(8), batch(8, n=7)
+    net = net_of(8)
+    x, y = batch(8, n=7)
     expected = loss_and_gradient(net, x, y)[1].copy()
     for name, value in {"CACHED_BYTES": 1, "UNPACKED": unpacked, "BLOCK_ROWS": 5}.items():
         monkeypatch.setattr(winograd, name, value)
@@ -169,13 +182,17 @@ def test_columns_are_cut_into_as_few_blocks_as_stay_unpacked(monkeypatch, column
 def test_pytorch_agrees(m):
     """conv2d in float64: z, dx, dW and db of a convolution alone."""
     torch = pytest.importorskip("torch")
-    side, maps, outputs, n = SIDES[m], 16, 19, 3
+    side = SIDES[m]
+    maps = 16
+    outputs = 19
+    n = 3
     rng = np.random.default_rng(0)
     layer = Convolution((maps, side), 3, outputs)
     net = ConvNet((maps, side, side), [("conv", 3, outputs), ("conv", 3, outputs), ("dense", 5)], rng, dtype=np.float64)
     assert layer.method == net.layers[0].method == f"F({m}x{m}, 3x3)"
     net.parameters[:] = rng.normal(0, 0.1, net.parameters.shape)
-    x, d_logits = rng.normal(size=(n, maps, side, side)), rng.normal(size=(n, 5))
+    x = rng.normal(size=(n, maps, side, side))
+    d_logits = rng.normal(size=(n, 5))
     p = [torch.tensor(each, requires_grad=True) for e in net.layers for each in (e.W, e.b)]
     h = torch.tensor(x)
     for i in (0, 2):

@@ -14,19 +14,20 @@ NONE = -1  # in place of an input that an instruction does not have
 
 
 class Tape:
-    """Instructions in their order; a value is a number from 0 on, and has a kind by name.
+    """Instructions in their order.  Values are numbered from 0 on; each has a kind, which is a
+    name.
 
     tape = Tape()
     a, b = tape.arguments(a=(2,), b=(2,))
     c = tape.do("c", a, b)  # two instructions: c[0] from a[0] and b[0], c[1] from a[1] and b[1]
-    depths, kinds, when = tape.depths()  # of the four reads
+    depths, kinds, when = tape.depths()  # an entry for each of the four reads
     """
 
     def __init__(self):
         self.kinds: list[str] = []  # the names of the kinds, in the order of their first values
-        self._kind_of: list[np.ndarray] = []  # of each value: an index of `kinds`
+        self._kind_of: list[np.ndarray] = []  # for each value, the index of its kind in `kinds`
         self._n = 0  # values so far
-        # of all instructions in their order
+        # an entry for each instruction, in order
         self._inputs = [np.empty((0, 2), np.int32)]  # two values, or NONE
         self._outputs = [np.empty(0, np.int32)]
         self._initial: np.ndarray | None = None  # the arguments, from the bottom of the stack up
@@ -48,15 +49,15 @@ class Tape:
         return values
 
     def do(self, kind: str, *inputs: np.ndarray) -> np.ndarray:
-        """An instruction for each element, in C order; the inputs broadcast: at most two, of
-        different values."""
+        """Records an instruction for each element, in C order.  Takes at most two inputs, of
+        different values; they are broadcast."""
         inputs = np.broadcast_arrays(*inputs)
         outputs = self._new(kind, inputs[0].shape)
         self._record(outputs, *inputs)
         return outputs
 
     def products(self, kind: str, a, b, start=None) -> np.ndarray:
-        """start[i, j], or 0, + sum over k of a[i, k] b[k, j], for all i and j.
+        """start[i, j] + sum over k of a[i, k] b[k, j], for all i and j; without `start` from 0.
 
         A product is added as it is made."""
         rows, inner = a.shape
@@ -92,8 +93,8 @@ class Tape:
         return values
 
     def _new_sums(self, kind: str, shape) -> np.ndarray:
-        """Running sums along the last axis: the complete one is of this kind, the others are
-        partial."""
+        """New values for running sums along the last axis.  The last of each is the whole sum, of
+        this kind; those before it are of the kind "partial sum"."""
         values = self._new(kind, shape)
         self._kind_of[-1].reshape(shape)[..., :-1] = self._place_of("partial sum")
         return values
@@ -117,8 +118,8 @@ class Tape:
         return np.setdiff1d(self._initial, np.concatenate(self._inputs))
 
     def touches(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For every touch, in order: its value, its instruction (-1: at the start), whether it is
-        a read.
+        """For every touch, in order: the value touched, the instruction that touches it (-1 at
+        the start), and whether it is a read.
 
         An instruction touches its inputs, then its output."""
         inputs = np.concatenate(self._inputs)
@@ -138,20 +139,21 @@ class Tape:
         )
 
     def depths(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """For every read, in order: its depth in values, its kind (an index of `kinds`), its
-        instruction."""
+        """For every read, in order: how deep the value lies, counted in values; the kind of the
+        value, as an index of `kinds`; and the instruction that reads it."""
         values, when, is_read = self.touches()
         before, after = reads_and_touches_before(values)
         instruction = when[after]
         n = len(before)
-        # Above the value of a read lie those that were touched after `before`, earlier than
-        # `instruction`, and that are read next at `instruction` or later.  First, whenever they
-        # were touched after `before`:
+        # A read finds its value under all values that were touched between `before`, the last
+        # touch of its own, and `instruction`, the read, and that will be read again at
+        # `instruction` or later.  First count all that were touched after `before` and will be
+        # read again:
         order = np.lexsort((before, instruction))
         rank = np.empty(n, np.int32)
         rank[order] = np.arange(n, dtype=np.int32)
         above = greater_later(rank)
-        # less those that were touched at `instruction` or later; when[before] ascends
+        # then subtract those that were not touched before `instruction`; when[before] ascends
         above -= n - np.searchsorted(when[before], instruction, side="left")
         depth = np.empty(len(values), np.int64)
         depth[after] = 1 + above
@@ -160,8 +162,8 @@ class Tape:
 
 
 def reads_and_touches_before(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The values of all touches -> (before, read): the place of every read, and the place of
-    the previous touch of its value.
+    """The value of each touch -> (before, read): the places of every read and of the last touch
+    of its value before it.
 
     `before` ascends, without repeats."""
     by_value = np.argsort(values, kind="stable")
@@ -181,8 +183,8 @@ def greater_later(rank: np.ndarray) -> np.ndarray:
     behind it."""
     n = len(rank)
     positions = np.arange(n, dtype=np.int32)
-    number = rank.astype(np.int32)  # at every position
-    element = positions  # at every position: where in the permutation that number stood
+    number = rank.astype(np.int32)  # the number that stands at each position
+    element = positions  # where in the permutation that number stood
     count = np.zeros(n, np.int32)
     for bit in reversed(range(max(n - 1, 1).bit_length())):
         is_one = ((number >> bit) & 1).astype(bool)
@@ -191,7 +193,7 @@ def greater_later(rank: np.ndarray) -> np.ndarray:
         zeros = np.minimum(1 << bit, n - start)
         ones = end - start - zeros
         ones_before = np.cumsum(is_one, dtype=np.int32) - is_one
-        ones_before -= ones_before[start]  # in the group
+        ones_before -= ones_before[start]  # counted within the group
         count[element[~is_one]] += (ones - ones_before)[~is_one]
 
         to = np.where(is_one, start + zeros + ones_before, positions - ones_before)

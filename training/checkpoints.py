@@ -21,10 +21,11 @@ def differences(saved: Training, asked: Training) -> dict:
 
 
 def load_same_run(path: Path, asked: Training) -> Training:
-    """The run in a checkpoint, by whatever commit: the one rule of resuming.
+    """Loads the run that a checkpoint holds, whichever commit trained it: the one rule of
+    resuming.
 
-    `asked` is the same run, not begun.  Raises InputError where it has other settings, another
-    protocol or other images."""
+    `asked` is the run as it would begin.  Raises InputError where the checkpoint's has other
+    settings, another protocol or other images."""
     saved = Training.load(path)
     other = differences(saved, asked)
     if not other:

@@ -1,4 +1,5 @@
-"""Checks committed records: run*.json is what its command writes, results/*.json no smoke test.
+"""Checks that committed records are what they should be: run*.json what its command writes,
+results/*.json no smoke test.
 
 The pages and the claims are about these settings and data only."""
 
@@ -20,13 +21,14 @@ COMMANDS = {
     "run_shallow": "python highway_networks.py --depths 5,10 --seeds 0,1,2,3,4,5,6,7,8,9 --out run_shallow.json",
     "run_fashion": f"{SEEDS} --data-dir /usr/share/datasets/fashion-mnist --out run_fashion.json",
 }
-DATA = {"run_fashion": "fashion-mnist"}  # of the others: MNIST
+DATA = {"run_fashion": "fashion-mnist"}  # the data set of a record, where it is not MNIST
 
 
 def read_committed(name: str) -> dict:
     """The JSON of this name, "results/lesion.json", from the repository's root.
 
-    Raises InputError for one that the pages are not about, and for a ledger that was edited or made of other results.
+    Raises InputError for a record that the pages are not about, and for a ledger that was edited
+    or made of other results.
     """
     record = checked(Path(name).stem, read_json(ROOT / name))
     if name == "results/claims.json":
@@ -91,7 +93,7 @@ def _check_run(name: str, pair: dict, block: str, expected: dict) -> None:
             where = f"has a {block} run of seed {pair['seed']} that ends with {number}"
             _check_equal(name, where, run[f"final_{number}"], last)
             if number == "test_acc" and not 0 <= last <= 1:
-                raise InputError(f"{name}.json {where} {last}, which is no share")
+                raise InputError(f"{name}.json {where} {last}, which is not from 0 to 1")
 
 
 def _check_equal(name: str, where: str, found, expected) -> None:

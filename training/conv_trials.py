@@ -70,7 +70,7 @@ def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
     """runner.run(); removes the checkpoint of a trial once the log has its result on disk, and no
     sooner.
 
-    Names the checkpoints that another program wrote; `commits` in the results names that program,
+    Prints which checkpoints another program wrote; `commits` in the results names that program,
     too.  Raises InputError for a checkpoint of other images, rather than let train() start
     over."""
     folder = str(runner.folder)

@@ -25,8 +25,8 @@ class Training:
     """A net in training, and everything that changes from epoch to epoch.  save() writes all of
     it, so that load() goes on as if there had been no interruption, to the last bit.
 
-    hn.train_epoch() uses it as its net and as its optimiser, with images in bytes: forward()
-    moves, scales and drops, step() sets the rate.
+    hn.train_epoch() uses it as its net and as its optimiser.  forward() takes images in bytes; it
+    moves and scales them, and drops units.  step() sets the rate.
 
     Raises ValueError for images that the net cannot take,
     and for settings and protocols that train nothing."""
@@ -44,7 +44,7 @@ class Training:
         self.protocol = protocol
         self.images = images  # fingerprint() of the images
         self.net = self._make_net()
-        # makes the net's input of images; train_conv() fits it to them
+        # makes the net's input from images; train_conv() fits it to them
         self.inputs = inputs_of(protocol)
         self.optimizer = Nesterov(
             self.net.parameters,
@@ -55,12 +55,13 @@ class Training:
             ),
             rates=self.net.per_parameter(1.0, biases=2.0),
         )
-        self.rng = np.random.default_rng([settings.seed, 1])  # shuffles, moves, drops
+        # shuffles, moves images, drops units
+        self.rng = np.random.default_rng([settings.seed, 1])
         self.history = {name: [] for name in self.COLUMNS}  # one entry an epoch
-        self.diverged: str | None = None  # where
+        self.diverged: str | None = None  # where the run diverged
         self.seconds = 0.0
-        self.commits = [files.commit()]  # of the programs that trained it
-        self.parent: dict | None = None  # of a branch: see checkpoints.branch()
+        self.commits = [files.commit()]  # commits of the programs that trained it
+        self.parent: dict | None = None  # what a branch began from: see checkpoints.branch()
         self.steps = 0
         self.steps_of_epoch = settings.n_train // BATCH
         self.within_epoch = False
@@ -136,7 +137,7 @@ class Training:
         return self.net.predict(self.inputs.test(x))
 
     def task(self) -> dict:
-        """Everything that the numbers depend on, except the program; as JSON has it."""
+        """Everything that the numbers depend on, except the program, as JSON gives it back."""
         protocol = self.protocol._asdict()
         protocol["dropout"] = [*self.protocol.dropout]
         return {**protocol, **self.images, **asdict(self.settings)}

@@ -11,8 +11,8 @@ from highway_networks import Block
 class Residual(Block):
     """y = H + x
 
-    A highway block starts mostly shut; here W_H at the start is multiplied with `scale`, or else
-    with 1/depth.
+    A highway block starts with its gate mostly shut.  Here there is no gate: W_H is multiplied at
+    the start by `scale`, 1/depth by default.
     """
 
     name = "residual"
@@ -40,7 +40,7 @@ class Residual(Block):
 class HighwayCarry(Block):
     """y = H T + x C, C = sigmoid(W_C x + b_C)    eq. 2
 
-    b_C starts at -gate_bias: but for the weights, C = 1 - T.
+    b_C starts at -gate_bias: if the gates' weights were 0, C would be 1 - T.
     """
 
     name = "highway-carry"

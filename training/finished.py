@@ -19,7 +19,7 @@ from conv.nets import find_net
 from plumbing.files import InputError
 from training import conv_trials, protocols
 
-# what tells a trial from others; a branch has a parent
+# by these a trial is told from others; only a branch has a parent
 IDENTITY = (*conv_trials.SETTING, "parent")
 
 

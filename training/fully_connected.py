@@ -1,8 +1,8 @@
 """The nets of the paper's section 3.1: L layers, the first of them plain, trained by SGD with
 momentum.
 
-Highway layers have 50 blocks, plain ones 71 units: 5100 and 5112 parameters a layer; a trial may
-name another width, and the scale of residual blocks.  MNIST, or the data set of the trial's
+Highway layers have 50 units, plain ones 71: 5100 and 5112 parameters a layer.  A trial may name
+another width, and the scale of residual blocks.  The data are MNIST, or the set of the trial's
 `data_dir`.
 """
 
@@ -30,7 +30,8 @@ ALL = {"n_train": 60000, "n_test": 10000}  # images
 NO_BETTER_THAN_GUESSING = 0.9 * math.log(10)  # a training loss from here on, of ten classes
 
 
-VARIABLE = {"MNIST": "MNIST_DIR", CIFAR: "CIFAR_DIR"}  # names a folder of that set
+# the environment variable that names a folder of the set
+VARIABLE = {"MNIST": "MNIST_DIR", CIFAR: "CIFAR_DIR"}
 
 
 @functools.lru_cache(maxsize=3)  # MNIST and two harder sets
@@ -46,7 +47,7 @@ def data_set(data_dir: str | None = None) -> hn.Dataset:
     else:
         data = hn.load_mnist(data_dir)
         wanted = "MNIST" if data_dir is None else data.name
-    # $MNIST_DIR and $CIFAR_DIR do not turn results about one set into those of another
+    # $MNIST_DIR and $CIFAR_DIR must not turn results about one set into those of another
     if data.name != wanted:
         raise InputError(
             f"${VARIABLE[wanted]} names {data.source}, which is not {wanted} but {data.name}; "
@@ -167,7 +168,7 @@ def train(setting: dict, optimizer_of=sgd, report=ignore) -> tuple[hn.DeepNet, d
 
 
 def losses_of(rows: list[dict]) -> list[float]:
-    """The running mean loss of every epoch, six digits of it."""
+    """The running mean loss of every epoch, to six digits."""
     return [float(f"{row['train_loss']:.6g}") for row in rows]
 
 

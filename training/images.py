@@ -106,14 +106,16 @@ class Pixels:
 
 
 def inputs_of(protocol: Protocol) -> Pixels | Pipeline:
-    """Raises ValueError for an unknown kind of images."""
+    """What makes a protocol's input from images; raises ValueError for an unknown kind of
+    images."""
     if protocol.images == "pixels":
         return Pixels(protocol.shift)
     return Pipeline(protocol.images, protocol.shift)
 
 
 def load_images(data: str, data_dir: str | os.PathLike | None = None) -> hn.Dataset:
-    """mnist, cifar-10 or cifar-100; raises InputError where it cannot be had."""
+    """The set "mnist", "cifar-10" or "cifar-100"; raises InputError where it can be neither read
+    nor downloaded."""
     if data == "mnist":
         return hn.load_mnist(data_dir)
     return load_cifar(data.upper(), data_dir)

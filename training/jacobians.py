@@ -11,7 +11,7 @@ import numpy as np
 import highway_networks as hn
 from training import layer_by_layer
 
-STEP = 1e-30  # imaginary
+STEP = 1e-30  # the imaginary step
 
 
 def by_complex_step(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
@@ -19,7 +19,7 @@ def by_complex_step(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
 
     J_ij = Im y_i(x + i STEP e_j) / STEP."""
     n, hidden = x.shape
-    # (N, hidden, hidden): of copy j unit j is moved
+    # (N, hidden, hidden): in copy j, unit j is moved
     moved = x[:, None] + 1j * STEP * np.eye(hidden)
     _, y = layer_by_layer.block(net, layer, moved.reshape(n * hidden, hidden))
     return y.imag.reshape(n, hidden, hidden).transpose(0, 2, 1) / STEP

@@ -51,16 +51,15 @@ def data_sets(runner: Runner) -> dict[str, dict]:
     """{name: {data, data_dir, n_train, n_test}} of MNIST and the sets beside it, with the
     budget's numbers of images.
 
-    Raises InputError for two sets whose names would give the same file names, and for a set of
-    less than a batch."""
+    Raises InputError for two sets whose names would give the same file names, and for a set
+    smaller than a batch."""
     found = {}
     for data_dir in (None, *runner.sets_beside):
         data = fully_connected.data_set(data_dir)
         if slug(data.name) in map(slug, found):
             raise InputError(
-                f"{data_dir} must hold another data set than {', '.join(found)}, "
-                "in a folder of its name, "
-                "which differs in a letter or a digit"
+                f"{data_dir} holds {data.name}, but the names {', '.join(found)} are taken: give another "
+                "data set, in a folder whose name differs in a letter or a digit"
             )
         if len(data.x_train) < fully_connected.BATCH:
             message = f"{data_dir} must hold {fully_connected.BATCH} images for training or more"
@@ -90,8 +89,8 @@ def file_of(trial: dict, folder: str) -> Path:
 
 
 def trained(trial: dict, folder: str) -> tuple[hn.DeepNet, dict]:
-    """Trains the net of a trial and writes it to the folder, where there is one (not on another
-    machine)."""
+    """Trains the net of a trial and writes it to the folder, if there is one: another machine may
+    have none."""
     net, result = fully_connected.train(trial)
     net.about |= {
         "trial": trial,

@@ -80,8 +80,8 @@ def slices(n: int) -> Iterator[slice]:
 
 
 def in_dtype(net: hn.DeepNet, dtype) -> hn.DeepNet:
-    """The same net in another arithmetic."""
-    rng = np.random.default_rng(0)  # what it draws is overwritten
+    """A copy of the net that computes in another dtype."""
+    rng = np.random.default_rng(0)  # its draws are overwritten
     twin = hn.DeepNet(
         net.d_in,
         net.d_out,
@@ -106,7 +106,7 @@ def gradient_flow(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> tuple[list[f
     states = [first(net, x)]
     states += [y_l for *_, y_l in walk(net, states[0])]
     _, d_logits = hn.softmax_cross_entropy(logits(net, states[-1]), y)
-    dy = len(y) * d_logits @ net.W_out  # of the loss of one image, not of the mean
+    dy = len(y) * d_logits @ net.W_out  # the gradient of one image's loss, not of the mean
     norms = [np.linalg.norm(dy, axis=1).mean()]
     identity = 1.0
     for layer in reversed(range(net.depth)):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 
 def with_more_seeds(record: dict, *more_records: dict) -> dict:
-    """The record, and the final trials that records of more_seeds add to it, if any are given."""
+    """The record with the final trials of more_seeds added, where a record of more_seeds is
+    given."""
     final = list(record["trials"]["final"])
     for more in more_records:
         final += more["trials"][record["experiment"]]

@@ -19,9 +19,9 @@ class Protocol(NamedTuple):
     normalisation, learn at twice the rate and do not decay."""
 
     epochs: int
-    # rates of the input, and of the other places where conv/nets.py drops units
+    # dropout rates: of the input, then of the other places where conv/nets.py drops units
     dropout: tuple[float, ...]
-    shift: int  # a training image is moved by up to so many pixels, at random in each epoch
+    shift: int  # a training image is moved by up to this many pixels, at random in each epoch
     lr: float  # the highest rate
     schedule: str  # a name in training/schedules.py
     weight_decay: float

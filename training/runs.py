@@ -17,7 +17,7 @@ from training.images import fingerprint
 from training.protocols import BATCH, ConvSettings, Protocol
 
 INSPECTED = 1000  # test images over which gates are averaged
-PICTURED = 60  # at most so many of the test images that a net gets wrong are kept for a picture
+PICTURED = 60  # of the test images that a net gets wrong, at most this many are kept for a picture
 
 
 @one_blas_thread()
@@ -34,9 +34,9 @@ def train_one(
 ) -> dict:
     """Trains one net and returns its RUN.
 
-    It goes on from `checkpoint`, if that exists; else begins from the seed or, with `branch_of`,
-    from that checkpoint of a run at another rate.  With resume=False it begins in any case, and
-    replaces the checkpoint.  `stop_after` is train_conv()'s.
+    If `checkpoint` exists, the run goes on from it.  Otherwise it begins: from the seed or, with
+    `branch_of`, from that checkpoint of a run at another rate.  With resume=False it begins in
+    any case, and replaces the checkpoint.  `stop_after` is train_conv()'s.
 
     Calls tell((seed, row)): after each step with {"step": n}, and after each epoch with its row
     and the "seconds" so far.
@@ -129,7 +129,7 @@ def file_record(
 ) -> dict:
     """The JSON of a command, whose runs differ in their seeds alone.
 
-    `seeds` are those of --seeds, maybe none.  Where they are several, "seed" is null."""
+    `seeds` are those of --seeds, or empty.  Where there are several, "seed" is null."""
     record = protocol._asdict() | asdict(settings)
     if seeds:
         record["seeds"] = seeds
@@ -146,7 +146,8 @@ def file_record(
 
 
 def table(runs: list[dict]) -> str:
-    """The result: a line a seed, over several the mean ± standard deviation."""
+    """The result as text: a line for each seed; for several, also the mean ± standard
+    deviation."""
     where = "validation" if runs[0]["validation"] else "test"
     lines = [f"seed   parameters   {where} accuracy %   train loss"]
     for run in runs:

@@ -84,7 +84,7 @@ def search(
 
 
 def _compare(runner: Runner, groups: list[list[dict]]) -> tuple[list[dict], list[list[dict]]]:
-    """Runs the trials of all groups; their results, and the settings of each group, the best
+    """Runs the trials of all groups; returns their results, and each group's settings, the best
     first."""
     results = fully_connected.run(runner, [setting for group in groups for setting in group])
     losses = iter([fully_connected.selection_loss(result) for result in results])

@@ -59,7 +59,7 @@ def modules_of(function) -> list[str]:
 
 
 def texts_from(names: list[str]) -> list[bytes]:
-    """The texts of these modules and of all that they import, as far as they count."""
+    """The texts of these modules and of all that they import, if _counts() says so."""
     todo, seen, texts = list(names), set(), []
     while todo:
         name = todo.pop()
@@ -113,13 +113,13 @@ def _counts(path: Path) -> bool:
     return not any(real.is_relative_to(folder) for folder in STANDARD_LIBRARY)
 
 
-# by module: the spec it was loaded by, its text
+# {module: (the spec that it was loaded by, its text)}
 _loaded: dict[str, tuple[ModuleSpec | None, bytes]] = {}
 
 
 def _text_of(name: str, path: Path) -> bytes:
-    """The text of a module: of a loaded one as this process first read it, mostly in
-    keep_loaded_texts(); else as it is now.
+    """The text of a module.  If the module is loaded, this is the text that the process read
+    first, mostly in keep_loaded_texts(); otherwise it is the file as it is now.
 
     What is edited later does not run here, unless the module is loaded anew, which gives it
     another spec."""
@@ -158,14 +158,14 @@ def _imports_in(name: str, path: Path, text: bytes) -> frozenset[str]:
 
 @functools.cache
 def _names_imported(text: bytes, package: str) -> frozenset[str]:
-    """What the text of a module of this package may import: modules, the packages that they are
-    in, and all names that it takes from one, each of which may be a module, too."""
+    """The names that the text of a module in `package` imports: modules, and the packages around
+    them.  In `from a import b`, b may be a module, too: a.b is among the names."""
     names = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            # a relative import out of all packages would fail, too
+            # Python refuses a relative import that leaves all packages, too
             with contextlib.suppress(ImportError):
                 relative = "." * node.level + (node.module or "")
                 module = importlib.util.resolve_name(relative, package)

@@ -2,8 +2,8 @@
 run twice.
 
 A trial is a function of one flat dict of settings, and returns a dict of results; it depends on
-nothing else but its data and its code.  The log keeps a result under all three, the data and the
-code as checksums: sources.py says of what.
+nothing else but its data and its code.  The log keeps a result under its settings and the
+checksums of its data and its code; sources.py says what code counts.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Runner:
     """Runs the trials of one question under one budget, and keeps them in a log beside its
     results.
 
-    name        of the question
+    name        the question's
     budget      "quick", "default" or "full"
-    settings    those of the budget
-    folder      of the results, the log and checkpoints
+    settings    the settings of this budget
+    folder      where results, the log and checkpoints are written
     sets_beside data sets that are measured beside MNIST
     data_dir    where the question's data lie
     needed      the results of the questions that this one needs, by name
@@ -108,8 +108,8 @@ class Runner:
         `data_of(trial)` is the data set that the trial reads, if it reads one; `logged(trial)` is
         called when the log has its result on disk.  A result that has the name of a setting is
         left out.  Where the source of the function cannot be read, all trials are run.  A trial's
-        `block` may be a Block with settings, its `activation` an Activation; one that is bound to
-        the function, and so in no key, raises ValueError."""
+        `block` may be a Block with settings, its `activation` an Activation.  Raises ValueError
+        for one that is bound to the function: the keys would not have it."""
         bound = [*getattr(function, "args", ()), *getattr(function, "keywords", {}).values()]
         for value in bound:
             if isinstance(value, hn.Named):
@@ -171,8 +171,8 @@ class Runner:
             print(text, file=sys.stderr)
 
     def _finished(self, function, data_of, todo: list[tuple[dict, str]]):
-        """(key, result, commit) of each as it finishes: in processes here, or on the workers of a
-        Dask cluster."""
+        """Yields (key, result, commit) of each trial as it finishes.  They run in processes here,
+        or on the workers of a Dask cluster."""
         if self.scheduler is None:
             jobs = max(1, min(self.jobs, len(todo)))
             tasks = [(function, data_of, trial, key) for trial, key in todo]
@@ -227,8 +227,8 @@ def _key(trial: dict, data: str | None, code: str | None) -> str:
 
 @one_blas_thread()
 def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
-    """Runs a trial: its key, its result, the commit of the program."""
-    start = time.process_time()  # of this process: other programs may run beside
+    """Runs a trial; returns its key, its result, and the commit of the program."""
+    start = time.process_time()  # this process's own time: other programs may run, too
     data = data_of(trial) if data_of else None
     code = None
     if json.loads(key)["code"]:
@@ -293,18 +293,18 @@ def _trial_in(text: bytes) -> dict:
     line = from_json(text)
     parts = {"trial", "data", "code", "result", "git", "checksum"}
     if not isinstance(line, dict) or line.keys() != parts:
-        raise ValueError("it has other parts")
+        raise ValueError("its names are not those of a trial")
     if not (isinstance(line["trial"], dict) and isinstance(line["result"], dict)):
-        raise ValueError("its settings or its results have no names")
+        raise ValueError("its settings or its results are not an object")
     if not all(isinstance(line[name], str | None) for name in ("data", "code", "git")):
-        raise ValueError("a checksum is no text")
+        raise ValueError("a checksum is not text")
     if line["checksum"] != _checksum_of_line(line):
-        raise ValueError("it is not as it was written")
+        raise ValueError("its checksum does not match")
     return line
 
 
 def _checksum_of_line(line: dict) -> str:
-    """The checksum of all that a line of a log holds beside it."""
+    """The checksum of a log's line: of all its parts but the checksum."""
     rest = {name: value for name, value in line.items() if name != "checksum"}
     return hashlib.sha256(json.dumps(rest).encode()).hexdigest()[:16]
 

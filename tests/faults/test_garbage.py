@@ -62,7 +62,7 @@ WORDS = st.lists(st.tuples(st.sampled_from(FLAGS), VALUES | st.none()), min_size
 
 
 def accepted(pairs, data, jobs, quiet):
-    """In the place of run_pairs(): what came through the checks makes sense."""
+    """Replaces run_pairs(): whatever passed the checks must make sense."""
     for settings in pairs:
         assert settings.epochs >= 1
         assert settings.depth >= 1
@@ -200,7 +200,9 @@ def canvas(tmp_path_factory):
 
 
 def draw(folder, name, source, text) -> None:
-    """Draws one picture, or the GIF, from this text: done, left out by name, or one line and nothing is written."""
+    """Draws one picture, or the GIF, from this text.
+
+    It is drawn, or named as left out, or refused in one line with nothing written."""
 
     def contents():
         return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -233,7 +235,7 @@ OF_RESULTS = [name for name in SOURCE if SOURCE[name] not in viz.RUNS]
 EVERY_NAME = st.one_of(st.sampled_from(OF_RUNS), st.sampled_from(OF_RUNS), st.sampled_from(OF_RESULTS))
 
 
-@pytest.mark.filterwarnings("ignore:Glyph")  # a name in letters that the font has not
+@pytest.mark.filterwarnings("ignore:Glyph")  # a name in letters that the font lacks
 @few_or(JSON_EXAMPLES, few=5)
 def test_garbage_in_a_json_file(canvas, n):
     def check(name, value, seed):

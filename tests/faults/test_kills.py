@@ -300,7 +300,9 @@ def tell_for_ever(tell):
 @few_or(5, few=1)
 def test_a_worker_that_dies_while_it_tells_is_reported(n):
     def kill(message):
-        for process in multiprocessing.active_children()[:1]:  # none is left when what both had sent is heard
+        for process in multiprocessing.active_children()[
+            :1
+        ]:  # both may have sent their results already: then none is left
             process.kill()
 
     for _ in range(n):
@@ -326,7 +328,7 @@ run_program(lambda: run_command("busy", work))
 
 
 def kill_workers(process, method: str) -> list[int]:
-    """Kills worker after worker until the command has noticed; returns all that it had.
+    """Kills worker after worker until the command has noticed; returns all workers that it had.
 
     A worker that had sent its result is not missed.
     """
@@ -346,7 +348,7 @@ def kill_workers(process, method: str) -> list[int]:
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 @pytest.mark.parametrize("what", ["Ctrl-C", "Ctrl-C twice", "a worker dies", "a worker dies at its start"])
 def test_an_end_while_messages_are_under_way(what, method, n):
-    """Large tasks and large results are on their way whenever the end comes."""
+    """Whenever the end comes, large tasks and large results are on their way."""
     dies = what.startswith("a worker")
     for _ in range(n):
         with start(method, code=BUSY) as process:

@@ -264,7 +264,7 @@ class Images(np.ndarray):
 
 
 def diverge_at_once(block, settings, data, verbose):
-    """In the place of run_one()."""
+    """Replaces run_one()."""
     return {
         "seed": settings.seed,
         "depth": settings.depth,

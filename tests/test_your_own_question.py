@@ -1,0 +1,95 @@
+"""docs/your_own_question.md does what it shows: three files of a researcher make results, a verdict, a picture, numbers
+on a page and a row of the ledger."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT
+
+from experiments.question import question_names
+from plumbing.files import read_json
+from plumbing.records import select
+
+PAGE = (ROOT / "docs" / "your_own_question.md").read_text(encoding="utf-8")
+QUESTION, SHOWN = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+[SECTION] = re.findall(r"```markdown\n(.*?)```", PAGE, re.DOTALL)
+MEASURE, FILL = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
+TEST = "python -m pytest "
+FOLDERS = ("claims", "conv", "data", "docs", "experiments", "plumbing", "report", "results", "tests", "training")
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory):
+    """The project with the page's three files, after the page's commands; nets train one epoch instead of twelve."""
+    folder = tmp_path_factory.mktemp("clone")
+    for path in ROOT.iterdir():
+        if path.is_file() and path.suffix in (".py", ".json", ".md", ".toml", ".txt"):
+            shutil.copy(path, folder)
+    unwanted = shutil.ignore_patterns("__pycache__", "*.jsonl", "quick", "full")
+    for name in FOLDERS:
+        shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
+    (folder / "viz").mkdir()
+
+    (folder / "experiments" / "narrow.py").write_text(QUESTION.replace("EPOCHS = 12", "EPOCHS = 1"), encoding="utf-8")
+    (folder / "report" / "narrow.py").write_text(SHOWN, encoding="utf-8")
+    page = folder / "docs" / "open_questions.md"
+    page.write_text(f"{page.read_text(encoding='utf-8')}\n{SECTION}", encoding="utf-8")
+    for command in (*MEASURE.splitlines(), *FILL.splitlines()):
+        if not command.startswith(TEST):
+            run(folder, command)
+    return folder
+
+
+def run(folder, command: str) -> None:
+    python, *words = shlex.split(command)
+    assert python == "python"
+    environment = os.environ | {"MPLBACKEND": "Agg"}
+    process = subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+    assert process.returncode == 0, f"{command}\n{process.stderr}"
+
+
+def test_the_results_have_rows_and_a_verdict(clone):
+    rows = read_json(clone / "results" / "narrow.json")["summary"]
+    assert select(rows, width=10)["test_accuracy"]["n"] == 5
+    claim = select(read_json(clone / "results" / "claims.json")["trials"], id="narrow-nets-learn")
+    assert claim["verdict"] in ("reproduced", "not reproduced", "not clear")
+    assert claim["results"] == ["narrow"]
+
+
+def test_the_page_and_the_ledger_have_the_numbers(clone):
+    row = select(read_json(clone / "results" / "narrow.json")["summary"], width=10)
+    claim = select(read_json(clone / "results" / "claims.json")["trials"], id="narrow-nets-learn")
+    page = (clone / "docs" / "open_questions.md").read_text(encoding="utf-8")
+    assert f"<!-- narrow.test_accuracy[width=10]:2 -->{row['test_accuracy']['mean']:.2g}<!-- end -->" in page
+    assert f"<!-- verdict: narrow-nets-learn -->{claim['verdict']}<!-- end -->" in page
+    assert re.search(r"\| 10 \| \d+\.\d\d ± \d+\.\d\d, 5 seeds \|", page)
+    assert claim["ours"] in (clone / "docs" / "ledger.md").read_text(encoding="utf-8")
+    assert (clone / "viz" / "narrow.png").stat().st_size > 5000
+
+
+def test_the_page_that_shows_the_marks_keeps_them(clone):
+    assert (clone / "docs" / "your_own_question.md").read_text(encoding="utf-8") == PAGE
+
+
+def test_the_tests_of_the_claims_take_a_new_one(clone):
+    run(clone, "python -m pytest tests/test_claims.py -n 0 -p no:cacheprovider -k 'is_judged or what_is_committed'")
+
+
+def test_the_marks_that_the_page_explains_are_known():
+    explained = re.findall(r"^\| `([^`]+)` \|", PAGE.split("| mark |")[1], re.M)
+    assert len(explained) == 6
+    assert "narrow" not in question_names()  # or the page would write over it
