@@ -340,6 +340,8 @@ def least_difference(ours: dict[int, list], theirs: dict[int, list]) -> str:
     for layers in ours:
         if None not in ours[layers] and None not in theirs[layers]:
             means_less_theirs[layers] = np.mean(ours[layers]) - np.mean(theirs[layers])
+    if not means_less_theirs:
+        return "a seed is lost at every depth"
     layers = min(means_less_theirs, key=means_less_theirs.get)
     return f"least difference, at {layers} layers: {effect(ours[layers], theirs[layers])}"
 
