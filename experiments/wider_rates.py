@@ -126,7 +126,7 @@ def measure(record: dict) -> dict:
 
 def show(measured: dict) -> str:
     factor = effect_in_ratio(measured["plain"], measured["highway"])
-    places = f"best rates: plain in {measured['plain_part']}, highway in {measured['highway_part']}"
+    places = f"best rates: plain {measured['plain_part']}, highway {measured['highway_part']}"
     return f"a factor of {factor}; {places} of the range"
 
 
