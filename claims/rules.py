@@ -62,6 +62,24 @@ def _t_test(a: np.ndarray, b: np.ndarray):
     return ttest_1samp(differences, 0) if np.ptp(differences) > 0 else None
 
 
+class Paired(NamedTuple):
+    """The mean of paired differences, its 95 % interval, and the two-sided p-value against a
+    mean of 0."""
+
+    mean: float
+    low: float
+    high: float
+    p: float
+
+
+def paired(differences) -> Paired:
+    """Of the differences of two kinds, one for each pair of trials that share a seed: Student's t.
+
+    NaN where a value is missing (None)."""
+    low, high = interval(differences)
+    return Paired(mean(differences), low, high, p_value(differences))
+
+
 def above(values, bound: float, less=(0.0,), level: float = 0.95) -> bool | None:
     """Whether the mean, or the difference of means, exceeds the bound; None where the interval
     contains the bound or is NaN."""

@@ -43,6 +43,7 @@ from training.matched_blocks import (
     GATE_BIASES,
     LAYERS,
     LEARNED,
+    MARGIN,
     RATES,
     STRUGGLES,
     WIDTH,
@@ -67,7 +68,6 @@ SEARCHED = [*WIDTH.items(), ("residual", MATCHED_WIDTH)]  # nets: (block, width)
 NOT_SEARCHED = ("plain", "highway-carry")  # at MATCHED_WIDTH: they take the setting of their other width
 UNSCALED = 4  # trials of every search that are repeated without the scale
 WHEN = ("at_start", "trained")
-MARGIN = 0.002  # of test accuracy
 OPEN = 0.5  # a gate is open where its mean T is above this
 FADED = 0.5  # the gradient fades where the first layer's over the last's is less than this
 

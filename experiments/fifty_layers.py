@@ -35,9 +35,7 @@ BUDGETS = {
     "default": {"layers": 50, "trials": 8, "search_epochs": 8, "epochs": 25, "seeds": 3, **fully_connected.ALL},
     "full": {"layers": 50, "trials": 100, "search_epochs": 50, "epochs": 200, "seeds": 5, **fully_connected.ALL},
 }
-DECAY = {"quick": 0.9, "default": 0.9, "full": 0.98}
 GATE_BIAS = {fully_connected.CIFAR: -4.0}  # at the start; of other sets -2
-LONGER = {fully_connected.CIFAR: 4}  # times as many epochs in the final runs
 
 
 def sample(of_set: dict, k: int, runner: Runner) -> dict:
@@ -52,15 +50,9 @@ def sample(of_set: dict, k: int, runner: Runner) -> dict:
         "activation": "tanh",
         "rate": rate,
         "momentum": momentum,
-        "decay": DECAY[runner.budget],
+        "decay": kept_nets.DECAY[runner.budget],
         "gate_bias": GATE_BIAS.get(of_set["data"], -2.0),
     }
-
-
-def longer(setting: dict) -> dict:
-    """The setting of the final runs: its last rate is that of the finalist."""
-    times = LONGER.get(setting["data"], 1)
-    return {**setting, "epochs": times * setting["epochs"], "decay": round(setting["decay"] ** (1 / times), 4)}
 
 
 def trial(setting: dict, folder: str) -> dict:
@@ -71,7 +63,7 @@ def trial(setting: dict, folder: str) -> dict:
 def run(runner: Runner) -> dict:
     sets = kept_nets.data_sets(runner)
     trials, bests = search(runner, [*sets.values()], sample)
-    final = over_seeds([longer(best) for best in bests], runner.settings["seeds"])
+    final = over_seeds([kept_nets.longer(best) for best in bests], runner.settings["seeds"])
     trials["final"] = fully_connected.run(runner, final, functools.partial(trial, folder=str(runner.folder)))
     return trials
 

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import highway_networks as hn
 import training.activations
-import training.extra_blocks  # noqa: F401  both register theirs
+import training.extra_blocks
+import training.static_gates  # noqa: F401  all three register theirs
 
 STEP = 1e-30
 SHAPES = [  # d_in, d_out, hidden, depth, N

@@ -175,13 +175,14 @@ def test_gates_open_make_the_plain_block():
 def test_views_cover_the_flat_vectors_exactly_once(block):
     net, _, _ = random_net(block, (4, 3, 6, 2, 1), dtype=np.float64)
     gates = ["W_T", "b_T", "W_C", "b_C"][: 2 * hn.BLOCKS[block].gates]
-    names = ["W_in", "b_in", "W_H", "b_H", "W_out", "b_out", *gates]
+    names = ["W_in", "b_in", "W_H", "b_H", "W_out", "b_out", *gates, *net.block.parameters(net.hidden)]
     for owner, flat in ((net, net.parameters), (net.grad, net.gradient)):
         flat[:] = 0
         for name in names:
             getattr(owner, name)[...] += 1
         assert (flat == 1).all()
-    assert [name for name in ("W_T", "b_T", "W_C", "b_C") if hasattr(net, name)] == gates
+    for name in ("W_T", "b_T", "W_C", "b_C"):
+        assert hasattr(net, name) == (name in names)
 
 
 @pytest.mark.parametrize("name", ["parameters", "gradient", "W_in", "b_in", "W_H", "b_H", "W_T", "b_T", "b_out"])

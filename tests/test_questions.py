@@ -47,7 +47,7 @@ RUNNABLE = [question for question in all_questions() if question.run]
 NAMES = [question.name for question in RUNNABLE]
 ANSWERED = [question.name for question in RUNNABLE if not question.awaits]
 LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs == ("fifty_layers",)]
-NO_PICTURES = ("fifty_layers", "more_seeds", "clip", "factor_model_wide", "wider_rates")
+NO_PICTURES = ("clip", "encyclopedia", "factor_model_wide", "fifty_layers", "more_seeds", "wider_rates")
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
 
@@ -356,6 +356,29 @@ def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
     of_cifar = fully_connected.images(1280, 80, "CIFAR-100").x_train
     of_harder = fully_connected.images(1280, 80, str(harder)).x_train
     assert (of_cifar.min(), of_cifar.max(), of_harder.min()) == pytest.approx((-1, 1, 0))
+
+
+def test_static_gates_on_both_data_sets(tmp_path, made_up_cifar):
+    """MNIST is finished before CIFAR-100 begins; all variants have the same budget and the same seeds."""
+    ask_here("static_gates", tmp_path, "--data-dir", "CIFAR-100")
+    record = json.loads((tmp_path / "static_gates.json").read_text())
+    for group, of_each in (("search", 2), ("finalists", 2), ("final", 2)):
+        trials = record["trials"][group]
+        assert [trial["data"] for trial in trials] == 5 * of_each * ["MNIST"] + 5 * of_each * ["CIFAR-100"]
+        counted = [(trial["data"], trial["variant"]) for trial in trials]
+        assert {counted.count(kind) for kind in counted} == {of_each}
+    final = record["trials"]["final"]
+    assert [trial["seed"] for trial in final] == 2 * (5 * [1] + 5 * [2])
+    assert {(trial["data"], trial["epochs"]) for trial in final} == {("MNIST", 2), ("CIFAR-100", 8)}
+    assert [point["epoch"] for point in final[-1]["over_training"]] == [2, 4, 6, 8]
+    for trial in final:  # the finalist with the lower training loss was taken
+        of_kind = {"data": trial["data"], "variant": trial["variant"]}
+        best, _ = search.ranked(record["trials"]["finalists"], **of_kind)
+        assert (trial["rate"], trial["gate_bias"]) == (best["rate"], best["gate_bias"])
+    assert draw("static_gates", tmp_path) == ["static_gates"]
+    for name in ("nets", "compared", "replaced"):
+        text = registry.TABLES[f"static-gates-{name}"](lambda path: record)
+        assert text.count("CIFAR-100") == text.count("MNIST") > 0
 
 
 def test_cifar_100_must_be_the_official_one(monkeypatch, made_up_cifar):

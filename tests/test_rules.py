@@ -20,6 +20,7 @@ from claims.rules import (
     is_above,
     is_below,
     p_value,
+    paired,
     prediction_interval,
     ratio,
     within,
@@ -187,3 +188,14 @@ def test_an_interval_of_another_level():
     assert high > interval(values)[1]
     assert above(values, -1) is True
     assert above(values, -1, level=0.99) is None
+
+
+def test_paired_differences_are_one_sample():
+    first = [1.0, 2.0, 4.0, 3.0]
+    second = [0.5, 1.6, 3.4, 2.7]
+    found = paired([one - other for one, other in zip(first, second, strict=True)])
+    test = stats.ttest_rel(first, second)
+    assert found.p == pytest.approx(test.pvalue)
+    assert found[:3] == pytest.approx((0.45, *test.confidence_interval(0.95)))
+    assert found.p < p_value(first, second) / 10  # the spread that pairs share does not count
+    assert all(map(math.isnan, paired([0.5, None])))

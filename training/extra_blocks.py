@@ -80,7 +80,7 @@ class HighwayCarry(Block):
 
 
 class LSTM(Block):
-    """An LSTM block "unrolled in time" (the paper's footnote 2): layers in the place of time steps.
+    """An LSTM block "unrolled in time" (the paper's footnote 2): layers take the place of steps.
 
     The state is x = [c; h], each of half of the units: a cell, and its output.  One layer has all
     its matrices act on both:

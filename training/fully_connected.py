@@ -120,10 +120,21 @@ def make(setting: dict) -> hn.DeepNet:
 
 def sgd(net: hn.DeepNet, setting: dict, steps: int) -> SGD:
     """`rate` is the effective step, lr / (1 - momentum); `decay` is per epoch, of so many
-    steps."""
+    steps.  With `frozen_gates` the transform gates stay as they were drawn."""
     lr = setting["rate"] * (1 - setting["momentum"])
     decay = setting["decay"] ** (1 / steps)
-    return SGD(net.parameters, lr, setting["momentum"], decay=decay, clip=setting["clip"])
+    learned = all_but_gates(net) if setting.get("frozen_gates") else None
+    return SGD(net.parameters, lr, setting["momentum"], decay, setting["clip"], learned)
+
+
+def all_but_gates(net: hn.DeepNet) -> np.ndarray:
+    """0 for the parameters of the transform gates, 1 for all others, laid out as net.parameters.
+
+    Overwrites net.gradient."""
+    net.gradient[:] = 1
+    net.grad.W_T[:] = 0
+    net.grad.b_T[:] = 0
+    return net.gradient.copy()
 
 
 def ignore(net: hn.DeepNet, epoch: int) -> None:

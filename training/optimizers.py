@@ -12,13 +12,22 @@ from plumbing.arrays import zeros
 
 
 class SGD(Optimizer):
-    """Gradient descent with momentum: v = momentum v + lr gradient, parameters -= v."""
+    """Gradient descent with momentum: v = momentum v + lr gradient, parameters -= v.
+
+    `learned`, 1 or 0 for every parameter, says which are learned; all are where it is None.  The
+    others stay as they are, and their gradient, set to 0 in place, does not count for the clip."""
 
     v: np.ndarray
 
-    def __init__(self, parameters, lr=0.1, momentum=0.9, decay=1.0, clip=math.inf):
+    def __init__(self, parameters, lr=0.1, momentum=0.9, decay=1.0, clip=math.inf, learned=None):
         super().__init__(parameters, lr, clip, decay, states=("v",))
         self.momentum = momentum
+        self.learned = learned
+
+    def step(self, gradient):
+        if self.learned is not None:
+            multiply(gradient, self.learned, gradient)
+        return super().step(gradient)
 
     def _update(self, gradient, scale):
         momentum, lr = self._scalars(self.momentum, self.lr * (scale or 1))

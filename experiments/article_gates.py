@@ -1,0 +1,205 @@
+"""Do the gates of middle layers select, and do late ones close for certain inputs?
+
+    python -m experiments article_gates                          -> results/article_gates.json
+    python -m experiments article_gates --data-dir CIFAR-100     beside MNIST
+
+The encyclopedia article "Highway Networks", on learned gates: "middle layers: gates show
+selective behavior, transforming some dimensions while carrying others; later layers: some gates
+close (T near 0), effectively shortening the network for certain inputs".  Asked of the nets of
+`fifty_layers`, MNIST and CIFAR-100, by the first 1000 training images.  First, middle and last
+are thirds of the 49 blocks.
+
+Fixed before looking, one rule for both data sets:
+
+- A block selects for an image where some of its units are open, T > 0.5, and some carry, T <
+  0.1.  Middle layers are selective where their blocks select in over half of the pairs of image
+  and block, and more often than those of the first and of the last third.
+- A gate closes for certain inputs where T is below half of its value at the start, sigmoid(b_T),
+  for at least a tenth of the images, and is not for at least a tenth.  Some gates do where a
+  tenth of those of the last third do, and more of them than of the first third.
+- The net is shortened for certain inputs where a tenth of the blocks of the last third are passed
+  by at least a tenth of the images, and not by another tenth: an image passes a block that
+  changes its state by less than a hundredth of its length.
+
+Means over seeds, Welch's t-test, Holm's correction over all comparisons of a claim.  Known
+before: mean T is highest at both ends; on MNIST it is some 0.12, on CIFAR-100 lower.  Expected:
+no third selects much more than another; late gates do close for certain inputs, early ones too;
+few blocks are passed on MNIST.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import highway_networks as hn
+from claims.claim import Claim, effect, of
+from claims.rules import all_below
+from experiments.question import Question
+from plumbing.statistics import mean_sd_n
+from training import fully_connected, kept_nets, layer_by_layer
+from training.fully_connected import CIFAR
+from training.trials import Runner
+
+BUDGETS = {
+    "quick": {"of_each": 100},
+    "default": {"of_each": 1000},
+    "full": {"of_each": 10000},
+}  # images
+OPEN = 0.5
+CARRIES = 0.1
+PASSED = 0.01  # of the length of the state
+CERTAIN = 0.1  # a share of the images, and of the gates or blocks
+THIRDS = ("first", "middle", "last")
+MEASURED = ("selecting", "closing", "passed")
+PAPERS_SETS = ("MNIST", CIFAR)
+
+
+def trial(setting: dict, folder: str) -> dict:
+    """Of each third of the blocks what the docstring above defines."""
+    net = kept_nets.net_of(setting, folder)
+    images = fully_connected.images_of(setting)
+    start = 1 / (1 + math.exp(-setting["gate_bias"]))
+    by_block = measured_by_block(net, images.x_train[: setting["of_each"]], start)
+    result = {}
+    for name, values in by_block.items():
+        thirds = np.array_split(np.array(values), len(THIRDS))
+        for third, of_third in zip(THIRDS, thirds, strict=True):
+            result[f"{name}_{third}"] = float(f"{of_third.mean():.6g}")
+        result[f"{name}_of_block"] = layer_by_layer.rounded(values)
+    return result
+
+
+def measured_by_block(net: hn.DeepNet, x: np.ndarray, start: float) -> dict[str, list[float]]:
+    """Of every block: the share of images for which it selects, the share of its gates that close
+    for certain inputs, and whether it is passed for certain inputs."""
+    by_block = {name: [] for name in MEASURED}
+    for _, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x)):
+        selects = (T > OPEN).any(axis=1) & (T < CARRIES).any(axis=1)  # (N,)
+        is_closed = np.less(T, start / 2)
+        closed = is_closed.mean(axis=0)  # (hidden,): the share of images
+        change = np.linalg.norm(y_l - x_l, axis=1) / np.linalg.norm(x_l, axis=1)  # (N,)
+        by_block["selecting"].append(selects.mean())
+        by_block["closing"].append(is_for_certain_inputs(closed).mean())
+        by_block["passed"].append(float(is_for_certain_inputs((change < PASSED).mean())))
+    return by_block
+
+
+def is_for_certain_inputs(share):
+    """Whether what holds for this share of the images holds for some, and not for others."""
+    return (share >= CERTAIN) & (share <= 1 - CERTAIN)
+
+
+def run(runner: Runner) -> list[dict]:
+    return kept_nets.look_into(runner, trial)
+
+
+# ---- What they say -----------------------------------------------------------------------------
+
+
+def rows(record: dict) -> list[dict]:
+    """A row for each data set and third."""
+    result = []
+    for data, trials in kept_nets.by_data_set(record["trials"]).items():
+        for third in THIRDS:
+            row = {"data": data, "third": third}
+            for name in MEASURED:
+                row[name] = mean_sd_n([trial[f"{name}_{third}"] for trial in trials])
+            result.append(row)
+    return result
+
+
+def measure_thirds(*names: str):
+    """A claim's measure: {data: {what is measured in a third: its values over seeds}}."""
+
+    def measure(record: dict) -> dict:
+        measured = {}
+        for data in PAPERS_SETS:
+            measured[data] = {}
+            for name in names:
+                for third in THIRDS:
+                    key = f"{name}_{third}"
+                    measured[data][key] = of(record["trials"], key, data=data)
+        return measured
+
+    return measure
+
+
+def thirds_as_text(measured: dict) -> str:
+    texts = []
+    for data, values in measured.items():
+        parts = [f"{key.replace('_', ', ')} {effect(of_seeds)}" for key, of_seeds in values.items()]
+        texts.append(f"{data}: {'; '.join(parts)}")
+    return "; ".join(texts)
+
+
+def middle_selects(measured: dict) -> list[bool | None]:
+    pairs = []
+    for values in measured.values():
+        middle = values["selecting_middle"]
+        pairs += [
+            ([0.5], middle),
+            (values["selecting_first"], middle),
+            (values["selecting_last"], middle),
+        ]
+    return all_below(pairs)
+
+
+def late_gates_close(measured: dict) -> list[bool | None]:
+    pairs = []
+    for values in measured.values():
+        last = values["closing_last"]
+        pairs += [([CERTAIN], last), (values["closing_first"], last)]
+    return all_below(pairs)
+
+
+def late_blocks_are_passed(measured: dict) -> list[bool | None]:
+    return all_below([([CERTAIN], values["passed_last"]) for values in measured.values()])
+
+
+ABOUT = {"data": PAPERS_SETS, "layers": 50}
+CLAIMS = (
+    Claim(
+        id="middle-gates-select",
+        source="encyclopedia article",
+        says="gates of middle layers select: they transform some dimensions, carry others",
+        about=ABOUT,
+        measure=measure_thirds("selecting"),
+        show=thirds_as_text,
+        holds=middle_selects,
+        note="what selective means is our definition",
+    ),
+    Claim(
+        id="late-gates-close-for-certain-inputs",
+        source="encyclopedia article",
+        says="some gates of later layers close for certain inputs",
+        about=ABOUT,
+        measure=measure_thirds("closing"),
+        show=thirds_as_text,
+        holds=late_gates_close,
+        note="what closing means is our definition",
+    ),
+    Claim(
+        id="net-shortened-for-certain-inputs",
+        source="encyclopedia article",
+        says="... which shortens the net for certain inputs (they pass a tenth of the late blocks)",
+        about=ABOUT,
+        measure=measure_thirds("passed"),
+        show=thirds_as_text,
+        holds=late_blocks_are_passed,
+        note="what passing means is our definition",
+    ),
+)
+
+QUESTION = Question(
+    name="article_gates",
+    source="an encyclopedia article on highway networks",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+    needs=("fifty_layers",),
+    takes_sets_beside=True,
+    awaits=True,
+)

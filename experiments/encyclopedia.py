@@ -1,0 +1,280 @@
+"""What else does the encyclopedia article say of highway and residual nets?
+
+    python -m experiments encyclopedia            -> results/encyclopedia.json
+
+The encyclopedia article "Highway Networks" compares highway nets with residual ones (ResNet).
+Four of its sentences need no training beyond that of `blocks` and `jacobian`:
+
+- Parameters: "3x (H, T, C) or 2x (H, T)" a layer, against "1x (just H)".  Counted, all of one
+  width.
+- "ResNet can be viewed as a special case of Highway Networks where the gate is fixed at T = 1."
+  Computed: a highway block whose T is exactly 1, beside H and beside H + x of the same weights
+  and inputs; and the general form of eq. 2, y = H T + x C, whose T and C are both 1.
+- Residual nets need "no gate initialization tuning".  They have no gate, but W_H has a start.  In
+  `blocks` the first four settings of each search were trained twice: with the scale of W_H that
+  the search drew, and without.  Compared is the running training loss of the last epoch, in
+  pairs, tanh and ReLU apart.  The sentence holds for an activation where the loss without the
+  scale is not higher.
+- "Stronger gradient flow: fixed identity provides a guaranteed, unattenuated gradient path."
+  Stronger: the norm of the gradient at the first layer over that at the last is higher for
+  residual nets than for highway nets of as many parameters, at each depth of `blocks`, at the
+  start and after training.  Unattenuated: no direction comes back weaker through all blocks of
+  `jacobian`'s residual nets: the smallest singular value of the product of their Jacobians is at
+  least 1.
+
+The results of `blocks` and `jacobian` were known when these rules were written.  Comparisons are
+corrected by Holm's method within a claim.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import highway_networks as hn
+from claims.claim import Claim, NotMeasured, effect_in_ratio, of
+from claims.rules import above, all_ratios_below, corrected, interval, is_below, mean
+from experiments.question import Question
+from plumbing.statistics import mean_sd_n
+from training import extra_blocks, layer_by_layer  # noqa: F401  extra_blocks registers its kinds
+from training.matched_blocks import LAYERS, WIDTH, parameters_per_layer
+from training.trials import Runner
+
+BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 5}, "full": {"seeds": 50}}
+ONE_WIDTH = 50  # of the blocks whose parameters are counted
+UNITS = 50  # of the blocks with T = 1
+INPUTS = 20  # to the blocks with T = 1
+OPEN = 1000.0  # a gate's bias at which sigmoid is exactly 1
+ACTIVATIONS = ("tanh", "relu")
+WHEN = {"at_start": "at the start", "trained": "after training"}
+SEEN = "rule chosen after the runs"
+
+
+def count(setting: dict) -> dict:
+    return {"parameters": parameters_per_layer(setting["block"], setting["width"])}
+
+
+def at_one(setting: dict) -> dict:
+    """One block with T = 1, of eq. 3, and of eq. 2 with C = 1: how far it is from H and from H + x.
+
+    Differences are the largest of all units and inputs, over the largest |H + x|."""
+    rng = np.random.default_rng(setting["seed"])
+    x = rng.normal(size=(INPUTS, UNITS))
+    result = {}
+    for block, name in (("highway", "eq_3"), ("highway-carry", "eq_2")):
+        net = hn.DeepNet(1, 2, UNITS, 1, block, setting["seed"], dtype=np.float64)
+        net.b_T[:] = OPEN
+        if block == "highway-carry":
+            net.b_C[:] = OPEN
+        H = np.tanh(x @ net.W_H[0].T + net.b_H[0])
+        T, y = layer_by_layer.block(net, 0, x)
+        largest = np.abs(H + x).max()
+        result[f"{name}_T_is_1"] = bool((T == 1).all())
+        result[f"{name}_from_H"] = float(np.abs(y - H).max() / largest)
+        result[f"{name}_from_residual"] = float(np.abs(y - (H + x)).max() / largest)
+    return result
+
+
+def run(runner: Runner) -> dict:
+    counted = [{"block": block, "width": ONE_WIDTH} for block in WIDTH]
+    seeds = [{"seed": seed} for seed in range(runner.settings["seeds"])]
+    return {"parameters": runner.run(count, counted), "T_is_1": runner.run(at_one, seeds)}
+
+
+# ---- What they say -----------------------------------------------------------------------------
+
+
+def rows(record: dict) -> list[dict]:
+    """A row for the parameters of each kind, and one for T = 1."""
+    result = []
+    for trial in record["trials"]["parameters"]:
+        result.append({"row": "block", "block": trial["block"], "parameters": trial["parameters"]})
+    row = {"row": "T = 1"}
+    for name in ("eq_3_from_H", "eq_3_from_residual", "eq_2_from_H", "eq_2_from_residual"):
+        row[name] = mean_sd_n(of(record["trials"]["T_is_1"], name))
+    result.append(row)
+    return result
+
+
+def measure_parameters(record: dict) -> dict:
+    return {trial["block"]: trial["parameters"] for trial in record["trials"]["parameters"]}
+
+
+def measure_at_one(record: dict) -> dict:
+    trials = record["trials"]["T_is_1"]
+    names = ("eq_3_from_H", "eq_3_from_residual", "eq_2_from_residual")
+    return {name: max(of(trials, name)) for name in names}
+
+
+def pairs_of_starts(record: dict) -> dict[str, dict[int, list[tuple]]]:
+    """{activation: {layers: [(loss without the scale, with it)]}} of residual nets.
+
+    None stands for a loss that diverged."""
+    trials = record["trials"]
+    pairs = {activation: {} for activation in ACTIVATIONS}
+    for without in trials["unscaled"]:
+        same = {name: without[name] for name in ("block", "width", "layers", "activation", "rate")}
+        [scaled] = [trial for trial in trials["search"] if same.items() <= trial.items()]
+        of_depths = pairs[without["activation"]]
+        of_depths.setdefault(without["layers"], []).append((last_loss(without), last_loss(scaled)))
+    return pairs
+
+
+def last_loss(trial: dict) -> float | None:
+    return None if trial["diverged"] else trial["losses"][-1]
+
+
+def logs_of_ratios(pairs: list[tuple]) -> list[float]:
+    """log10 of (without / with), of the pairs that did not diverge."""
+    return [float(np.log10(without / scaled)) for without, scaled in pairs if None not in (without, scaled)]
+
+
+def measure_starts(record: dict) -> dict:
+    measured = {}
+    for activation, of_depths in pairs_of_starts(record).items():
+        pairs = [pair for of_depth in of_depths.values() for pair in of_depth]
+        measured[activation] = logs_of_ratios(pairs)
+        measured[f"{activation}_lost"] = sum(pair[0] is None and pair[1] is not None for pair in pairs)
+    return measured
+
+
+def not_higher(measured: dict) -> list[bool | None]:
+    """Whether the loss without the scale is the lower one, of each activation.
+
+    None where Holm's correction over both leaves it open.  A training that diverges without the
+    scale alone counts as a higher loss."""
+    verdicts = corrected(*(is_below(measured[activation], 0) for activation in ACTIVATIONS))
+    for place, activation in enumerate(ACTIVATIONS):
+        if measured[f"{activation}_lost"]:
+            verdicts[place] = False
+    return verdicts
+
+
+def starts_as_text(measured: dict) -> str:
+    texts = []
+    for activation in ACTIVATIONS:
+        logs = measured[activation]
+        low, high = (10**end for end in interval(logs))
+        text = f"{activation} {10 ** mean(logs):.2g} (95 % interval {low:.2g} to {high:.2g}, n = {len(logs)})"
+        if measured[f"{activation}_lost"]:
+            text += f" and {measured[f'{activation}_lost']} more diverge"
+        texts.append(text)
+    return f"loss without the scale over that with it: {', '.join(texts)}"
+
+
+def measure_gradients(record: dict) -> dict:
+    """{when: {layers: {block: first layer's gradient over the last's, of every seed}}}."""
+    final = record["trials"]["final"]
+    measured = {}
+    for when in WHEN:
+        measured[when] = {}
+        for layers in LAYERS:
+            of_blocks = {}
+            for block in ("highway", "residual"):
+                looks = of(final, when, block=block, width=WIDTH[block], layers=layers)
+                of_blocks[block] = [look["gradient"][0] / look["gradient"][-1] for look in looks]
+            measured[when][layers] = of_blocks
+    return measured
+
+
+def stronger_through_residual(measured: dict) -> list[bool | None]:
+    pairs = []
+    for by_depth in measured.values():
+        pairs += [(of_blocks["highway"], of_blocks["residual"]) for of_blocks in by_depth.values()]
+    return all_ratios_below(pairs, 1)
+
+
+def gradients_as_text(measured: dict) -> str:
+    texts = []
+    for when, by_depth in measured.items():
+        ratios = []
+        for of_blocks in by_depth.values():
+            ratios.append(effect_in_ratio(of_blocks["residual"], of_blocks["highway"]))
+        texts.append(f"{WHEN[when]} {', '.join(ratios)}")
+    return f"residual's over highway's at {min(LAYERS)} to {max(LAYERS)} layers: {'; '.join(texts)}"
+
+
+def measure_smallest(record: dict) -> dict:
+    residual = [trial for trial in record["trials"] if trial["block"] == "residual"]
+    return {when: [trial[when]["to_the_end"][0][-1] for trial in residual] for when in WHEN}
+
+
+def measure_positions(record: dict) -> dict:
+    """T of every image, position and map of a trained convolutional net: no such net is kept."""
+    raise NotMeasured("no trained convolutional highway net is kept, only its mean T by position")
+
+
+CLAIMS = (
+    Claim(
+        id="two-to-three-times-the-parameters",
+        source="encyclopedia article",
+        kind="count",
+        says="a highway layer has two or three times the parameters of a residual one",
+        about={"width": ONE_WIDTH},
+        measure=measure_parameters,
+        show=lambda m: ", ".join(f"{block} {parameters}" for block, parameters in m.items()),
+        holds=lambda m: [
+            m["residual"] == m["plain"],
+            m["highway"] == 2 * m["residual"],
+            m["highway-carry"] == 3 * m["residual"],
+        ],
+    ),
+    Claim(
+        id="residual-is-highway-at-one",
+        source="encyclopedia article",
+        kind="count",
+        says="a residual net is a highway net whose gate is fixed at T = 1",
+        measure=measure_at_one,
+        show="at T = 1 eq. 3 gives H (largest relative difference {eq_3_from_H:.0e}), not H + x "
+        "({eq_3_from_residual:.2f}); eq. 2 with T = C = 1 gives H + x ({eq_2_from_residual:.0e})",
+        holds=lambda m: [m["eq_3_from_residual"] < 1e-12],
+    ),
+    Claim(
+        id="residual-needs-no-tuned-start",
+        source="encyclopedia article",
+        says="residual nets need no tuning of their start (unscaled, the loss is no higher)",
+        over=("blocks",),
+        measure=measure_starts,
+        show=starts_as_text,
+        holds=not_higher,
+        note=f"{SEEN}; up to 50 layers tanh nets do better unscaled, ReLU nets never",
+    ),
+    Claim(
+        id="gradient-stronger-through-residual",
+        source="encyclopedia article",
+        says="the gradient comes back stronger through residual nets (first layer over last)",
+        over=("blocks",),
+        about={"n_train": 60000},
+        measure=measure_gradients,
+        show=gradients_as_text,
+        holds=stronger_through_residual,
+        note=SEEN,
+    ),
+    Claim(
+        id="residual-path-unattenuated",
+        source="encyclopedia article",
+        says="... on a path that is guaranteed unattenuated (no direction comes back weaker)",
+        over=("jacobian",),
+        about={"layers": 50, "activation": "tanh", "n_train": 60000},
+        measure=measure_smallest,
+        show="smallest singular value of 49 blocks {at_start:2} at the start, {trained:2} after training",
+        holds=lambda m: [above(m["at_start"], 1), above(m["trained"], 1)],
+        note=SEEN,
+    ),
+    Claim(
+        id="positions-decide-on-their-own",
+        source="encyclopedia article",
+        says="in a convolutional highway layer each position decides how much to transform",
+        measure=measure_positions,
+        show="share of T's variance that lies between positions {share}",
+        holds=lambda m: [above(m["share"], 0.5)],
+    ),
+)
+
+QUESTION = Question(
+    name="encyclopedia",
+    source="an encyclopedia article on highway networks",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+)

@@ -1,0 +1,221 @@
+"""Past a thousand layers: do 1500 train, and how many of a thousand are in use?
+
+    python -m experiments past_a_thousand            -> results/past_a_thousand.json
+
+The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more than 1000
+layers".  So a net of 1500 layers, with the settings of the best net of `thousand_layers`; its
+gate bias is lower by log(1500 / 1000), as in `very_deep`, so that an image passes through as many
+layers' worth of transforming.
+
+The blog: "from the paper the network will only utilize ~15 layers anyway".  So the net of 1000
+layers is trained again, over the same seeds, and its accuracy is measured with its first k blocks
+alone, all others closed, and with its first 15 closed alone.  The blog says it of a gate bias of
+-20, at which no block is in use; here the gates are in use.
+
+Fixed before these runs.  SGD does not stall where the running loss of the last epoch is below
+that of the first, and the test accuracy above 0.9.  An accuracy above 0.9 alone says little: a
+net of one hidden layer has that.  Depth is of use where the accuracy is above that of the same
+net with all its blocks closed, and above that of one hidden layer trained as long
+(`thousand_layers`), both by Welch's t-test with Holm's correction.  Only 15 layers are in use
+where blocks 1 to 15 alone lose at most 0.002 of test accuracy.
+
+Known before: at 1000 layers the accuracy is 0.966, with all blocks closed 0.950.  Expected: 1500
+layers train; their blocks are of use over closed ones; more than 15 of the blocks are in use,
+since mean T differs little between blocks.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+import highway_networks as hn
+from claims.claim import Claim, effect, of
+from claims.rules import above, all_below, below
+from experiments.question import Question
+from plumbing.statistics import mean_sd_n
+from training import fully_connected, layer_by_layer, thousand
+from training.matched_blocks import LEARNED, MARGIN, mean_T
+from training.trials import Runner
+
+FEW = {"n_train": 256, "n_test": 100}  # images
+BUDGETS = {
+    "quick": {"layers": 10, "deeper": 15, "epochs": 2, "seeds": 2, **FEW},
+    "default": {"layers": 1000, "deeper": 1500, "epochs": 4, "seeds": 3, **fully_connected.ALL},
+    "full": {"layers": 1000, "deeper": 3000, "epochs": 40, "seeds": 5, **fully_connected.ALL},
+}
+IN_USE = 15  # layers, as the blog says
+FIRST = (0, 5, 15, 30, 60, 125, 250, 500)  # numbers of first blocks that are kept alone
+GROUPS = ("thousand", "deeper")
+
+
+def trial(setting: dict) -> dict:
+    """Trains a net; measures it with its first blocks alone, and with its first 15 closed."""
+    net, result = fully_connected.train_and_skip(setting)
+    if result["diverged"]:
+        return result
+    images = fully_connected.images_of(setting)
+    numbers = [number for number in FIRST if number < net.depth]
+    kept = accuracies_of_first(net, images, [*numbers, net.depth])
+    result["first_blocks"] = [*kept]
+    result["accuracy_of_first"] = [*kept.values()]
+    result["accuracy_without_first"] = accuracy_without_first(net, images, IN_USE)
+    result["sum_of_mean_T"] = sum(mean_T(net, setting))
+    return result
+
+
+def accuracies_of_first(net: hn.DeepNet, images: fully_connected.Images, numbers: list[int]) -> dict[int, float]:
+    """{k: test accuracy with the first k blocks alone}: the others carry their input."""
+    right = dict.fromkeys(numbers, 0)
+    for rows in layer_by_layer.slices(len(images.x_test)):
+        y = images.y_test[rows]
+        state = layer_by_layer.first(net, images.x_test[rows])
+        for k in range(net.depth + 1):
+            if k in right:
+                right[k] += count_right(net, state, y)
+            if k < net.depth:
+                _, state = layer_by_layer.block(net, k, state)
+    return {k: n / len(images.y_test) for k, n in right.items()}
+
+
+def accuracy_without_first(net: hn.DeepNet, images: fully_connected.Images, closed: int) -> float:
+    """Test accuracy with so many first blocks closed."""
+    right = 0
+    for rows in layer_by_layer.slices(len(images.x_test)):
+        state = layer_by_layer.first(net, images.x_test[rows])
+        for *_, y_l in layer_by_layer.walk(net, state, range(closed, net.depth)):
+            state = y_l
+        right += count_right(net, state, images.y_test[rows])
+    return right / len(images.y_test)
+
+
+def count_right(net: hn.DeepNet, state: np.ndarray, y: np.ndarray) -> int:
+    return int(np.count_nonzero(layer_by_layer.logits(net, state).argmax(axis=1) == y))
+
+
+def run(runner: Runner) -> dict:
+    """The nets of 1000 layers first."""
+    settings = runner.settings
+    gate_bias = round(thousand.BEST["gate_bias"] - math.log(settings["deeper"] / settings["layers"]), 2)
+    nets = {
+        "thousand": thousand.BEST,
+        "deeper": {**thousand.BEST, "gate_bias": gate_bias, "layers": settings["deeper"]},
+    }
+    trials = {}
+    for name, net in nets.items():
+        wanted = [thousand.setting_of(settings, **net, seed=seed) for seed in range(settings["seeds"])]
+        trials[name] = fully_connected.run(runner, wanted, trial)
+    return trials
+
+
+# ---- What they say -----------------------------------------------------------------------------
+
+
+def rows(record: dict) -> list[dict]:
+    """A row for each net, and one for each number of its first blocks."""
+    result = []
+    for group in GROUPS:
+        trials = record["trials"][group]
+        net = {"layers": trials[0]["layers"], "gate_bias": trials[0]["gate_bias"]}
+        row = {"row": "net", **net}
+        for name in (
+            "loss",
+            "test_accuracy",
+            "skipped_accuracy",
+            "accuracy_without_first",
+            "sum_of_mean_T",
+        ):
+            row[name] = mean_sd_n([trial.get(name) for trial in trials])
+        result.append(row)
+        there = [trial for trial in trials if not trial["diverged"]]
+        for place, blocks in enumerate(there[0]["first_blocks"] if there else []):
+            of_first = [trial["accuracy_of_first"][place] for trial in there]
+            result.append({"row": "first blocks", **net, "blocks": blocks, "accuracy": mean_sd_n(of_first)})
+    return result
+
+
+def measure_stalling(record: dict) -> dict:
+    trials = record["trials"]["deeper"]
+    return {
+        "first": [None if trial["diverged"] else trial["losses"][0] for trial in trials],
+        "last": [None if trial["diverged"] else trial["losses"][-1] for trial in trials],
+        "accuracy": of(trials, "test_accuracy"),
+    }
+
+
+def measure_use(record: dict, thousand_layers: dict) -> dict:
+    trials = record["trials"]["deeper"]
+    return {
+        "accuracy": of(trials, "test_accuracy"),
+        "skipped": of(trials, "skipped_accuracy"),
+        "one_layer": of(thousand_layers["trials"]["one_hidden_layer_longer"], "test_accuracy"),
+    }
+
+
+def measure_first(record: dict) -> dict:
+    trials = record["trials"]["thousand"]
+    return {
+        "all": of(trials, "test_accuracy"),
+        "first": [accuracy_of_first(trial, IN_USE) for trial in trials],
+        "without": [trial.get("accuracy_without_first") for trial in trials],
+        "skipped": of(trials, "skipped_accuracy"),
+    }
+
+
+def accuracy_of_first(trial: dict, blocks: int) -> float | None:
+    """The accuracy with so many first blocks alone; None for a net that diverged, or has fewer."""
+    if trial["diverged"] or blocks not in trial["first_blocks"]:
+        return None
+    return trial["accuracy_of_first"][trial["first_blocks"].index(blocks)]
+
+
+ABOUT = {"epochs": 4, **fully_connected.ALL}
+CLAIMS = (
+    Claim(
+        id="sgd-does-not-stall-past-1000",
+        source="paper, 2.2",
+        says="SGD does not stall past 1000 layers (1500: a falling loss, accuracy above 0.9)",
+        about=ABOUT,
+        measure=measure_stalling,
+        show="loss of the first epoch {first}, of the last {last}; test accuracy {accuracy:4}",
+        holds=lambda m: [below(m["last"], 0, less=m["first"]), above(m["accuracy"], LEARNED)],
+    ),
+    Claim(
+        id="depth-of-use-past-1000",
+        source="paper, 2.2",
+        says="is the depth of 1500 layers of use? More accurate than without blocks, and than one layer",
+        kind="open question",
+        about={"epochs": (1, 4), **fully_connected.ALL},
+        over=("past_a_thousand", "thousand_layers"),
+        measure=measure_use,
+        show=lambda m: (
+            f"gain over all blocks closed {effect(m['accuracy'], m['skipped'])}, "
+            f"over one hidden layer {effect(m['accuracy'], m['one_layer'])}"
+        ),
+        holds=lambda m: all_below([(m["skipped"], m["accuracy"]), (m["one_layer"], m["accuracy"])]),
+    ),
+    Claim(
+        id="only-15-layers-in-use",
+        source="blog",
+        says="a net of 1000 layers uses only some 15 (blocks 1 to 15 alone lose at most 0.002)",
+        about=ABOUT,
+        measure=measure_first,
+        show=lambda m: (
+            f"blocks 1 to 15 alone lose {effect(m['all'], m['first'])}, "
+            f"all others alone {effect(m['all'], m['without'])}, none {effect(m['all'], m['skipped'])}"
+        ),
+        holds=lambda m: [above(m["first"], -MARGIN, less=m["all"])],
+        note="the blog says it of a gate bias of -20, at which no block is in use; here of -7",
+    ),
+)
+
+QUESTION = Question(
+    name="past_a_thousand",
+    source="Training Very Deep Networks, section 2.2; Highway Networks with TensorFlow (a blog)",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+    awaits=True,
+)

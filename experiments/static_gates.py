@@ -1,0 +1,513 @@
+"""Must T see x?  Highway nets beside nets whose gates do not see the image, or do not learn.
+
+    python -m experiments static_gates --data-dir CIFAR-100            -> results/static_gates.json
+
+The paper, section 4.1, asks whether trained nets route each input in its own way "or do they
+just learn a static routing that applies to all inputs similarly".  It looks at gates, and
+concludes: "The gating system acts not just as a mechanism to ease training, but also as an
+important part of the computation in a trained network."  Gates that differ between images do not
+show this yet: a net may do as well without such gates.  So five nets of 50 layers are trained,
+as those of the question `fifty_layers` are, which differ in T alone:
+
+full    T = sigmoid(W_T x + b_T), the highway net
+unit    T = sigmoid(b_T): one learned number a unit, the same for all images
+scalar  T = sigmoid(b_T): one learned number a block
+random  T = sigmoid(W_T x + b_T), where W_T and b_T stay as they are at the start: T sees x but
+        does not learn
+wide    as unit, at the width that makes the parameters of the whole net nearly as many as those
+        of full
+
+And in trained full nets T is replaced by its mean over the training images, of every unit or of
+every block, in all blocks at once.
+
+Fixed before the runs
+---------------------
+- Search: every variant tries the same draws of rate, momentum and b_T at the start, on each data
+  set.  The ranges are wider than those of `fifty_layers`, and b_T is drawn, because static gates
+  may need another start.  The two settings with the lowest training loss are trained for longer,
+  the better of them is taken, by its training loss, and trained over five seeds that selected
+  nothing.  One seed gives all variants the same order of the images, and all of one width the
+  same W_in and W_H: differences are paired by seed.
+- Training measures, loss and accuracy, are those of the end.  Test measures, log loss and
+  accuracy, are judged after as many epochs as the finalists have, 25: the end on MNIST, a
+  quarter of the training on CIFAR-100.  There the test accuracy of full nets falls later, from
+  0.19 after 25 epochs to 0.14 after 100 (seen in `fifty_layers`, before this was written), and at
+  the end a net that learns less by heart would win.  The summary has the end, too.
+- Losses are compared by their ratio, accuracies by their difference.  The cost of a variant is
+  how much worse it is than full, the mean over the five pairs with its 95 % interval (Student's
+  t).  p-values are Holm's, for the four variants and two data sets of each measure.
+- T need not see x, or need not learn, where the whole interval of the cost lies below the
+  margin.  It must where the variant is worse, p < 0.05.  Else it is not clear.  A variant that
+  alone loses a seed is the worse one.
+- The margin of accuracies is twice the standard deviation between the seeds of `fifty_layers`:
+  0.005 on MNIST, 0.01 on CIFAR-100.  The interval from five pairs is about as wide, so a smaller
+  margin could hardly ever be shown.  The margin of the training loss is a factor of 1.5,
+  somewhat more than the seeds of `fifty_layers` differ by on MNIST; that of the test log loss,
+  whose spread was not known, a factor of 1.1.
+- T is a part of what a trained net computes where its mean, in place of T, raises the training
+  error by more than a percentage point.  A pilot had been seen on MNIST: the error rose from
+  0.0001 to 0.36, and nets with static gates reached a test accuracy of 0.9678 and a training
+  loss of 0.014, full ones 0.9692 and 0.0015.
+
+What each outcome would mean
+----------------------------
+A: a trained full net needs its T at test time.  B: static nets (unit) end at a higher training
+loss.  C: static nets have a lower test accuracy.
+
+A, not B, not C   The paper's sentence is right of the net at hand: T is a part of what it
+                  computes.  But training finds another net that does as well without: gates that
+                  see x are one way, not a needed one.
+A, B, not C       Gates that see x help to fit the training images, not to know others.  If wide
+                  fits as well as full, what they add is parameters; if not, it is that T sees x.
+A, B, C           The paper's sentence holds in its strong reading, too, unless wide loses
+                  nothing.
+A, not B, C       T that sees x does not help to fit; it favours what carries over to other
+                  images.
+not A             The sentence does not hold of these nets: a static routing does what their
+                  gates do.  With B, gates that see x eased training only; with C, they led to
+                  better nets without being used in them.
+
+Random nets say what of T must be learned.  As good as full: T must see x at most, what it learns
+of it is not needed.  As bad as unit, or worse: to see x is of no use where W_T does not learn.
+Where a verdict is not clear, neither is the outcome.
+
+A alone shows little: with T replaced everywhere, later blocks get states that they never saw.
+These are fully connected nets of 50 units that learn their training images by heart; of others
+this says nothing.
+
+Expected: A on both data sets; B on both, by a factor of some 10 on MNIST; not C on MNIST; of
+CIFAR-100 no expectation.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+import highway_networks as hn
+from claims.claim import Claim, NotMeasured
+from claims.rules import Paired, holm, paired
+from experiments.question import Question
+from plumbing.statistics import mean_sd_n
+from training import fully_connected, kept_nets, static_gates
+from training.fully_connected import CIFAR
+from training.search import log_uniform, over_seeds, search
+from training.trials import Runner
+
+BUDGETS = {
+    "quick": {"layers": 8, "trials": 2, "search_epochs": 1, "epochs": 2, "seeds": 2, "n_train": 1280, "n_test": 300},
+    "default": {"layers": 50, "trials": 8, "search_epochs": 8, "epochs": 25, "seeds": 5, **fully_connected.ALL},
+    "full": {"layers": 50, "trials": 40, "search_epochs": 25, "epochs": 100, "seeds": 10, **fully_connected.ALL},
+}
+WIDTH = fully_connected.WIDTH["highway"]  # of all variants but wide
+FULL = "full"
+VARIANTS = {
+    FULL: {"block": "highway"},
+    "unit": {"block": "static-unit"},
+    "scalar": {"block": "static-scalar"},
+    "random": {"block": "highway", "frozen_gates": True},
+    "wide": {"block": "static-unit"},
+}
+WHO = {  # the others, in the words of the ledger
+    "unit": "nets with one learned static gate a unit (W_T = 0)",
+    "scalar": "nets with one learned static gate a block",
+    "random": "nets whose T sees x but stays as drawn",
+    "wide": "nets with one learned static gate a unit and as many parameters",
+}
+SETS = ("MNIST", CIFAR)
+# of the search
+RATES = (0.5, 8)
+MOMENTA = (0.7, 0.97)
+GATE_BIASES = (-5, -1)
+
+# ---- Training -----------------------------------------------------------------------------------
+
+
+def sample(kind: tuple[str, dict], k: int, runner: Runner) -> dict:
+    """The k-th setting that the search tries for a variant on a data set.
+
+    The draws are the same for all."""
+    variant, of_set = kind
+    rng = np.random.default_rng([k, 42])
+    rate = round(log_uniform(rng, *RATES), 3)
+    momentum = round(rng.uniform(*MOMENTA), 3)
+    gate_bias = round(rng.uniform(*GATE_BIASES), 2)
+    return {
+        **of_set,
+        "variant": variant,
+        **VARIANTS[variant],
+        "width": width_of(variant, of_set, runner.settings["layers"]),
+        "layers": runner.settings["layers"],
+        "activation": "tanh",
+        "rate": rate,
+        "momentum": momentum,
+        "decay": kept_nets.DECAY[runner.budget],
+        "gate_bias": gate_bias,
+    }
+
+
+def width_of(variant: str, of_set: dict, layers: int) -> int:
+    if variant != "wide":
+        return WIDTH
+    data = fully_connected.data_of(of_set)
+    sizes = (data.x_train.shape[1], data.n_classes)
+    depth = layers - 1
+    size_of_full = static_gates.size_of_net(*sizes, WIDTH, depth, VARIANTS[FULL]["block"])
+    return static_gates.width_of_equal_size(size_of_full, *sizes, depth, VARIANTS[variant]["block"])
+
+
+def run(runner: Runner) -> dict:
+    """Data set by data set, and in the end seed by seed: a run that is stopped has whole pairs."""
+    trials = {"search": [], "finalists": [], "final": []}
+    for of_set in kept_nets.data_sets(runner).values():
+        kinds = [(variant, of_set) for variant in VARIANTS]
+        searched, bests = search(runner, kinds, sample)
+        for group, found in searched.items():
+            trials[group] += found
+        measured_every = {"measured_every": runner.settings["epochs"]}
+        settings = [{**kept_nets.longer(best), **measured_every} for best in bests]
+        final = over_seeds(settings, runner.settings["seeds"])
+        final.sort(key=lambda setting: setting["seed"])
+        trials["final"] += fully_connected.run(runner, final, trial)
+    return trials
+
+
+def trial(setting: dict) -> dict:
+    """Trains a net; measures it every so many epochs, and at the end.
+
+    T of a full net is replaced by its mean, too."""
+    over_training = []
+
+    def look(net, epoch):
+        if epoch % setting["measured_every"] == 0:
+            over_training.append({"epoch": epoch, **measure(net, setting)})
+
+    net, result = fully_connected.train(setting, report=look)
+    result |= measure(net, setting, result["diverged"])
+    result["over_training"] = over_training
+    result["learned_parameters"] = len(net.parameters)
+    if setting.get("frozen_gates"):
+        result["learned_parameters"] -= net.W_T.size + net.b_T.size
+    if setting["variant"] == FULL and not result["diverged"]:
+        result["replaced"] = replace_gates(net, setting)
+    return result
+
+
+def measure(net: hn.DeepNet, setting: dict, diverged: str | None = None) -> dict:
+    """Loss and accuracy on all training and all test images; None for a net that diverged."""
+    measured = fully_connected.measure(net, setting, diverged)
+    measured["test_loss"] = None
+    if measured["test_accuracy"] is not None:
+        images = fully_connected.images_of(setting)
+        logits = net.predict(images.x_test).astype(np.float64)
+        measured["test_loss"] = float(hn.softmax_cross_entropy(logits, images.y_test)[0])
+    return measured
+
+
+def replace_gates(net: hn.DeepNet, setting: dict) -> dict:
+    """What measure() gives with T replaced by its mean over the training images.
+
+    "unit": by the mean of every unit, "scalar": by that of every block."""
+    images = fully_connected.images_of(setting)
+    of_units = static_gates.mean_gates(net, images.x_train)[:, :, None]  # (depth, hidden, 1)
+    of_blocks = of_units.mean(axis=1, keepdims=True)  # (depth, 1, 1)
+    per_unit = static_gates.with_static_gates(net, of_units, "static-unit")
+    per_block = static_gates.with_static_gates(net, of_blocks, "static-scalar")
+    return {"unit": measure(per_unit, setting), "scalar": measure(per_block, setting)}
+
+
+# ---- Comparing ----------------------------------------------------------------------------------
+
+ERROR = 0.05
+POINT = 0.01  # of training error
+MARGIN_OF_ACCURACY = {"MNIST": 0.005, CIFAR: 0.01}
+OTHER_MARGIN = 0.01  # of accuracy, on a set that no claim is about
+
+
+class Measure(NamedTuple):
+    """A measure by which variants are compared with full.
+
+    name    in a trial
+    early   whether it is taken after as many epochs as the finalists have, or at the end
+    factor  the margin of a loss; None for an accuracy"""
+
+    name: str
+    early: bool
+    factor: float | None
+
+
+MEASURES = {
+    "training loss": Measure("loss", early=False, factor=1.5),
+    "training accuracy": Measure("train_accuracy", early=False, factor=None),
+    "test loss": Measure("test_loss", early=True, factor=1.1),
+    "test accuracy": Measure("test_accuracy", early=True, factor=None),
+    "test loss at the end": Measure("test_loss", early=False, factor=1.1),
+    "test accuracy at the end": Measure("test_accuracy", early=False, factor=None),
+}
+
+
+class Cost(NamedTuple):
+    """How much worse a variant is than full, over the seeds, by one measure.
+
+    cost    the mean over the pairs, its interval, its p-value; of losses, logarithms of ratios
+    p       Holm's p-value
+    margin  below which the two count as equal, in the units of cost
+    lost    "variant", "full" or "both": who lost a seed; else None"""
+
+    cost: Paired
+    p: float
+    margin: float
+    lost: str | None
+
+
+def values(trials: list[dict], variant: str, measure: Measure) -> list[float | None]:
+    """The measure of every seed, in the order of seeds; None where a seed is lost."""
+    of_variant = [trial for trial in trials if trial["variant"] == variant]
+    found = []
+    for trial in sorted(of_variant, key=lambda trial: trial["seed"]):
+        if trial["diverged"]:
+            found.append(None)
+        elif measure.early:
+            found.append(trial["over_training"][0][measure.name])
+        else:
+            found.append(trial[measure.name])
+    return found
+
+
+def costs(final: list[dict], measure: Measure) -> dict[tuple[str, str], Cost]:
+    """{(data set, variant): Cost} of one measure; Holm's correction is for all of them."""
+    found = {}
+    for data, trials in kept_nets.by_data_set(final).items():
+        of_full = values(trials, FULL, measure)
+        for variant in WHO:
+            of_variant = values(trials, variant, measure)
+            lost = who_lost(of_full, of_variant)
+            pairs = [] if lost else zip(of_full, of_variant, strict=True)
+            differences = [cost_of_pair(full, other, measure) for full, other in pairs]
+            cost = paired(differences or [None])
+            found[data, variant] = Cost(cost, cost.p, margin_of(measure, data), lost)
+    adjusted = holm([one.p for one in found.values()])
+    return {key: one._replace(p=p) for (key, one), p in zip(found.items(), adjusted, strict=True)}
+
+
+def who_lost(of_full: list, of_variant: list) -> str | None:
+    if None in of_full and None in of_variant:
+        return "both"
+    if None in of_full:
+        return "full"
+    return "variant" if None in of_variant else None
+
+
+def cost_of_pair(of_full: float, of_variant: float, measure: Measure) -> float:
+    """How much worse the variant is than full, with one seed."""
+    if measure.factor:
+        return float(np.log(of_variant) - np.log(of_full))
+    return of_full - of_variant
+
+
+def margin_of(measure: Measure, data: str) -> float:
+    if measure.factor:
+        return float(np.log(measure.factor))
+    return MARGIN_OF_ACCURACY.get(data, OTHER_MARGIN)
+
+
+def is_needed(one: Cost) -> bool | None:
+    """Whether full is better than the variant.
+
+    False where the variant costs less than the margin; True where it is worse; else None."""
+    if one.lost:
+        return {"variant": True, "full": False, "both": None}[one.lost]
+    if one.cost.high < one.margin:
+        return False
+    if one.p < ERROR and one.cost.mean > 0:
+        return True
+    return None
+
+
+# ---- Summary ------------------------------------------------------------------------------------
+
+
+def rows(record: dict) -> list[dict]:
+    """The definitions; rows for data sets, nets, comparisons, and the ways to replace T."""
+    final = record["trials"]["final"]
+    early_epochs = record["settings"]["epochs"]
+    definitions = {"row": "definitions", "point": POINT, "early_epochs": early_epochs}
+    for name, measure in MEASURES.items():
+        if measure.factor and not name.endswith("end"):
+            definitions[f"margin of {name}"] = measure.factor
+    result = [definitions]
+    for data, trials in kept_nets.by_data_set(final).items():
+        margin = margin_of(MEASURES["test accuracy"], data)
+        epochs = trials[0]["epochs"]
+        result.append({"row": "data set", "data": data, "margin": margin, "epochs": epochs})
+        result += [row_of_net(data, variant, trials) for variant in VARIANTS]
+    for name, measure in MEASURES.items():
+        for (data, variant), one in costs(final, measure).items():
+            row = {"row": "compared", "measure": name, "data": data, "variant": variant}
+            result.append({**row, **row_of_cost(one, measure)})
+    for data, trials in kept_nets.by_data_set(final).items():
+        result += [row_of_replaced(data, by, trials) for by in ("unit", "scalar")]
+    return result
+
+
+def row_of_net(data: str, variant: str, trials: list[dict]) -> dict:
+    of_variant = [trial for trial in trials if trial["variant"] == variant]
+    row = {
+        "row": "net",
+        "data": data,
+        "variant": variant,
+        "width": of_variant[0]["width"],
+        "learned_parameters": of_variant[0]["learned_parameters"],
+    }
+    for name, measure in MEASURES.items():
+        row[name.replace(" ", "_")] = mean_sd_n(values(trials, variant, measure))
+    row["best"] = "rate {rate}, momentum {momentum}, b_T {gate_bias}".format_map(of_variant[0])
+    return row
+
+
+def row_of_cost(one: Cost, measure: Measure) -> dict:
+    """The cost, a ratio for losses, its interval, Holm's p-value and what they say."""
+    numbers = dict(zip(("cost", "low", "high"), in_units(one, measure), strict=True))
+    numbers["p"] = one.p
+    for name, value in numbers.items():
+        numbers[name] = float(f"{value:.4g}") if np.isfinite(value) else None
+    words = {True: "needed", False: "not needed", None: "open"}
+    return {**numbers, "full_is": words[is_needed(one)]}
+
+
+def in_units(one: Cost, measure: Measure) -> tuple[float, float, float]:
+    """The mean cost and its interval, as ratios of losses or differences of accuracies."""
+    numbers = (one.cost.mean, one.cost.low, one.cost.high)
+    return tuple(float(np.exp(number)) for number in numbers) if measure.factor else numbers
+
+
+def row_of_replaced(data: str, by: str, trials: list[dict]) -> dict:
+    of_full = [trial for trial in trials if trial["variant"] == FULL]
+    row = {"row": "replaced", "data": data, "by": by}
+    errors = [errors_of(trial, by) for trial in of_full]
+    row["error"] = mean_sd_n([before for before, _ in errors])
+    row["error_replaced"] = mean_sd_n([after for _, after in errors])
+    for name in ("loss", "test_loss", "test_accuracy"):
+        row[f"{name}_replaced"] = mean_sd_n(
+            [trial["replaced"][by][name] if has_gates(trial) else None for trial in of_full]
+        )
+    return row
+
+
+def has_gates(trial: dict) -> bool:
+    return "replaced" in trial  # else it diverged
+
+
+def errors_of(trial: dict, by: str) -> tuple[float | None, float | None]:
+    """The training error of a full net, before and after T is replaced; None where it diverged."""
+    if not has_gates(trial):
+        return None, None
+    return 1 - trial["train_accuracy"], 1 - trial["replaced"][by]["train_accuracy"]
+
+
+# ---- Claims -------------------------------------------------------------------------------------
+
+
+def finals_of_both_sets(record: dict) -> list[dict]:
+    final = record["trials"]["final"]
+    there = kept_nets.by_data_set(final)
+    for data in SETS:
+        if data not in there:
+            raise NotMeasured(f"the nets are not trained on {data} yet")
+    return [trial for trial in final if trial["data"] in SETS]
+
+
+def measure_costs(record: dict, variant: str, name: str) -> dict:
+    """Of one variant by one measure, on both data sets; Holm's correction is for all variants."""
+    found = costs(finals_of_both_sets(record), MEASURES[name])
+    return {data: found[data, variant] for data in SETS}
+
+
+def costs_as_text(measured: dict, name: str) -> str:
+    texts = []
+    for data, one in measured.items():
+        if one.lost:
+            texts.append(f"{data}: {one.lost} lost a seed")
+        else:
+            numbers = "{:.3g} (95 %: {:.3g} to {:.3g}".format(*in_units(one, MEASURES[name]))
+            texts.append(f"{data} {numbers}, p = {one.p:.2g})")
+    how = "over full's" if MEASURES[name].factor else "lost"
+    return f"{name} {how}: {'; '.join(texts)}"
+
+
+def claim_of_cost(variant: str, name: str, says: str) -> Claim:
+    return Claim(
+        id=f"{variant}-gates-{name.replace(' ', '-')}",
+        kind="open question",
+        source="paper, 4.1, open",
+        says=says,
+        about={"layers": 50},
+        measure=lambda record: measure_costs(record, variant, name),
+        show=lambda measured: costs_as_text(measured, name),
+        holds=lambda measured: [is_needed(one) for one in measured.values()],
+    )
+
+
+def measure_replaced(record: dict) -> dict:
+    """{"MNIST, unit": the rise of the training error of every seed, ...}"""
+    of_full = [trial for trial in finals_of_both_sets(record) if trial["variant"] == FULL]
+    rises = {}
+    for data, trials in kept_nets.by_data_set(of_full).items():
+        for by in ("unit", "scalar"):
+            rises[f"{data}, {by}"] = [rise(*errors_of(trial, by)) for trial in trials]
+    return rises
+
+
+def rise(before: float | None, after: float | None) -> float | None:
+    return None if before is None else after - before
+
+
+def rises_as_text(measured: dict) -> str:
+    texts = []
+    for where, rises in measured.items():
+        mean, low, high, _ = paired(rises)
+        texts.append(f"{where} {mean:.3g} (95 %: {low:.3g} to {high:.3g})")
+    return f"training error rises by: {'; '.join(texts)}"
+
+
+def rises_by_a_point(measured: dict) -> list[bool | None]:
+    """Whether the error rises by more than a point, on both data sets and by both means (Holm)."""
+    excess = []
+    for rises in measured.values():
+        excess.append(paired([None if one is None else one - POINT for one in rises]))
+    adjusted = holm([one.p for one in excess])
+    return [one.mean > 0 if p < ERROR else None for one, p in zip(excess, adjusted, strict=True)]
+
+
+LOSS_MARGIN = f"equal: less than {MEASURES['training loss'].factor} times"
+MARGINS = [f"{margin} on {data}" for data, margin in MARGIN_OF_ACCURACY.items()]
+ACCURACY_MARGIN = f"equal: by less than {' and '.join(MARGINS)}"
+HIGHER_LOSS = f"end at a higher training loss than full nets ({LOSS_MARGIN})"
+LOWER_ACCURACY = f"are worse on test images than full nets, after 25 epochs ({ACCURACY_MARGIN})"
+CLAIMS = (
+    Claim(
+        id="trained-nets-need-their-gates",
+        source="paper, 4.1",
+        says="gates are a part of what a trained net computes: T replaced by its mean over the "
+        "images, of every unit or of every block, raises the training error by more than a point",
+        about={"layers": 50},
+        measure=measure_replaced,
+        show=rises_as_text,
+        holds=rises_by_a_point,
+        note="a pilot on MNIST was seen before the rule",
+    ),
+    *[claim_of_cost(variant, "training loss", f"{who} {HIGHER_LOSS}") for variant, who in WHO.items()],
+    *[claim_of_cost(variant, "test accuracy", f"{who} {LOWER_ACCURACY}") for variant, who in WHO.items()],
+)
+
+QUESTION = Question(
+    name="static_gates",
+    source="Training Very Deep Networks, section 4.1",
+    budgets=BUDGETS,
+    run=run,
+    rows=rows,
+    claims=CLAIMS,
+    takes_sets_beside=True,
+    awaits=True,
+)

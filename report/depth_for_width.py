@@ -1,0 +1,38 @@
+"""Deep and narrow beside shallow and wide: results/depth_for_width.json."""
+
+import matplotlib.pyplot as plt
+
+from report.registry import picture, table
+from report.style import COLOR, of_trials
+from report.tables import markdown_table, of_summary
+
+
+@picture("depth_for_width")
+def depth_for_width(record):
+    """The test accuracy of every seed of the nets that are trained here."""
+    fig, ax = plt.subplots(figsize=(8, 3.6))
+    names = []
+    nets = [row for row in record["summary"] if row["row"] == "net"]
+    for place, row in enumerate(nets):
+        net = {name: row[name] for name in ("block", "width", "layers")}
+        trials = of_trials(record, "final", **net)
+        accuracies = [trial["test_accuracy"] for trial in trials if not trial["diverged"]]
+        color = COLOR.get(row["block"], "#E69F00")  # maxout's, as in lstm_and_maxout
+        ax.plot(accuracies, [place] * len(accuracies), "o", color=color, ms=7, alpha=0.7)
+        shape = f"{row['block']}, {row['layers']} layers of {row['width']}"
+        names.append(f"{shape}\n{row['parameters']} parameters")
+    ax.set(yticks=range(len(names)), yticklabels=names, xlabel="test accuracy (dots: seeds)")
+    ax.margins(y=0.3)
+    return fig
+
+
+@table("depth-for-width")
+def nets(read) -> str:
+    lines = []
+    for row in read("results/depth_for_width.json")["summary"]:
+        if row["row"] == "net":
+            cells = [of_summary(row[name], name, 0) for name in ("loss", "test_accuracy")]
+            size = f"{row['layers']} | {row['width']} | {row['parameters']}"
+            lines.append(f"| {row['block']} | {size} | {' | '.join(cells)} |")
+    header = "| net | layers | width | parameters | training loss | test accuracy |"
+    return markdown_table(header, lines)

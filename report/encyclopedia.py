@@ -1,0 +1,78 @@
+"""What the encyclopedia article says of residual nets: results/blocks.json, results/encyclopedia.json."""
+
+import math
+
+import matplotlib.pyplot as plt
+
+from plumbing.records import select
+from report.registry import picture, table
+from report.style import KINDS, of_trials
+from report.tables import markdown_table
+
+ACTIVATIONS = {"tanh": "o", "relu": "^"}  # with their markers
+
+
+def starts(record: dict, activation: str, layers: int) -> list[float | None]:
+    """The loss of residual nets without the scale of W_H over that with it, of every setting; None where the one
+    without diverged."""
+    ratios = []
+    for without in of_trials(record, "unscaled", activation=activation, layers=layers):
+        same = {name: without[name] for name in ("block", "width", "layers", "activation", "rate")}
+        scaled = select(record["trials"]["search"], **same)
+        ratios.append(None if without["diverged"] else without["losses"][-1] / scaled["losses"][-1])
+    return ratios
+
+
+@picture("blocks")
+def residual_start(record):
+    """Whether a residual net needs its W_H scaled down at the start."""
+    fig, ax = plt.subplots(figsize=(8, 4.8))
+    depths = record["settings"]["layers"]
+    for shift, (activation, marker) in zip((0.94, 1.06), ACTIVATIONS.items(), strict=True):
+        style = {"color": KINDS["residual"], "marker": marker, "ls": "", "ms": 8}
+        face = "none" if activation == "relu" else KINDS["residual"]
+        for layers in depths:
+            ratios = starts(record, activation, layers)
+            there = [ratio for ratio in ratios if ratio is not None]
+            ax.plot([shift * layers] * len(there), there, **style, markerfacecolor=face)
+            lost = len(ratios) - len(there)
+            if lost:
+                at_the_top = ax.get_xaxis_transform()
+                ax.plot([shift * layers] * lost, [0.97] * lost, "x", color="0.35", ms=8, transform=at_the_top)
+        ax.plot([], [], **style, markerfacecolor=face, label=activation)
+    ax.plot([], [], "x", color="0.35", ms=8, label="diverged without")
+    ax.axhline(1, color="0.35", lw=1.2, ls=":")
+    ax.set(xscale="log", yscale="log", xticks=depths, xticklabels=depths, xlabel="layers")
+    ax.minorticks_off()
+    ax.set_ylabel("loss without the scale over that with it")
+    ax.legend(fontsize=10)
+    ax.set_title(title_of_starts(record, depths), fontsize=12)
+    return fig
+
+
+def title_of_starts(record: dict, depths: list[int]) -> str:
+    """How many settings are worse without the scale."""
+    texts = []
+    for activation in ACTIVATIONS:
+        ratios = [ratio for layers in depths for ratio in starts(record, activation, layers)]
+        worse = sum(ratio is None or ratio > 1 for ratio in ratios)
+        texts.append(f"{worse} of {len(ratios)} {activation} nets")
+    return f"Without the scale {' and '.join(texts)} are worse"
+
+
+@table("residual-starts")
+def residual_starts(read) -> str:
+    """The geometric mean of the ratios at every depth."""
+    record = read("results/blocks.json")
+    depths = record["settings"]["layers"]
+    lines = []
+    for activation in ACTIVATIONS:
+        cells = []
+        for layers in depths:
+            ratios = starts(record, activation, layers)
+            if None in ratios:
+                cells.append("diverged")
+                continue
+            cells.append(f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2g}")
+        lines.append(f"| {activation} | {' | '.join(cells)} |")
+    return markdown_table(f"| loss without over with | {' | '.join(f'{n} layers' for n in depths)} |", lines)

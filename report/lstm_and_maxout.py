@@ -1,0 +1,78 @@
+"""Blocks of an LSTM and maxout blocks: results/lstm_and_maxout.json."""
+
+import matplotlib.pyplot as plt
+
+from plumbing.records import select
+from report.registry import picture, table
+from report.style import of_trials
+from report.tables import markdown_table, of_summary
+
+COLORS = {
+    "lstm": "#56B4E9",
+    "maxout": "#E69F00",
+}  # of the same palette as KINDS; no other kind has them
+MARKERS = {"lstm": "v", "maxout": "P"}
+MEASURES = {"loss": "training loss", "test_error": "test error"}
+
+
+@picture("lstm_and_maxout")
+def lstm_and_maxout(record):
+    """Loss and test error of both kinds against depth."""
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8))
+    depths = record["settings"]["layers"]
+    for ax, (name, text) in zip(axes, MEASURES.items(), strict=True):
+        for block, color in COLORS.items():
+            for layers in depths:
+                trials = of_trials(record, "final", block=block, layers=layers)
+                values = [value_of(trial, name) for trial in trials if not trial["diverged"]]
+                ax.plot([layers] * len(values), values, ".", color=color, ms=5, alpha=0.6)
+            means = [mean_of(record, block, layers, name) for layers in depths]
+            ax.plot(depths, means, marker=MARKERS[block], color=color, lw=2, ms=7, label=block)
+        ax.set(
+            xscale="log",
+            yscale="log",
+            xticks=depths,
+            xticklabels=depths,
+            xlabel="layers",
+            ylabel=text,
+        )
+        ax.minorticks_off()
+    axes[0].legend(fontsize=10)
+    return fig
+
+
+def value_of(trial: dict, name: str) -> float:
+    return trial["loss"] if name == "loss" else 1 - trial["test_accuracy"]
+
+
+def mean_of(record: dict, block: str, layers: int, name: str) -> float:
+    """The mean over seeds; NaN for a net that lost one."""
+    row = select(record["summary"], row="net", block=block, layers=layers)
+    mean = row["loss" if name == "loss" else "test_accuracy"]["mean"]
+    if mean is None:
+        return float("nan")
+    return mean if name == "loss" else 1 - mean
+
+
+@table("lstm-and-maxout")
+def nets(read) -> str:
+    """A line a depth; beside both kinds the highway and plain nets of `blocks`."""
+    summary = read("results/lstm_and_maxout.json")["summary"]
+    of_blocks = read("results/blocks.json")["summary"]
+    lines = []
+    for row in summary:
+        if row["row"] != "net" or row["block"] != "lstm":
+            continue
+        layers = row["layers"]
+        rows = [
+            row,
+            select(of_blocks, row="net", block="highway", layers=layers),
+            select(summary, row="net", block="maxout", layers=layers),
+            select(of_blocks, row="net", block="plain", layers=layers, width=71),
+        ]
+        cells = []
+        for net in rows:
+            loss = of_summary(net["loss"], "loss", 2)
+            cells.append(f"{loss}, {of_summary(net['test_accuracy'], '', 4)}")
+        lines.append(f"| {layers} | {' | '.join(cells)} |")
+    return markdown_table("| layers | LSTM | highway | maxout | plain |", lines)

@@ -1,0 +1,210 @@
+"""Must T see x?  results/static_gates.json."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+
+from plumbing.records import select
+from plumbing.statistics import format_stat
+from report.registry import picture, table
+from report.style import COLOR
+from report.tables import markdown_table, percent
+
+COLORS = (COLOR["highway"], COLOR["plain"], "#009E73", "#CC79A7")  # a data set each
+WORDS = {  # of the variants, from top to bottom of the picture
+    "unit": "one static T a unit",
+    "scalar": "one static T a block",
+    "wide": "one a unit, as many\nparameters as full",
+    "random": "T sees x,\nbut does not learn",
+}
+BY = {"unit": "of every unit", "scalar": "of every block"}
+OTHERS_FIT = {"needed": "higher", "not needed": "as low", "open": "not clear"}
+OTHERS_KNOW = {"needed": "lower", "not needed": "as high", "open": "not clear"}
+BESIDE = 0.16  # the data sets of a row, above and below its middle
+
+# ---- The picture -----------------------------------------------------------------------------------------------------
+
+
+@picture("static_gates")
+def static_gates(record):
+    """What nets lose whose T does not see the image, or does not learn; and trained nets without their T."""
+    rows = record["summary"]
+    sets = data_sets(rows)
+    size = (10, 5.2)
+    fig, axes = plt.subplots(1, 3, figsize=size, width_ratios=(1.15, 1.15, 1))
+    losses, accuracies, replaced = axes
+    for place, data in enumerate(sets):
+        color = COLORS[place % len(COLORS)]
+        offset = BESIDE * (2 * place - len(sets) + 1)
+        draw_costs(losses, rows, data, "training loss", offset, color, scale=1)
+        draw_costs(accuracies, rows, data, "test accuracy", offset, color, scale=100)
+        draw_replaced(replaced, rows, data, offset, color)
+    losses.axvline(1, color="0.35", lw=1)
+    losses.set(xscale="log", xlabel="training loss over full's")
+    losses.set_title("fitting the training images", fontsize=11)
+    accuracies.axvline(0, color="0.35", lw=1)
+    epochs = select(rows, row="definitions")["early_epochs"]
+    accuracies.set_xlabel(f"test accuracy less than full's,\npoints, after {epochs} epochs")
+    accuracies.set_title("telling other images", fontsize=11)
+    replaced.set(xscale="log", xlabel="training error, %\n(o whole, x T replaced)")
+    replaced.set_title("full nets with the mean of T", fontsize=11)
+    for ax in (losses, replaced):
+        ax.xaxis.set_major_formatter("{x:g}")
+    name_rows(losses, list(WORDS.values()))
+    name_rows(accuracies, [""] * len(WORDS))
+    name_rows(replaced, list(BY.values()))
+    fig.legend(*losses.get_legend_handles_labels(), loc="outside lower center", ncols=len(sets), fontsize=10)
+    fig.suptitle(finding(rows), fontsize=12)
+    return fig
+
+
+def data_sets(rows: list[dict]) -> list[str]:
+    return [row["data"] for row in rows if row.get("row") == "data set"]
+
+
+def name_rows(ax, names: list[str]) -> None:
+    """A row for each name, the first one on top."""
+    ax.set_yticks(range(len(names)), names, fontsize=10)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+
+
+def draw_costs(ax, rows: list[dict], data: str, measure: str, offset: float, color: str, scale: float) -> None:
+    """The cost of every variant with its interval, and with the margin, a bar, below which it counts as none."""
+    margin = margin_of(rows, data, measure)
+    for place, variant in enumerate(WORDS):
+        row = select(rows, row="compared", measure=measure, data=data, variant=variant)
+        y = place + offset
+        ax.plot(scale * margin, y, "|", ms=11, color=color)
+        if row["cost"] is None:
+            continue  # a seed is lost
+        ax.plot([scale * row["low"], scale * row["high"]], [y, y], color=color, lw=2)
+        label = f"{data} (95 % interval; |: margin)" if place == 0 else None
+        ax.plot(scale * row["cost"], y, "o", color=color, label=label)
+
+
+def margin_of(rows: list[dict], data: str, measure: str) -> float:
+    if measure == "test accuracy":
+        return select(rows, row="data set", data=data)["margin"]
+    return select(rows, row="definitions")[f"margin of {measure}"]
+
+
+def draw_replaced(ax, rows: list[dict], data: str, offset: float, color: str) -> None:
+    """The training error of full nets before and after T is replaced, means over seeds."""
+    for place, by in enumerate(BY):
+        row = select(rows, row="replaced", data=data, by=by)
+        y = place + offset
+        before = row["error"]["mean"]
+        after = row["error_replaced"]["mean"]
+        if after is None:
+            continue  # a seed is lost
+        ax.plot([100 * before, 100 * after], [y, y], color=color, lw=1, ls=":")
+        ax.plot(100 * before, y, "o", color=color)
+        ax.plot(100 * after, y, "x", color=color, ms=8, mew=2)
+
+
+def finding(rows: list[dict]) -> str:
+    """The title: what trained nets lose without their T, and what nets trained with static gates lose."""
+    errors = []
+    for data in data_sets(rows):
+        row = select(rows, row="replaced", data=data, by="unit")
+        if row["error_replaced"]["mean"] is not None:
+            before = 100 * row["error"]["mean"]
+            after = 100 * row["error_replaced"]["mean"]
+            errors.append(f"from {before:.2g} to {after:.2g} % on {data}")
+    loss = in_words(rows, "training loss", OTHERS_FIT)
+    accuracy = in_words(rows, "test accuracy", OTHERS_KNOW)
+    return (
+        f"Trained nets, T replaced by its mean: training error {', '.join(errors)}\n"
+        f"Nets trained with a static T: training loss {loss};\n"
+        f"test accuracy {accuracy}"
+    )
+
+
+def in_words(rows: list[dict], measure: str, words: dict[str, str]) -> str:
+    """The verdicts on one static gate a unit, data set by data set: "higher on MNIST and CIFAR-100"."""
+    sets = {}
+    for data in data_sets(rows):
+        row = select(rows, row="compared", measure=measure, data=data, variant="unit")
+        sets.setdefault(words[row["full_is"]], []).append(data)
+    return ", ".join(f"{word} on {' and '.join(names)}" for word, names in sets.items())
+
+
+# ---- Tables ----------------------------------------------------------------------------------------------------------
+
+VARIANTS = ("full", *WORDS)
+
+
+@table("static-gates-nets")
+def nets(read) -> str:
+    """What each variant reaches, on both data sets."""
+    summary = read("results/static_gates.json")["summary"]
+    lines = []
+    for data in data_sets(summary):
+        for variant in VARIANTS:
+            row = select(summary, row="net", data=data, variant=variant)
+            cells = [
+                data,
+                variant,
+                str(row["width"]),
+                str(row["learned_parameters"]),
+                format_stat(row["training_loss"], 2),
+                percent(row["training_accuracy"]),
+                format_stat(row["test_loss"], 3),
+                percent(row["test_accuracy"]),
+                percent(row["test_accuracy_at_the_end"]),
+                row["best"],
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
+    header = (
+        "| data | variant | width | parameters learned | training loss | training accuracy, % "
+        "| test log loss | test accuracy, % | at the end, % | setting |"
+    )
+    return markdown_table(header, lines)
+
+
+@table("static-gates-compared")
+def compared(read) -> str:
+    """What each variant costs against full, by every measure, with Holm's p-values."""
+    summary = read("results/static_gates.json")["summary"]
+    measures = list(dict.fromkeys(row["measure"] for row in summary if row.get("row") == "compared"))
+    lines = []
+    for measure in measures:
+        for data in data_sets(summary):
+            for variant in WORDS:
+                row = select(summary, row="compared", measure=measure, data=data, variant=variant)
+                lines.append(f"| {measure} | {data} | {variant} | {cost_as_text(row)} | {row['full_is']} |")
+    return markdown_table("| measure | data | variant | cost (95 % interval) | p (Holm) | full is |", lines)
+
+
+def cost_as_text(row: dict) -> str:
+    """The cost with its interval, and the p-value: two cells of a table."""
+    if row["cost"] is None:
+        return "a seed is lost | -"
+    if row["measure"].split()[1] == "loss":
+        return "{cost:.3g} times ({low:.3g} to {high:.3g}) | {p:.2g}".format_map(row)
+    points = {name: 100 * row[name] for name in ("cost", "low", "high")}
+    return "{cost:.2f} points ({low:.2f} to {high:.2f})".format_map(points) + f" | {row['p']:.2g}"
+
+
+@table("static-gates-replaced")
+def replaced(read) -> str:
+    """Trained full nets with T replaced by its mean."""
+    summary = read("results/static_gates.json")["summary"]
+    lines = []
+    for data in data_sets(summary):
+        for by, words in BY.items():
+            row = select(summary, row="replaced", data=data, by=by)
+            cells = [
+                data,
+                words,
+                percent(row["error"]),
+                percent(row["error_replaced"]),
+                format_stat(row["loss_replaced"], 3),
+                percent(row["test_accuracy_replaced"]),
+            ]
+            lines.append(f"| {' | '.join(cells)} |")
+    header = (
+        "| data | T replaced by the mean | training error, % | with T replaced, % "
+        "| training loss then | test accuracy then, % |"
+    )
+    return markdown_table(header, lines)

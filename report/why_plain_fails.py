@@ -1,0 +1,62 @@
+"""Why plain nets of depth 30 fail: results/why_plain_fails.json."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from plumbing.records import select
+from report.registry import picture, table
+from report.style import COLOR, of_trials
+from report.tables import markdown_table, of_summary
+
+GROUPS = ("headline", "starts", "relu", "all_images")
+
+
+@picture("why_plain_fails")
+def why_plain_fails(record):
+    """A fresh net: the state on its way up, the gradient on its way down, with slopes and without."""
+    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8))
+    state, gradient = axes
+    for block, color in COLOR.items():
+        looks = [trial["at_start"] for trial in of_trials(record, "headline", block=block)]
+        draw_mean(state, looks, "norms", block, color=color, lw=2)
+        draw_mean(gradient, looks, "gradient", block, color=color, lw=2)
+    plain = [trial["at_start"] for trial in of_trials(record, "headline", block="plain")]
+    label = "plain, without tanh's slopes"
+    draw_mean(gradient, plain, "gradient_without_slopes", label, color=COLOR["plain"], ls=":", lw=3)
+    row = select(record["summary"], row="look", block="plain", when="at_start")
+    share = row["share_of_slopes"]["mean"]
+    state.set_title("norm of the state", fontsize=12)
+    gradient.set_title("norm of the gradient", fontsize=12)
+    for ax in axes:
+        ax.set(yscale="log", xlabel="hidden layer, from the images up")
+    gradient.legend(fontsize=10, loc="lower right")
+    if share is not None:
+        fig.suptitle(
+            f"Saturation is {share:.0%} of what the gradient loses in a fresh plain net",
+            fontsize=13,
+        )
+    return fig
+
+
+def draw_mean(ax, looks: list[dict], name: str, label: str, **style) -> None:
+    """The geometric mean over seeds of a number of every layer."""
+    logs = np.log([look[name] for look in looks])
+    layers = range(1, logs.shape[1] + 1)
+    ax.plot(layers, np.exp(logs.mean(axis=0)), label=label, **style)
+
+
+@table("why-plain-fails")
+def trained_nets(read) -> str:
+    """The test accuracy of every net, over seeds."""
+    summary = read("results/why_plain_fails.json")["summary"]
+    lines = []
+    for group in GROUPS:
+        for row in summary:
+            if row["row"] != group:
+                continue
+            accuracy = of_summary(row["test_accuracy"], "test_accuracy", 0)
+            names = ("block", "depth", "activation", "init", "rate", "n_train")
+            cells = [str(row[name]) for name in names]
+            lines.append(f"| {' | '.join(cells)} | {accuracy} |")
+    header = "| net | depth | activation | start | rate | images | test accuracy |"
+    return markdown_table(header, lines)

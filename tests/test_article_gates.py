@@ -1,0 +1,116 @@
+"""What the encyclopedia article says of gates: made-up gates, and the verdicts; and its four other sentences."""
+
+import numpy as np
+import pytest
+from conftest import verdict_on
+
+import highway_networks as hn
+from experiments import article_gates, encyclopedia
+from training.fully_connected import CIFAR
+
+
+def test_what_is_for_certain_inputs():
+    shares = np.array([0, 0.09, 0.1, 0.5, 0.9, 0.91, 1])
+    assert article_gates.is_for_certain_inputs(shares).tolist() == [False, False, True, True, True, False, False]
+
+
+def test_blocks_that_select_close_and_are_passed():
+    """Three blocks of four units, their gates shut, or driven by the sign of the first state."""
+    net = hn.DeepNet(2, 2, 4, 3, "highway", 0, dtype=np.float64)
+    net.W_in[:] = [[9, 0], [0, 1], [0, 1], [0, 1]]
+    net.W_T[:] = 0
+    net.b_T[0] = [5, -5, -5, -5]  # selects for all images
+    net.b_T[1] = -50  # passed by all
+    net.b_T[2] = 0
+    net.W_T[2, :, 0] = 50  # shut where the first state is negative; at the end, so nothing else sees it
+    net.W_H[0] = 0
+    net.b_H[0, 0] = 0
+    net.W_H[0, 0, 0] = 1
+    x = np.array([[1.0, 0.3], [-1.0, 0.3]])
+    found = article_gates.measured_by_block(net, x, start=0.1)
+    assert found["selecting"] == [1, 0, 0]
+    assert found["closing"] == [0, 0, 1]
+    assert found["passed"] == [0, 0, 1]
+
+
+def made_up(changes: dict | None = None) -> dict:
+    """Three seeds on both sets, where the article is right; `changes` is {what is measured: value}."""
+    usual = {
+        "selecting_first": 0.2,
+        "selecting_middle": 0.8,
+        "selecting_last": 0.2,
+        "closing_first": 0.1,
+        "closing_middle": 0.1,
+        "closing_last": 0.3,
+        "passed_first": 0,
+        "passed_middle": 0,
+        "passed_last": 0.3,
+    }
+    values = {**usual, **(changes or {})}
+    trials = []
+    for data in ("MNIST", CIFAR):
+        for seed in range(3):
+            trial = {name: value + seed / 1000 for name, value in values.items()}
+            trials.append({"data": data, "layers": 50, **trial})
+    return {"settings": {}, "trials": trials}
+
+
+@pytest.mark.parametrize(
+    ("claim_id", "changes", "expected"),
+    [
+        ("middle-gates-select", {}, "reproduced"),
+        ("middle-gates-select", {"selecting_last": 0.9}, "in part"),
+        ("middle-gates-select", {"selecting_middle": 0.1}, "not reproduced"),
+        ("late-gates-close-for-certain-inputs", {}, "reproduced"),
+        ("late-gates-close-for-certain-inputs", {"closing_first": 0.4}, "in part"),
+        ("late-gates-close-for-certain-inputs", {"closing_last": 0.05}, "not reproduced"),
+        ("net-shortened-for-certain-inputs", {}, "reproduced"),
+        ("net-shortened-for-certain-inputs", {"passed_last": 0.0}, "not reproduced"),
+    ],
+)
+def test_verdicts(claim_id, changes, expected):
+    assert verdict_on("article_gates", claim_id, made_up(changes)) == expected
+
+
+# ---- Its other sentences -----------------------------------------------------------------------
+
+
+def test_a_block_whose_gate_is_one():
+    found = encyclopedia.at_one({"seed": 3})
+    assert found["eq_3_T_is_1"]
+    assert found["eq_2_T_is_1"]
+    assert found["eq_3_from_H"] < 1e-15 < 0.1 < found["eq_3_from_residual"]
+    assert found["eq_2_from_residual"] < 1e-15 < 0.1 < found["eq_2_from_H"]
+
+
+def starts(tanh: float, relu: float | None) -> dict:
+    """Four pairs of each activation: a loss of 0.1 with the scale, of so many times as much without; None diverged."""
+    unscaled = []
+    searched = []
+    for activation, times in (("tanh", tanh), ("relu", relu)):
+        for k in range(4):
+            net = {"block": "residual", "width": 71, "layers": 10, "activation": activation, "rate": k}
+            scaled = 0.1 * (1 + k / 100)
+            searched.append({**net, "diverged": None, "losses": [1.0, scaled]})
+            if times is None:
+                unscaled.append({**net, "diverged": "epoch 1", "losses": []})
+            else:
+                unscaled.append({**net, "diverged": None, "losses": [1.0, times * scaled * (1 + k / 1000)]})
+    return {"settings": {}, "trials": {"unscaled": unscaled, "search": searched}}
+
+
+@pytest.mark.parametrize(
+    ("tanh", "relu", "expected"),
+    [(0.8, 0.9, "reproduced"), (0.8, 2.0, "in part"), (2.0, 2.0, "not reproduced")],
+)
+def test_the_verdict_on_the_start_of_residual_nets(tanh, relu, expected):
+    assert verdict_on("encyclopedia", "residual-needs-no-tuned-start", starts(tanh, relu)) == expected
+
+
+def test_a_start_from_which_trainings_diverge_is_not_as_good():
+    record = starts(0.8, 0.9)
+    for trial in record["trials"]["unscaled"][-2:]:
+        trial |= {"diverged": "epoch 1", "losses": []}
+    measured = encyclopedia.measure_starts(record)
+    assert measured["relu_lost"] == 2
+    assert encyclopedia.not_higher(measured) == [True, False]
