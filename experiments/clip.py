@@ -109,7 +109,7 @@ def trains_free(found: dict[int, dict]) -> list[bool | None]:
 def rows(record: dict) -> list[dict]:
     """The definitions; a row for each net; a row for each net in each way."""
     result = [{"row": "definitions", "factor": FACTOR}]
-    names = {True: "trains", False: "does not train", None: "not clear"}
+    names = {True: "trains", False: "does not train", None: "open"}
     for block in BLOCKS:
         found = pairs(record, block)
         for (layers, pair), verdict in zip(found.items(), trains_free(found), strict=True):

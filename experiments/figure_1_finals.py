@@ -159,7 +159,7 @@ def rows_of_speeds(record: dict) -> list[dict]:
     """By how many epochs plain is later than highway, with its interval and the p-value."""
     found = comparisons(record)
     adjusted = holm([p_value(one["highway"], one["plain"]) for one in found])
-    names = {True: "highway", False: "plain", None: "not clear"}
+    names = {True: "highway", False: "plain", None: "open"}
     result = []
     for one, p, verdict in zip(found, adjusted, first_everywhere(found), strict=True):
         row = {"row": "threshold", "layers": one["layers"], "threshold": one["threshold"]}

@@ -115,7 +115,8 @@ def measure_use(record: dict) -> dict:
     """The accuracies of the trained nets, what they lose without their blocks, and those of one
     hidden layer."""
     measured = accuracies(record, "best")
-    gains = np.subtract(measured["accuracy"], measured["skipped"]).tolist()
+    accuracy = np.array(measured["accuracy"], float)  # NaN where a seed is lost
+    gains = (accuracy - np.array(measured["skipped"], float)).tolist()
     one_layer = of(record["trials"]["one_hidden_layer_longer"], "test_accuracy")
     return {"accuracy": measured["accuracy"], "gain": gains, "one_layer": one_layer}
 

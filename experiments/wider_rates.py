@@ -120,14 +120,14 @@ def measure(record: dict) -> dict:
     measured = {block: losses(record, block) for block in BLOCKS}
     for row in rows(record):
         if row["row"] == "net":
-            measured[f"{row['block']}_part"] = f"part {row['part']} of {row['parts']}"
+            measured[f"{row['block']}_part"] = f"{row['part']} of {row['parts']}"
     return measured
 
 
 def show(measured: dict) -> str:
     factor = effect_in_ratio(measured["plain"], measured["highway"])
-    places = f"best rates: plain in {measured['plain_part']}, highway in {measured['highway_part']}"
-    return f"a factor of {factor}; {places} of the range"
+    places = f"plain {measured['plain_part']}, highway {measured['highway_part']}"
+    return f"a factor of {factor}; best rates, by parts of their ranges: {places}"
 
 
 CLAIMS = (

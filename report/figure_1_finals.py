@@ -106,7 +106,7 @@ def cell_of_speed(record: dict, depth: int, threshold: str) -> str:
     text = " / ".join(parts)
     wanted = {"layers": depth, "threshold": float(threshold)}
     compared = [row for row in record["summary"] if row["row"] == "threshold" and wanted.items() <= row.items()]
-    if compared and compared[0]["first"] != "not clear":
+    if compared and compared[0]["first"] != "open":
         text = f"{text}: {compared[0]['first']}"
     return text
 
