@@ -129,7 +129,7 @@ def draw_gradients(ax, run: dict, block: str) -> None:
 
 def positive(norms: list[float]) -> list[float]:
     """The norms, with gaps where one is 0, which a logarithmic axis cannot show."""
-    return [norm or math.nan for norm in norms]
+    return [norm if norm > 0 else math.nan for norm in norms]
 
 
 def finding_of_gradients(pair: dict) -> str:

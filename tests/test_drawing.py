@@ -452,7 +452,7 @@ def test_a_picture_can_be_read_on_a_phone(name):
 
 def test_colours_have_one_place():
     """What a colour means is said in report/style.py, and nowhere else."""
-    elsewhere = [path for path in DRAWING if path not in ("report/style.py", "make_highway_explorer.py")]
+    elsewhere = {*PROGRAMS, *REPORTS} - {"report/style.py"}
     for path in elsewhere:
         text = (ROOT / path).read_text(encoding="utf-8")
         assert re.findall(r"#[0-9A-Fa-f]{6}\b|RdBu|PuOr|viridis", text) == [], path
