@@ -54,7 +54,8 @@ def frames_of(record: dict) -> list[np.ndarray]:
     the layers, one for each epoch whose gates it has."""
     if not has_layers(record):
         return [draw_epoch(record, k) for k in range(len(gates_by_epoch(record)))]
-    return [draw_step(record, step) for step in record["runs"][0]["highway"]["layer_history"]["step"]]
+    highway = record["runs"][0]["highway"]
+    return [draw_step(record, step) for step in highway["layer_history"]["step"]]
 
 
 def as_image(fig) -> np.ndarray:
@@ -68,13 +69,11 @@ def draw_step(record: dict, step: int) -> np.ndarray:
     highway = pair["highway"]["layer_history"]
     fig = blank(5.6)
     axes = fig.subplot_mosaic([["loss", "loss"], ["gradient", "T"]])
-    lowest, highest = math.inf, 0.0
+    norms = []
     for block in COLOR:
         history = pair[block]["layer_history"]
         draw_loss(axes["loss"], history, step, label(pair[block], block), block)
-        norms = [norm for row in history["gradient"] for norm in row if norm]
-        lowest = min([lowest, *norms])
-        highest = max([highest, *norms])
+        norms += [norm for row in history["gradient"] for norm in row if norm > 0]
         if step in history["step"]:  # a net that diverged has none
             row = history["gradient"][history["step"].index(step)]
             style = {"color": COLOR[block], "marker": MARKER[block], "ms": 3}
@@ -84,13 +83,14 @@ def draw_step(record: dict, step: int) -> np.ndarray:
     axes["loss"].set(xlabel="steps", ylabel="loss of a batch", xlim=(-2, last * 1.02))
     axes["loss"].set_ylim(0, 1.25 * math.log(n_classes(record)))
     axes["loss"].set_xscale("symlog", linthresh=FIRST_STEPS, linscale=2)
-    ticks = [tick for tick in (*range(0, FIRST_STEPS + 1, 20), 2 * FIRST_STEPS) if tick < last] + [last]
+    ticks = [*range(0, FIRST_STEPS + 1, 20), 2 * FIRST_STEPS]
+    ticks = [tick for tick in ticks if tick < last] + [last]
     axes["loss"].set_xticks(ticks, ticks)
     axes["loss"].minorticks_off()
     axes["loss"].legend(loc="center right")
     axes["gradient"].set(xlabel=BLOCK, ylabel="gradient |dL/dy|", yscale="log")
-    if highest:
-        axes["gradient"].set_ylim(lowest / 2, highest * 2)
+    if norms:
+        axes["gradient"].set_ylim(min(norms) / 2, max(norms) * 2)
     draw_gates(axes["T"], record, highway["T"][highway["step"].index(step)], highway["T"])
     headline(fig, f"After {step} of {last} steps", titled(record))
     return as_image(fig)
@@ -100,7 +100,8 @@ def draw_loss(ax, history: dict, step: int, name: str, block: str) -> None:
     """The loss of a net at the steps until this one."""
     until_now = [at for at in history["step"] if at <= step]
     losses = history["loss"][: len(until_now)]
-    ax.plot(until_now, losses, color=COLOR[block], marker=MARKER[block], ms=4, lw=2, label=f"{name} {losses[-1]:.3f}")
+    style = {"color": COLOR[block], "marker": MARKER[block], "ms": 4, "lw": 2}
+    ax.plot(until_now, losses, **style, label=f"{name} {losses[-1]:.3f}")
 
 
 def draw_gates(ax, record: dict, gates: list[float], of_all_frames: list[list[float]]) -> None:

@@ -69,7 +69,10 @@ def draw_pictures(args, save) -> int:
                 records[source] = load_source(source, path)
     with house_style(args.scale):
         pictures = {name: draw_picture(name, args.format, paths, records) for name in wanted}
-    files = {Path(args.out) / f"{name}.{args.format}": picture for name, picture in pictures.items() if picture}
+    files = {}
+    for name, picture in pictures.items():
+        if picture:
+            files[Path(args.out) / f"{name}.{args.format}"] = picture
     if not files:
         return 1
     Path(args.out).mkdir(parents=True, exist_ok=True)
@@ -83,7 +86,8 @@ def picture_names(text: str) -> list[str]:
     names = [name.strip() for name in text.split(",")]
     for name in names:
         if name not in registry.PICTURES:
-            raise argparse.ArgumentTypeError(f"{name!r} is not one of {', '.join(registry.PICTURES)}")
+            known = ", ".join(registry.PICTURES)
+            raise argparse.ArgumentTypeError(f"{name!r} is not one of {known}")
     return names
 
 
@@ -94,8 +98,10 @@ def main(argv=None) -> int:
     where = {"metavar": "DIR", "type": path_name}
     names = ", ".join(registry.PICTURES)
     parser.add_argument("--results", **where, default=ROOT / "results", help="instead of results/")
-    parser.add_argument("--only", type=picture_names, metavar="NAMES", help=f"one or more, with commas, of {names}")
-    parser.add_argument("--format", choices=FORMATS, default="png", help="of the files (%(default)s)")
+    of_these = f"one or more, with commas, of {names}"
+    parser.add_argument("--only", type=picture_names, metavar="NAMES", help=of_these)
+    of_files = "of the files (%(default)s)"
+    parser.add_argument("--format", choices=FORMATS, default="png", help=of_files)
     larger = "text, lines and markers so many times as large (%(default)s)"
     parser.add_argument("--scale", type=number(float, 0.5, 2), default=1.0, help=larger)
     parser.add_argument("--out", **where, default=ROOT / "viz", help="instead of viz/")

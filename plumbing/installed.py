@@ -48,7 +48,8 @@ def report(kind, error, trace):
 
 MAIN = getattr(sys.modules["__main__"], "__file__", None)
 if is_ours(MAIN):
-    os.environ["MPLBACKEND"] = "Agg"  # no screen is needed; and matplotlib refuses to start with an unknown backend
+    # no screen is needed; and matplotlib refuses to start with an unknown backend
+    os.environ["MPLBACKEND"] = "Agg"
 if is_ours(MAIN) and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, interrupted)
     sys.excepthook = report

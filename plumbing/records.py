@@ -118,14 +118,17 @@ def _check_layers(layers, where):
     """Refuses a history of the layers whose columns do not fit each other; there may be none."""
     if layers is None:
         return
-    if not isinstance(layers, dict) or not _numbers(layers.get("step")) or not _numbers(layers.get("loss")):
+    if not isinstance(layers, dict):
+        layers = {}
+    if not _numbers(layers.get("step")) or not _numbers(layers.get("loss")):
         raise InputError(f"{where} has no steps and losses that are lists of numbers")
     columns = [layers.get("gradient")]
     if "T" in layers:
         columns.append(layers["T"])
     for column in columns:
         if not isinstance(column, list) or not all(map(_numbers, column)):
-            raise InputError(f"{where}: gradient and T are not lists of numbers, one list for each step")
+            wanted = "lists of numbers, one list for each step"
+            raise InputError(f"{where}: gradient and T are not {wanted}")
     if {len(column) for column in columns} | {len(layers["loss"])} != {len(layers["step"])}:
         raise InputError(f"{where} has not as many rows in every column")
     if len({len(row) for column in columns for row in column}) > 1:

@@ -49,7 +49,8 @@ def finding_of_loss(record: dict) -> str:
     texts = []
     for block in KINDS:
         width = select(record["summary"], row="block", block=block)["width"]
-        middle = median_of(of_trials(record, "final", block=block, layers=deepest, width=width), loss_of)
+        trials = of_trials(record, "final", block=block, layers=deepest, width=width)
+        middle = median_of(trials, loss_of)
         texts.append(f"{block} {middle:.2g}" if middle < math.inf else f"{block} diverged")
     return f"Training loss at {deepest} layers: {', '.join(texts)}"
 
@@ -123,7 +124,8 @@ def finding_of_gradients(record: dict, layers: int) -> str:
 
 def with_gradients(record: dict, block: str, layers: int) -> list[dict]:
     """The trials of a kind that did not diverge."""
-    return [trial for trial in of_trials(record, "final", block=block, layers=layers) if "trained" in trial]
+    trials = of_trials(record, "final", block=block, layers=layers)
+    return [trial for trial in trials if "trained" in trial]
 
 
 def draw_depth(column, record, layers: int) -> None:

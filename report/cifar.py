@@ -45,7 +45,7 @@ def name_of(run: dict) -> str:
 
 @picture("cifar", "published")
 def cifar_curves(record, published):
-    """Tables 2 and 3: test error, epoch by epoch, a panel for each net; beside 19 layers the authors' log."""
+    """Tables 2 and 3: test error, epoch by epoch, a panel for each net; the authors' log."""
     runs = [run for run in record["trials"]["final"] if not run["diverged"]]
     stopped = record["trials"].get("partial", [])
     nets = sorted({(run["data"], run["net"]) for run in runs}, key=lambda net: (net[0], ORDER.index(net[1])))
@@ -63,7 +63,8 @@ def cifar_curves(record, published):
     axes[0, 0].minorticks_off()
     fig.supxlabel("epoch", fontsize="small")
     fig.supylabel("test error, %", fontsize="small")
-    best = max((run for run in runs if run["data"] == nets[0][0]), key=lambda run: run["final_test_acc"])
+    of_first_set = [run for run in runs if run["data"] == nets[0][0]]
+    best = max(of_first_set, key=lambda run: run["final_test_acc"])
     reached = f"{100 * best['final_test_acc']:.2f} % in {best['epochs']} epochs"
     headline(fig, f"Best on {best['data'].upper()}: {name_of(best)}, {reached}", "numbers: test accuracy, %")
     return fig
@@ -74,7 +75,9 @@ def of_net(runs: list[dict], data: str, net: str) -> list[dict]:
 
 
 def title_of_net(net: str) -> str:
-    return NAMES[net].partition(" with")[0] if net in NAMES else f"net {net.removeprefix('highway-').upper()}"
+    if net in NAMES:
+        return NAMES[net].partition(" with")[0]
+    return f"net {net.removeprefix('highway-').upper()}"
 
 
 def draw_net(ax, runs: list[dict], stopped: list[dict], log: dict | None) -> None:

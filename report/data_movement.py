@@ -25,10 +25,11 @@ def data_movement(record):
 
 
 def finding(record: dict) -> str:
-    """The cost of a training step of highway blocks over that of the other two, at the base sizes."""
+    """The cost of a training step of highway blocks over that of the others, at the base sizes."""
+    base = record["settings"]["base"]
     costs = {}
     for block in ("highway", "plain", "residual"):
-        [step] = [step for step in of_sweep(record, block, "depth") if step["size"] == record["settings"]["base"]]
+        [step] = [step for step in of_sweep(record, block, "depth") if step["size"] == base]
         costs[block] = step["cost"] / step["n_parameters"]
     over_plain = costs["highway"] / costs["plain"]
     over_residual = costs["highway"] / costs["residual"]

@@ -34,7 +34,8 @@ def gate_bias(record):
         ax.grid(visible=False)
     axes[-1, 0].set_xlabel("initial gate bias")
     rule = f"Rule, right for {accuracy:.0%}: training fails where L sigmoid(b) >= {threshold:g} (underlined)"
-    headline(fig, rule, f"the number is the training loss after {record['settings']['epochs']} epochs")
+    epochs = record["settings"]["epochs"]
+    headline(fig, rule, f"the number is the training loss after {epochs} epochs")
     return fig
 
 

@@ -87,7 +87,7 @@ def learning_curves(record):
 
 @picture("run")
 def plain_loss_collapse(record):
-    """The plain net's loss stays where guessing is; right, why: hardly any gradient reaches its first block."""
+    """The plain net's loss stays where guessing is; right, the gradient at every block."""
     pair = record["runs"][0]
     fig, axes = panels(1, 2, 3.4)
     left, right = axes
@@ -129,7 +129,7 @@ def draw_gradients(ax, run: dict, block: str) -> None:
 
 def positive(norms: list[float]) -> list[float]:
     """The norms, with gaps where one is 0, which a logarithmic axis cannot show."""
-    return [norm or math.nan for norm in norms]
+    return [norm if norm > 0 else math.nan for norm in norms]
 
 
 def finding_of_gradients(pair: dict) -> str:
@@ -228,7 +228,7 @@ def gates_by_epoch(record: dict) -> list[list]:
 
 
 def gate_axes(ax, record, n_layers):
-    """The axes of mean T by block, with a line at the value at the start where the record says it."""
+    """The axes of mean T by block, with a line at the start where the record says it."""
     start = initial_gate(record)
     if start is not None:
         text = f"start: sigmoid({record['gate_bias']:g}) = {start:.3f}"
@@ -241,7 +241,7 @@ def gate_axes(ax, record, n_layers):
 
 @picture("run", needs="layer_T_history")
 def T_gate_evolution(record):
-    """How the gates move, and how the gradient reaches the blocks, in the first steps of a training."""
+    """How the gates move, and the gradient at every block, in the first steps of a training."""
     if not has_layers(record):
         return gates_epoch_by_epoch(record)
     layers = record["runs"][0]["highway"]["layer_history"]

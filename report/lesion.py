@@ -104,6 +104,7 @@ def draw_kept(axes, data: str, style: dict, trials: list[dict], k: int) -> None:
         errors_above = [100 * error_above for error_above in trial["errors_above"]]
         last.plot(range(len(errors_above)), errors_above, **style, label=None if i else data)
 
-        sizes = [set_size + 0.8 * k for set_size in (0, *trial["set_sizes"])]  # the data sets side by side
+        # the data sets side by side
+        sizes = [set_size + 0.8 * k for set_size in (0, *trial["set_sizes"])]
         errors = [100 * error_of_set for error_of_set in (trial["error"], *trial["errors_sets"])]
         some.plot(sizes, errors, marker_of(k), ms=4, alpha=0.6, color=style["color"])

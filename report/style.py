@@ -25,7 +25,8 @@ KIND_MARKER = MARKER | {"residual": "^", "highway-carry": "D"}
 NORMALISED = "#56B4E9"  # highway blocks with batch normalisation
 DATA_COLORS = ("#222222", "#882255", "#999933", "#44AA99")  # of data sets, MNIST's first
 PUBLISHED = "#F0E442"  # the paper's results; points of the authors' logs are black stars
-OTHERS = ("#6A3D9A", "#E69F00", "#8C510A", "#332288", "#777777")  # no meaning but that of the legend beside them
+# no meaning but that of the legend beside them
+OTHERS = ("#6A3D9A", "#E69F00", "#8C510A", "#332288", "#777777")
 LINES = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.", (0, (5, 1, 1, 1, 1, 1)))
 GREY = "0.35"  # of lines and texts that help to read
 SIGNED = "RdBu_r"  # the map of numbers with a sign: red is +
@@ -51,7 +52,8 @@ HOUSE = {
     "svg.hashsalt": "highway networks",  # the same JSON, the same bytes
 }
 DOTS_AN_INCH = 200
-FORMATS = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}  # what is left out of their heads
+# of files, and what is left out of their heads
+FORMATS = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 
 
 @contextlib.contextmanager
@@ -68,7 +70,7 @@ def house_style(scale: float = 1):
 
 
 def size(height: float) -> tuple[float, float]:
-    """The width that rcParams give a figure, and its height: `height` inches for one WIDTH wide."""
+    """The width that rcParams give a figure, and its height: `height` for one WIDTH wide."""
     width, _ = plt.rcParams["figure.figsize"]
     return width, height * width / WIDTH
 
@@ -85,8 +87,9 @@ def panels(rows: int, columns: int, height: float, **more):
 
 def headline(fig, finding: str, of: str = "") -> None:
     """The title of a picture: what it shows, and below, of which nets."""
-    points = matplotlib.font_manager.FontProperties(size=plt.rcParams["figure.titlesize"]).get_size_in_points()
-    letters = int(fig.get_size_inches()[0] * 72 / (0.52 * points))  # a letter is about half as wide as high
+    font = matplotlib.font_manager.FontProperties(size=plt.rcParams["figure.titlesize"])
+    letter = 0.52 * font.get_size_in_points() / 72  # inches; about half as wide as high
+    letters = int(fig.get_size_inches()[0] / letter)
     finding = finding[0].upper() + finding[1:]
     wrap = textwrap.TextWrapper(letters, break_long_words=False, break_on_hyphens=False)
     fig.suptitle("\n".join(wrap.fill(text) for text in (finding, of) if text))
@@ -170,7 +173,8 @@ def of_trials(record, group, **wanted):
 def by_data(record):
     """[(name, style of its lines, its trials)] of MNIST and of what was measured beside it."""
     names = list(dict.fromkeys(trial["data"] for trial in record["trials"]))
-    styles = cycle({"color": color, "lw": 1.4, "ls": line} for color, line in zip(DATA_COLORS, LINES, strict=False))
+    looks = zip(DATA_COLORS, LINES, strict=False)
+    styles = cycle({"color": color, "lw": 1.4, "ls": line} for color, line in looks)
     return [(name, style, of_trials(record, None, data=name)) for name, style in zip(names, styles, strict=False)]
 
 

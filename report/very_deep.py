@@ -76,7 +76,8 @@ def bias_sweep(record):
     accuracy.legend()
     layers = record["settings"]["layers"][-1]
     epochs = epochs_as_text(record["settings"]["longer"])
-    losses = {row["gate_bias"]: row["loss"]["mean"] for row in record["summary"] if row["row"] == "bias"}
+    rows = [row for row in record["summary"] if row["row"] == "bias"]
+    losses = {row["gate_bias"]: row["loss"]["mean"] for row in rows}
     best = min(losses, key=lambda bias: math.inf if losses[bias] is None else losses[bias])
     finding_of_sweep = f"Of these gate biases {best:g} ends lowest, at a training loss of {losses[best]:.3f}"
     headline(fig, finding_of_sweep, f"highway, {layers} layers, {epochs}; dots: seeds")

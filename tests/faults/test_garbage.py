@@ -195,7 +195,7 @@ def canvas(tmp_path_factory):
     """A folder to draw in; small pictures, quickly drawn."""
     with pytest.MonkeyPatch.context() as patch:
         for program in (viz, gif):
-            patch.setattr(program, "png", lambda fig, dpi=None: style.png(fig, dpi=20))
+            patch.setattr(program, "picture_bytes", lambda fig, *_, **__: style.picture_bytes(fig, dpi=20))
         yield tmp_path_factory.mktemp("canvas")
 
 
