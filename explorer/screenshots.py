@@ -1,5 +1,4 @@
-"""Takes pictures of docs/explorer.html in a real browser: viz/explorer.png, 1000 pixels wide and
-light, and viz/explorer_phone.png, 400 wide and dark.
+"""Takes pictures of docs/explorer.html and docs/train.html in a real browser, for the pages: into viz/.
 
     python explorer/screenshots.py
 
@@ -15,6 +14,7 @@ import contextlib
 import shutil
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
@@ -24,18 +24,48 @@ from plumbing.commands import run_command, run_program
 from plumbing.files import ROOT, InputError
 
 PAGE = ROOT / "docs" / "explorer.html"
+TRAIN_PAGE = ROOT / "docs" / "train.html"
 PROGRAMS = "chromium", "chromedriver"
-PICTURES = {  # width, height, scale, colours, what is scrolled to
-    "explorer": (1000, 1012, 1, "light", "header"),
-    "explorer_phone": (400, 800, 1.5, "dark", "#lesions"),
-}
 SETTLED = """
 const done = arguments[0];
 const frames = () => requestAnimationFrame(() => requestAnimationFrame(() => done()));
 if (answering) document.addEventListener("found", frames, { once: true });
 else frames();
 """  # what the worker computes is drawn
-SETTING = "only(range(14, 44))"  # blocks 15 to 45 are closed
+TRAINED = """
+const done = arguments[0];
+const whenOver = () => (run.playing ? requestAnimationFrame(whenOver) : done());
+const whenReady = () => {
+  if ($("play").disabled) return requestAnimationFrame(whenReady);
+  use({ speed: "most" });
+  play();
+  whenOver();
+};
+whenReady();
+"""  # both nets have made all their steps
+CLOSED = "only(range(14, 44))"  # blocks 15 to 45 are closed
+
+
+class Picture(NamedTuple):
+    """A picture of a page: its view, and what is done and waited for before."""
+
+    page: Path
+    width: int  # CSS pixels
+    height: int
+    scale: float  # pixels of the picture to a CSS pixel
+    colors: str  # that the reader prefers: light or dark
+    top: str  # a selector of what is scrolled to
+    script: str
+    ready: str  # calls arguments[0] when the page shows what the script asked for
+
+
+PICTURES = {
+    "train": Picture(TRAIN_PAGE, 1000, 780, 1, "light", "#race", "", TRAINED),
+    "explorer": Picture(PAGE, 1000, 1012, 1, "light", "header", CLOSED, SETTLED),
+    "explorer_phone": Picture(PAGE, 400, 800, 1.5, "dark", "#lesions", CLOSED, SETTLED),
+}
+FRAMES = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()));"
+SECONDS = 120  # that a script may take
 
 
 def missing() -> str:
@@ -50,7 +80,7 @@ def missing() -> str:
 
 @contextlib.contextmanager
 def browser():
-    """A selenium driver of a headless chromium that has the page open."""
+    """A selenium driver of a headless chromium that has the explorer open."""
     from selenium import webdriver
 
     chromium, chromedriver = [shutil.which(name) for name in PROGRAMS]
@@ -84,13 +114,14 @@ def take(save) -> None:
     files = {}
     with browser() as driver:
         driver.execute_cdp_cmd("Emulation.setScrollbarsHidden", {"hidden": True})
-        for name, (*view, place) in PICTURES.items():
-            look_as(driver, *view)
-            driver.refresh()
-            driver.execute_script(SETTING)
-            element = f"document.querySelector('{place}')"
-            driver.execute_script(f"{element}.scrollIntoView({{block: 'start'}})")
-            driver.execute_async_script(SETTLED)
+        driver.set_script_timeout(SECONDS)
+        for name, picture in PICTURES.items():
+            look_as(driver, picture.width, picture.height, picture.scale, picture.colors)
+            driver.get(picture.page.as_uri())
+            driver.execute_script(picture.script)
+            driver.execute_async_script(picture.ready)
+            driver.execute_script(f"document.querySelector('{picture.top}').scrollIntoView({{block: 'start'}})")
+            driver.execute_async_script(FRAMES)
             png = base64.b64decode(driver.get_screenshot_as_base64())
             files[ROOT / "viz" / f"{name}.png"] = png
     save(files)
@@ -98,7 +129,7 @@ def take(save) -> None:
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(description="Take pictures of docs/explorer.html, into viz/.")
+    parser = argparse.ArgumentParser(description="Take pictures of the two pages that run nets, into viz/.")
     parser.parse_args(argv)
     return run_command(parser.prog, take)
 

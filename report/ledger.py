@@ -45,4 +45,10 @@ def ledger_counts(read) -> str:
 @table("ledger-reproduced")
 def ledger_reproduced(read) -> str:
     of_claims = read("results/claims.json")["summary"]["claim"]
-    return f"{of_claims['reproduced']} of {sum(of_claims.values())} claims"
+    tested = sum(of_claims.values()) - of_claims["not tested"]
+    return f"{of_claims['reproduced']} of {tested}"
+
+
+@table("ledger-untested")
+def ledger_untested(read) -> str:
+    return str(read("results/claims.json")["summary"]["claim"]["not tested"])
