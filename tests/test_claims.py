@@ -282,7 +282,7 @@ def test_a_claim_over_results_that_are_not_there_yet_is_not_tested():
         {},
         {"a": "python a"},
     )
-    assert [row["verdict"] for row in rows] == ["reproduced", "not tested: there are no results of b yet"]
+    assert [row["verdict"] for row in rows] == ["reproduced, one run", "not tested: there are no results of b yet"]
     assert (rows[1]["ours"], rows[1]["commands"], rows[1]["results"]) == (ledger.FOR_NOT_MEASURED, [], [])
 
 

@@ -34,7 +34,6 @@ from experiments import (
     gates,
     headline,
     lesion,
-    more_seeds,
     optimization,
     thousand_layers,
     very_deep,
@@ -596,7 +595,8 @@ def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(mon
 
 
 def test_committed_nets_of_50_layers():
-    for name in ("fifty_layers", *LOOK_INTO_KEPT_NETS):
+    there = [name for name in LOOK_INTO_KEPT_NETS if (ROOT / "results" / f"{name}.json").exists()]
+    for name in ("fifty_layers", *there):
         trials = committed(name)["trials"]
         if isinstance(trials, dict):
             trials = trials["final" if name == "fifty_layers" else "trained"]
@@ -624,10 +624,10 @@ def test_more_seeds_have_the_settings_that_were_chosen():
         final = committed(other)["trials"]["final"]
         added = committed("more_seeds")["trials"][other]
 
-        def setting_but_seed(trial):
-            return json.dumps({**more_seeds.setting_of(trial), "seed": 0})
+        def settings_of(trials):
+            return {json.dumps({**setting, "seed": 0}) for setting in search.chosen_settings(trials)}
 
-        assert {setting_but_seed(trial) for trial in added} < {setting_but_seed(trial) for trial in final}
+        assert settings_of(added) < settings_of(final)
         assert not {trial["seed"] for trial in final} & {trial["seed"] for trial in added}
 
 

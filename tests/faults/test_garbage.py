@@ -231,7 +231,8 @@ def draw(folder, name, source, text) -> None:
 SOURCE = {name: picture.sources[0] for name, picture in registry.PICTURES.items()}
 SOURCE["gif"] = "run"
 OF_RUNS = [name for name, source in SOURCE.items() if source in viz.RUNS]
-OF_RESULTS = [name for name in SOURCE if SOURCE[name] not in viz.RUNS]
+THERE = {path.stem for path in (ROOT / "results").glob("*.json")}
+OF_RESULTS = [name for name in SOURCE if SOURCE[name] in THERE]
 EVERY_NAME = st.one_of(st.sampled_from(OF_RUNS), st.sampled_from(OF_RUNS), st.sampled_from(OF_RESULTS))
 
 
