@@ -1,4 +1,4 @@
-"""Takes pictures of docs/explorer.html and docs/train.html in a real browser, for the pages: into viz/.
+"""Takes pictures of docs/explorer.html and docs/train.html in a real browser, into viz/.
 
     python explorer/screenshots.py
 
@@ -64,7 +64,11 @@ PICTURES = {
     "explorer": Picture(PAGE, 1000, 1012, 1, "light", "header", CLOSED, SETTLED),
     "explorer_phone": Picture(PAGE, 400, 800, 1.5, "dark", "#lesions", CLOSED, SETTLED),
 }
-FRAMES = "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()));"
+FRAMES = """
+const done = arguments[0];
+requestAnimationFrame(() => requestAnimationFrame(() => done()));
+"""
+TO_THE_TOP = "document.querySelector(arguments[0]).scrollIntoView({ block: 'start' })"
 SECONDS = 120  # that a script may take
 
 
@@ -120,7 +124,7 @@ def take(save) -> None:
             driver.get(picture.page.as_uri())
             driver.execute_script(picture.script)
             driver.execute_async_script(picture.ready)
-            driver.execute_script(f"document.querySelector('{picture.top}').scrollIntoView({{block: 'start'}})")
+            driver.execute_script(TO_THE_TOP, picture.top)
             driver.execute_async_script(FRAMES)
             png = base64.b64decode(driver.get_screenshot_as_base64())
             files[ROOT / "viz" / f"{name}.png"] = png
@@ -129,7 +133,8 @@ def take(save) -> None:
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(description="Take pictures of the two pages that run nets, into viz/.")
+    about = "Take pictures of the two pages that run nets, into viz/."
+    parser = argparse.ArgumentParser(description=about)
     parser.parse_args(argv)
     return run_command(parser.prog, take)
 

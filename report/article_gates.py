@@ -1,37 +1,41 @@
 """Gates that select, gates that close for certain inputs: results/article_gates.json."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from report.registry import picture, table
-from report.style import by_data
+from report.style import by_data, headline, panels
 from report.tables import markdown_table, of_summary
 
 TEXTS = {
-    "selecting": "images for which\nsome units are open, some carry",
+    "selecting": "images for which\nsome units are open,\nsome carry",
     "closing": "gates that close\nfor certain images",
-    "passed": "seeds in which certain images\npass the block",
+    "passed": "seeds in which\ncertain images\npass the block",
 }
 
 
 @picture("article_gates")
 def article_gates(record):
     """Block by block: it selects, its gates close for certain images, these pass it."""
-    fig, axes = plt.subplots(1, 3, figsize=(12, 4.4))
+    fig, axes = panels(1, 3, 3.8, sharey=True)
     for ax, (name, text) in zip(axes, TEXTS.items(), strict=True):
         for data, style, trials in by_data(record):
             mean = np.mean([trial[f"{name}_of_block"] for trial in trials], axis=0)
             ax.plot(range(1, len(mean) + 1), mean, label=data, **style)
-        ax.set(xlabel="block", ylim=(-0.03, 1.03))
-        ax.set_title(f"share of {text}", fontsize=11)
-    axes[0].legend(fontsize=10)
-    first = record["summary"][0]["data"]
+        ax.set(xlabel="block", ylim=(-0.03, 1.03), title=text)
+    axes[0].set_ylabel("share")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    headline(fig, finding(record))
+    return fig
+
+
+def finding(record: dict) -> str:
+    """How many blocks select, on the first data set, third by third."""
+    data = record["summary"][0]["data"]
     shares = []
     for row in record["summary"]:
-        if row["data"] == first:
-            shares.append(f"{row['third']} {row['selecting']['mean']:.0%}")
-    fig.suptitle(f"{first}, blocks that select, by thirds: {', '.join(shares)}", fontsize=13)
-    return fig
+        if row["data"] == data:
+            shares.append(f"{row['selecting']['mean']:.0%} of the {row['third']} third")
+    return f"Blocks that select on {data}: {', '.join(shares)}"
 
 
 @table("article-gates")

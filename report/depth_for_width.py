@@ -1,33 +1,39 @@
 """Deep and narrow beside shallow and wide: results/depth_for_width.json."""
 
-import matplotlib.pyplot as plt
-
 from report.registry import picture, table
-from report.style import COLOR, of_trials
+from report.style import COLOR, MORE_KINDS, headline, of_trials, panels
 from report.tables import markdown_table, of_summary
 
 
 @picture("depth_for_width")
 def depth_for_width(record):
     """The test accuracy of every seed of the nets that are trained here."""
-    fig, ax = plt.subplots(figsize=(8, 3.6))
+    fig, ax = panels(1, 1, 3.2)
+    colors = COLOR | MORE_KINDS
     names = []
     nets = [row for row in record["summary"] if row["row"] == "net"]
     for place, row in enumerate(nets):
         net = {name: row[name] for name in ("block", "width", "layers")}
         trials = of_trials(record, "final", **net)
         accuracies = [trial["test_accuracy"] for trial in trials if not trial["diverged"]]
-        color = COLOR.get(row["block"], "#E69F00")  # maxout's, as in lstm_and_maxout
+        color = colors[row["block"]]
         ax.plot(accuracies, [place] * len(accuracies), "o", color=color, ms=7, alpha=0.7)
         shape = f"{row['block']}, {row['layers']} layers of {row['width']}"
         names.append(f"{shape}\n{row['parameters']} parameters")
     ax.set(yticks=range(len(names)), yticklabels=names, xlabel="test accuracy (dots: seeds)")
     ax.margins(y=0.3)
-    means = [row["test_accuracy"]["mean"] for row in nets]
-    if None not in means:
-        deep, *_, wide = means
-        ax.set_title(f"Deep and narrow less wide maxout: {100 * (deep - wide):+.2f} points", fontsize=12)
+    headline(fig, finding(nets))
     return fig
+
+
+def finding(nets: list[dict]) -> str:
+    """The accuracies of the deep narrow net and of the wide maxout net, the first and the last row."""
+    texts = []
+    for row in (nets[0], nets[-1]):
+        mean = row["test_accuracy"]["mean"]
+        reached = "diverges" if mean is None else f"{mean:.4f}"
+        texts.append(f"{row['block']}, {row['layers']} layers of {row['width']}, {reached}")
+    return f"Test accuracy: {'; '.join(texts)}"
 
 
 @table("depth-for-width")

@@ -1,10 +1,10 @@
 """How much depth a problem needs: results/depth_needed.json."""
 
-import matplotlib.pyplot as plt
+import math
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, mean_sd, of_trials
+from report.style import COLOR, GREY, headline, mean_sd, of_trials, panels
 from report.tables import markdown_table, of_summary
 
 POINT = 0.01  # of the error, as in the question
@@ -14,39 +14,49 @@ POINT = 0.01  # of the error, as in the question
 def depth_needed(record):
     """Training error against blocks: nets trained anew, and trained nets cut to their first."""
     sets = [*dict.fromkeys(trial["data"] for trial in record["trials"]["anew"])]
-    fig, axes = plt.subplots(1, len(sets), figsize=(5 * len(sets), 4.8), squeeze=False)
+    fig, axes = panels(1, len(sets), 4.2, sharey=True, squeeze=False)
     for ax, data in zip(axes[0], sets, strict=True):
-        blocks = record["settings"]["blocks"]
-        rows = [select(record["summary"], data=data, blocks=n) for n in blocks]
-        errors = [row["training_error"]["mean"] for row in rows]
-        style = {"color": COLOR["highway"], "lw": 2}
-        ax.plot(blocks, errors, "o-", **style, label="trained with so many blocks")
-        for trial in of_trials(record, "lesions", data=data):
-            ax.plot(
-                range(len(trial["errors_of_first"])),
-                trial["errors_of_first"],
-                color="0.55",
-                lw=1.2,
-            )
-            left = trial["blocks_left"]
-            ax.axvline(left, color="0.35", lw=1, ls=":")
-        ax.plot([], [], color="0.55", lw=1.2, label="trained with all, the rest closed")
-        ax.plot([], [], color="0.35", lw=1, ls=":", label="blocks that lesions leave")
-        ax.set(xlabel="blocks", ylim=(0, 1))
-        ax.set_title(title_of(record, data, dict(zip(blocks, errors, strict=True))), fontsize=12)
+        draw_set(ax, record, data)
+        ax.set(xlabel="blocks", ylim=(0, 1), title=data)
     axes[0, 0].set_ylabel("training error")
-    axes[0, 0].legend(fontsize=10)
+    fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center")
+    texts = [finding(record, data) for data in sets]
+    headline(fig, f"Blocks that fit as well as all: {'; '.join(texts)}")
     return fig
 
 
-def title_of(record: dict, data: str, errors: dict[int, float | None]) -> str:
+def draw_set(ax, record: dict, data: str) -> None:
+    """A line for the nets trained anew; for every trained net its line, and how many blocks lesions leave."""
+    errors = errors_of(record, data)
+    style = {"color": COLOR["highway"], "lw": 2}
+    ax.plot(errors.keys(), errors.values(), "o-", **style, label="trained with so many blocks")
+    of_first = {"color": GREY, "lw": 1.4}
+    lesions = {"color": GREY, "lw": 1.2, "ls": ":"}
+    for trial in of_trials(record, "lesions", data=data):
+        of_blocks = trial["errors_of_first"]
+        ax.plot(range(len(of_blocks)), of_blocks, **of_first)
+        ax.axvline(trial["blocks_left"], **lesions)
+    ax.plot([], [], **of_first, label="trained with all blocks, only the first so many kept")
+    ax.plot([], [], **lesions, label="blocks that lesions leave")
+
+
+def errors_of(record: dict, data: str) -> dict[int, float]:
+    """The mean training error of nets trained with so many blocks; NaN where one diverged."""
+    errors = {}
+    for n in record["settings"]["blocks"]:
+        mean = select(record["summary"], data=data, blocks=n)["training_error"]["mean"]
+        errors[n] = math.nan if mean is None else mean
+    return errors
+
+
+def finding(record: dict, data: str) -> str:
     """How few blocks fit as well as all, trained anew, and how many lesions leave."""
     lesions = of_trials(record, "lesions", data=data)
     left, _ = mean_sd([lesion["blocks_left"] for lesion in lesions])
     whole, _ = mean_sd([lesion["training_error"] for lesion in lesions])
-    fitting = [n for n, error in errors.items() if error is not None and error <= whole + POINT]
-    anew = f"{min(fitting)} blocks fit" if fitting else "none fits"
-    return f"{data}: trained anew {anew}, lesions leave {left:.0f}"
+    fitting = [n for n, error in errors_of(record, data).items() if error <= whole + POINT]
+    anew = f"{min(fitting)}" if fitting else "none"
+    return f"{data}, {anew} trained anew, {left:.0f} left by lesions"
 
 
 @table("depth-needed")

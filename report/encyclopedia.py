@@ -2,11 +2,9 @@
 
 import math
 
-import matplotlib.pyplot as plt
-
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import KINDS, of_trials
+from report.style import GREY, KINDS, headline, of_trials, panels
 from report.tables import markdown_table
 
 ACTIVATIONS = {"tanh": "o", "relu": "^"}  # with their markers
@@ -26,7 +24,7 @@ def starts(record: dict, activation: str, layers: int) -> list[float | None]:
 @picture("blocks")
 def residual_start(record):
     """Whether a residual net needs its W_H scaled down at the start."""
-    fig, ax = plt.subplots(figsize=(8, 4.8))
+    fig, ax = panels(1, 1, 4)
     depths = record["settings"]["layers"]
     for shift, (activation, marker) in zip((0.94, 1.06), ACTIVATIONS.items(), strict=True):
         style = {"color": KINDS["residual"], "marker": marker, "ls": "", "ms": 8}
@@ -37,16 +35,17 @@ def residual_start(record):
             ax.plot([shift * layers] * len(there), there, **style, markerfacecolor=face)
             lost = len(ratios) - len(there)
             if lost:
+                heights = [0.97 - 0.06 * k for k in range(lost)]  # of the axes
                 at_the_top = ax.get_xaxis_transform()
-                ax.plot([shift * layers] * lost, [0.97] * lost, "x", color="0.35", ms=8, transform=at_the_top)
+                ax.plot([shift * layers] * lost, heights, "x", color=GREY, ms=8, transform=at_the_top)
         ax.plot([], [], **style, markerfacecolor=face, label=activation)
-    ax.plot([], [], "x", color="0.35", ms=8, label="diverged without")
-    ax.axhline(1, color="0.35", lw=1.2, ls=":")
+    ax.plot([], [], "x", color=GREY, ms=8, label="diverged without")
+    ax.axhline(1, color=GREY, lw=1.2, ls=":")
     ax.set(xscale="log", yscale="log", xticks=depths, xticklabels=depths, xlabel="layers")
     ax.minorticks_off()
     ax.set_ylabel("loss without the scale over that with it")
-    ax.legend(fontsize=10)
-    ax.set_title(title_of_starts(record, depths), fontsize=12)
+    ax.legend()
+    headline(fig, title_of_starts(record, depths), "residual nets; the scale is that of W_H at the start")
     return fig
 
 

@@ -1,10 +1,10 @@
 """Figure 1 at 400 epochs: results/figure_1_finals.json."""
 
-import matplotlib.pyplot as plt
+import math
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, MARKER, mean_sd, of_trials
+from report.style import COLOR, MARKER, headline, mean_sd, of_trials, panels
 from report.tables import markdown_table, of_summary
 
 
@@ -21,14 +21,16 @@ def thresholds_of(record: dict) -> list[str]:
 def figure_1_finals(record):
     """The loss curves of all nets, a panel for each depth, highway beside plain."""
     depths = depths_of(record)
-    fig, axes = plt.subplots(1, len(depths), figsize=(10, 4.8), sharey=True)
-    for ax, depth in zip(axes, depths, strict=True):
+    n_rows = math.ceil(len(depths) / 2)
+    fig, axes = panels(n_rows, 2, 3 * n_rows + 0.8, sharex=True, sharey=True)
+    for ax, depth in zip(axes.flat, depths, strict=True):
         for block in ("highway", "plain"):
             draw_curves(ax, record, block, depth)
-        ax.set(yscale="log", xscale="log", xlabel="epoch", title=f"{depth} layers")
-        ax.legend(title="loss at the end", fontsize=10, title_fontsize=10, loc="lower left")
-    axes[0].set_ylabel("training loss, mean over the epoch")
-    fig.suptitle(title_of(record))
+        ax.set(yscale="log", xscale="log", title=f"{depth} layers")
+        ax.legend(title="loss at the end", loc="lower left")
+    fig.supxlabel("epoch", fontsize="small")
+    fig.supylabel("training loss, mean over the epoch", fontsize="small")
+    headline(fig, finding(record), "compared: the epochs to each marked loss, at each depth")
     return fig
 
 
@@ -50,14 +52,14 @@ def draw_curves(ax, record, block: str, depth: int) -> None:
                 ax.plot(arrived[0], threshold, **style)
 
 
-def title_of(record: dict) -> str:
+def finding(record: dict) -> str:
     """Who is first, at how many of the thresholds."""
     rows = [row for row in record["summary"] if row["row"] == "threshold"]
     first = [row["first"] for row in rows]
     if not first:
         return "No net reaches a threshold"
     highway = f"Highway is first in {first.count('highway')} of {len(first)} comparisons"
-    return f"{highway}, plain in {first.count('plain')}; a comparison for each depth and marked loss"
+    return f"{highway}, plain in {first.count('plain')}"
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

@@ -7,10 +7,9 @@ import matplotlib.pyplot as plt
 
 from plumbing.records import select
 from report.registry import picture
-from report.style import headline, of_trials, panels
+from report.style import LOSSES, headline, of_trials, panels
 
 FATES = {"hard": "fails", "soft": "idle", "trained": ""}  # as the picture calls them
-LOSSES = "Greys"  # the map of losses: the darker the higher
 SCALE = matplotlib.colors.LogNorm(0.05, math.log(10))  # colours of losses up to that of guessing
 
 

@@ -1,8 +1,9 @@
 """Gates on the way of one training: results/gates_over_training.json."""
 
-import matplotlib.pyplot as plt
+import textwrap
 
 from report.registry import picture, table
+from report.style import GREY, by_data, epochs_as_text, headline, panels
 from report.tables import cell, markdown_table
 
 SHOWN = {
@@ -10,56 +11,59 @@ SHOWN = {
     "bias_activity_correlation": "correlation of biases and mean gates",
     "class_difference_share_first_15": "class differences: share of blocks 1 to 15",
 }
-STYLES = {"MNIST": {"color": "#0072B2", "marker": "o"}, "CIFAR-100": {"color": "#D55E00", "marker": "s"}}
 
 
 def rows_by_data(record: dict) -> dict[str, list[dict]]:
-    """The rows of every data set that has a style."""
+    """The rows of every data set."""
     found = {}
     for row in record["summary"]:
-        if row["data"] in STYLES:
-            found.setdefault(row["data"], []).append(row)
+        found.setdefault(row["data"], []).append(row)
     return found
 
 
 @picture("gates_over_training")
 def gates_over_training(record):
     """Three measures against the epochs trained, a line for each data set, a marker for each seed."""
-    fig, axes = plt.subplots(1, len(SHOWN), figsize=(10, 4.2))
+    fig, axes = panels(1, len(SHOWN), 3.8)
     epochs = record["settings"]["checkpoints"]
-    for ax, (name, label) in zip(axes, SHOWN.items(), strict=True):
-        for data, rows in rows_by_data(record).items():
-            style = STYLES[data]
-            means = [row[name]["mean"] for row in rows]
-            ax.plot([row["epoch"] for row in rows], means, color=style["color"], lw=1.8, label=data)
-            for trial in record["trials"]:
-                if trial["data"] == data:
-                    values = [measured[name] for measured in trial["measured"]]
-                    places = [measured["epoch"] for measured in trial["measured"]]
-                    ax.plot(places, values, ls="", ms=4, **style)
-        ax.set(xscale="log", xlabel="epochs", xticks=epochs, xticklabels=epochs)
-        ax.set_title(label, fontsize=10)
+    for ax, (name, text) in zip(axes, SHOWN.items(), strict=True):
+        draw_measure(ax, record, name)
+        ax.set(xscale="log", xlabel="epochs", xticks=epochs)
+        ax.set_xticklabels(epochs, rotation=90)
+        ax.set_title(textwrap.fill(text, 18))
         ax.minorticks_off()
-    axes[0].axhline(0, color="0.35", lw=1, ls=":")
-    axes[0].legend()
-    fig.suptitle(title_of(record))
+    axes[0].axhline(0, color=GREY, lw=1.2, ls=":")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    headline(fig, finding(record), "lines: means; markers: seeds")
     return fig
 
 
-def title_of(record: dict) -> str:
+def draw_measure(ax, record: dict, name: str) -> None:
+    """A line for the mean of each data set, a dot for each seed."""
+    for data, style, trials in by_data(record):
+        rows = rows_by_data(record)[data]
+        means = [row[name]["mean"] for row in rows]
+        ax.plot([row["epoch"] for row in rows], means, label=data, **style)
+        for trial in trials:
+            values = [measured[name] for measured in trial["measured"]]
+            places = [measured["epoch"] for measured in trial["measured"]]
+            ax.plot(places, values, "o", ms=4, alpha=0.6, color=style["color"])
+
+
+def finding(record: dict) -> str:
     """Between which correlations biases and depth move on CIFAR-100, or on MNIST alone."""
-    by_data = rows_by_data(record)
-    data = "CIFAR-100" if "CIFAR-100" in by_data else "MNIST"
-    rows = by_data[data]
+    rows_of = rows_by_data(record)
+    data = "CIFAR-100" if "CIFAR-100" in rows_of else "MNIST"
+    rows = rows_of[data]
     first = rows[0]["bias_depth_correlation"]["mean"]
     last = rows[-1]["bias_depth_correlation"]["mean"]
-    moved = f"from {first:.2f} after {rows[0]['epoch']} epochs to {last:.2f} after {rows[-1]['epoch']}"
+    moved = f"from {first:.2f} after {epochs_as_text(rows[0]['epoch'])} to {last:.2f} after {rows[-1]['epoch']}"
     return f"{data}: the correlation of biases and depth goes {moved}"
 
 
 @table("gates-over-training")
 def gates_over_training_table(read) -> str:
-    """The measures of both sets at every checkpoint."""
+    """The measures of every data set at every checkpoint."""
     record = read("results/gates_over_training.json")
     rows = []
     for data, of_data in rows_by_data(record).items():

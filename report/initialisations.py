@@ -2,11 +2,10 @@
 
 import math
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from report.registry import picture, table
-from report.style import COLOR
+from report.style import COLOR, GREY, LOSSES, headline, panels
 from report.tables import markdown_table
 
 KINDS = ("highway", "plain")
@@ -25,41 +24,41 @@ def depths_of(record: dict) -> list[int]:
 def initialisations(record):
     """The loss of every cell: a panel for each kind and depth, H from top to bottom, starts from left to right."""
     depths = depths_of(record)
-    fig, axes = plt.subplots(2, len(depths), figsize=(10, 6), sharex=True, sharey=True, squeeze=False)
-    colors = plt.get_cmap("viridis_r").with_extremes(bad="0.8")
+    fig, axes = panels(2, len(depths), 6.4, sharex=True, sharey=True, squeeze=False)
     for line, kind in zip(axes, KINDS, strict=True):
         for ax, depth in zip(line, depths, strict=True):
-            image = draw_cells(ax, record, kind, depth, colors)
+            image = draw_cells(ax, record, kind, depth)
             proceeding = rows_of(record, "kind", kind=kind, layers=depth)[0]
-            ax.set_title(
-                f"{kind}, {depth} layers: {proceeding['proceed']} of {proceeding['cells']}",
-                color=COLOR[kind],
-                fontsize=11,
-            )
-    fig.colorbar(image, ax=axes, label="log10 of the training loss, grey: diverged")
-    fig.suptitle(title_of(record))
+            count = f"{proceeding['proceed']} of {proceeding['cells']}"
+            ax.set_title(f"{kind}, {depth} layers:\n{count} proceed", color=COLOR[kind])
+    fig.colorbar(image, ax=axes, location="bottom", aspect=40, label="log10 of the training loss; a cross: diverged")
+    headline(fig, finding(record))
     return fig
 
 
-def draw_cells(ax, record, kind: str, depth: int, colors):
+def draw_cells(ax, record, kind: str, depth: int):
     cells = rows_of(record, "cell", kind=kind, layers=depth)
     names = list(dict.fromkeys(cell["H"] for cell in cells))
     starts = list(dict.fromkeys((cell["distribution"], cell["gain"]) for cell in cells))
     losses = np.full((len(names), len(starts)), np.nan)
     for cell in cells:
         loss = cell["loss"]["mean"]
-        if loss is not None:
-            place = (names.index(cell["H"]), starts.index((cell["distribution"], cell["gain"])))
-            losses[place] = math.log10(loss)
+        row = names.index(cell["H"])
+        column = starts.index((cell["distribution"], cell["gain"]))
+        if loss is None:
+            ax.plot(column, row, "x", color=GREY, ms=8)
+        else:
+            losses[row, column] = math.log10(loss)
     ax.grid(visible=False)
-    image = ax.imshow(losses, cmap=colors, vmin=-2, vmax=math.log10(math.log(10)), aspect="auto")
+    limits = {"vmin": -2, "vmax": math.log10(math.log(10))}  # up to that of guessing
+    image = ax.imshow(losses, cmap=LOSSES, aspect="auto", origin="upper", **limits)
     ax.set_yticks(range(len(names)), names)
     labels = [f"{distribution}, {gain:g}" for distribution, gain in starts]
-    ax.set_xticks(range(len(starts)), labels, rotation=90, fontsize=9)
+    ax.set_xticks(range(len(starts)), labels, rotation=90)
     return image
 
 
-def title_of(record: dict) -> str:
+def finding(record: dict) -> str:
     """In how many cells training proceeds."""
     parts = []
     for kind in KINDS:

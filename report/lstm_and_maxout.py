@@ -1,33 +1,28 @@
 """Blocks of an LSTM and maxout blocks: results/lstm_and_maxout.json."""
 
-import matplotlib.pyplot as plt
+import math
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import of_trials
+from report.style import MORE_KINDS, MORE_MARKERS, headline, of_trials, panels, plain_log_ticks
 from report.tables import markdown_table, of_summary
 
-COLORS = {
-    "lstm": "#56B4E9",
-    "maxout": "#E69F00",
-}  # of the same palette as KINDS; no other kind has them
-MARKERS = {"lstm": "v", "maxout": "P"}
 MEASURES = {"loss": "training loss", "test_error": "test error"}
 
 
 @picture("lstm_and_maxout")
 def lstm_and_maxout(record):
     """Loss and test error of both kinds against depth."""
-    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8))
+    fig, axes = panels(1, 2, 3.8)
     depths = record["settings"]["layers"]
     for ax, (name, text) in zip(axes, MEASURES.items(), strict=True):
-        for block, color in COLORS.items():
+        for block, color in MORE_KINDS.items():
             for layers in depths:
                 trials = of_trials(record, "final", block=block, layers=layers)
                 values = [value_of(trial, name) for trial in trials if not trial["diverged"]]
                 ax.plot([layers] * len(values), values, ".", color=color, ms=5, alpha=0.6)
             means = [mean_of(record, block, layers, name) for layers in depths]
-            ax.plot(depths, means, marker=MARKERS[block], color=color, lw=2, ms=7, label=block)
+            ax.plot(depths, means, marker=MORE_MARKERS[block], color=color, lw=2, ms=7, label=block)
         ax.set(
             xscale="log",
             yscale="log",
@@ -37,10 +32,19 @@ def lstm_and_maxout(record):
             ylabel=text,
         )
         ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
-    axes[0].legend(fontsize=10)
-    losses = [f"{block} {mean_of(record, block, depths[-1], 'loss'):.2g}" for block in COLORS]
-    fig.suptitle(f"Loss at {depths[-1]} layers: {', '.join(losses)}", fontsize=13)
+        plain_log_ticks(ax.yaxis)
+    axes[0].legend()
+    headline(fig, finding(record, depths[-1]))
     return fig
+
+
+def finding(record: dict, layers: int) -> str:
+    """The losses of both kinds in the deepest nets."""
+    texts = []
+    for block in MORE_KINDS:
+        loss = mean_of(record, block, layers, "loss")
+        texts.append(f"{block} diverged" if math.isnan(loss) else f"{block} {loss:.2g}")
+    return f"Training loss at {layers} layers: {', '.join(texts)}"
 
 
 def value_of(trial: dict, name: str) -> float:
@@ -52,7 +56,7 @@ def mean_of(record: dict, block: str, layers: int, name: str) -> float:
     row = select(record["summary"], row="net", block=block, layers=layers)
     mean = row["loss" if name == "loss" else "test_accuracy"]["mean"]
     if mean is None:
-        return float("nan")
+        return math.nan
     return mean if name == "loss" else 1 - mean
 
 

@@ -1,50 +1,47 @@
 """How many of a thousand layers and more are in use: results/past_a_thousand.json."""
 
-import matplotlib.pyplot as plt
-
 from report.registry import picture, table
-from report.style import COLOR, epochs_as_text
+from report.style import COLOR, GREY, LINES, epochs_as_text, headline, panels
 from report.tables import markdown_table, of_summary
 
-LINES = ("-", "--")  # of the nets, the shallower first
+IN_USE = 15  # layers, as the blog says
 
 
 @picture("past_a_thousand")
 def past_a_thousand(record):
     """Test accuracy of a trained net with its first blocks alone, against their number."""
-    fig, ax = plt.subplots(figsize=(8, 4.8))
+    fig, ax = panels(1, 1, 4)
     nets = [row for row in record["summary"] if row["row"] == "net"]
-    for net, line in zip(nets, LINES, strict=True):
+    for net, line in zip(nets, LINES, strict=False):
         wanted = {"row": "first blocks", "layers": net["layers"]}
         rows = [row for row in record["summary"] if wanted.items() <= row.items()]
         blocks = [row["blocks"] for row in rows]
         accuracies = [row["accuracy"]["mean"] for row in rows]
-        ax.plot(
-            blocks,
-            accuracies,
-            f"o{line}",
-            color=COLOR["highway"],
-            lw=2,
-            label=f"{net['layers']} layers",
-        )
-    ax.axvline(15, color="0.35", lw=1, ls=":")
+        style = {"color": COLOR["highway"], "marker": "o", "ls": line, "lw": 2}
+        ax.plot(blocks, accuracies, **style, label=f"{net['layers']} layers")
+    ax.axvline(IN_USE, color=GREY, lw=1.2, ls=":", label=f"{IN_USE} blocks")
     ax.set_xscale("symlog", linthresh=5)
     ax.set(xticks=blocks, xticklabels=blocks)  # those of the deeper net
+    ax.set_xlim(left=-1)
     ax.minorticks_off()
     ax.set(xlabel="first blocks kept, the others closed", ylabel="test accuracy")
-    ax.set_title(title_of(record, nets[0]["layers"]), fontsize=12)
+    ax.legend()
     epochs = epochs_as_text(record["settings"]["epochs"])
-    fig.supxlabel(f"{epochs}; means of seeds; dotted: 15 blocks", fontsize=10)
-    ax.legend(fontsize=10)
+    headline(fig, finding(record, nets[0]["layers"]), f"after {epochs} of training; means of seeds")
     return fig
 
 
-def title_of(record: dict, layers: int) -> str:
-    """What the first 15 blocks give alone, or the nearest number that the net has, and what all give."""
+def finding(record: dict, layers: int) -> str:
+    """What the first IN_USE blocks give alone, or the nearest number that the net has, and what all give."""
     rows = [row for row in record["summary"] if row["row"] == "first blocks" and row["layers"] == layers]
-    nearest = min(rows, key=lambda row: abs(row["blocks"] - 15))
-    accuracies = f"{nearest['accuracy']['mean']:.3f}, all of {rows[-1]['blocks']} {rows[-1]['accuracy']['mean']:.3f}"
-    return f"The first {nearest['blocks']} blocks alone reach {accuracies}"
+    nearest = min(rows, key=lambda row: abs(row["blocks"] - IN_USE))
+    whole = rows[-1]
+    texts = []
+    for row in (nearest, whole):
+        mean = row["accuracy"]["mean"]
+        texts.append("no accuracy, since a seed diverged" if mean is None else f"{mean:.3f}")
+    alone, together = texts
+    return f"The first {nearest['blocks']} blocks alone reach {alone}, all {whole['blocks']} reach {together}"
 
 
 @table("past-a-thousand")
@@ -55,5 +52,5 @@ def nets(read) -> str:
             names = ("loss", "test_accuracy", "skipped_accuracy", "accuracy_without_first")
             cells = [of_summary(row[name], name, 0) for name in names]
             lines.append(f"| {row['layers']} | {row['gate_bias']:g} | {' | '.join(cells)} |")
-    measured = "training loss | test accuracy | all blocks closed | the first 15 closed"
+    measured = f"training loss | test accuracy | all blocks closed | the first {IN_USE} closed"
     return markdown_table(f"| layers | b_T | {measured} |", lines)

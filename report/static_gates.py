@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
-
 from plumbing.records import select
 from plumbing.statistics import format_stat
 from report.registry import picture, table
-from report.style import COLOR
+from report.style import DATA_COLORS, GREY, blank, headline, plain_log_ticks
 from report.tables import markdown_table, percent
 
-COLORS = (COLOR["highway"], COLOR["plain"], "#009E73", "#CC79A7")  # a data set each
 WORDS = {  # of the variants, from top to bottom of the picture
     "unit": "one static T a unit",
     "scalar": "one static T a block",
@@ -30,31 +27,33 @@ def static_gates(record):
     """What nets lose whose T does not see the image, or does not learn; and trained nets without their T."""
     rows = record["summary"]
     sets = data_sets(rows)
-    size = (10, 5.2)
-    fig, axes = plt.subplots(1, 3, figsize=size, width_ratios=(1.15, 1.15, 1))
-    losses, accuracies, replaced = axes
+    fig = blank(7.2)
+    axes = fig.subplot_mosaic([["losses", "accuracies"], ["replaced", "replaced"]], height_ratios=(2, 1))
+    losses = axes["losses"]
+    accuracies = axes["accuracies"]
+    replaced = axes["replaced"]
     for place, data in enumerate(sets):
-        color = COLORS[place % len(COLORS)]
+        color = DATA_COLORS[place % len(DATA_COLORS)]
         offset = BESIDE * (2 * place - len(sets) + 1)
         draw_costs(losses, rows, data, "training loss", offset, color, scale=1)
         draw_costs(accuracies, rows, data, "test accuracy", offset, color, scale=100)
         draw_replaced(replaced, rows, data, offset, color)
-    losses.axvline(1, color="0.35", lw=1)
+    losses.axvline(1, color=GREY, lw=1.2)
     losses.set(xscale="log", xlabel="training loss over full's")
-    losses.set_title("fitting the training images", fontsize=11)
-    accuracies.axvline(0, color="0.35", lw=1)
+    losses.set_title("fitting the training images")
+    accuracies.axvline(0, color=GREY, lw=1.2)
     epochs = select(rows, row="definitions")["early_epochs"]
     accuracies.set_xlabel(f"test accuracy less than full's,\npoints, after {epochs} epochs")
-    accuracies.set_title("telling other images", fontsize=11)
-    replaced.set(xscale="log", xlabel="training error, %\n(o whole, x T replaced)")
-    replaced.set_title("full nets with the mean of T", fontsize=11)
+    accuracies.set_title("telling other images")
+    replaced.set(xscale="log", xlabel="training error, % (dot: whole; cross: T replaced)")
+    replaced.set_title("full nets with T replaced by its mean")
     for ax in (losses, replaced):
-        ax.xaxis.set_major_formatter("{x:g}")
+        plain_log_ticks(ax.xaxis)
     name_rows(losses, list(WORDS.values()))
     name_rows(accuracies, [""] * len(WORDS))
     name_rows(replaced, list(BY.values()))
-    fig.legend(*losses.get_legend_handles_labels(), loc="outside lower center", ncols=len(sets), fontsize=10)
-    fig.suptitle(finding(rows), fontsize=12)
+    fig.legend(*losses.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    headline(fig, finding(rows), finding_of_static(rows))
     return fig
 
 
@@ -64,7 +63,7 @@ def data_sets(rows: list[dict]) -> list[str]:
 
 def name_rows(ax, names: list[str]) -> None:
     """A row for each name, the first one on top."""
-    ax.set_yticks(range(len(names)), names, fontsize=10)
+    ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.5, -0.5)
 
 
@@ -103,7 +102,7 @@ def draw_replaced(ax, rows: list[dict], data: str, offset: float, color: str) ->
 
 
 def finding(rows: list[dict]) -> str:
-    """The title: what trained nets lose without their T, and what nets trained with static gates lose."""
+    """What trained nets lose without their T."""
     errors = []
     for data in data_sets(rows):
         row = select(rows, row="replaced", data=data, by="unit")
@@ -111,13 +110,14 @@ def finding(rows: list[dict]) -> str:
             before = 100 * row["error"]["mean"]
             after = 100 * row["error_replaced"]["mean"]
             errors.append(f"from {before:.2g} to {after:.2g} % on {data}")
+    return f"Trained nets, T replaced by its mean: training error {', '.join(errors)}"
+
+
+def finding_of_static(rows: list[dict]) -> str:
+    """What nets that are trained with static gates lose."""
     loss = in_words(rows, "training loss", OTHERS_FIT)
     accuracy = in_words(rows, "test accuracy", OTHERS_KNOW)
-    return (
-        f"Trained nets, T replaced by its mean: training error {', '.join(errors)}\n"
-        f"Nets trained with a static T: training loss {loss};\n"
-        f"test accuracy {accuracy}"
-    )
+    return f"Nets trained with a static T: training loss {loss}; test accuracy {accuracy}"
 
 
 def in_words(rows: list[dict], measure: str, words: dict[str, str]) -> str:

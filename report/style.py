@@ -14,6 +14,7 @@ from itertools import cycle
 
 import matplotlib
 import matplotlib.pyplot as plt
+from matplotlib.ticker import LogLocator, NullFormatter
 
 from plumbing.files import InputError
 from plumbing.statistics import mean_sd_n
@@ -22,6 +23,8 @@ COLOR = {"highway": "#0072B2", "plain": "#D55E00"}  # Okabe & Ito: apart for eve
 MARKER = {"highway": "o", "plain": "s"}
 KINDS = COLOR | {"residual": "#009E73", "highway-carry": "#CC79A7"}
 KIND_MARKER = MARKER | {"residual": "^", "highway-carry": "D"}
+MORE_KINDS = {"lstm": "#EE3377", "maxout": "#66A61E"}  # beside highway and plain nets
+MORE_MARKERS = {"lstm": "v", "maxout": "P"}
 NORMALISED = "#56B4E9"  # highway blocks with batch normalisation
 DATA_COLORS = ("#222222", "#882255", "#999933", "#44AA99")  # of data sets, MNIST's first
 PUBLISHED = "#F0E442"  # the paper's results; points of the authors' logs are black stars
@@ -31,6 +34,7 @@ LINES = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.", (0, (5, 1, 1, 1, 1, 1)))
 GREY = "0.35"  # of lines and texts that help to read
 SIGNED = "RdBu_r"  # the map of numbers with a sign: red is +
 OPEN = "viridis"  # the map of T
+LOSSES = "Greys"  # the map of losses: the darker the higher
 
 WIDTH = 6.5  # inches; 400 pixels wide, as on a phone, the smallest text has 8
 HOUSE = {
@@ -156,6 +160,13 @@ def chance_line(ax, record):
 def uniform_loss_line(ax, record):
     loss = math.log(n_classes(record))
     level(ax, loss, f"log {n_classes(record)} = {loss:.3f}")
+
+
+def plain_log_ticks(axis) -> None:
+    """Ticks of a logarithmic axis at 1, 2 and 5 times the powers of 10, in plain digits."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def mean_sd(values) -> tuple[float, float]:

@@ -1,11 +1,10 @@
 """Why plain nets of depth 30 fail: results/why_plain_fails.json."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, of_trials
+from report.style import COLOR, headline, of_trials, panels, plain_log_ticks
 from report.tables import markdown_table, of_summary
 
 GROUPS = ("headline", "starts", "relu", "all_images")
@@ -14,7 +13,7 @@ GROUPS = ("headline", "starts", "relu", "all_images")
 @picture("why_plain_fails")
 def why_plain_fails(record):
     """A fresh net: the state on its way up, the gradient on its way down, with slopes and without."""
-    fig, axes = plt.subplots(1, 2, figsize=(10, 4.8))
+    fig, axes = panels(1, 2, 3.8)
     state, gradient = axes
     for block, color in COLOR.items():
         looks = [trial["at_start"] for trial in of_trials(record, "headline", block=block)]
@@ -23,19 +22,23 @@ def why_plain_fails(record):
     plain = [trial["at_start"] for trial in of_trials(record, "headline", block="plain")]
     label = "plain, without tanh's slopes"
     draw_mean(gradient, plain, "gradient_without_slopes", label, color=COLOR["plain"], ls=":", lw=3)
-    row = select(record["summary"], row="look", block="plain", when="at_start")
-    share = row["share_of_slopes"]["mean"]
-    state.set_title("norm of the state", fontsize=12)
-    gradient.set_title("norm of the gradient", fontsize=12)
+    state.set_title("norm of the state")
+    gradient.set_title("norm of the gradient")
     for ax in axes:
         ax.set(yscale="log", xlabel="hidden layer, from the images up")
-    gradient.legend(fontsize=10, loc="lower right")
-    if share is not None:
-        fig.suptitle(
-            f"Saturation is {share:.0%} of what the gradient loses in a fresh plain net",
-            fontsize=13,
-        )
+    plain_log_ticks(state.yaxis)
+    fig.legend(*gradient.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    headline(fig, finding(record))
     return fig
+
+
+def finding(record: dict) -> str:
+    """What part of the gradient is lost to tanh's slopes; only what is drawn, where no such part is known."""
+    row = select(record["summary"], row="look", block="plain", when="at_start")
+    share = row["share_of_slopes"]["mean"]
+    if share is None:
+        return "The state and the gradient on their way through fresh nets"
+    return f"Saturation is {share:.0%} of what the gradient loses in a fresh plain net"
 
 
 def draw_mean(ax, looks: list[dict], name: str, label: str, **style) -> None:

@@ -11,6 +11,7 @@ import sys
 import threading
 from pathlib import Path
 
+import matplotlib.text
 import numpy as np
 import pytest
 from hypothesis import settings
@@ -42,6 +43,16 @@ def mnist():
 def no_data_dir_from_outside(monkeypatch):
     for name in ("MNIST_DIR", "CIFAR_DIR"):
         monkeypatch.delenv(name, raising=False)
+
+
+def must_be_readable(fig) -> None:
+    """A picture in the house style has a title, and where it is 400 pixels wide, as on a phone, no text has less
+    than 8; an exponent may be smaller."""
+    assert fig.get_suptitle(), "no title"
+    pixels_a_point = 400 / (72 * fig.get_size_inches()[0])
+    for text in fig.findobj(matplotlib.text.Text):
+        if text.get_text():
+            assert text.get_fontsize() * pixels_a_point >= 8, text.get_text()
 
 
 def idx_bytes(array: np.ndarray) -> bytes:

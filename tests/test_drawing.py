@@ -10,9 +10,8 @@ import sys
 from xml.etree import ElementTree
 
 import imageio.v3 as imageio
-import matplotlib
 import pytest
-from conftest import ROOT, one_line_error, run
+from conftest import ROOT, must_be_readable, one_line_error, run
 
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
@@ -449,14 +448,23 @@ MEASURED = [
 
 @pytest.mark.parametrize("name", MEASURED)
 def test_a_picture_can_be_read_on_a_phone(name):
-    """It has a title, and where it is 400 pixels wide no text has less than 8; an exponent may be smaller."""
     with style.house_style():
         fig = committed_figure(name)
-        pixels_a_point = 400 / (72 * fig.get_size_inches()[0])
-        texts = [text for text in fig.findobj(matplotlib.text.Text) if text.get_text()]
         style.plt.close(fig)
-    assert fig.get_suptitle()
-    assert min(text.get_fontsize() for text in texts) * pixels_a_point >= 8
+        must_be_readable(fig)
+
+
+def test_what_cannot_be_read_on_a_phone():
+    with style.house_style():
+        fig, ax = style.panels(1, 1, 4)
+        style.plt.close(fig)
+        with pytest.raises(AssertionError, match="no title"):
+            must_be_readable(fig)
+        style.headline(fig, "what was found")
+        must_be_readable(fig)
+        ax.set_title("small print", fontsize=9)
+        with pytest.raises(AssertionError, match="small print"):
+            must_be_readable(fig)
 
 
 def test_colours_have_one_place():
@@ -468,7 +476,8 @@ def test_colours_have_one_place():
 
 
 def test_a_colour_has_one_meaning():
-    meanings = [*style.KINDS.values(), style.NORMALISED, *style.DATA_COLORS, style.PUBLISHED, *style.OTHERS]
+    kinds = {**style.KINDS, **style.MORE_KINDS}
+    meanings = [*kinds.values(), style.NORMALISED, *style.DATA_COLORS, style.PUBLISHED, *style.OTHERS]
     assert len(set(meanings)) == len(meanings)
 
 

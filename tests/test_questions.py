@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, in_process, one_line_error, setting, write_data_set
+from conftest import ROOT, in_process, must_be_readable, one_line_error, setting, write_data_set
 
 import highway_networks as hn
 import visualize_highway_networks as viz
@@ -40,7 +40,7 @@ from experiments import (
 )
 from experiments.question import all_questions, find_question
 from plumbing.files import InputError
-from report import registry
+from report import registry, style
 from training import fully_connected, kept_nets, matched_blocks, protocols, search
 
 RUNNABLE = [question for question in all_questions() if question.run]
@@ -105,11 +105,23 @@ def numbers_of(folder, name) -> str:
 
 
 def draw(name, results) -> list[str]:
-    """Draws the pictures of a question; returns their names."""
+    """Draws the pictures of a question, which must be in the house style; returns their names.
+
+    So pictures are checked, too, whose results are not committed yet."""
     pictures = [picture for picture, (sources, *_) in registry.PICTURES.items() if name in sources]
     for picture in pictures:
         assert viz.main(["--only", picture, "--results", str(results), "--out", str(results / "viz")]) == 0
+        sources, draw_figure, _ = registry.PICTURES[picture]
+        with style.house_style():
+            fig = draw_figure(*(read_results_in(results, source_path(source)) for source in sources))
+            style.plt.close(fig)
+            must_be_readable(fig)
     return pictures
+
+
+def source_path(source: str) -> str:
+    """The committed JSON from which pictures are drawn."""
+    return "data/published.json" if source == "published" else f"results/{source}.json"
 
 
 def tables_of(name) -> list:
