@@ -133,13 +133,11 @@ def positive(norms: list[float]) -> list[float]:
 
 
 def finding_of_gradients(pair: dict) -> str:
-    """How much smaller the gradient is at the first block than at the last one."""
-    plain = pair["plain"]["layer_history"]["gradient"]
-    highway = pair["highway"]["layer_history"]["gradient"]
-    of_plain = f"{first_over_last(plain[0])} of block {len(plain[0])}'s gradient (plain)"
-    of_highway = f"{first_over_last(highway[0])} (highway)"
-    after = f"{first_over_last(plain[-1])}, {first_over_last(highway[-1])}"
-    return f"Block 1 gets {of_plain}, {of_highway}; after training {after}"
+    """How much of the last block's gradient reaches the first one, before training."""
+    plain = pair["plain"]["layer_history"]["gradient"][0]
+    highway = pair["highway"]["layer_history"]["gradient"][0]
+    of_plain = f"{first_over_last(plain)} of the gradient reaches plain's first block"
+    return f"Before training, {of_plain}, {first_over_last(highway)} highway's"
 
 
 def first_over_last(norms: list[float]) -> str:
