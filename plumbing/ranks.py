@@ -30,6 +30,8 @@ IMPATIENCE = 0.005  # seconds after which a waiting rank sleeps between looks
 NAP = 1e-4  # seconds
 SHARED_MEMORY = "/dev/shm"  # where Linux keeps it
 
+_attached = []  # until the process ends: arrays lie in it
+
 
 @dataclass(frozen=True)
 class Team:
@@ -118,8 +120,9 @@ class Rank:
     def __init__(self, team: Team, index: int):
         self.index = index
         self.ranks = team.ranks
-        self._memory = SharedMemory(name=team.name)
-        arrays = team.arrays(self._memory.buf)
+        memory = SharedMemory(name=team.name)
+        _attached.append(memory)
+        arrays = team.arrays(memory.buf)
         self._parameters = arrays["parameters"][0, : team.parameters]
         self._states = arrays["states"][:, : team.parameters]
         self._gradients = arrays["gradients"][:, : team.parameters]
