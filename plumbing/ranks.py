@@ -94,6 +94,7 @@ class Alone:
     """The only process that trains a net: the interface of Rank, with nothing to divide."""
 
     index = 0
+    ranks = 1
 
     def share(self, net, optimizer) -> None:
         """Shares nothing."""

@@ -144,7 +144,16 @@ def is_number_of_a_row(value) -> bool:
 # ---- One question ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
+# questions that take long and have another one of their kind among the rest
+RARELY = (
+    "clip", "depth_for_width", "initialisations", "lstm_and_maxout", "more_seeds", "past_a_thousand", "wider_rates",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.thorough) if name in RARELY else name for name in NAMES],
+)
 def test_a_smoke_test(tmp_path, finished, name):
     printed = finished(name, tmp_path)
     record = json.loads((tmp_path / f"{name}.json").read_text(), parse_constant=pytest.fail)

@@ -20,6 +20,7 @@ QUESTION, SHOWN = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 [SECTION] = re.findall(r"```markdown\n(.*?)```", PAGE, re.DOTALL)
 MEASURE, FILL = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
 TEST = "python -m pytest "
+pytestmark = pytest.mark.xdist_group("your own question")  # the clone is made once
 FOLDERS = ("claims", "conv", "data", "docs", "experiments", "plumbing", "report", "results", "tests", "training")
 
 

@@ -116,7 +116,7 @@ class Training:
 
     def begin_epoch(self) -> np.ndarray:
         """The order of the training images in the next epoch."""
-        if self.rank is not ALONE:
+        if self.rank.ranks > 1:
             seed = self.settings.seed
             self.rng_of_rank = np.random.default_rng([seed, 2, self.epochs, self.rank.index])
         return self.rng.permutation(self.settings.n_train)
