@@ -58,13 +58,16 @@ def _check_results(name: str, record: dict) -> None:
                 raise InputError(f"results/{name}.json holds a trial twice")
 
 
+BEFORE = {"cores": 1}  # settings that older records lack, with what they were made with
+
+
 def _check_runs(name: str, record: dict) -> None:
     _, args = hn.parse_arguments(COMMANDS[name].split()[2:])
     expected = {"data_set": DATA.get(name, "MNIST")}
     for setting in asdict(hn.Settings()):
         if setting in vars(args) and setting not in ("seed", "depth"):
             expected[setting] = getattr(args, setting)
-    found = {setting: record.get(setting) for setting in expected}
+    found = {setting: record.get(setting, BEFORE.get(setting)) for setting in expected}
 
     depths = args.depths or [args.depth]
     seeds = args.seeds or [args.seed]
