@@ -288,7 +288,7 @@ def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, chec
                 continue
             shared = teams.enter_context(team_of(settings, protocol, fingerprint(data)))
             for index in range(args.cores):
-                yield *task, shared, index
+                yield (*task, shared, index)
 
     with ExitStack() as teams, closing(Progress(shown, at_once)) as progress:
         heard = None if args.quiet else progress.heard

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import asdict, fields
+from dataclasses import fields
 from pathlib import Path
 
 import highway_networks as hn
@@ -16,7 +16,8 @@ from training.runs import train_one
 from training.trials import Runner
 
 OF_PROTOCOL = protocols.Protocol._fields
-OF_SETTINGS = tuple(field.name for field in fields(protocols.ConvSettings))
+# each trial is trained by one core
+OF_SETTINGS = tuple(field.name for field in fields(protocols.ConvSettings) if field.name != "cores")
 SETTING = tuple(dict.fromkeys([*OF_PROTOCOL, *OF_SETTINGS]))  # what setting() gives a trial
 FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only pictures need
 
@@ -29,7 +30,8 @@ def setting(settings: protocols.ConvSettings, protocol: protocols.Protocol) -> d
     settings."""
     recipe = protocol._asdict()
     recipe["dropout"] = list(protocol.dropout)
-    return {**recipe, **asdict(settings)}
+    of_settings = {name: getattr(settings, name) for name in OF_SETTINGS}
+    return {**recipe, **of_settings}
 
 
 def settings_in(trial: dict) -> protocols.ConvSettings:

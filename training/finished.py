@@ -110,8 +110,11 @@ def command_of(record: dict, run: dict) -> str:
 def finished_trial(record: dict, run: dict) -> dict:
     """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
 
-    Raises ValueError for a run that contradicts itself, and for one of the paper's protocol whose
-    settings differ from it; a branch may have another rate."""
+    Raises ValueError for a run on several cores, for one that contradicts itself, and for one of
+    the paper's protocol whose settings differ from it; a branch may have another rate."""
+    cores = run.get("cores", 1)  # older records do not say it
+    if cores != 1:
+        raise ValueError(f"it was trained on {cores} cores together, the runs of a table on one")
     settings = conv_trials.settings_in(run)
     protocol = conv_trials.protocol_in(record)
     trial = {**conv_trials.setting(settings, protocol), **run}
