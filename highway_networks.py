@@ -1610,7 +1610,7 @@ def path_of_record(args) -> Path:
 
 
 def warn_of(runs: list[dict], n_classes: int) -> None:
-    """Prints a line for each run that diverged or did not get below the loss of guessing."""
+    """Prints a line for each run that diverged or ended more than a tenth above the loss of guessing."""
     for pair in runs:
         for block in PAIR:
             run = pair[block]
