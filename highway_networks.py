@@ -907,10 +907,12 @@ class DeepNet(FixedNames):
         """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, flat: `gradient`,
         overwritten by the next.
 
-        Writes |dL/dy| of each block into norms (depth,), if given: the norm over the batch and
-        the units.  Uses up what forward() kept: raises RuntimeError when called twice, or before
-        forward(), ValueError for a d_logits of another shape, and TypeError unless it is an array
-        of real numbers.  The parameters must still be those of forward()."""
+        The parameters must still be those of forward().  What forward() kept is used up.  With
+        `norms` (depth,), |dL/dy| of each block is written there: the norm over the batch and the
+        units.
+
+        Raises RuntimeError without a new forward() before it, ValueError for a d_logits of another
+        shape, and TypeError unless it is an array of real numbers."""
         work = self._saved
         self._saved = None
         if work is None:
@@ -1004,9 +1006,12 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     """logits (N, classes), labels y (N,) -> the mean over N of -log softmax(logits)[y], and its
     gradient (N, classes).
 
-    Exact however small the loss: a log1p of the sum of e^(logit_j - logit_y) over the other
-    classes j; the gradient of the right class is minus the sum of the others.  Raises what
-    check_labels() raises, and TypeError unless logits are an unmasked array of numbers."""
+    Exact however small the loss is.  It is log(1 + s), where s is the sum of
+    e^(logit_j - logit_y) over the other classes j.  The gradient of the right class is minus the
+    sum of the others.
+
+    Raises what check_labels() raises, and TypeError unless logits are an unmasked array of
+    numbers."""
     check_numbers("logits", logits, COMPLEX)
     n, n_classes = logits.shape
     y = check_labels(y, n, n_classes)

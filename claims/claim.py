@@ -136,8 +136,9 @@ def about_trials(record: dict, claim: Claim) -> dict:
     """The record with only the trials that have the settings in `claim.about`.
 
     A name that trials have selects among them: {"data": "MNIST"} leaves out trials on other data,
-    and keeps those that have no such name.  A name that no trial has must be a setting of the
-    whole record.  A value may be a tuple of what is accepted.  Raises InputError where nothing is
+    and keeps those that have no such name.  A name that no trial has is looked up
+    among the settings of the whole record; check_about() refuses one that is found nowhere.  A
+    value may be a tuple of what is accepted.  Raises InputError where nothing is
     left, or the record has another setting."""
     trials = record.get("trials", [])
     groups = trials if isinstance(trials, dict) else {"": trials}

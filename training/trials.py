@@ -75,6 +75,7 @@ class Runner:
             words += ["--results", str(folder)]
         beside = ["--data-dir", *self.sets_beside] if self.sets_beside else []
         self.flags = "".join(f" {shlex.quote(word)}" for word in (*words, *beside))
+        # without the budget and the folder, which the settings and the place of the file say
         self.command = shlex.join(["python", "-m", "experiments", name, *beside])
 
         with contextlib.suppress(OSError):
