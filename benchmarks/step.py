@@ -24,12 +24,11 @@ import numpy as np
 
 import highway_networks as hn
 from benchmarks import rivals
-from benchmarks.report import Report, arguments, end, summarise
+from benchmarks.report import Report, arguments, end, ratio_to_best, ratios, row_of, summarise
 from plumbing.commands import number
 
 STEPS = 20  # a turn
 WARM_UP = 2  # rounds discarded
-FRAMEWORKS = tuple(kind for kind in rivals.ALL if kind.framework)
 
 
 def pin() -> str:
@@ -81,32 +80,14 @@ def time_steps(block, depth, width, batch, rounds, kinds=rivals.ALL) -> tuple[di
     return {name: [seconds / STEPS for seconds in values] for name, values in times.items()}, missing
 
 
-def ratios(times: dict, rival: str) -> np.ndarray:
-    """Ours / theirs, one for each round."""
-    return np.array(times[rivals.Ours.name]) / times[rival]
-
-
-def ratio(times: dict, rival: str) -> float | None:
+def median_ratio(rows: dict, kind: type[rivals.StepRival]) -> float | None:
     """The median of ours / theirs; None for a rival that is missing."""
-    return float(np.median(ratios(times, rival))) if rival in times else None
+    return rows[kind.name]["ours_over_theirs"][1] if kind.name in rows else None
 
 
-def ratio_to_best(times: dict, by_hand: bool) -> float | None:
-    """Ours / the fastest rival's: of those with automatic derivatives, or of all frameworks."""
-    found = []
-    for kind in FRAMEWORKS:
-        if kind.name in times and (by_hand or kind.gradient == "automatic"):
-            found.append(ratio(times, kind.name))
-    return max(found, default=None)
-
-
-def row_of(kind: type[rivals.Rival], times: dict) -> dict:
-    """What the results say of a rival."""
-    row = summarise(times[kind.name])
-    row["at_its_best"] = kind.at_its_best
-    row["gradient"] = kind.gradient
-    row["ours_over_theirs"] = list(np.percentile(ratios(times, kind.name), (25, 50, 75)))
-    return row
+def is_automatic(kind: type[rivals.StepRival]) -> bool:
+    """Whether the framework derives the gradient itself."""
+    return kind.gradient == "automatic"
 
 
 def show(title: str, times: dict, missing: dict) -> None:
@@ -115,7 +96,7 @@ def show(title: str, times: dict, missing: dict) -> None:
     for name, values in times.items():
         row = summarise(values)
         low, high = row["quartiles_ms"]
-        print(f"{name:{width}}{row['median_ms']:10.3f}  {low:6.3f} {high:6.3f}  {ratio(times, name):13.3f}")
+        print(f"{name:{width}}{row['median_ms']:10.3f}  {low:6.3f} {high:6.3f}  {np.median(ratios(times, name)):13.3f}")
     for name, why in missing.items():
         print(f"{name:{width}}left out: {why}")
 
@@ -216,11 +197,12 @@ def main(argv=None) -> int:
     for block in hn.PAIR:
         times, missing = time_steps(block, **sizes, rounds=args.rounds)
         show(f"training step, {block}, {sizes}, {where}", times, missing)
-        trials[f"step, {block}"] = {kind.name: row_of(kind, times) for kind in rivals.ALL if kind.name in times}
+        rows = {kind.name: row_of(kind, times) for kind in rivals.ALL if kind.name in times}
+        trials[f"step, {block}"] = rows
         for kind, key in rivals.KEYS.items():
-            summary[f"{block}_over_{key}"] = ratio(times, kind.name)
-        summary[f"{block}_over_best_automatic"] = ratio_to_best(times, by_hand=False)
-        summary[f"{block}_over_best"] = ratio_to_best(times, by_hand=True)
+            summary[f"{block}_over_{key}"] = median_ratio(rows, kind)
+        summary[f"{block}_over_best_automatic"] = ratio_to_best(rows, rivals.ALL, is_automatic)
+        summary[f"{block}_over_best"] = ratio_to_best(rows, rivals.ALL, lambda kind: True)
         parts = where_time_goes(block, **sizes, rounds=args.rounds)
         trials[f"where the time goes, {block}"] = parts
         print("  ".join(f"{name} {value:.3f}" for name, value in parts.items()))
@@ -229,8 +211,9 @@ def main(argv=None) -> int:
             summary[f"{block}_share_of_{key}"] = parts[name] / parts["step"]
     times, missing = time_prediction(args.rounds)
     show("evaluation of 10 000 images, highway, depth 30", times, missing)
-    trials["evaluation"] = {name: summarise(values) for name, values in times.items()}
-    summary["evaluation_over_torch_eager"] = ratio(times, rivals.Torch.name)
+    rows = {kind.name: row_of(kind, times) for kind in (rivals.Ours, rivals.Torch) if kind.name in times}
+    trials["evaluation"] = rows
+    summary["evaluation_over_torch_eager"] = median_ratio(rows, rivals.Torch)
     summary["microseconds_to_hold_one_thread"] = time_holding(args.rounds)
     return report.save(sizes | {"rounds": args.rounds}, summary, trials)
 

@@ -13,11 +13,11 @@ import highway_networks as hn
 from benchmarks.report import checked
 from benchmarks.rivals.jax_rivals import Jax, JaxByHand, JaxFeaturesFirst, JaxScanned
 from benchmarks.rivals.numpy_rivals import MatrixProducts, Ours, Straightforward, as_straightforward
-from benchmarks.rivals.rival import Rival
+from benchmarks.rivals.rival import StepRival
 from benchmarks.rivals.torch_rivals import Torch, TorchCompiled, TorchCompiledStep, TorchFlat, TorchFused
 
 __all__ = [
-    "ALL", "KEYS", "Jax", "JaxByHand", "JaxFeaturesFirst", "JaxScanned", "MatrixProducts", "Ours", "Rival",
+    "ALL", "KEYS", "Jax", "JaxByHand", "JaxFeaturesFirst", "JaxScanned", "MatrixProducts", "Ours", "StepRival",
     "Straightforward", "Torch", "TorchCompiled", "TorchCompiledStep", "TorchFlat", "TorchFused",
     "as_straightforward", "make",
 ]  # fmt: skip
@@ -38,7 +38,7 @@ KEYS = {  # in the names of the summaries
 ALL = (Ours, *KEYS)
 
 
-def make(net_arguments: tuple, x: np.ndarray, y: np.ndarray, kinds: tuple[type[Rival], ...] = ALL) -> tuple[dict, dict]:
+def make(net_arguments: tuple, x: np.ndarray, y: np.ndarray, kinds=ALL) -> tuple[dict, dict]:
     """{name: rival} of every kind that is installed, {name: why} of those that are missing."""
 
     def of_kind(kind):

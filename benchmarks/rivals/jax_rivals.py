@@ -13,10 +13,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from benchmarks.rivals.rival import BETA1, BETA2, CLIP, ENDS, EPS, LR, Rival, by_our_names, flat
+from benchmarks.rivals.rival import BETA1, BETA2, CLIP, ENDS, EPS, LR, StepRival, by_our_names, flat
 
 
-class Jax(Rival):
+class Jax(StepRival):
     """jit of the whole step, a scan over the layers, buffers donated; H and T in one product."""
 
     name = "JAX jit + scan"

@@ -9,10 +9,10 @@ import numpy as np
 
 import highway_networks as hn
 import straightforward
-from benchmarks.rivals.rival import BETA1, BETA2, CLIP, EPS, LR, Rival, flat
+from benchmarks.rivals.rival import BETA1, BETA2, CLIP, EPS, LR, StepRival, flat
 
 
-class Ours(Rival):
+class Ours(StepRival):
     name = "this project"
     gradient = "by hand"
 
@@ -50,7 +50,7 @@ def as_straightforward(net, owner) -> straightforward.Net:
     return straightforward.Net(net.block.name, first, blocks, last)
 
 
-class Straightforward(Rival):
+class Straightforward(StepRival):
     name = "straightforward NumPy"
     gradient = "by hand"
 
@@ -79,7 +79,7 @@ class Straightforward(Rival):
         self.optimizer.step(gradient)
 
 
-class MatrixProducts(Rival):
+class MatrixProducts(StepRival):
     """Nothing but the step's products.  Layers have separate arrays; the operands are in the order
     that is fastest here."""
 

@@ -1,4 +1,4 @@
-"""What a rival is, and what all of them share: the constants of Adam, and gradients in our layout."""
+"""What a rival of a fully connected net's step is, the constants of Adam, and gradients in our layout."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 import highway_networks as hn
+from benchmarks.report import Rival
 
 CLIP = 5.0
 LR = 5e-3
@@ -16,7 +17,7 @@ EPS = 1e-8
 ENDS = ("W_in", "b_in", "W_out", "b_out")  # the parameters of the first and the last layer
 
 
-class Rival:
+class StepRival(Rival):
     """A program that makes the training step of one net.
 
     It is made from one of our nets, so that all rivals start from the same weights:
@@ -27,11 +28,6 @@ class Rival:
         step(batch)                gather these rows of x and y, forward, loss, backward, clip, Adam
         turn(batches)              a step for each of these batches
     """
-
-    name: str
-    framework = ""  # the package that computes the gradient
-    at_its_best = False  # else as it is usually written
-    gradient = "automatic"  # or "by hand"
 
     def step(self, batch: np.ndarray) -> None:
         raise NotImplementedError

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.rivals.rival import BETA1, BETA2, CLIP, ENDS, EPS, LR, Rival, by_our_names, flat
+from benchmarks.rivals.rival import BETA1, BETA2, CLIP, ENDS, EPS, LR, StepRival, by_our_names, flat
 
 
-class Torch(Rival):
+class Torch(StepRival):
     """PyTorch as it comes: H and T in one product, clip_grad_norm_, torch.optim.Adam."""
 
     name = "PyTorch eager"
@@ -87,7 +87,7 @@ class TorchCompiled(TorchFused):
     compiled = True
 
 
-class Stacked(Rival):
+class Stacked(StepRival):
     """The blocks' weights stacked: W (depth, rows, hidden), b (depth, rows)."""
 
     framework = "torch"
