@@ -33,7 +33,7 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 import argparse
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -52,7 +52,7 @@ from training.convolutional import Training
 from training.images import check_square, fingerprint, load_images, select_images, shape_of
 from training.progress import Progress
 from training.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, Protocol, protocol_of
-from training.runs import file_record, table, train_one
+from training.runs import file_record, table, team_of, train_one, train_rank
 
 NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # names of files that are written beside it
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}  # 0.93, 0.93, 0.91 with seeds 0, 1, 2
@@ -98,6 +98,7 @@ def make_parser() -> argparse.ArgumentParser:
     data_dir = "CIFAR's binary version, or a set in MNIST's layout"
     add("--data-dir", type=path_name, metavar="DIR", help=data_dir)
     add("--jobs", type=jobs, default=all_cores(), help="processes, one a seed" + is_)
+    add("--cores", type=jobs, default=default.cores, help="processes that train one net together" + is_)
     quick = "a smoke test: above 90 %% in half a minute; writes run_conv_quick.json"
     add("--quick", action="store_true", help=quick)
     out = "instead of run_conv.json; each net to FILE_SEED.npz beside it"
@@ -175,7 +176,11 @@ def plan(args, data: hn.Dataset) -> list[ConvSettings]:
         n_train=args.n_train or n_train,
         n_test=args.n_test or n_test,
         validation=args.validation,
+        cores=args.cores,
     )
+    if args.cores > min(BATCH, settings.n_test):
+        needed = f"a batch of {BATCH} and the test images are divided among them"
+        raise InputError(f"--cores {args.cores} is more than the images to divide: {needed}")
     return [replace(settings, seed=seed) for seed in args.seeds or [args.seed]]
 
 
@@ -267,18 +272,30 @@ def check_branch(args, settings: ConvSettings, protocol: Protocol, images: dict,
 def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, checkpoints) -> list[dict]:
     """Trains a net for each of the planned settings; returns the RUNs in their order."""
     branch_of = Path(args.branch) if args.branch else None
-    work = partial(train_one, resume=args.resume, branch_of=branch_of, stop_after=args.stop_after)
-    tasks = [(settings, protocol, data, path) for settings, path in zip(planned, checkpoints, strict=True)]
-    jobs = min(args.jobs, len(tasks))
+    train = train_one if args.cores == 1 else train_rank
+    work = partial(train, resume=args.resume, branch_of=branch_of, stop_after=args.stop_after)
+    at_once = min(max(args.jobs // args.cores, 1), len(planned))  # nets
     last_epoch = args.stop_after or args.epochs
     runs = {}
     shown = [replace(settings, epochs=last_epoch) for settings in planned]
-    with closing(Progress(shown, jobs)) as progress:
+
+    def tasks(teams):
+        for settings, checkpoint in zip(planned, checkpoints, strict=True):
+            task = (settings, protocol, data, checkpoint)
+            if args.cores == 1:
+                yield task
+                continue
+            shared = teams.enter_context(team_of(settings, protocol, fingerprint(data)))
+            for index in range(args.cores):
+                yield *task, shared, index
+
+    with ExitStack() as teams, closing(Progress(shown, at_once)) as progress:
         heard = None if args.quiet else progress.heard
-        with closing(in_processes(work, tasks, jobs, heard)) as finished:
+        with closing(in_processes(work, tasks(teams), at_once * args.cores, heard)) as finished:
             for run in finished:
-                runs[run["seed"]] = run
-                progress.finished(run["seed"])
+                if run is not None:
+                    runs[run["seed"]] = run
+                    progress.finished(run["seed"])
     return [runs[settings.seed] for settings in planned]
 
 

@@ -40,6 +40,7 @@ import operator
 import time
 import unicodedata
 import zlib
+from contextlib import ExitStack, closing
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -68,6 +69,7 @@ from plumbing.arrays import (
 from plumbing.commands import list_of, number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
 from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread
+from plumbing.ranks import Rank, Team, Together, team
 from plumbing.records import PAIR
 from plumbing.statistics import mean_and_sd
 
@@ -1039,9 +1041,11 @@ class Optimizer(FixedNames):
 
     `states` names vectors of the parameters' shape, 0 at the start: rows of self.states, and
     attributes.  A subclass defines _update(gradient, scale), where `scale` clips the gradient, or
-    is None.  Raises ValueError unless lr and clip are positive."""
+    is None.  `part` is the slice of the parameters that is updated: all of them, unless several
+    processes train the net.  Raises ValueError unless lr and clip are positive."""
 
     _called = "optimizer"
+    norm = staticmethod(norm_of)
 
     def __init__(self, parameters, lr, clip, decay, states: tuple[str, ...]):
         if not (lr > 0 and clip > 0):
@@ -1050,6 +1054,7 @@ class Optimizer(FixedNames):
         self.lr = lr
         self.clip = clip
         self.decay = decay
+        self.part = slice(0, len(parameters))
         self.states = zero_rows(len(states), len(parameters), parameters.dtype)
         self._scratch = zeros(len(parameters[:CHUNK]), parameters.dtype)
         self._names = states
@@ -1073,20 +1078,24 @@ class Optimizer(FixedNames):
         shape than the parameters."""
         if gradient.shape != self.parameters.shape:
             raise ValueError(f"the gradient must have shape {self.parameters.shape}, not {gradient.shape}")
-        norm = norm_of(gradient)
+        norm = self.norm(gradient)
+        self.update(gradient, norm)
+        return norm
+
+    def update(self, gradient: np.ndarray, norm: float) -> None:
+        """What step() does for a gradient whose norm is known."""
         if math.isfinite(norm):
             self._update(gradient, self.clip / norm if norm > self.clip else None)
             self.lr *= self.decay
-        return norm
 
     def _scalars(self, *values):
         return (np.array(value, self.parameters.dtype) for value in values)  # cheaper to pass than floats
 
     def _parts(self, gradient):
-        """Yields CHUNK numbers at a time: parameters, gradient, scratch, and each of the
-        states."""
-        for i in range(0, len(gradient), CHUNK):
-            part = slice(i, i + CHUNK)
+        """Yields CHUNK numbers of the part at a time: parameters, gradient, scratch, and each of
+        the states."""
+        for start in range(self.part.start, self.part.stop, CHUNK):
+            part = slice(start, min(start + CHUNK, self.part.stop))
             g = gradient[part]
             yield (self.parameters[part], g, self._scratch[: len(g)], *(state[part] for state in self.states))
 
@@ -1147,6 +1156,7 @@ class Settings:
     gate_bias: float = -2.0
     clip: float = 5.0
     dtype: str = "float32"
+    cores: int = 1  # processes that train the net together; another number is another run
 
     def __post_init__(self):
         use_python_numbers(self)
@@ -1240,9 +1250,12 @@ def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
     return float((logits.argmax(axis=1) == y).mean())
 
 
-def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Generator, report=ignore) -> dict:
+def train(
+    net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Generator, report=ignore,
+    rank: Rank | None = None,
+) -> dict:  # fmt: skip
     """Trains the net on all of `data`, shuffled anew each epoch, with clipped Adam; calls
-    report(row) after each.
+    report(row) after each.  `rank` is this process, where several train the net.
 
     Returns the run's history; where the run diverges it ends with the last whole epoch, and
     "diverged_at" says where. Raises ValueError, before the first step, for images that are not
@@ -1256,14 +1269,19 @@ def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Ge
     gates = []
 
     def measure(row):
-        row["test_acc"] = accuracy(net, x_test, data.y_test)
+        row["test_acc"] = accuracy(trained, x_test, data.y_test)
         if net.block.gates:
             gates.append([row["epoch"], mean_gates(net, x_test[:256])])
         report(row)
 
+    trained = net
     optimizer = Adam(net.parameters, settings.lr, settings.clip)
+    if rank:
+        trained = optimizer = Together(net, optimizer, rank)
     orders = (shuffle.permutation(len(x_train)) for _ in range(settings.epochs))
-    rows, diverged_at = train_epochs(net, optimizer, x_train, data.y_train, orders, settings.batch_size, report=measure)
+    rows, diverged_at = train_epochs(
+        trained, optimizer, x_train, data.y_train, orders, settings.batch_size, report=measure
+    )
     diverged = diverged_at is not None
     history = {}
     for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm"):
@@ -1280,8 +1298,10 @@ def train(net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Ge
 
 
 @one_blas_thread()
-def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool = False) -> dict:
-    """One net from its seed to its RUN: its settings, its history, its end.
+def run_one(
+    block: str | Block, settings: Settings, data: Dataset, verbose: bool = False, rank: Rank | None = None
+) -> dict:
+    """One net from its seed to its RUN: its settings, its history, its end.  `rank` is train()'s.
 
     Raises ValueError where JSON cannot hold the settings of the block, and what train() raises."""
     start = time.perf_counter()
@@ -1303,9 +1323,29 @@ def run_one(block: str | Block, settings: Settings, data: Dataset, verbose: bool
         print(f"{run['label']}  epoch {row['epoch']:3d}  {measured.format_map(row)}", flush=True)
 
     shuffle = np.random.default_rng([settings.seed, 1])
-    run |= train(net, data, settings, shuffle, show if verbose else ignore)
+    run |= train(net, data, settings, shuffle, show if verbose else ignore, rank)
     run["wallclock_sec"] = time.perf_counter() - start
     return run
+
+
+def run_rank(block: str, settings: Settings, data: Dataset, verbose: bool, team: Team, index: int) -> dict | None:
+    """run_one() in the process of this index of a team; only the first returns the run."""
+    is_first = index == 0
+    run = run_one(block, settings, data, verbose and is_first, Rank(team, index))
+    return run if is_first else None
+
+
+def team_of(block: str, settings: Settings, data: Dataset):
+    """The memory that the ranks of a net share, as plumbing.ranks.team() has it."""
+    shapes = shapes_of_net(data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block_of(block))
+    most_rows = max(settings.batch_size, settings.n_test)  # a rank hands over its rows of their logits
+    return team(
+        settings.cores,
+        parameters=size_of(shapes),
+        states=2,  # Adam's m and v
+        dtype=settings.dtype,
+        slot=np.dtype(settings.dtype).itemsize * data.n_classes * -(-most_rows // settings.cores),
+    )
 
 
 # ---- The command line ------------------------------------------------------------------------------------------------
@@ -1349,6 +1389,7 @@ def parse_arguments(argv=None):
     add_option("--dtype", choices=("float32", "float64"), default=default.dtype, help=show("of all arithmetic"))
     add_option("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
     add_option("--jobs", type=jobs, default=all_cores(), help=show("processes"))
+    add_option("--cores", type=jobs, default=default.cores, help=show("processes that train one net together"))
     add_option("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
     add_option("--out", type=path_name, metavar="FILE", help="instead of run.json, run_sweep.json, run_seeds.json")
     add_option("--no-save", action="store_true", help="write nothing")
@@ -1366,6 +1407,9 @@ def plan(args, data: Dataset) -> list[Settings]:
             raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has")
     if args.batch_size > args.n_train:
         raise InputError(f"--batch {args.batch_size} is more than the {args.n_train} training images of --n-train")
+    if args.cores > min(args.batch_size, args.n_test):
+        needed = "a batch and the test images are divided among them"
+        raise InputError(f"--cores {args.cores} is more than the images to divide: {needed}")
     given = {name: getattr(args, name) for name in asdict(Settings()) if name != "clip"}
     common = Settings(**given)
     pairs = []
@@ -1393,15 +1437,24 @@ def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> l
         for block, settings in nets:
             with memory_for(f"{settings.n_train} training and {settings.n_test} test images"):
                 images = subset(data, settings.seed, settings.n_train, settings.n_test)
-            yield block, settings, images, verbose
+            if cores == 1:
+                yield block, settings, images, verbose
+                continue
+            shared = teams.enter_context(team_of(block, settings, images))
+            for index in range(cores):
+                yield block, settings, images, verbose, shared, index
 
     runs = {}
-    finished = in_processes(run_one, tasks(), min(jobs, len(nets)))
+    cores = pairs[0].cores
+    at_once = min(max(jobs // cores, 1), len(nets))  # nets
     has_bar = not quiet and not verbose and sys.stderr.isatty()
-    for run in tqdm(finished, total=len(nets), unit="run", disable=not has_bar):
-        runs[run["seed"], run["depth"], run["block"]] = run
-        if not quiet and not verbose:
-            tqdm.write(f"{run['label']}: {outcome(run)}  ({run['wallclock_sec']:.1f} s)")
+    trained = in_processes(run_one if cores == 1 else run_rank, tasks(), at_once * cores)
+    with ExitStack() as teams, closing(trained):
+        whole = (run for run in trained if run is not None)
+        for run in tqdm(whole, total=len(nets), unit="run", disable=not has_bar):
+            runs[run["seed"], run["depth"], run["block"]] = run
+            if not quiet and not verbose:
+                tqdm.write(f"{run['label']}: {outcome(run)}  ({run['wallclock_sec']:.1f} s)")
     result = []
     for settings in pairs:
         both = {block: runs[settings.seed, settings.depth, block] for block in PAIR}

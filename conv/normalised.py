@@ -35,7 +35,12 @@ class Normalised:
     (maps,), not trained.
 
     A subclass writes y from H in _combine(), and s = dL/d(gamma u + b_H) from dy in _s().
+
+    Where several processes train the net, each with its rows of a batch, exchange(array) gives
+    the arrays of all of them: sums are over the whole batch.
     """
+
+    exchange = staticmethod(lambda array: [array])
 
     def __init__(self, in_shape, k, *settings, **method):
         super().__init__(in_shape, k, *settings, **method)
@@ -73,7 +78,10 @@ class Normalised:
         mean = self.mean
         variance = self.variance
         if arrays.training:
-            mean, variance = together(moments)
+            of_parts = map(np.array, zip(*moments, strict=True))
+            sizes, means, squares = (np.concatenate(self.exchange(array)) for array in of_parts)
+            views.n = int(sizes.sum())
+            mean, variance = together(sizes, means, squares)
             self._move_on(arrays, mean, variance)
         views.deviation = np.sqrt(variance + EPSILON)
         for rows in arrays.parts:
@@ -124,9 +132,8 @@ class Normalised:
             self._s(views, rows, dy_in_phases[rows], s)
             sum_s += s.sum(axis=ALL_BUT_MAPS)
             sum_us += sum_of_products(views.u[rows], s)
-        n = views.u.size // maps
-        views.mean_s = sum_s / n
-        views.mean_us = sum_us / n
+        of_all = np.sum(self.exchange(np.array([sum_s, sum_us])), axis=0)
+        views.mean_s, views.mean_us = of_all / views.n
         views.slope = self.gamma / views.deviation
         dx = super().backward(arrays, dy, needs_dx)
         self.grad.b[:maps] = sum_s
@@ -214,9 +221,9 @@ def moments_of(v, centred) -> tuple:
     return n, mean, sum_of_products(centred, centred)
 
 
-def together(moments: list[tuple]) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of each map over all parts (Chan, Golub and LeVeque 1979)."""
-    sizes, means, squares = map(np.array, zip(*moments, strict=True))
+def together(sizes, means, squares) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of each map over all parts (Chan, Golub and LeVeque 1979), from what
+    moments_of() gives for each: (parts,), (parts, maps), (parts, maps)."""
     size = sizes.sum()
     shares = (sizes / size).astype(means.dtype)[:, None]
     mean = (shares * means).sum(axis=0)

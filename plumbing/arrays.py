@@ -77,6 +77,14 @@ class FixedNames:
             raise AttributeError(f"{self._called}.{name} cannot be replaced: it is fixed when the object is made")
         super().__setattr__(name, value)
 
+    def move(self, **arrays: np.ndarray) -> None:
+        """Replaces arrays that it holds, and makes its views into them anew.
+
+        Nothing else may hold the old ones."""
+        state = self.__getstate__() | arrays
+        vars(self).clear()
+        self.__setstate__(state)
+
 
 class Gradients(FixedNames):
     """Views into a gradient, by the names of the parameters."""

@@ -12,9 +12,11 @@ import numpy as np
 import highway_networks as hn
 from conv.net import ConvNet
 from conv.nets import find_net
+from conv.normalised import Normalised
 from plumbing import files
 from plumbing.arrays import memory_for
 from plumbing.files import InputError, read_arrays, write_arrays
+from plumbing.ranks import ALONE, Rank
 from training.images import fingerprint, inputs_of, shape_of
 from training.optimizers import Nesterov
 from training.protocols import BATCH, ConvSettings, Protocol
@@ -27,6 +29,8 @@ class Training:
 
     hn.train_epoch() uses it as its net and as its optimiser, with images in bytes: forward()
     moves, scales and drops, step() sets the rate.
+
+    Where several processes train the net, `rank` is this one: see join().
 
     Raises ValueError for images that the net cannot take,
     and for settings and protocols that train nothing."""
@@ -56,6 +60,8 @@ class Training:
             rates=self.net.per_parameter(1.0, biases=2.0),
         )
         self.rng = np.random.default_rng([settings.seed, 1])  # shuffles, moves, drops
+        self.rank = ALONE
+        self.rng_of_rank = self.rng  # moves, drops
         self.history = {name: [] for name in self.COLUMNS}  # one entry an epoch
         self.diverged: str | None = None  # where
         self.seconds = 0.0
@@ -68,7 +74,7 @@ class Training:
 
     def _make_net(self) -> ConvNet:
         settings = self.settings
-        shape, layers = self._net_of(settings, self.protocol, self.images)
+        shape, layers = self.net_of(settings, self.protocol, self.images)
         size = f"{settings.net} for images of {self.images['pixels']} pixels"
         with memory_for(f"nets of this size: {size}"):
             return ConvNet(
@@ -82,7 +88,7 @@ class Training:
             )
 
     @staticmethod
-    def _net_of(
+    def net_of(
         settings: ConvSettings,
         protocol: Protocol,
         images: dict,
@@ -96,6 +102,24 @@ class Training:
         )
         return shape_of(net.shape[0], images["pixels"]), layers
 
+    def join(self, rank: Rank) -> None:
+        """Makes this one of the processes that train the net together.
+
+        Each of them moves and drops with random numbers of its own, which begin anew in every
+        epoch: so a checkpoint need not hold the state of their generators."""
+        self.rank = rank
+        rank.share(self.net, self.optimizer)
+        for layer in self.net.layers:
+            if isinstance(layer, Normalised):
+                layer.exchange = rank.exchange
+
+    def begin_epoch(self) -> np.ndarray:
+        """The order of the training images in the next epoch."""
+        if self.rank is not ALONE:
+            seed = self.settings.seed
+            self.rng_of_rank = np.random.default_rng([seed, 2, self.epochs, self.rank.index])
+        return self.rng.permutation(self.settings.n_train)
+
     @property
     def parameters(self) -> np.ndarray:
         return self.net.parameters
@@ -108,10 +132,12 @@ class Training:
     def forward(self, x: np.ndarray) -> np.ndarray:
         """Images (N, pixels) uint8 -> logits (N, classes), moved and with dropout."""
         hn.check_bytes(x)
-        return self.net.forward(self.inputs.train_batch(x, self.rng), dropout=self.rng)
+        x = x[self.rank.rows(len(x))]
+        x = self.inputs.train_batch(x, self.rng_of_rank)
+        return self.rank.gather(self.net.forward(x, dropout=self.rng_of_rank))
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
-        return self.net.backward(d_logits)
+        return self.net.backward(d_logits[self.rank.rows(len(d_logits))])
 
     def step(self, gradient: np.ndarray) -> float:
         """Updates the parameters at the scheduled rate; returns the gradient's norm.
@@ -123,7 +149,7 @@ class Training:
             raise ValueError(message)
         progress = (self.steps + 0.5) / steps
         self.optimizer.lr = self.protocol.lr * SCHEDULES[self.protocol.schedule](progress)
-        norm = self.optimizer.step(gradient)
+        norm = self.rank.step(self.optimizer, gradient)
         self.steps += 1
         self.after_step()
         return norm
@@ -133,7 +159,8 @@ class Training:
 
         CIFAR's images need train_conv(), or inputs.fit(), before."""
         hn.check_bytes(x)
-        return self.net.predict(self.inputs.test(x))
+        x = x[self.rank.rows(len(x))]
+        return self.rank.gather(self.net.predict(self.inputs.test(x)))
 
     def task(self) -> dict:
         """Everything that the numbers depend on, except the program; as JSON has it."""
@@ -208,7 +235,7 @@ class Training:
             return settings, Protocol(*head["protocol"]), dict(head["images"])
 
         def shapes_of(head):
-            sizes = ConvNet.sizes_of(*cls._net_of(*arguments_of(head)))
+            sizes = ConvNet.sizes_of(*cls.net_of(*arguments_of(head)))
             sizes["v"] = sizes["parameters"]
             return {name: (size,) for name, size in sizes.items()}
 
@@ -296,7 +323,7 @@ def train_conv(
     for epoch in range(training.epochs + 1, last + 1):
         start = time.perf_counter()
         training.within_epoch = True
-        order = training.rng.permutation(len(data.x_train))
+        order = training.begin_epoch()
         row = {"epoch": epoch}
         try:
             row |= hn.train_epoch(training, training, data.x_train, data.y_train, order, BATCH)
@@ -310,6 +337,7 @@ def train_conv(
         if files.commit() not in training.commits:
             training.commits.append(files.commit())
         training.within_epoch = False
-        if checkpoint:
-            training.save(checkpoint)
-        report(row)
+        if training.rank.index == 0:
+            if checkpoint:
+                training.save(checkpoint)
+            report(row)

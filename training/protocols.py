@@ -114,6 +114,7 @@ class ConvSettings:
     n_test: int = 10000
     # True: tested on the last HELD_OUT training images, which are not trained on
     validation: bool = False
+    cores: int = 1  # processes that train the net together; another number is another run
 
     def __post_init__(self):
         use_python_numbers(self)

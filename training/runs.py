@@ -9,8 +9,10 @@ import numpy as np
 
 import highway_networks as hn
 from conv.cifar import sha256_as_read
+from conv.net import ConvNet
 from plumbing.files import environment
 from plumbing.processes import one_blas_thread
+from plumbing.ranks import Rank, Team, team
 from training.checkpoints import branch, load_same_run
 from training.convolutional import Training, check_images, train_conv
 from training.images import fingerprint
@@ -30,9 +32,10 @@ def train_one(
     resume: bool = True,
     branch_of: Path | None = None,
     stop_after: int | None = None,
+    rank: Rank | None = None,
     tell=lambda message: None,
 ) -> dict:
-    """Trains one net and returns its RUN.
+    """Trains one net and returns its RUN.  `rank` is this process, where several train it.
 
     It goes on from `checkpoint`, if that exists; else begins from the seed or, with `branch_of`,
     from that checkpoint of a run at another rate.  With resume=False it begins in any case, and
@@ -56,9 +59,32 @@ def train_one(
     def tell_epoch(row):
         tell((settings.seed, row | {"seconds": training.seconds}))
 
-    training.after_step = tell_step
+    if rank:
+        training.join(rank)
+    if training.rank.index == 0:
+        training.after_step = tell_step
     train_conv(training, data, checkpoint, tell_epoch, stop_after)
     return run_record(training, data)
+
+
+def train_rank(settings, protocol, data, checkpoint, team: Team, index: int, *, tell=None, **how) -> dict | None:
+    """train_one() in the process of this index of a team; only the first returns the RUN."""
+    telling = {"tell": tell} if tell else {}
+    run = train_one(settings, protocol, data, checkpoint, **how, **telling, rank=Rank(team, index))
+    return run if index == 0 else None
+
+
+def team_of(settings: ConvSettings, protocol: Protocol, images: dict):
+    """The memory that the ranks of a net share, as plumbing.ranks.team() has it."""
+    parameters = ConvNet.sizes_of(*Training.net_of(settings, protocol, images))["parameters"]
+    most_rows = max(BATCH, settings.n_test)  # a rank hands over its rows of their logits
+    return team(
+        settings.cores,
+        parameters=parameters,
+        states=3,  # Nesterov's v, and what it has for each parameter: weight decay and rate
+        dtype="float32",
+        slot=4 * images["classes"] * -(-most_rows // settings.cores),
+    )
 
 
 def run_record(training: Training, data: hn.Dataset) -> dict:

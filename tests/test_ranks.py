@@ -1,0 +1,229 @@
+"""One net trained by several processes: the same run each time, and that of one process but for rounding."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import ROOT, in_process, one_line_error, write_data_set
+
+import conv_highway_networks
+import highway_networks as hn
+from conv.net import ConvNet
+from conv.normalised import Normalised
+from plumbing import ranks
+from plumbing.files import InputError
+from plumbing.processes import in_processes
+from training.optimizers import Nesterov
+
+SMALL = ("--depth", 3, "--hidden", 7, "--epochs", 3, "--n-train", 256, "--n-test", 75, "--batch", 32)
+CONV = ("--net", "mnist-3", "--epochs", 3)
+linux = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc and /dev/shm")
+
+
+def together(function, count: int, *, parameters=0, states=0, dtype="float64", slot=4096, words=()) -> list:
+    """function(team, index, *words) in `count` processes: their results in the order of the ranks."""
+    with ranks.team(count, parameters=parameters, states=states, dtype=dtype, slot=slot) as team:
+        tasks = [(function, team, index, *words) for index in range(count)]
+        with closing(in_processes(numbered, tasks, count)) as finished:
+            return [result for _, result in sorted(finished, key=lambda pair: pair[0])]
+
+
+def numbered(function, team, index, *words):
+    return index, function(team, index, *words)
+
+
+# ---- What ranks hand to each other
+
+
+def exchange_often(team, index):
+    rank = ranks.Rank(team, index)
+    generator = np.random.default_rng(index)
+    seen = []
+    for turn in range(200):
+        mine = np.full(generator.integers(0, 9), 1000 * turn + index)
+        seen.append(rank.gather(mine).tolist())
+    return seen
+
+
+def test_every_rank_is_handed_the_same_arrays_in_the_order_of_the_ranks():
+    first, *others = together(exchange_often, 3)
+    assert all(other == first for other in others)
+    for turn, numbers in enumerate(first):
+        assert numbers == sorted(numbers)
+        assert {number // 1000 for number in numbers} <= {turn}
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_the_rows_of_all_ranks_are_all_rows(count):
+    def rows_of(index, n):
+        rank = ranks.Rank.__new__(ranks.Rank)
+        rank.index = index
+        rank.ranks = count
+        return range(n)[rank.rows(n)]
+
+    for n in (count, 17, 100):
+        parts = [rows_of(index, n) for index in range(count)]
+        assert [row for part in parts for row in part] == list(range(n))
+        assert max(map(len, parts)) - min(map(len, parts)) <= 1
+
+
+# ---- Fully connected nets
+
+
+def trained(tmp_path, *words) -> dict:
+    out = tmp_path / "run.json"
+    process = in_process(hn.main, *SMALL, *words, "--out", out)
+    assert process.returncode == 0, process.stderr
+    return json.loads(out.read_text())
+
+
+@pytest.fixture
+def shapes(tmp_path):
+    return write_data_set(tmp_path / "shapes", n_train=300, n_test=80, side=14)
+
+
+@pytest.mark.parametrize("cores", [2, 3])
+def test_in_float64_several_cores_train_the_net_of_one(tmp_path, shapes, cores):
+    words = ("--data-dir", shapes, "--dtype", "float64")
+    one = trained(tmp_path, *words)
+    several = trained(tmp_path, *words, "--cores", cores)
+    assert one["cores"] == 1
+    assert several["cores"] == cores
+    for block in hn.PAIR:
+        for name, column in one["runs"][0][block]["history"].items():
+            assert several["runs"][0][block]["history"][name] == pytest.approx(column, rel=1e-9), name
+
+
+def test_a_run_on_several_cores_repeats_itself_to_the_last_bit(tmp_path, shapes):
+    words = ("--data-dir", shapes, "--cores", 2, "--seeds", "0,1")
+    runs = []
+    for _ in range(2):
+        record = trained(tmp_path, *words)
+        runs.append([pair[block]["history"] for pair in record["runs"] for block in hn.PAIR])
+    assert runs[0] == runs[1]
+
+
+def test_a_run_that_diverges_says_so_once(tmp_path, shapes):
+    record = trained(tmp_path, "--data-dir", shapes, "--cores", 2, "--lr", 1e38)
+    assert record["runs"][0]["highway"]["diverged"]
+    assert "step" in record["runs"][0]["highway"]["diverged_at"]
+
+
+def test_more_cores_than_there_are_images_to_divide(tmp_path, shapes):
+    process = in_process(hn.main, *SMALL, "--data-dir", shapes, "--batch", 4, "--cores", 5, "--no-save")
+    assert "--cores 5 is more than the images to divide" in one_line_error(process)
+
+
+def test_too_little_shared_memory_ends_in_a_line(monkeypatch):
+    monkeypatch.setattr(ranks.os.path, "isdir", lambda path: True)
+    monkeypatch.setattr(ranks.shutil, "disk_usage", lambda path: type("", (), {"free": 100}))
+    memory = ranks.team(2, parameters=10**6, states=2, dtype="float32", slot=64)
+    with pytest.raises(InputError, match=r"2 cores need \d+ MB in .*: use fewer"), memory:
+        pass
+
+
+# ---- Convolutional nets
+
+LAYERS = [("conv", 3, 4), ("highway-bn", 3), ("pool", 2, 2), ("conv-bn", 3, 5), ("dense", 3)]
+
+
+def conv_gradient(team, index):
+    """Loss, gradient summed over the ranks, statistics and parameters after a step, of 12 images."""
+    rank = ranks.Rank(team, index) if team else ranks.ALONE
+    rng = np.random.default_rng(0)
+    net = ConvNet((1, 8, 8), LAYERS, rng, dtype=np.float64)
+    net.parameters[:] += rng.normal(0, 0.1, net.parameters.shape)
+    x = rng.random((12, 64))
+    y = rng.integers(0, 3, 12)
+    optimizer = Nesterov(net.parameters, 0.1, weight_decay=1e-3)
+    rank.share(net, optimizer)
+    for layer in net.layers:
+        if isinstance(layer, Normalised):
+            layer.exchange = rank.exchange
+    rows = rank.rows(len(x))
+    logits = rank.gather(net.forward(x[rows]))
+    loss, d_logits = hn.softmax_cross_entropy(logits, y)
+    gradient = net.backward(d_logits[rows])
+    total = np.sum(rank.exchange(gradient), axis=0)
+    norm = rank.step(optimizer, gradient)
+    return float(loss), norm, total, net.statistics.copy(), net.parameters.copy()
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_batch_normalisation_takes_its_statistics_over_the_whole_batch(count):
+    alone = conv_gradient(None, 0)
+    size = ConvNet.sizes_of((1, 8, 8), LAYERS)["parameters"]
+    for of_rank in together(conv_gradient, count, parameters=size, states=3, slot=8 * size):
+        for mine, whole in zip(of_rank, alone, strict=True):
+            np.testing.assert_allclose(mine, whole, rtol=1e-10, atol=1e-13)
+
+
+def train_conv(tmp_path, shapes, name, *words):
+    out = tmp_path / name
+    process = in_process(conv_highway_networks.main, *CONV, "--data-dir", shapes, "--out", out, *words)
+    assert process.returncode == 0, process.stderr
+    return json.loads(out.read_text())
+
+
+def test_a_convolutional_run_on_two_cores_stops_resumes_and_repeats(tmp_path, shapes):
+    whole = train_conv(tmp_path, shapes, "whole.json", "--cores", 2)
+    train_conv(tmp_path, shapes, "stopped.json", "--cores", 2, "--stop-after", 1)
+    resumed = train_conv(tmp_path, shapes, "stopped.json", "--cores", 2, "--resume")
+    assert whole["cores"] == resumed["cores"] == 2
+    assert resumed["runs"][0]["history"] == whole["runs"][0]["history"]
+    assert resumed["runs"][0]["filters"] == whole["runs"][0]["filters"]
+
+
+def test_another_number_of_cores_is_another_run(tmp_path, shapes):
+    train_conv(tmp_path, shapes, "run.json", "--cores", 2, "--stop-after", 1)
+    words = (*CONV, "--data-dir", shapes, "--out", tmp_path / "run.json", "--resume")
+    error = one_line_error(in_process(conv_highway_networks.main, *words))
+    assert "is of another run (cores 2, not 1)" in error
+
+
+# ---- Struck
+
+
+@linux
+@pytest.mark.parametrize("how", ["a rank is killed", "Ctrl-C", "the command is killed"])
+def test_a_struck_run_ends_and_leaves_no_shared_memory(tmp_path, shapes, how):
+    before = set(os.listdir(ranks.SHARED_MEMORY))
+    words = (*SMALL, "--epochs", 10**6, "--data-dir", shapes, "--cores", 2, "--out", tmp_path / "run.json")
+    command = [sys.executable, ROOT / "highway_networks.py", *words]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
+    with subprocess.Popen(list(map(str, command)), **pipes) as process:
+        assert any("epoch   3" in line for line in process.stdout)
+        made = set(os.listdir(ranks.SHARED_MEMORY)) - before
+        if how == "Ctrl-C":
+            os.killpg(process.pid, signal.SIGINT)
+        elif how == "a rank is killed":
+            os.kill(rank_of(process.pid), signal.SIGKILL)
+        else:
+            process.kill()
+        stderr = process.communicate(timeout=120)[1]
+    expected = {
+        "Ctrl-C": (130, "interrupted: nothing was written"),
+        "a rank is killed": (1, "a worker process died"),
+        "the command is killed": (-signal.SIGKILL, ""),
+    }
+    status, line = expected[how]
+    assert process.returncode == status, stderr
+    assert line in stderr
+    assert made
+    assert not made & set(os.listdir(ranks.SHARED_MEMORY))
+    assert not (tmp_path / "run.json").exists()
+
+
+def rank_of(pid: int) -> int:
+    """A process that computes for the command, not the one that removes its shared memory."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    for child in children:
+        if b"resource_tracker" not in Path(f"/proc/{child}/cmdline").read_bytes():
+            return int(child)
+    raise AssertionError("there is no rank")
