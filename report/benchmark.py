@@ -233,6 +233,24 @@ def growth_verdict(read) -> str:
     return f"against JAX at its best: {by_itself}; against JAX with our backward pass: {by_hand}"
 
 
+@table("cores")
+def cores(read) -> str:
+    record = read("results/benchmark_cores.json")
+    several = record["settings"]["cores"]
+    connected = {block: f"the headline's {block} net" for block in PAIR}
+    lines = []
+    for net, name in {**NETS, **connected}.items():
+        row = record["trials"][net]
+        low, median, high = row["speed_up"]
+        times = [f"{row[f'{n} cores']['median_ms']:.1f}" for n in (1, several)]
+        target = record["settings"]["targets"].get(f"{net}_speed_up")
+        cells = [name, *times, f"**{median:.2f}** ({low:.2f} to {high:.2f})"]
+        cells += [f"{target:.2f}", "reached" if median >= target else "missed"] if target else ["-", "-"]
+        lines.append(f"| {' | '.join(cells)} |")
+    header = f"| training step | ms on one core | on {several} | times as fast (quartiles) | aimed at | |"
+    return markdown_table(header, lines)
+
+
 @table("startup")
 def startup(read) -> str:
     times = list(read("results/benchmark_commands.json")["trials"]["start-up"].values())

@@ -14,7 +14,7 @@ from conftest import ROOT, one_line_error
 
 import highway_networks as hn
 import straightforward
-from benchmarks import commands, conv_rivals, conv_step, explorer, report, rivals, scaling, step
+from benchmarks import commands, conv_rivals, conv_step, cores, explorer, report, rivals, scaling, step
 from plumbing.files import InputError
 from plumbing.installed import how_to_install
 
@@ -136,6 +136,7 @@ SUMMARIES = {
     "commands": ["headline_over_straightforward", "sweep_over_straightforward"],
     "scaling": ["time_per_added_layer_depth_1000_over_30", "time_over_depth_at_1000_over_30"],
     "explorer": [f"{name}_ms" for name in explorer.NAMES],
+    "cores": [f"{name}_speed_up" for name in (*cores.CONVOLUTIONAL, *cores.CONNECTED)],
 }
 
 
@@ -224,7 +225,14 @@ def test_what_the_start_up_is_timed_by_runs(code):
 # ---- What is written, and where
 
 
-ALL = {"step": step, "commands": commands, "scaling": scaling, "conv_step": conv_step, "explorer": explorer}
+ALL = {
+    "step": step,
+    "commands": commands,
+    "scaling": scaling,
+    "conv_step": conv_step,
+    "explorer": explorer,
+    "cores": cores,
+}
 TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1")}
 
 
@@ -242,6 +250,7 @@ def quick(monkeypatch, tmp_path):
     page = SimpleNamespace(capabilities={"browserName": "none", "browserVersion": "0"})
     monkeypatch.setattr(explorer.screenshots, "missing", lambda: "")
     monkeypatch.setattr(explorer.screenshots, "browser", lambda: contextlib.nullcontext(page))
+    monkeypatch.setattr(cores, "turn", lambda name, n: 1.0 / n)
     monkeypatch.setattr(explorer, "measure", lambda driver, rounds: {name: [1.0] * rounds for name in explorer.NAMES})
 
     def call(name, *words, rivals=True):
@@ -257,6 +266,22 @@ def committed(name) -> bytes:
     return (ROOT / "results" / f"benchmark_{name}.json").read_bytes()
 
 
+@pytest.mark.parametrize("name", ["plain", "mnist_16"])
+def test_a_step_on_several_cores_is_timed(name, monkeypatch):
+    small = {"plain": hn.Settings(depth=2, hidden=5), "mnist_16": cores.ConvSettings(net="mnist-2")}
+    monkeypatch.setattr(cores, "SECONDS", 0)
+    monkeypatch.setitem(cores.CONNECTED, "plain", small["plain"])
+    monkeypatch.setitem(cores.CONVOLUTIONAL, "mnist_16", small["mnist_16"])
+    assert cores.turn(name, 1) > 0
+    assert cores.turn(name, 2) > 0
+
+
+def test_a_speed_up_is_reached_from_below():
+    assert report.judge(1.7, 1.6, more_is_better=True).endswith("reached")
+    assert report.judge(1.5, 1.6, more_is_better=True).endswith("missed")
+    assert report.judge(1.5, 1.6).endswith("reached")
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_other_settings_do_not_replace_the_committed_results(name, quick):
     before = committed(name)
@@ -269,7 +294,7 @@ def test_other_settings_do_not_replace_the_committed_results(name, quick):
 def test_a_benchmark_without_its_rivals_does_not_replace_the_committed_results(name, quick):
     before = committed(name)
     install = re.escape(how_to_install(ROOT / "requirements-bench.txt"))
-    with pytest.raises(InputError, match=f"no jax here: --out FILE measures without, or {install}"):
+    with pytest.raises(InputError, match=f"no (jax|tensorflow) here: --out FILE measures without, or {install}"):
         quick(name, rivals=False)
     assert committed(name) == before
 
