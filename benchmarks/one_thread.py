@@ -1,4 +1,4 @@
-"""Imported first: one thread for NumPy's BLAS, PyTorch and XLA, so that every rival runs on the same one core.
+"""Imported first: every program, ours and the rivals, computes in one thread, on the same one core.
 
 Where OPENBLAS_CORETYPE=Haswell holds our matrix products to AVX2, NumPy's other loops and the rivals
 are held to it, too."""
@@ -6,6 +6,7 @@ are held to it, too."""
 import os
 
 os.environ |= {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+os.environ |= {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3"}
 os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 if os.environ.get("OPENBLAS_CORETYPE") == "Haswell":
     os.environ |= {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR", "MKL_ENABLE_INSTRUCTIONS": "AVX2"}

@@ -1,10 +1,10 @@
-"""How do time and memory grow with depth, width and batch, here and in JAX, and where does NumPy stop winning?
+"""How do time and memory grow with depth, width and batch, and where does JAX at its best win?
 
     python -m benchmarks.scaling        -> results/benchmark_scaling.json
 
 Highway blocks, on one core.  Every measurement is a process of its own: within one, the peak
-memory of several could not be told apart.  The two programs take turns, and the numbers are
-medians over the rounds.
+memory of several could not be told apart.  The programs, ours and JAX in three ways of
+benchmarks/rivals, take turns, and the numbers are medians over the rounds.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ GROWTH = {
     "width": (25, 50, 100, 200, 400, 800),
     "batch": (32, 128, 512, 2048),
 }
-KINDS = {kind.name: kind for kind in (rivals.Ours, rivals.Jax)}
-SECONDS = 1.0  # how long steps are timed
-WARM_UP = 3  # untimed steps before them
+RIVALS = {kind.name: kind for kind in (rivals.Jax, rivals.JaxScanned, rivals.JaxByHand)}
+KINDS = {rivals.Ours.name: rivals.Ours, **RIVALS}
+STEPS = 20  # a turn, in which JAX may scan them
+SECONDS = 1.0  # how long turns are timed
 
 
 def memory_mb(what: str) -> float:
@@ -52,21 +53,21 @@ def measure(name, depth, width, batch) -> dict:
     x, y = step.mnist_like(2 * batch)
     before = memory_mb("VmRSS")
     net = hn.DeepNet(784, 10, width, depth, "highway", np.random.default_rng(0))
-    if name == rivals.Jax.name:  # JAX copies its weights from our net, whose memory is not JAX's
+    if name in RIVALS:  # JAX copies its weights from our net, whose memory is not JAX's
         import jax
 
         jax.devices()
         before = memory_mb("VmRSS")
     rival = KINDS[name](net, x, y)
     rows = np.random.default_rng(1).permutation(2 * batch).reshape(2, batch)
-    for i in range(WARM_UP):
-        rival.step(rows[i % 2])
+    batches = [rows[i % 2] for i in range(STEPS)]
+    rival.turn(batches)  # warm-up
     times = []
-    while sum(times) < SECONDS or len(times) < 3:
+    while sum(times) < SECONDS or len(times) < 2:
         start = time.perf_counter()
-        rival.step(rows[len(times) % 2])
+        rival.turn(batches)
         times.append(time.perf_counter() - start)
-    return {"ms": 1e3 * float(np.median(times)), "peak_mb": memory_mb("VmHWM") - before}
+    return {"ms": 1e3 * float(np.median(times)) / STEPS, "peak_mb": memory_mb("VmHWM") - before}
 
 
 def measure_apart(name, sizes) -> dict:
@@ -95,7 +96,7 @@ def main(argv=None) -> int:
 
 
 def compare(sizes: dict, names: list[str], rounds: int) -> dict:
-    """The sizes, each program's medians, and the ratio of their times, taken within each round."""
+    """The sizes, each program's medians, and the ratios of our times to theirs, taken within each round."""
     measured = {name: [] for name in names}
     for _ in range(rounds):
         for name in names:
@@ -106,9 +107,10 @@ def compare(sizes: dict, names: list[str], rounds: int) -> dict:
         times[name] = [measurement["ms"] for measurement in measured[name]]
         memories = [measurement["peak_mb"] for measurement in measured[name]]
         row[name] = {"ms": float(np.median(times[name])), "peak_mb": float(np.median(memories))}
-    row["ours_over_jax"] = None
-    if rivals.Jax.name in names:
-        row["ours_over_jax"] = float(np.median(np.divide(times[rivals.Ours.name], times[rivals.Jax.name])))
+    row["ours_over_theirs"] = {}
+    for name in RIVALS:
+        if name in names:
+            row["ours_over_theirs"][name] = float(np.median(np.divide(times[rivals.Ours.name], times[name])))
     return row
 
 
@@ -117,8 +119,8 @@ def show(row: dict, names: list[str]) -> None:
     line = f"{axis:6}{row[axis]:5}"
     for name in names:
         line += f"   {name} {row[name]['ms']:9.2f} ms {row[name]['peak_mb']:6.0f} MB"
-    if row["ours_over_jax"] is not None:
-        line += f"   ours / theirs {row['ours_over_jax']:.2f}"
+    for name, ratio in row["ours_over_theirs"].items():
+        line += f"   ours / {name} {ratio:.2f}"
     print(line, flush=True)
 
 
@@ -132,7 +134,8 @@ def summarise(trials: list[dict]) -> dict:
     }
     for row in trials:
         axis = row["axis"]
-        summary[f"ours_over_jax_{axis}_{row[axis]}"] = row["ours_over_jax"]
+        for name, ratio in row["ours_over_theirs"].items():
+            summary[f"ours_over_{rivals.KEYS[RIVALS[name]]}_{axis}_{row[axis]}"] = ratio
     return summary
 
 

@@ -14,7 +14,7 @@ from conftest import ROOT, one_line_error
 
 import highway_networks as hn
 import straightforward
-from benchmarks import commands, conv_step, explorer, report, rivals, scaling, step
+from benchmarks import commands, conv_rivals, conv_step, cores, explorer, report, rivals, scaling, step
 from plumbing.files import InputError
 from plumbing.installed import how_to_install
 
@@ -51,13 +51,30 @@ def test_the_straightforward_program_follows_us(block):
     np.testing.assert_allclose(theirs.its_net.last.b, net.b_out, rtol=1e-7)
 
 
-@pytest.mark.parametrize("kind", [rivals.Jax, rivals.Torch])
+FRAMEWORKS = [kind for kind in rivals.ALL if kind.framework]
+
+
+@pytest.mark.parametrize("kind", FRAMEWORKS)
 @pytest.mark.parametrize("block", hn.PAIR)
 def test_the_frameworks_agree(kind, block):
-    pytest.importorskip({"JAX": "jax", "PyT": "torch"}[kind.name[:3]])
+    pytest.importorskip(kind.framework)
     x, y = step.mnist_like(64)
     made, _ = rivals.make((*SIZES, block), x, y, (rivals.Ours, kind))
     assert set(made) == {rivals.Ours.name, kind.name}
+
+
+@pytest.mark.parametrize("kind", FRAMEWORKS)
+def test_the_frameworks_train_as_we_do(kind):
+    """Twenty steps of clipped Adam, made as they are timed, lead to our gradient."""
+    pytest.importorskip(kind.framework)
+    x, y = step.mnist_like(64)
+    made, _ = rivals.make((*SIZES, "highway"), x, y, (rivals.Ours, kind))
+    gradients = []
+    for rival in made.values():
+        rival.turn([np.arange(64)] * 20)
+        gradients.append(rival.loss_and_gradient(x, y)[1])
+    ours, theirs = gradients
+    np.testing.assert_allclose(theirs, ours, atol=1e-3 * np.abs(ours).max())
 
 
 def test_a_rival_that_computes_something_else_is_refused(monkeypatch):
@@ -85,7 +102,7 @@ def test_the_comparison_on_the_screen():
     )
     assert process.returncode == 0, process.stderr
     for kind in rivals.ALL:
-        [line] = [line for line in process.stdout.splitlines() if line.startswith(f"{kind.name:26}")]
+        [line] = [line for line in process.stdout.splitlines() if line.startswith(f"{kind.name}  ")]
         assert "left out: No module named" in line or float(line.split()[-1]) > 0
     assert not list(ROOT.glob("results/.*.tmp"))
 
@@ -151,22 +168,50 @@ def test_where_our_products_are_held_to_avx2_all_are():
     assert environment("Haswell").count("AVX2") == environment("").count("AVX2") + 4  # MKL, oneDNN, PyTorch, XLA
 
 
-@pytest.mark.parametrize("kind", [conv_step.Torch, conv_step.TorchChannelsLast, conv_step.Jax])
+@pytest.mark.parametrize("kind", [kind for kind in conv_rivals.ALL if kind.framework])
 def test_the_convolutional_rivals_agree(kind):
     """made() refuses a rival that computes another loss or gradient."""
-    pytest.importorskip("jax" if kind is conv_step.Jax else "torch")
-    there, _ = conv_step.made((3, 16, 16), EVERY_KIND)
+    pytest.importorskip(kind.framework)
+    there, _ = conv_step.made((3, 16, 16), EVERY_KIND, (conv_rivals.Ours, kind))
     there[kind.name].step()
-    assert {conv_step.Ours.name, kind.name} <= set(there)
+    assert set(there) == {conv_rivals.Ours.name, kind.name}
 
 
-def test_a_convolutional_rival_that_computes_something_else_is_refused(monkeypatch):
-    real = conv_step.Ours.loss_and_gradient
-    other = type("Other", (conv_step.Ours,), {"name": "another"})
+def test_a_convolutional_rival_that_computes_something_else_is_refused():
+    ours = conv_rivals.Ours
+    real = ours.loss_and_gradient
+    other = type("Other", (ours,), {"name": "another"})
     other.loss_and_gradient = lambda self: (real(self)[0], real(self)[1] * 1.01)
-    monkeypatch.setattr(conv_step, "RIVALS", (conv_step.Ours, other))
     with pytest.raises(AssertionError, match="another computes another net"):
-        conv_step.made((3, 16, 16), EVERY_KIND)
+        conv_step.made((3, 16, 16), EVERY_KIND, (ours, other))
+
+
+def test_bfloat16_may_be_less_exact_but_not_wrong():
+    ours = conv_rivals.Ours
+    real = ours.loss_and_gradient
+    lower = type("Lower", (ours,), {"name": "lower", "arithmetic": "bfloat16"})
+    lower.loss_and_gradient = lambda self: (real(self)[0] + 0.01, real(self)[1] * 1.1)
+    there, _ = conv_step.made((3, 16, 16), EVERY_KIND, (ours, lower))
+    assert "lower" in there
+    lower.loss_and_gradient = lambda self: (real(self)[0], -real(self)[1])
+    with pytest.raises(AssertionError, match="lower computes another net"):
+        conv_step.made((3, 16, 16), EVERY_KIND, (ours, lower))
+
+
+def test_the_best_is_the_fastest_that_may_compete():
+    kinds = {}
+    rows = {}
+    for name, framework, arithmetic, ratio in (
+        ("ours", "", "float32", 1.0),
+        ("slow", "a", "float32", 0.3),
+        ("fast", "b", "float32", 0.7),
+        ("lower", "b", "bfloat16", 0.9),
+    ):
+        kinds[name] = type(name, (report.Rival,), {"name": name, "framework": framework, "arithmetic": arithmetic})
+        rows[name] = {"ours_over_theirs": [ratio - 0.1, ratio, ratio + 0.1]}
+    exact = report.ratio_to_best(rows, kinds.values(), lambda kind: kind.arithmetic == "float32")
+    assert exact == 0.7
+    assert report.ratio_to_best({"ours": rows["ours"]}, kinds.values(), lambda kind: True) is None
 
 
 @pytest.mark.parametrize("code", commands.START_UP.values())
@@ -179,7 +224,14 @@ def test_what_the_start_up_is_timed_by_runs(code):
 # ---- What is written, and where
 
 
-ALL = {"step": step, "commands": commands, "scaling": scaling, "conv_step": conv_step, "explorer": explorer}
+ALL = {
+    "step": step,
+    "commands": commands,
+    "scaling": scaling,
+    "conv_step": conv_step,
+    "explorer": explorer,
+    "cores": cores,
+}
 TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1")}
 
 
@@ -197,19 +249,38 @@ def quick(monkeypatch, tmp_path):
     page = SimpleNamespace(capabilities={"browserName": "none", "browserVersion": "0"})
     monkeypatch.setattr(explorer.screenshots, "missing", lambda: "")
     monkeypatch.setattr(explorer.screenshots, "browser", lambda: contextlib.nullcontext(page))
+    monkeypatch.setattr(cores, "turn", lambda name, n: 1.0 / n)
     monkeypatch.setattr(explorer, "measure", lambda driver, rounds: {name: [1.0] * rounds for name in explorer.NAMES})
 
     def call(name, *words, rivals=True):
         with monkeypatch.context() as patched:
-            for module in ("torch", "jax"):
+            for module in ("torch", "jax", "tensorflow"):
                 patched.setitem(sys.modules, module, type(sys)(module) if rivals else None)
             return ALL[name].main([*map(str, words)])
 
     return call
 
 
-def committed(name) -> bytes:
-    return (ROOT / "results" / f"benchmark_{name}.json").read_bytes()
+def committed(name) -> bytes | None:
+    """The committed file; None where it is not measured yet."""
+    path = ROOT / "results" / f"benchmark_{name}.json"
+    return path.read_bytes() if path.exists() else None
+
+
+@pytest.mark.parametrize("name", ["plain", "mnist_16"])
+def test_a_step_on_several_cores_is_timed(name, monkeypatch):
+    small = {"plain": hn.Settings(depth=2, hidden=5), "mnist_16": cores.ConvSettings(net="mnist-2")}
+    monkeypatch.setattr(cores, "SECONDS", 0)
+    monkeypatch.setitem(cores.CONNECTED, "plain", small["plain"])
+    monkeypatch.setitem(cores.CONVOLUTIONAL, "mnist_16", small["mnist_16"])
+    assert cores.turn(name, 1) > 0
+    assert cores.turn(name, 2) > 0
+
+
+def test_a_speed_up_is_reached_from_below():
+    assert report.judge(1.7, 1.6, more_is_better=True).endswith("reached")
+    assert report.judge(1.5, 1.6, more_is_better=True).endswith("missed")
+    assert report.judge(1.5, 1.6).endswith("reached")
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -224,7 +295,7 @@ def test_other_settings_do_not_replace_the_committed_results(name, quick):
 def test_a_benchmark_without_its_rivals_does_not_replace_the_committed_results(name, quick):
     before = committed(name)
     install = re.escape(how_to_install(ROOT / "requirements-bench.txt"))
-    with pytest.raises(InputError, match=f"no jax here: --out FILE measures without, or {install}"):
+    with pytest.raises(InputError, match=f"no (jax|tensorflow) here: --out FILE measures without, or {install}"):
         quick(name, rivals=False)
     assert committed(name) == before
 
@@ -248,7 +319,7 @@ def test_without_rivals_nothing_is_judged(tmp_path, monkeypatch):
     parser = report.arguments("step", "A test.")
     monkeypatch.setattr(report, "_importable", lambda name: name != "jax")
     made = report.Report(parser, parser.parse_args(["--out", str(tmp_path / "x.json")]), ("torch", "jax"))
-    made.save({}, {"highway_over_jax": 0.5, "headline_over_straightforward": 0.1}, {})
+    made.save({}, {"highway_over_best": 0.5, "headline_over_straightforward": 0.1}, {})
     assert json.loads((tmp_path / "x.json").read_text())["settings"]["targets"] == {}
 
 

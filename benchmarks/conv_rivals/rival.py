@@ -1,0 +1,58 @@
+"""What a rival of a convolutional net's step is, and how parameters go into its layout and back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.report import Rival
+from conv.layer import Dense
+from conv.net import ConvNet
+
+LR = 0.01
+MOMENTUM = 0.9
+WEIGHT_DECAY = 5e-4
+
+
+class ConvRival(Rival):
+    """A program that makes the training step of one net on one batch.
+
+    It is made by `__init__(shape, layers, x, y)`: the net as conv.net describes it, x (N, pixels)
+    float32, y (N,) integers; it starts from our weights.  It has
+
+        loss_and_gradient()    without dropout: the loss, and the gradient in our flat layout
+        step()                 with dropout: forward, loss, backward, Nesterov with weight decay
+    """
+
+    # The order of our axes in the rival's weights, of a convolution and of a dense layer.  A dense
+    # layer's weights are a matrix there, (units, inputs), the inputs in that order of axes.
+    axes: tuple[tuple[int, ...], tuple[int, ...]]
+
+    def start_from(self, shape, layers) -> list[np.ndarray]:
+        """Keeps the layers, each with its kind and settings; our parameters in the rival's layout."""
+        net = ConvNet(shape, layers, np.random.default_rng(0))
+        self.layers = [(layer, *entry) for layer, entry in zip(net.layers, layers, strict=True)]
+        arrays = []
+        for layer, *_ in self.layers:
+            for name in layer.shapes:
+                array = getattr(layer, name)
+                if name == "W":
+                    is_dense = isinstance(layer, Dense)
+                    array = array.transpose(self.axes[is_dense])
+                    if is_dense:
+                        array = array.reshape(len(array), -1)
+                arrays.append(np.ascontiguousarray(array))
+        return arrays
+
+    def in_ours(self, gradients) -> np.ndarray:
+        """Gradients in the rival's layout -> one vector in ours."""
+        parts = []
+        gradients = iter(gradients)
+        for layer, *_ in self.layers:
+            for name, shape in layer.shapes.items():
+                gradient = np.asarray(next(gradients))
+                if name == "W":
+                    order = self.axes[isinstance(layer, Dense)]
+                    gradient = gradient.reshape([shape[axis] for axis in order])
+                    gradient = gradient.transpose(np.argsort(order))
+                parts.append(np.ravel(gradient))
+        return np.concatenate(parts)

@@ -1,0 +1,141 @@
+"""How much faster do several cores train one net?
+
+    python -m benchmarks.cores        -> results/benchmark_cores.json
+
+A step of `--cores 2` against a step of one core: the paper's convolutional nets, batch 100, and
+the headline's fully connected nets, batch 128.  The numbers of cores take turns; each turn is a
+run of its own, in processes that start for it, whose first steps are not timed.  The numbers are
+medians over the rounds.  Nothing is pinned: where a rank runs is left to the system.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import closing, nullcontext
+from dataclasses import replace
+
+import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
+import benchmarks.one_thread  # noqa: F401  first: NumPy reads its environment when it is imported
+
+# isort: split
+import numpy as np
+
+import highway_networks as hn
+from benchmarks.report import Report, arguments, end, summarise
+from benchmarks.step import mnist_like
+from plumbing.commands import number
+from plumbing.processes import MOST_JOBS, all_cores, in_processes
+from plumbing.ranks import ALONE, Rank, Together
+from training import runs
+from training.convolutional import Training
+from training.images import fingerprint
+from training.protocols import BATCH, ConvSettings, protocol_of
+
+CONVOLUTIONAL = {
+    "mnist_16": ConvSettings(net="mnist-16"),
+    "mnist_32": ConvSettings(net="mnist-32"),
+    "highway_a": ConvSettings(net="highway-a", data="cifar-10", n_train=50000),
+    "cifar_19": ConvSettings(net="nineteen-layers", data="cifar-10", n_train=50000),
+}
+CONNECTED = {block: hn.Settings() for block in hn.PAIR}  # the headline's
+SHAPES = {"mnist": (1, 28), "cifar-10": (3, 32)}  # maps, side
+SECONDS = 2.0  # of steps to time in a turn
+WARM_UP = 3  # steps before them
+
+
+def dataset(name: str) -> hn.Dataset:
+    """Random images of the shape of a data set, as many as a few batches need."""
+    maps, side = SHAPES[name]
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 256, (4 * BATCH, maps * side * side), dtype=np.uint8)
+    y = rng.integers(0, 10, len(x))
+    shape = (maps, side, side) if maps > 1 else (side, side)
+    return hn.Dataset(x, y, x, y, name, "random images", 10, "", shape)
+
+
+def convolutional(settings: ConvSettings, rank) -> tuple:
+    """A net in training, with its images and labels."""
+    data = dataset(settings.data)
+    training = Training(settings, protocol_of(settings), fingerprint(data))
+    training.inputs.fit(data.x_train, data.x_test)
+    if rank is not ALONE:
+        training.join(rank)
+    training.begin_epoch()
+    return training, training, data.x_train, data.y_train, BATCH
+
+
+def connected(block: str, settings: hn.Settings, rank) -> tuple:
+    x, y = mnist_like(4 * settings.batch_size)
+    net = hn.DeepNet(784, 10, settings.hidden, settings.depth, block, settings.seed)
+    optimizer = hn.Adam(net.parameters, settings.lr, settings.clip)
+    if rank is not ALONE:
+        net = optimizer = Together(net, optimizer, rank)
+    return net, optimizer, x, y, settings.batch_size
+
+
+@hn.one_blas_thread()
+def seconds_of_step(name: str, team, index: int) -> float | None:
+    """The median time of a step in this process; None but for the first rank."""
+    rank = Rank(team, index) if team else ALONE
+    if name in CONNECTED:
+        net, optimizer, x, y, batch = connected(name, CONNECTED[name], rank)
+    else:
+        net, optimizer, x, y, batch = convolutional(CONVOLUTIONAL[name], rank)
+    rows = np.random.default_rng(1).permutation(len(x)).reshape(-1, batch)
+    times = []
+    enough = np.zeros(1)
+    while not enough:
+        start = time.perf_counter()
+        hn.train_epoch(net, optimizer, x, y, rows[len(times) % len(rows)], batch)
+        times.append(time.perf_counter() - start)
+        timed = times[WARM_UP:]
+        is_enough = len(timed) >= 3 and sum(timed) > SECONDS
+        enough = rank.exchange(np.array([is_enough]))[0]  # all ranks end together: as the first says
+    return float(np.median(timed)) if index == 0 else None
+
+
+def team_of(name: str, cores: int):
+    if name in CONNECTED:
+        return hn.team_of(name, replace(CONNECTED[name], cores=cores), dataset("mnist"))
+    settings = replace(CONVOLUTIONAL[name], cores=cores)
+    return runs.team_of(settings, protocol_of(settings), fingerprint(dataset(settings.data)))
+
+
+def turn(name: str, cores: int) -> float:
+    """Seconds a step on so many cores."""
+    with team_of(name, cores) if cores > 1 else nullcontext() as team:
+        tasks = [(name, team, index) for index in range(cores)]
+        with closing(in_processes(seconds_of_step, tasks, max(cores, 2))) as finished:
+            return next(seconds for seconds in finished if seconds is not None)
+
+
+def main(argv=None) -> int:
+    parser = arguments("cores", __doc__)
+    most = number(int, 2, MOST_JOBS)
+    parser.add_argument("--cores", type=most, default=2, help="against one (%(default)s)")
+    parser.add_argument("--rounds", type=number(int, 1), default=9, help="turns of each (%(default)s)")
+    args = parser.parse_args(argv)
+    report = Report(parser, args)
+    trials = {}
+    summary = {}
+    for name in (*CONVOLUTIONAL, *CONNECTED):
+        seconds = {1: [], args.cores: []}
+        for _ in range(args.rounds):
+            for cores, of_cores in seconds.items():
+                of_cores.append(turn(name, cores))
+        speed_up = np.divide(seconds[1], seconds[args.cores])
+        row = {f"{cores} cores": summarise(of_cores) for cores, of_cores in seconds.items()}
+        row["speed_up"] = list(np.percentile(speed_up, (25, 50, 75)))
+        trials[name] = row
+        summary[f"{name}_speed_up"] = row["speed_up"][1]
+        low, median, high = row["speed_up"]
+        print(f"{name:10} {args.cores} cores are {median:.2f} ({low:.2f} to {high:.2f}) times as fast", flush=True)
+    settings = {"cores": args.cores, "rounds": args.rounds, "cores_of_the_machine": all_cores()}
+    return report.save(settings, summary, trials)
+
+
+if __name__ == "__main__":
+    from benchmarks import cores  # under its own name, by which workers find its functions
+
+    sys.exit(end(cores.main))

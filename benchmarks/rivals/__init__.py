@@ -1,0 +1,47 @@
+"""The training step of a fully connected net in several ways: ours, JAX, PyTorch, a straightforward
+NumPy program, and its matrix products alone.
+
+Rivals come as they are usually written, and at their best: as an expert writes them for this
+processor.  Only a ratio to the best of a kind is called "faster" on the pages.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import highway_networks as hn
+from benchmarks.report import checked
+from benchmarks.rivals.jax_rivals import Jax, JaxByHand, JaxFeaturesFirst, JaxScanned
+from benchmarks.rivals.numpy_rivals import MatrixProducts, Ours, Straightforward, as_straightforward
+from benchmarks.rivals.rival import StepRival
+from benchmarks.rivals.torch_rivals import Torch, TorchCompiled, TorchCompiledStep, TorchFlat, TorchFused
+
+__all__ = [
+    "ALL", "KEYS", "Jax", "JaxByHand", "JaxFeaturesFirst", "JaxScanned", "MatrixProducts", "Ours", "StepRival",
+    "Straightforward", "Torch", "TorchCompiled", "TorchCompiledStep", "TorchFlat", "TorchFused",
+    "as_straightforward", "make",
+]  # fmt: skip
+
+KEYS = {  # in the names of the summaries
+    Jax: "jax",
+    JaxFeaturesFirst: "jax_features_first",
+    JaxScanned: "jax_scanned",
+    JaxByHand: "jax_by_hand",
+    TorchCompiled: "torch_compile",
+    TorchCompiledStep: "torch_compile_step",
+    TorchFused: "torch_eager_fused_adam",
+    TorchFlat: "torch_eager_flat",
+    Torch: "torch_eager",
+    Straightforward: "straightforward",
+    MatrixProducts: "matrix_products",
+}
+ALL = (Ours, *KEYS)
+
+
+def make(net_arguments: tuple, x: np.ndarray, y: np.ndarray, kinds=ALL) -> tuple[dict, dict]:
+    """{name: rival} of every kind that is installed, {name: why} of those that are missing."""
+
+    def of_kind(kind):
+        return kind(hn.DeepNet(*net_arguments, np.random.default_rng(0)), x, y)
+
+    return checked(kinds, of_kind, 1e-4, x[:64], y[:64])
