@@ -239,11 +239,11 @@ def formula_holds(differences: list[float | None]) -> bool | None:
     return None if None in differences else max(differences) <= EXACT
 
 
-def spectrum_through_all_blocks(record: dict) -> dict:
-    """{when: {stretch: that of the product of all Jacobians of each highway net}}."""
+def spectrum_through_all_blocks(record: dict, block: str) -> dict:
+    """{when: {stretch: that of the product of all Jacobians of each net of this kind}}."""
     spectrum = {}
     for when in WHEN:
-        looks = looks_at(record["trials"], "highway", when)
+        looks = looks_at(record["trials"], block, when)
         spectrum[when] = {name: through_all_blocks(looks, name) for name in STRETCHES}
     return spectrum
 
@@ -280,7 +280,7 @@ CLAIMS = (
         says="information flows unimpeded across many layers (through 49 blocks, before and after "
         "training, half of the directions keep half of their length)",
         about=ABOUT,
-        measure=spectrum_through_all_blocks,
+        measure=lambda record: spectrum_through_all_blocks(record, "highway"),
         show=spectrum_as_text,
         holds=half_of_the_directions_keep,
         note="the paper names no bound: ours was set before the runs; a hundredth of their length, a bound "

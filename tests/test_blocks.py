@@ -61,7 +61,7 @@ USUAL = {
         ({("accuracy", "residual", 50, 50): 0.968}, {"residual-half-parameters": "in part, the rest not clear"}),
         ({("accuracy", "residual", 50, 50): 0.9683}, {}),
         ({("accuracy", "residual", 50, 50): None}, {"residual-half-parameters": "in part"}),
-        ({("accuracy", "residual", 71, 50): None}, {"residual-better": "not reproduced"}),
+        ({("accuracy", "residual", 71, 50): None}, {"residual-better": "not reproduced, the rest not clear"}),
         ({("accuracy", "residual", 71, 50): 0.98}, {"residual-better": "in part, the rest not clear"}),
         (
             {("accuracy", "highway", 50, 50): 0.5},
