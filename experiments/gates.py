@@ -268,8 +268,8 @@ SAME_AT_25 = (
     "a8a484f, three seeds) say the same: a share of 0.966"
 )
 SPARSITY_AS_TEXT = (
-    "sparsity {single:interval}, of the mean {mean:2}; of the {units[gates]} gates of the net whose map is kept a share of "
-    "{units[share]:.2g} has a mean T above 0.5"
+    "sparsity {single:interval}, of the mean {mean:2}; of the {units[gates]} gates of the net whose map is kept "
+    "a share of {units[share]:.2g} has a mean T above 0.5"
 )
 MEAN_T = f"{CHOSEN_AFTER}: at first a gate that opens for one image in 100 was active on average"
 CHOSEN_LENGTH = "the length of training was chosen after looking"
