@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, in_process, must_be_readable, one_line_error, setting, write_data_set
+from conftest import ROOT, in_process, must_be_readable, one_line_error, setting, verdict_on, write_data_set
 
 import highway_networks as hn
 import visualize_highway_networks as viz
@@ -801,6 +801,18 @@ def test_how_far_biases_fell():
     trial = {"gate_bias": -2.0, "bias_of_layer": [-2.5, -2.25, -2.0, -1.5, -2.25, -2.0]}
     measured = gates.measure_falls({"trials": [trial]})
     assert measured == {"early": [0.375], "later": [-0.0625], "more": [0.4375]}
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "verdict"),
+    [(0.2, 0.1, "in part"), (0.6, 0.1, "reproduced"), (0.2, 0.3, "not reproduced")],
+)
+def test_the_verdict_on_early_gates(first, last, verdict):
+    trials = []
+    for data in ("MNIST", "CIFAR-100"):
+        for noise in (-0.001, 0, 0.001):
+            trials.append({"data": data, "mean_T_of_layer": [first + noise, 0.15, last - noise]})
+    assert verdict_on("gates", "early-gates-more-open", {"settings": {}, "trials": trials}) == verdict
 
 
 def test_the_early_blocks_are_those_before_the_middle():
