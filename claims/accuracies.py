@@ -1,7 +1,7 @@
 """Test accuracies over seeds, and the rules that judge a published accuracy by them.
 
 Only whole runs of the published protocol can reproduce a published number, or fail to.  Runs of
-another recipe leave it untested; but they may show that at least so much can be reached.
+another recipe leave it untested; the verdict may add that they reach as much.
 """
 
 from __future__ import annotations
@@ -84,15 +84,15 @@ def is_at_least(
 ) -> str:
     """The verdict on "at least so much", by two standard errors.
 
-    Runs of any recipe can show it, but only those of the paper's protocol can refute it."""
-    runs = paper or other
-    excess = runs.mean - bound
-    margin = 2 * runs.standard_error
-    if excess > margin:
-        return runs.verdict("reproduced" if paper else "reproduced in another recipe")
+    Only runs of the paper's protocol decide it.  Of another recipe the verdict says whether they reach as much."""
     if paper is None:
-        return not_tested(epochs, other)
-    return runs.verdict("not reproduced" if excess < -margin else "not clear")
+        reached = other.mean - bound > 2 * other.standard_error
+        return not_tested(epochs, other) + (", which reaches it" if reached else "")
+    excess = paper.mean - bound
+    margin = 2 * paper.standard_error
+    if excess > margin:
+        return paper.verdict("reproduced")
+    return paper.verdict("not reproduced" if excess < -margin else "not clear")
 
 
 def not_tested(epochs: int, other: Accuracies) -> str:

@@ -104,7 +104,9 @@ def verdict_of(parts: list[bool | None]) -> str:
         return "reproduced"
     if any(parts):
         return "in part" if False in parts else "in part, the rest not clear"
-    return "not reproduced" if False in parts else "not clear"
+    if False not in parts:
+        return "not clear"
+    return "not reproduced, the rest not clear" if None in parts else "not reproduced"
 
 
 # ---- What a claim is about ----------------------------------------------------------------------

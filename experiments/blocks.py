@@ -68,7 +68,6 @@ SEARCHED = [*WIDTH.items(), ("residual", MATCHED_WIDTH)]  # nets: (block, width)
 NOT_SEARCHED = ("plain", "highway-carry")  # at MATCHED_WIDTH: they take the setting of their other width
 UNSCALED = 4  # trials of every search that are repeated without the scale
 WHEN = ("at_start", "trained")
-OPEN = 0.5  # a gate is open where its mean T is above this
 FADED = 0.5  # the gradient fades where the first layer's over the last's is less than this
 
 
@@ -232,17 +231,6 @@ def accuracies(**nets: tuple[str, int]):
     return measure
 
 
-def measure_thirds(record: dict) -> dict:
-    """Mean T of the first and of the last third of highway blocks, {layers: values of all seeds}."""
-    early = {}
-    late = {}
-    for layers, seeds in by_depth(record, "mean_T", "highway", MATCHED_WIDTH).items():
-        thirds = [early_and_late(mean_T) for mean_T in seeds]
-        early[layers] = [first for first, _ in thirds]
-        late[layers] = [last for _, last in thirds]
-    return {"early": early, "late": late}
-
-
 def highway_losses(record: dict, layers: int) -> list[float]:
     final = record["trials"]["final"]
     return of(final, "loss", block="highway", width=MATCHED_WIDTH, layers=layers)
@@ -311,14 +299,6 @@ def all_learn(measured: dict) -> list[bool | None]:
     return narrow + wide
 
 
-def open_early(measured: dict) -> list[bool | None]:
-    early = measured["early"]
-    late = measured["late"]
-    more_open = [is_above(early[layers], 0, less=late[layers]) for layers in early]
-    open_at_all = [is_above(early[layers], OPEN) for layers in early]
-    return corrected(*more_open, *open_at_all)
-
-
 def range_of(by_depth: dict) -> str:
     return f"{min(by_depth)} to {max(by_depth)} layers"
 
@@ -344,13 +324,6 @@ def least_difference(ours: dict[int, list], theirs: dict[int, list]) -> str:
         return "no difference is known: seeds are lost at every depth"
     layers = min(means_less_theirs, key=means_less_theirs.get)
     return f"least difference, at {layers} layers: {effect(ours[layers], theirs[layers])}"
-
-
-def thirds_as_text(measured: dict) -> str:
-    pairs = zip(measured["early"].values(), measured["late"].values(), strict=True)
-    thirds = ", ".join(f"{np.mean(early):.2g}/{np.mean(late):.2g}" for early, late in pairs)
-    difference = least_difference(measured["early"], measured["late"])
-    return f"mean T at {range_of(measured['early'])}: {thirds}; {difference}"
 
 
 def two_widths_as_text(measured: dict) -> str:
@@ -388,15 +361,6 @@ CLAIMS = (
         measure=accuracies(narrow=("highway-carry", 41), wide=("highway-carry", 50)),
         show=two_widths_as_text,
         holds=all_learn,
-    ),
-    Claim(
-        id="early-gates-more-open",
-        source="encyclopedia article",
-        says="early layers' gates are more open than later ones (first and last third), and above 0.5",
-        about=ALL,
-        measure=measure_thirds,
-        show=thirds_as_text,
-        holds=open_early,
     ),
     Claim(
         id="struggles-beyond-100",

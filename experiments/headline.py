@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from claims.claim import PUBLISHED, Claim, effect, of
+from claims.claim import PUBLISHED, Claim, effect
 from claims.rules import above, corrected, is_above, is_below, prediction_interval, within
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -95,17 +95,6 @@ def gates_by_third(record: dict) -> dict:
     }
 
 
-def accuracies_by_start(seeds: dict, *others: dict) -> dict:
-    """Test accuracies of highway nets of up to 100 layers: uniform at the start (tanh), or normal."""
-    finals = [trial for record in others for trial in record["trials"]["final"]]
-    highway = [trial for trial in finals if trial["block"] == "highway" and trial["layers"] <= 100]
-    return {
-        "uniform": over_runs(seeds, "highway", "final_test_acc"),
-        "tanh": of(highway, "test_accuracy", activation="tanh"),
-        "relu": of(highway, "test_accuracy", activation="relu"),
-    }
-
-
 SEEDS = {"data_set": "MNIST", "depth": 30, "n_train": 6000}
 SWEEP = {"data_set": "MNIST", "n_train": 6000}
 CLAIMS = (
@@ -175,22 +164,6 @@ CLAIMS = (
         measure=gates_by_third,
         show="mean T of the lower third {lower:2}, of the upper {upper:2}: difference {more:interval}",
         holds=lambda m: [above(m["more"], 0)],
-    ),
-    Claim(
-        id="various-starts",
-        source="paper, 2.2",
-        says="works for various zero-mean initial distributions and activations (accuracy above "
-        "0.85 on 6000 images, 0.95 on all)",
-        over=("run_seeds", "optimization", "blocks"),
-        about={"data_set": "MNIST", "n_train": (6000, 60000)},
-        measure=accuracies_by_start,
-        show="uniform, tanh {uniform:interval}; normal (Glorot or He), tanh {tanh:interval}, relu {relu:interval}",
-        holds=lambda m: corrected(
-            is_above(m["uniform"], 0.85),
-            is_above(m["tanh"], 0.95),
-            is_above(m["relu"], 0.95),
-        ),
-        note="confounded: the three differ in images, optimiser and searched rates, too",
     ),
 )
 

@@ -14,7 +14,7 @@ clip at norm 1.
 
 Fixed before these runs: the claim is judged as in `optimization`, by the ratio of geometric means
 of the last losses.  A best rate in the first or the last part of its range means that the range is
-still too narrow, and the row says so.
+still too narrow; where it is plain's, the verdict stays open.
 
 Expected, before these runs: the best rate of the plain net lies between 0.05 and 0.15, its loss
 between 0.2 and 0.3, and highway stays better by more than two orders of magnitude.
@@ -130,6 +130,14 @@ def show(measured: dict) -> str:
     return f"a factor of {factor}; best rates, by parts of their ranges: {places}"
 
 
+def two_orders_unless_at_an_end(measured: dict) -> list[bool | None]:
+    """None where plain's best rate lies in the first or the last part of its range, which is then too narrow."""
+    part, parts = map(int, measured["plain_part"].split(" of "))
+    if part in (1, parts):
+        return [None]
+    return [in_ratio(above, measured["plain"], 100, less=measured["highway"])]
+
+
 CLAIMS = (
     Claim(
         id="two-orders-at-100-wide",
@@ -139,7 +147,7 @@ CLAIMS = (
         about={"layers": LAYERS, **ALL},
         measure=measure,
         show=show,
-        holds=lambda m: [in_ratio(above, m["plain"], 100, less=m["highway"])],
+        holds=two_orders_unless_at_an_end,
     ),
 )
 

@@ -46,6 +46,22 @@ def test_deep_nets_are_no_worse_at_all(factor, verdict):
     assert found.startswith(verdict)
 
 
+@pytest.mark.parametrize(("best", "verdict"), [(0.02, "reproduced"), (0.01, "not clear"), (0.039, "not clear")])
+def test_a_best_rate_at_an_end_of_those_searched_leaves_two_orders_open(best, verdict):
+    final = []
+    for block, loss in (("plain", 0.3), ("highway", 1e-3)):
+        kind = {"block": block, "layers": 100, "activation": "tanh", "rate": best, "diverged": None}
+        for seed in (1, 2, 3):
+            of_seed = loss * (1 + seed / 100)
+            final.append({**kind, "loss": of_seed, "losses": [of_seed]})
+    search = []
+    for rate in (0.01, 0.02, 0.04):
+        search.append({"block": "plain", "layers": 100, "activation": "tanh", "rate": rate})
+    search.append({"block": "plain", "layers": 100, "activation": "relu", "rate": 1.0})
+    record = {"trials": {"final": final, "search": search}}
+    assert verdict_on("optimization", "two-orders-at-100", record) == verdict
+
+
 @pytest.mark.parametrize(("factor", "degrades"), [(2.9, False), (3.1, True)])
 @pytest.mark.parametrize("block", optimization.BLOCKS)
 def test_both_kinds_are_judged_by_one_measure(block, factor, degrades):

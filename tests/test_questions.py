@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, in_process, must_be_readable, one_line_error, setting, write_data_set
+from conftest import ROOT, in_process, must_be_readable, one_line_error, setting, verdict_on, write_data_set
 
 import highway_networks as hn
 import visualize_highway_networks as viz
@@ -803,6 +803,18 @@ def test_how_far_biases_fell():
     assert measured == {"early": [0.375], "later": [-0.0625], "more": [0.4375]}
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "verdict"),
+    [(0.2, 0.1, "in part"), (0.6, 0.1, "reproduced"), (0.2, 0.3, "not reproduced")],
+)
+def test_the_verdict_on_early_gates(first, last, verdict):
+    trials = []
+    for data in ("MNIST", "CIFAR-100"):
+        for noise in (-0.001, 0, 0.001):
+            trials.append({"data": data, "mean_T_of_layer": [first + noise, 0.15, last - noise]})
+    assert verdict_on("gates", "early-gates-more-open", {"settings": {}, "trials": trials}) == verdict
+
+
 def test_the_early_blocks_are_those_before_the_middle():
     assert (list(lesion.EARLY), lesion.MIDDLE[0], lesion.MIDDLE[-1]) == (list(range(1, 15)), 15, 45)
     trial = {"data": "MNIST", "errors": [0.1] * 49, "idle": [*range(8, 50)], "error_all_idle": 0.2}
@@ -835,10 +847,13 @@ def test_gate_biases_are_counted_depth_by_depth():
     record = {"trials": trials}
     high = gate_bias.very_high(record)
     assert [*high] == [10, 20]
-    assert gate_bias.most_fail(high) == [False, True]
-    assert gate_bias.most_fail(gate_bias.very_low(record)) == [False, False]
+    assert gate_bias.most_fail(high) == [False, True, False, True]
+    assert gate_bias.most_fail(gate_bias.very_low(record)) == [False, False, True, True]
     assert gate_bias.failures_as_text(high) == ("of 2 settings at 10, 20 layers fail 1, 2; train with idle blocks 0, 0")
     assert gate_bias.lower_is_safer(gate_bias.measure_doubt(record)) == [True, True]
+    trials.append(of_grid(10, -20.0, "soft"))
+    assert gate_bias.lower_is_safer(gate_bias.measure_doubt(record)) == [True, False]
+    trials.pop()
     swapped = {"high": gate_bias.very_low(record), "low": high}
     assert gate_bias.lower_is_safer(swapped) == [False, False]
 
@@ -869,14 +884,14 @@ def test_the_least_difference_of_depths_without_a_lost_seed():
     assert blocks.least_difference({10: [None]}, {10: [0.9]}).startswith("no difference is known")
 
 
-def test_depth_is_of_use_where_it_gains_on_both():
+def test_depth_is_of_use_where_it_gains_on_one_hidden_layer():
     best = [{"test_accuracy": 0.96 + i / 1000, "skipped_accuracy": 0.95} for i in range(3)]
     one_layer = [{"test_accuracy": 0.961}]
     record = {"trials": {"best": best, "one_hidden_layer_longer": one_layer}}
     measured = thousand_layers.measure_use(record)
     assert measured["gain"] == pytest.approx([0.01, 0.011, 0.012])
     claim = {claim.id: claim for claim in thousand_layers.CLAIMS}["depth-is-of-use"]
-    assert claim.holds(measured) == [True, None]
+    assert claim.holds(measured) == [None]
 
 
 # ---- The committed net -----------------------------------------------------------------------------------------------
