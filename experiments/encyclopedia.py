@@ -32,7 +32,6 @@ import numpy as np
 import highway_networks as hn
 from claims.claim import CHOSEN_AFTER, Claim, NotMeasured, effect_in_ratio, of
 from claims.rules import above, all_ratios_below, corrected, interval, is_below, mean
-from experiments import jacobian
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import extra_blocks, layer_by_layer  # noqa: F401  extra_blocks registers its kinds
@@ -244,19 +243,6 @@ CLAIMS = (
         show=gradients_as_text,
         holds=stronger_through_residual,
         note=CHOSEN_AFTER,
-    ),
-    Claim(
-        id="residual-path-unattenuated",
-        source="encyclopedia article",
-        says="... on a path that is guaranteed unattenuated (through 49 blocks, before and after training, half of "
-        "the directions keep half of their length: the rule for highway nets)",
-        over=("jacobian",),
-        about={"layers": 50, "activation": "tanh", "n_train": 60000},
-        measure=lambda record: jacobian.spectrum_through_all_blocks(record, "residual"),
-        show=jacobian.spectrum_as_text,
-        holds=jacobian.half_of_the_directions_keep,
-        note=f"{CHOSEN_AFTER}: until then no singular value was to lie below 1; that every block's Jacobian has an I "
-        "is algebra, the row of jacobian-of-a-layer",
     ),
     Claim(
         id="positions-decide-on-their-own",

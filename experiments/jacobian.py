@@ -286,6 +286,18 @@ CLAIMS = (
         note="the paper names no bound: ours was set before the runs; a hundredth of their length, a bound "
         "that was looked at after them, half of the directions keep",
     ),
+    Claim(
+        id="residual-path-unattenuated",
+        source="encyclopedia article",
+        says="... on a path that is guaranteed unattenuated (through 49 blocks, before and after training, half of "
+        "the directions keep half of their length: the rule for highway nets)",
+        about={"layers": 50, "activation": "tanh", "n_train": 60000},
+        measure=lambda record: spectrum_through_all_blocks(record, "residual"),
+        show=spectrum_as_text,
+        holds=half_of_the_directions_keep,
+        note=f"{CHOSEN_AFTER}: until then no singular value was to lie below 1; that every block's Jacobian has an I "
+        "is algebra, the row of jacobian-of-a-layer",
+    ),
 )
 
 QUESTION = Question(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -193,13 +194,12 @@ def test_another_number_of_cores_is_another_run(tmp_path, shapes):
 @linux
 @pytest.mark.parametrize("how", ["a rank is killed", "Ctrl-C", "the command is killed"])
 def test_a_struck_run_ends_and_leaves_no_shared_memory(tmp_path, shapes, how):
-    before = set(os.listdir(ranks.SHARED_MEMORY))
     words = (*SMALL, "--epochs", 10**6, "--data-dir", shapes, "--cores", 2, "--out", tmp_path / "run.json")
     command = [sys.executable, ROOT / "highway_networks.py", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
     with subprocess.Popen(list(map(str, command)), **pipes) as process:
         assert any("epoch   3" in line for line in process.stdout)
-        made = set(os.listdir(ranks.SHARED_MEMORY)) - before
+        made = shared_memory_of(process.pid)
         if how == "Ctrl-C":
             os.killpg(process.pid, signal.SIGINT)
         elif how == "a rank is killed":
@@ -218,6 +218,12 @@ def test_a_struck_run_ends_and_leaves_no_shared_memory(tmp_path, shapes, how):
     assert made
     assert not made & set(os.listdir(ranks.SHARED_MEMORY))
     assert not (tmp_path / "run.json").exists()
+
+
+def shared_memory_of(pid: int) -> set[str]:
+    """The names of the shared memory that the process has."""
+    maps = Path(f"/proc/{pid}/maps").read_text()
+    return set(re.findall(rf"{ranks.SHARED_MEMORY}/(\S+)", maps))
 
 
 def rank_of(pid: int) -> int:
