@@ -40,7 +40,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, effect
+from claims.claim import CHOSEN_AFTER, Claim, effect
 from claims.rules import corrected, is_above
 from experiments.question import Question
 from plumbing.files import ROOT, InputError
