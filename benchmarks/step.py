@@ -91,7 +91,8 @@ def is_automatic(kind: type[rivals.StepRival]) -> bool:
 
 
 def show(title: str, times: dict, missing: dict) -> None:
-    width = 2 + max(len(name) for name in (*times, *missing))
+    names = [*times, *missing]
+    width = 2 + max(map(len, names))
     print(f"\n{title}\n{'':{width}}{'ms a step':>10}  {'quartiles':>13}  {'ours / theirs':>13}")
     for name, values in times.items():
         row = summarise(values)

@@ -84,7 +84,8 @@ def is_at_least(
 ) -> str:
     """The verdict on "at least so much", by two standard errors.
 
-    Only runs of the paper's protocol decide it.  Of another recipe the verdict says whether they reach as much."""
+    Only runs of the paper's protocol decide it.  Of runs by another recipe the verdict says whether
+    they reach as much."""
     if paper is None:
         reached = other.mean - bound > 2 * other.standard_error
         return not_tested(epochs, other) + (", which reaches it" if reached else "")

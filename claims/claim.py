@@ -26,7 +26,7 @@ SOURCES = (  # the ledger's order
     "blog",
     "encyclopedia article",
 )
-CHOSEN_AFTER = "rule chosen after the runs"  # in the note of a claim whose rule was
+CHOSEN_AFTER = "rule chosen after the runs"  # stands in the note of such a claim
 
 
 class NotMeasured(LookupError):
@@ -138,10 +138,11 @@ def about_trials(record: dict, claim: Claim) -> dict:
     """The record with only the trials that have the settings in `claim.about`.
 
     A name that trials have selects among them: {"data": "MNIST"} leaves out trials on other data,
-    and keeps those that have no such name.  A name that no trial has is looked up
-    among the settings of the whole record; check_about() refuses one that is found nowhere.  A
-    value may be a tuple of what is accepted.  Raises InputError where nothing is
-    left, or the record has another setting."""
+    and keeps those that have no such name.  A name that no trial has is looked up among the
+    settings of the whole record; check_about() refuses one that is found nowhere.  A value may be
+    a tuple of what is accepted.
+
+    Raises InputError where nothing is left, or the record has another setting."""
     trials = record.get("trials", [])
     groups = trials if isinstance(trials, dict) else {"": trials}
     of_record = {**record, **record.get("settings", {})}
