@@ -9,13 +9,14 @@ and how much of x to carry (eq. 3):
     T = sigmoid(W_T x + b_T)                transform gate, b_T = -2 at the start: mostly carry
     y = H T + x (1 - T)                     1 - T is the carry gate
 
-and the gradient of eq. 3 finds a way through a hundred of them:
+In the gradient of eq. 3 the term (1 - T) dy passes a layer without its weights.  So even the
+first of a hundred layers receives a gradient to learn from:
 
-    dH = T dy        dT = (H - x) dy        dx = (1 - T) dy + W_H' dz_H + W_T' dz_T
+    dH = T dy        dT = (H - x) dy        dx = (1 - T) dy + W_Hᵀ dz_H + W_Tᵀ dz_T
 
-where z_H and z_T are the arguments of tanh and sigmoid.  This file trains a highway net and a
-plain net that differ in nothing else on MNIST.  From top to bottom: the data, activations,
-blocks, net, loss, optimiser, training, the command line.
+z_H and z_T are the arguments of tanh and sigmoid.  This file trains two nets on MNIST, highway
+and plain, that differ only in their blocks.  From top to bottom: the data, activations, blocks,
+net, loss, optimiser, training, the command line.
 
     python highway_networks.py --seed 0                       one pair of depth 30        -> run.json
     python highway_networks.py --depths 5,10,20,30,50         a pair for each depth       -> run_sweep.json
@@ -73,7 +74,7 @@ from plumbing.ranks import Rank, Team, Together, team
 from plumbing.records import PAIR
 from plumbing.statistics import mean_and_sd
 
-tqdm.monitor_interval = 0  # no thread beside the processes that are forked
+tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
 
 # ---- MNIST -----------------------------------------------------------------------------------------------------------
 
@@ -160,20 +161,20 @@ def _read_files(folder: Path, must_be_mnist: bool) -> Dataset:
 
 
 def read_plain_or_gz(path: Path, rank: int) -> tuple[Path, np.ndarray, str]:
-    """Reads PATH.gz or PATH: returns the path that was read, its array, uint8 of this rank, and
-    the SHA-256 of its contents.
+    """Reads PATH.gz, or PATH if there is none.
 
-    Raises InputError where neither can be read."""
-    for there in (path.with_name(f"{path.name}.gz"), path):
+    Returns the path that was read, a uint8 array of `rank` dimensions, and the SHA-256 of the
+    contents.  Raises InputError where the file is missing or cannot be read."""
+    for candidate in (path.with_name(f"{path.name}.gz"), path):
         try:
-            with files.open_file(there) as file:
-                stream = gzip.GzipFile(fileobj=file) if there.suffix == ".gz" else file
-                array, checksum = read_idx(there, stream, rank)
-                return there, array, checksum
+            with files.open_file(candidate) as file:
+                stream = gzip.GzipFile(fileobj=file) if candidate.suffix == ".gz" else file
+                array, checksum = read_idx(candidate, stream, rank)
+                return candidate, array, checksum
         except FileNotFoundError:
             continue
         except (OSError, EOFError, zlib.error) as error:
-            raise InputError(f"{there} cannot be read: {error}") from error
+            raise InputError(f"{candidate} cannot be read: {error}") from error
     raise InputError(f"{path} is missing, as a plain file or as .gz")
 
 
@@ -238,8 +239,8 @@ def _letters(name: str) -> str:
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
-    """The images that a run of this seed uses, still uint8, drawn as in the published program and
-    in its order.
+    """The images that a run of this seed uses, still uint8.  The published program draws the same
+    images in the same order.
 
     Raises ValueError for more images than the set has, for fewer than one, and for an invalid
     seed."""
@@ -288,8 +289,8 @@ def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
 
 
 def check_bytes(x: np.ndarray) -> None:
-    """Raises TypeError for a masked array, and ValueError for pixels that are not bytes: those
-    are scaled already."""
+    """Raises TypeError for a masked array, and ValueError for pixels that are not uint8, since
+    they have been scaled already."""
     check_numbers("x", x)
     if x.dtype != np.uint8:
         raise ValueError(f"pixels must be bytes, uint8, not {x.dtype}: they would be scaled twice")
@@ -302,10 +303,10 @@ class Named:
     """Base of Activation and Block.  A subclass that has a name registers itself: a net finds it
     by that name.
 
-    The attributes of an object must be the arguments of its __init__, and JSON must be able to
-    hold them: they are its settings, which records and saved nets hold beside the name.  Raises
-    ValueError for a name that another class has; importing a module anew redefines its
-    classes."""
+    The attributes of an object are its settings.  They must have the names of the arguments of
+    __init__, and JSON must be able to hold them: records and saved nets store the class's name
+    and these settings.  Defining a class raises ValueError if another class has its name.
+    Importing a module again redefines its classes."""
 
     family: str  # "activation" or "block"
     registry: dict[str, type]  # the classes of this family, by name
@@ -316,8 +317,8 @@ class Named:
         if not name:
             return
         registered = cls.registry.setdefault(name, cls)
-        if _place_of(registered) != _place_of(cls):
-            raise ValueError(f"{_place_of(registered)} is the {cls.family} {name!r} already")
+        if _full_name(registered) != _full_name(cls):
+            raise ValueError(f"{_full_name(registered)} is the {cls.family} {name!r} already")
         cls.registry[name] = cls
 
     def __repr__(self):
@@ -325,7 +326,7 @@ class Named:
         return f"{type(self).__name__}({settings})"
 
 
-def _place_of(kind: type) -> str:
+def _full_name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
@@ -340,34 +341,34 @@ def _find(family: type[Named], wanted, settings: dict) -> Named:
 
 
 def activation_of(activation: str | Activation, **settings) -> Activation:
-    """An Activation as it is; for a name, the activation of this name with these settings.
+    """Returns an Activation unchanged; makes one with these settings from a name.
 
     Raises ValueError for an unknown name, and for an Activation whose name another class has."""
     return _find(Activation, activation, settings)
 
 
 def block_of(block: str | Block, **settings) -> Block:
-    """A Block as it is; for a name, the block of this name with these settings.
+    """Returns a Block unchanged; makes one with these settings from a name.
 
     Raises ValueError for an unknown name, and for a Block whose name another class has."""
     return _find(Block, block, settings)
 
 
 def check_registered(part: Named) -> None:
-    """Raises ValueError unless the name stands for the class: records and saved nets hold the
-    name alone."""
+    """Raises ValueError unless the name leads back to this class: records and saved nets hold
+    only the name."""
     kind = type(part)
     if part.registry.get(part.name) is not kind:
         needed = f"give the class a name of its own, or make the {part.family} again if its class was redefined"
-        raise ValueError(f"{_place_of(kind)} is not the {part.family} {part.name!r}: {needed}")
+        raise ValueError(f"{_full_name(kind)} is not the {part.family} {part.name!r}: {needed}")
 
 
 def record_of(part: Named) -> dict:
-    """What a run, a trial and a saved net record of their block or activation: its name and, if
-    any, its settings.
+    """The name of a block or an activation and, if it has any, its settings: for the records of
+    runs and trials, and for saved nets.
 
-    {"block": "residual", "block_settings": {"scale": 0.1}}, for example.  Raises ValueError where
-    __init__ with these settings would not rebuild it."""
+    For example {"block": "residual", "block_settings": {"scale": 0.1}}.  Raises ValueError where
+    __init__ with these settings would not rebuild the object."""
     check_registered(part)
     settings = dict(vars(part))
     check_json(settings, f"the settings of {part}")
@@ -377,7 +378,7 @@ def record_of(part: Named) -> dict:
     except (TypeError, ValueError) as error:
         raise ValueError(f"{needed}: {error}") from None
     if remade != settings:
-        raise ValueError(f"{needed}, which makes {remade} of them")
+        raise ValueError(f"{needed}; it turned them into {remade}")
     record = {part.family: part.name}
     if settings:
         record[f"{part.family}_settings"] = settings
@@ -404,13 +405,13 @@ ACTIVATIONS: dict[str, type[Activation]] = {}
 
 
 class Activation(Named):
-    """A function H = value(z) and its slope H'(z), number by number.  A net applies it to
-    z = W x + b everywhere but in gates.
+    """An element-wise function H = value(z) and its slope H'(z).  A net applies it to z = W x + b
+    everywhere but in gates.
 
-    Both methods get arrays of one shape and write into the last one.  slope() may compute H' from
-    H; where it needs z, too, the class says keeps_z = True, and the net keeps z for it.  dH_dz
-    may be the array of H, or that of z: write it when H and z are no longer needed.
-    docs/your_own_block.md has an example."""
+    Both methods get arrays of one shape and write their result into the last one.  slope() may
+    compute H' from H alone.  If it needs z as well, set keeps_z = True, and the net keeps z.
+    dH_dz may share its memory with H or with z: write it last.  docs/your_own_block.md has an
+    example."""
 
     family = "activation"
     registry = ACTIVATIONS
@@ -454,44 +455,48 @@ BLOCKS: dict[str, type[Block]] = {}
 
 
 class Block(Named):
-    """One kind of block, y = f(x): its element-wise part, forward above backward; DeepNet makes
+    """One kind of block, y = f(x): its element-wise part, forward above backward.  DeepNet makes
     the matrix products.
 
-    docs/your_own_block.md writes one step by step; LayerArrays says what `layer` holds."""
+    docs/your_own_block.md builds a block step by step.  LayerArrays lists what `layer` holds."""
 
     family = "block"
     registry = BLOCKS
-    gates = 0  # with 1 the net has W_T and b_T, and z is z_H over z_T; with 2 also W_C and b_C, and z_C below z_T
+    # 0: a net has W_H and b_H;  1: also W_T and b_T, and z is z_H over z_T;
+    # 2: also W_C and b_C, and z is z_H over z_T over z_C
+    gates = 0
     kept: tuple[str, ...] = ()  # names of arrays that each layer keeps from forward() to backward()
     shared: tuple[str, ...] = ()  # names of scratch arrays, the same for all layers
 
     def parameters(self, hidden: int) -> dict[str, tuple[int, ...]]:
-        """Shapes of the parameters that one layer has beside W and b.  {"alpha": ()} makes
-        net.alpha, (depth,), and layer.alpha and layer.d_alpha, ()."""
+        """Shapes of the parameters that one layer has beside W and b.
+
+        For example {"alpha": ()} gives the net the parameter net.alpha of shape (depth,); its
+        entry of one layer is layer.alpha, with the gradient layer.d_alpha, both of shape ()."""
         return {}
 
     def start(self, net: DeepNet, gate_bias: float) -> None:
-        """Sets the block's parameters at the start, after all W are drawn and while all others
-        are 0."""
+        """Sets the initial values of the block's parameters.  The W are drawn already; all other
+        parameters are 0."""
 
     def forward(self, layer: LayerArrays) -> None:
         """Reads layer.x and layer.z = W [x; 1]; writes layer.y and the arrays that `kept` names.
 
-        Leaves layer.z_H as it is: the activation may read it in backward()."""
+        It must not change layer.z_H: the activation may read it in backward()."""
         raise NotImplementedError
 
     def backward(self, layer: LayerArrays, dy: np.ndarray) -> np.ndarray | None:
-        """Writes layer.dz and the gradients of further parameters; returns what is carried to dx
-        past W' dz, or None.
+        """Writes layer.dz and the gradients of the block's own parameters.  Returns what is
+        carried, the part of dx beside Wᵀ dz, or None if nothing is.
 
-        dy = dL/dy, (hidden, n), may be overwritten; it is layer.dy where the block carries.
-        layer.dz_H and layer.z_H are one array: take the activation's slope before dz_H is
-        written."""
+        dy = dL/dy has shape (hidden, n) and may be overwritten; in a block that carries, it is
+        the array layer.dy.  layer.dz_H and layer.z_H are one array: take the activation's slope
+        before you write dz_H."""
         raise NotImplementedError
 
     def transform_gate(self, layer: LayerArrays) -> np.ndarray:
-        """Returns T, (hidden, n).  net.gates() calls it right after forward(layer), where there
-        are gates."""
+        """Returns T, (hidden, n).  Only a block with gates needs it: net.gates() calls it right
+        after forward(layer)."""
         raise NotImplementedError
 
 
@@ -522,7 +527,8 @@ class Highway(Block):
 
         dH = T dy,  dz_H = H' dH;  dT = (H - x) dy,  dz_T = T (1 - T) dT = P (1 - T) dy.
 
-        (1 - T) dy = dy - dH is the factor of P, and it is what is carried to dx."""
+        (1 - T) dy = dy - dH appears twice: as the factor of P, and as the part of dx that is
+        carried."""
         divide(dy, layer.q, layer.dH)  # dH = T dy
         subtract(dy, layer.dH, dy)  # dy becomes dy - dH = (1 - T) dy
         multiply(layer.P, dy, layer.dz_T)  # dz_T = P (1 - T) dy
@@ -551,20 +557,21 @@ class LayerArrays(FixedNames):
     """The arrays of one block in a net, by name, for a batch of n: what the methods of a Block
     read and write.
 
-    They are locked once made: layer.y = ... raises AttributeError, layer.y[...] = ... is right.
-    An array whose line gives no shape is (hidden, n): a row for each unit, a column for each
-    image.  rows = hidden (1 + gates).
+    Write into the arrays, layer.y[...] = ...; assigning an attribute, layer.y = ..., raises
+    AttributeError.  Where no shape is given below, an array is (hidden, n): a row for each unit,
+    a column for each image.  `rows` stands for hidden (1 + gates).
 
-    The arrays that the block's `kept`, `shared` and `parameters` name are here, too.  From
-    forward() to backward() x, y and those in `kept` belong to this layer alone; everything below
-    "scratch" is memory that all layers share."""
+    The block's own arrays, which its `kept`, `shared` and `parameters` name, are attributes, too.
+    Between forward() and backward() only x, y and the `kept` arrays belong to this layer alone;
+    everything below "scratch" is memory that all layers share."""
 
     _called = "layer"
 
     def __init__(self, net: DeepNet, work: Workspace, index: int):
         hidden = net.hidden
         self.activation = net.activation  # value(z, H) and slope(z, H, dH_dz)
-        self.one = ONE[net.dtype]  # 1 and -log2 e, as arrays (), which NumPy's functions take faster than numbers
+        # constants as arrays of shape (): NumPy's functions take them faster than Python's numbers
+        self.one = ONE[net.dtype]
         self.minus_log2_e = np.array(-1 / math.log(2), net.dtype)
 
         # [W_H b_H] over [W_T b_T] over [W_C b_C]: one product gives z
@@ -573,7 +580,7 @@ class LayerArrays(FixedNames):
         self.dW = net.grad._blocks[index]  # (rows, hidden + 1), dL/dW
 
         # the y of a layer is the x of the next: one array
-        self.x_1 = work.state(index)  # (hidden + 1, n), x over a row of ones, which the bias is multiplied with
+        self.x_1 = work.state(index)  # (hidden + 1, n), x over the row of ones that multiplies b
         self.x_1_t = self.x_1.T  # (n, hidden + 1)
         self.x = self.x_1[:-1]  # the block's input
         self.y = work.state(index + 1)[:-1]  # the block's output
@@ -583,13 +590,13 @@ class LayerArrays(FixedNames):
         self.z_H = self.z[:hidden]
         self.z_T = self.z[hidden : 2 * hidden]  # (0, n) without a gate
         self.z_C = self.z[2 * hidden :]  # (0, n) without a second gate
-        self.dz = self.z  # (rows, n), dL/dz: dz_H over dz_T over dz_C.  It lies where z was
+        self.dz = self.z  # (rows, n), dL/dz: dz_H over dz_T over dz_C; it overwrites z
         self.dz_H = self.z_H
         self.dz_T = self.z_T
         self.dz_C = self.z_C
         self.dH = work.dH  # dL/dH; not used where y = H
         self.dy = work.dy  # dL/dy, where the block carries
-        self.dx_1 = work.dx_1  # (hidden + 1, n), W' dz; its last row, the ones' gradient, is not used
+        self.dx_1 = work.dx_1  # (hidden + 1, n), Wᵀ dz; the last row, gradient of the ones, is unused
         self.dx = self.dx_1[:-1]  # dL/dx without what is carried
         self.x_t = work.x_t  # (n, hidden + 1), a copy of x_1_t
 
@@ -603,7 +610,7 @@ class LayerArrays(FixedNames):
             parameter = vars(net)[name][index, ...]
             gradient = vars(net.grad)[name][index, ...]
             add_arrays(self, block, {name: parameter, f"d_{name}": gradient})
-        # CPython finds an attribute three times as fast in a plain dict as in one that instances share
+        # a plain dict: CPython finds an attribute in it three times as fast as in its key-sharing one
         self.__dict__ = dict(vars(self))
         self._fixed = frozenset(vars(self))
 
@@ -665,19 +672,23 @@ class DeepNet(FixedNames):
     name; W_T and b_T exist where the block has a gate, W_C and b_C where it has two:
 
         W_in (hidden, d_in)               b_in (hidden,)
-        W_H (depth, hidden, hidden)       b_H (depth, hidden)      and so W_T, b_T, W_C, b_C
+        W_H (depth, hidden, hidden)       b_H (depth, hidden)      W_T, b_T, W_C, b_C likewise
         W_out (d_out, hidden)             b_out (d_out,)
 
     Weights are drawn from `rng`, a generator or a seed, in float64, in the order W_in, all W_H,
     all W_T, all W_C, W_out.  init="uniform": in +-1/sqrt(fan_in).  init="glorot": normal with
-    variance 2/(fan_in + fan_out).  init="he", for ReLU: as glorot, but with variance 2/fan_in in
-    W_in and W_H, which the activation follows.  Biases are zero but for b_T = gate_bias.
+    variance 2/(fan_in + fan_out).  init="he", for ReLU: normal with variance 2/fan_in in W_in and
+    W_H, whose outputs go into the activation; elsewhere as glorot.  b_T starts at gate_bias, all
+    other biases at 0.
 
     Write parameters in place, net.W_H[:] = ...; net.W_H = ... raises AttributeError.  A net has
-    one set of work arrays: use it in one thread at a time.  `dtype` is float32, float64, or
-    complex128 for complex-step derivatives: everything but ReLU at 0 is analytic.  save() keeps
-    `about`, a dict that JSON can hold: about["pixels"] says how pixels were scaled, see
-    pixels_for(); the rest is yours.
+    one set of work arrays: use it in one thread at a time.
+
+    `dtype` is float32, float64, or complex128 for complex-step derivatives: everything but ReLU
+    at 0 is analytic.
+
+    `about` is a dict, saved with the net, for whatever JSON can hold.  about["pixels"] says how
+    pixels were scaled (see pixels_for()); all other keys are free.
 
     Raises ValueError for an unknown block, activation, init or dtype, sizes that are not positive
     (depth may be 0), a gate bias that is not finite, and a block whose array has a name that is
@@ -766,7 +777,7 @@ class DeepNet(FixedNames):
             add_arrays(owner, self.block, {name: views[f"block {name}"]})
 
     def __getstate__(self):
-        """Pickles and copies carry numbers only: copied views would no longer be views."""
+        """What pickles and copies hold: no views, since a copied view would have its own memory."""
         names = ("d_in", "d_out", "hidden", "depth", "block", "activation", "about", "dtype", "parameters", "gradient")
         return {name: vars(self)[name] for name in names}
 
@@ -831,8 +842,8 @@ class DeepNet(FixedNames):
 
     @one_blas_thread()
     def predict(self, x: np.ndarray) -> np.ndarray:
-        """The same logits, SLICE rows at a time, keeping nothing: for evaluation.  Leaves a
-        forward() undisturbed."""
+        """The logits for evaluation: as forward() gives them, SLICE rows at a time, keeping
+        nothing.  It may be called between forward() and backward()."""
         self._check(x)
         logits = np.empty((len(x), self.d_out), self.dtype)
         for rows, part, work in self._in_slices(x):
@@ -878,13 +889,13 @@ class DeepNet(FixedNames):
             raise ValueError("x must be finite; it holds NaN or infinity")
         add(z_in, self.b_in, z_in)
         self.activation.value(z_in.T, work.H_in)
-        # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
+        # for z_T below -88 exp(-z_T) overflows to inf, and T = 1 / inf = 0 is right
         with np.errstate(over="ignore"):
             for index, layer in enumerate(work.layers):
                 self.block_forward(layer)
                 if gates is not None:  # read T now: the next layer overwrites what the layers share
                     gates[index] = self.block.transform_gate(layer).T
-        return dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), turned batch first
+        return dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), then (N, d_out)
 
     def block_forward(self, layer: LayerArrays) -> None:
         """layer.x -> layer.y."""
@@ -892,27 +903,28 @@ class DeepNet(FixedNames):
         self.block.forward(layer)
 
     def block_backward(self, layer: LayerArrays, dy: np.ndarray) -> np.ndarray:
-        """Turns dL/dy, in layer.dy or layer.dx, into dL/dx, in one of the two; writes dL/dW and
-        dL/db to net.grad.  block_forward(layer) comes before it."""
+        """dy = dL/dy -> dL/dx; writes dL/dW and dL/db to net.grad.
+
+        dy must be the array layer.dy or layer.dx, and the result is one of them again.  Call
+        block_forward(layer) first."""
         carried = self.block.backward(layer, dy)
-        dot(layer.W_t, layer.dz, layer.dx_1)  # (hidden + 1, rows) (rows, N): W_H' dz_H + W_T' dz_T
+        dot(layer.W_t, layer.dz, layer.dx_1)  # (hidden + 1, rows) (rows, N): W_Hᵀ dz_H + W_Tᵀ dz_T
         dx = layer.dx
         if carried is not None:
             dx = add(layer.dx, carried, layer.dy)  # the gradient of eq. 3
-        copyto(layer.x_t, layer.x_1_t)  # the product of two untransposed matrices saves more time than this takes
-        dot(layer.dz, layer.x_t, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz x', and db
+        copyto(layer.x_t, layer.x_1_t)  # worth its time: dot() is faster with an untransposed operand
+        dot(layer.dz, layer.x_t, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz xᵀ, and db
         return dx
 
     def backward(self, d_logits: np.ndarray, norms: np.ndarray | None = None) -> np.ndarray:
-        """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, flat: `gradient`,
-        overwritten by the next.
+        """dL/dlogits (N, d_out) of the last forward() -> dL/dparameters, the vector `gradient`.
+        The next call overwrites it.
 
-        The parameters must still be those of forward().  What forward() kept is used up.  With
-        `norms` (depth,), |dL/dy| of each block is written there: the norm over the batch and the
-        units.
+        The parameters must not have changed since forward().  `norms` (depth,), if given, receives
+        |dL/dy| of each block: the norm over the batch and the units.
 
-        Raises RuntimeError without a new forward() before it, ValueError for a d_logits of another
-        shape, and TypeError unless it is an array of real numbers."""
+        Raises RuntimeError unless forward() was called since the last backward(), ValueError for
+        a d_logits of another shape, and TypeError unless it is an array of real numbers."""
         work = self._saved
         self._saved = None
         if work is None:
@@ -939,9 +951,9 @@ class Workspace:
     """The work arrays of a net for batches of n rows, made once: the loops over layers allocate
     nothing.
 
-    Inside the net an activation is (features, batch), so that z_H and z_T, one over the other,
-    are each contiguous. With `keep` every layer has its own states and `kept` arrays, as
-    backward() needs; without, all layers share one set."""
+    Inside the net activations are (features, batch), so that z_H and z_T, the halves of z, are
+    contiguous.  With `keep` every layer has its own states and `kept` arrays, which backward()
+    needs.  Without it all layers share one set of them."""
 
     def __init__(self, net: DeepNet, n: int, keep: bool):
         hidden = net.hidden
@@ -1021,10 +1033,11 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     exponents -= top[:, None]
     powers = np.exp(exponents, exponents)
     powers[rows, y] = 0
-    others = np.add.reduce(powers, axis=1) + np.expm1(-top)  # all powers, that of y too, are 1 + others
-    gradient = np.divide(powers, (n + n * others)[:, None], powers)
+    # the sum of the powers of all classes, less 1; that of class y itself is exp(-top)
+    sum_less_1 = np.add.reduce(powers, axis=1) + np.expm1(-top)
+    gradient = np.divide(powers, (n + n * sum_less_1)[:, None], powers)
     gradient[rows, y] = -np.add.reduce(gradient, axis=1)
-    return np.add.reduce(top + np.log1p(others)) / n, gradient
+    return np.add.reduce(top + np.log1p(sum_less_1)) / n, gradient
 
 
 CHUNK = 65536  # parameters at a time, so that they stay in the cache during an update
@@ -1035,7 +1048,7 @@ def norm_of(gradient: np.ndarray) -> float:
     underflow in its dtype."""
     with np.errstate(over="ignore"):
         squares = np.dot(gradient, gradient)
-    # below this sum the squares have lost more than rounding errors
+    # a smaller sum may have lost to underflow more than to rounding
     least = len(gradient) * np.finfo(gradient.dtype).smallest_normal
     if least <= squares < math.inf:
         return math.sqrt(squares)
@@ -1050,10 +1063,14 @@ class Optimizer(FixedNames):
     """Base of optimisers: one flat parameter vector, a gradient clipped to a global L2 norm of
     `clip`, and a rate lr that is multiplied by `decay` at every step.
 
-    `states` names vectors of the parameters' shape, 0 at the start: rows of self.states, and
-    attributes.  A subclass defines _update(gradient, scale), where `scale` clips the gradient, or
-    is None.  `part` is the slice of the parameters that is updated: all of them, unless several
-    processes train the net.  Raises ValueError unless lr and clip are positive."""
+    `states` names the vectors that the optimiser keeps, as long as the parameters and 0 at the
+    start.  The vector "m" is the attribute self.m, and a row of self.states.
+
+    A subclass defines _update(gradient, scale): `scale` is the factor that clips the gradient, or
+    None where nothing is clipped.  `part` is the slice of the parameters that is updated: all of
+    them, unless several processes train the net.
+
+    Raises ValueError unless lr and clip are positive."""
 
     _called = "optimizer"
     norm = staticmethod(norm_of)
@@ -1076,7 +1093,7 @@ class Optimizer(FixedNames):
         self._fixed = frozenset(("states", *self._names))
 
     def __getstate__(self):
-        """Pickles and copies have no views of the states: copied ones would no longer be views."""
+        """What pickles and copies hold: no views, since a copied view would have its own memory."""
         return {name: value for name, value in vars(self).items() if name not in self._names}
 
     def __setstate__(self, state):
@@ -1094,7 +1111,7 @@ class Optimizer(FixedNames):
         return norm
 
     def update(self, gradient: np.ndarray, norm: float) -> None:
-        """What step() does for a gradient whose norm is known."""
+        """step() for a gradient whose norm is known already."""
         if math.isfinite(norm):
             self._update(gradient, self.clip / norm if norm > self.clip else None)
             self.lr *= self.decay
@@ -1102,19 +1119,20 @@ class Optimizer(FixedNames):
     def _scalars(self, *values):
         return (np.array(value, self.parameters.dtype) for value in values)  # cheaper to pass than floats
 
-    def _parts(self, gradient):
-        """Yields parameters, gradient, scratch and each of the states, CHUNK numbers of the part at a
-        time."""
+    def _chunks(self, gradient):
+        """Yields parameters, gradient, scratch and each of the states, at most CHUNK numbers of each
+        at a time."""
         for start in range(self.part.start, self.part.stop, CHUNK):
-            part = slice(start, min(start + CHUNK, self.part.stop))
-            g = gradient[part]
-            yield (self.parameters[part], g, self._scratch[: len(g)], *(state[part] for state in self.states))
+            chunk = slice(start, min(start + CHUNK, self.part.stop))
+            g = gradient[chunk]
+            yield (self.parameters[chunk], g, self._scratch[: len(g)], *(state[chunk] for state in self.states))
 
 
 class Adam(Optimizer):
-    """Adam (Kingma & Ba 2015), with m = beta1 m + g and v = beta2 v + g^2 as plain sums: the
-    factors 1 - beta and the bias corrections, scalars all, are folded into the step size and into
-    eps."""
+    """Adam (Kingma & Ba 2015), with fewer operations on vectors.
+
+    m = beta1 m + g and v = beta2 v + g^2 leave out the factors 1 - beta1 and 1 - beta2.  These
+    scalars, and those of the bias correction, are folded into the step size and into eps."""
 
     m: np.ndarray
     v: np.ndarray
@@ -1131,7 +1149,7 @@ class Adam(Optimizer):
         v_scale = math.sqrt((1 - self.beta2) / (1 - self.beta2**self.t))
         lr = self.lr * (1 - self.beta1) / (1 - self.beta1**self.t) / v_scale
         beta1, beta2, eps, lr = self._scalars(self.beta1, self.beta2, self.eps / v_scale, lr)
-        for parameters, g, scratch, m, v in self._parts(gradient):
+        for parameters, g, scratch, m, v in self._chunks(gradient):
             if scale is not None:
                 g = multiply(g, scale, scratch)
             multiply(m, beta1, m)
@@ -1151,10 +1169,10 @@ class Adam(Optimizer):
 
 @dataclass(frozen=True)
 class Settings:
-    """All that a run depends on, and nothing else: set from the command line, recorded in the
-    JSON.
+    """Everything a run depends on besides the data, and nothing else.  The command line sets it,
+    the JSON records it.
 
-    Raises ValueError for less than one epoch, and for less than one image a batch."""
+    Raises ValueError for less than one epoch, and for less than one image in a batch."""
 
     seed: int = 0
     hidden: int = 50
@@ -1167,7 +1185,7 @@ class Settings:
     gate_bias: float = -2.0
     clip: float = 5.0
     dtype: str = "float32"
-    cores: int = 1  # processes that train the net together; another number is another run
+    cores: int = 1  # processes that train the net together; their number changes the rounding
 
     def __post_init__(self):
         use_python_numbers(self)
@@ -1182,23 +1200,26 @@ def mean_gates(net: DeepNet, x: np.ndarray) -> list[float]:
     return net.gates(x).mean(axis=(1, 2), dtype=np.float64).tolist()
 
 
-def nothing() -> None:
-    """Does nothing before a step."""
+def do_nothing() -> None:
+    """The default of before_step."""
 
 
 @one_blas_thread()
 def train_epoch(
-    net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy, before_step=nothing
+    net, optimizer, x, y, order: np.ndarray, batch_size: int, loss=softmax_cross_entropy, before_step=do_nothing
 ) -> dict:
     """One pass over x (N, d_in), y (N,) in the given order; a last batch that is not full is left
     out.
 
-    `loss(logits, y)` gives the loss and its gradient.  before_step() is called before every
-    step; it must not change the net.  Returns the means over the batches of
-    loss, accuracy (None where y holds no labels) and gradient norm, each from before the batch's
-    update and the clip.  Raises FloatingPointError at the first loss or gradient that is not
-    finite, ValueError where there is no whole batch or x and y differ in length, TypeError unless
-    both are unmasked arrays of numbers."""
+    `loss(logits, y)` gives the loss and its gradient.  before_step() is called before every step;
+    it must not change the net.
+
+    Returns the means over the batches of loss, accuracy (None where y holds no labels) and
+    gradient norm.  They are measured before a batch's update, and the norm before clipping.
+
+    Raises FloatingPointError at the first loss or gradient that is not finite, ValueError where
+    there is no whole batch or x and y differ in length, TypeError unless both are unmasked arrays
+    of numbers."""
     check_numbers("x", x, COMPLEX)
     check_numbers("y", y, COMPLEX)
     if len(x) != len(y):
@@ -1233,14 +1254,14 @@ def ignore(row: dict) -> None:
 
 @np.errstate(all="ignore")  # numbers that are not finite end the run with a line, not with NumPy's warnings
 def train_epochs(
-    net, optimizer, x, y, orders, batch_size, *, loss=softmax_cross_entropy, report=ignore, before_step=nothing
+    net, optimizer, x, y, orders, batch_size, *, loss=softmax_cross_entropy, report=ignore, before_step=do_nothing
 ):
-    """train_epoch() in each of the orders -> a row for each whole epoch, and where the run
-    diverged, or None.
+    """Calls train_epoch() for each of the orders.  Returns a row for each completed epoch, and
+    where the run diverged, or None.
 
-    report(row) is called after each epoch, with "epoch", from 1 on, in the row.  Keys that it
-    adds are kept; a FloatingPointError that it raises counts as divergence.  before_step() is
-    called before every step."""
+    report(row) is called after each epoch; row["epoch"] counts from 1.  Keys that report() adds
+    are kept; a FloatingPointError that it raises counts as divergence.  before_step() is called
+    before every step."""
     rows = []
     for epoch, order in enumerate(orders, 1):
         try:
@@ -1255,8 +1276,8 @@ def train_epochs(
 def finite_logits(net, x: np.ndarray) -> np.ndarray:
     """net.predict(x), (N, classes) for x (N, features).
 
-    Raises FloatingPointError where parameters or logits are not finite: nothing before this
-    notices when the last step made them so."""
+    Raises FloatingPointError where parameters or logits are not finite: train_epoch() checks the
+    loss before a step, and so does not see what its last step did."""
     logits = net.predict(x)
     if not (np.isfinite(logits).all() and np.isfinite(net.parameters).all()):
         raise FloatingPointError("after its last step: parameters or logits are not finite")
@@ -1272,16 +1293,17 @@ def accuracy(net, x: np.ndarray, y: np.ndarray) -> float:
     return float((logits.argmax(axis=1) == y).mean())
 
 
-# most of what gates and gradients do happens in the first two epochs of the default settings
+# gates and gradients change most in the first two epochs of the default settings, 92 steps
 STEPS_LOOKED_AT = frozenset((0, 1, 2, 5, *range(10, 101, 10)))
 
 
 class LayerHistory:
-    """What the layers of a net do while it trains: on one batch of images x (N, d_in), y (N,).
+    """Gradients and gates of a net's layers while it trains, always measured on the same batch
+    x (N, d_in), y (N,).
 
-    `columns` has a list for each of: "step", how many steps were done; "loss", of the batch;
-    "gradient", |dL/dy| of every block, [depth numbers]; "T", the mean transform gate of every
-    block, where the net has gates.  Four digits of each."""
+    `columns` has a list for each of: "step", the number of steps done; "loss", that of the batch;
+    "gradient", |dL/dy| of every block, [depth numbers]; and, if the net has gates, "T", the mean
+    transform gate of every block.  Numbers are rounded to four digits."""
 
     def __init__(self, net: DeepNet, x: np.ndarray, y: np.ndarray):
         self.net = net
@@ -1292,7 +1314,7 @@ class LayerHistory:
             self.columns["T"] = []
 
     def look(self, step: int) -> None:
-        """Adds a row for the net after this step; none where its numbers are not finite."""
+        """Adds a row for the net after this step, unless its numbers are not finite."""
         if step in self.columns["step"]:
             return
         loss, d_logits = softmax_cross_entropy(self.net.forward(self.x), self.y)
@@ -1315,12 +1337,12 @@ def train(
     net: DeepNet, data: Dataset, settings: Settings, shuffle: np.random.Generator, report=ignore,
     rank: Rank | None = None,
 ) -> dict:  # fmt: skip
-    """Trains the net on all of `data`, shuffled anew each epoch, with clipped Adam; calls
-    report(row) after each.  `rank` is this process, where several train the net.
+    """Trains the net with clipped Adam on all of `data`, in a new random order each epoch, and
+    calls report(row) after each epoch.  If several processes train the net, `rank` is this one.
 
-    Returns the run's history; where the run diverges it ends with the last whole epoch, and
-    "diverged_at" says where. Raises ValueError, before the first step, for images that are not
-    bytes and for labels that are not of the net's classes."""
+    Returns the run's history.  If the run diverges, the history ends with the last completed
+    epoch, and "diverged_at" says where.  Raises ValueError, before the first step, for images
+    that are not bytes and for labels that are not of the net's classes."""
     check_labels(data.y_train, len(data.x_train), net.d_out)
     check_labels(data.y_test, len(data.x_test), net.d_out)
     net.about["pixels"] = PIXELS[0]
@@ -1357,7 +1379,7 @@ def train(
     result = {"diverged": diverged, "diverged_at": diverged_at, "history": history}
     for name in ("train_acc", "test_acc", "train_loss"):
         result[f"final_{name}"] = None if diverged else history[name][-1]
-    # a net that guesses may well end a little above the loss of guessing
+    # a net that only guesses can end a little above log(n_classes)
     result["above_guessing"] = not diverged and result["final_train_loss"] > 1.1 * math.log(data.n_classes)
     if net.block.gates:
         result["layer_T_history"] = gates
@@ -1370,8 +1392,8 @@ def train(
 def run_one(
     block: str | Block, settings: Settings, data: Dataset, verbose: bool = False, rank: Rank | None = None
 ) -> dict:
-    """Trains one net from its seed; returns its RUN: settings, history, final numbers.  `rank` is
-    train()'s.
+    """Trains one net from its seed.  Returns the run as the JSON holds it: settings, history,
+    final numbers.  train() explains `rank`.
 
     Raises ValueError where JSON cannot hold the settings of the block, and what train() raises."""
     start = time.perf_counter()
@@ -1399,16 +1421,16 @@ def run_one(
 
 
 def run_rank(block: str, settings: Settings, data: Dataset, verbose: bool, team: Team, index: int) -> dict | None:
-    """run_one() in the process of this index of a team; only the first returns the run."""
+    """run_one() in one of a team's processes; only the first, index 0, returns the run."""
     is_first = index == 0
     run = run_one(block, settings, data, verbose and is_first, Rank(team, index))
     return run if is_first else None
 
 
 def team_of(block: str, settings: Settings, data: Dataset):
-    """The memory that the ranks of a net share, as plumbing.ranks.team() has it."""
+    """plumbing.ranks.team() for a net of these settings: the memory that its ranks share."""
     shapes = shapes_of_net(data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block_of(block))
-    most_rows = max(settings.batch_size, settings.n_test)  # a rank hands over its rows of their logits
+    most_rows = max(settings.batch_size, settings.n_test)  # each rank sends the logits of its share of these
     return team(
         settings.cores,
         parameters=size_of(shapes),
@@ -1425,7 +1447,7 @@ QUICK = {"epochs": 2, "n_train": 1280, "n_test": 500}  # a smoke test of a secon
 
 
 def parse_arguments(argv=None):
-    """The parser, and the arguments that it finds in `argv` or on the command line."""
+    """The parser, and the arguments in `argv`, by default those of the command line."""
     default = Settings()
     seed = number(int, 0)
     count = number(int, 1)
@@ -1443,8 +1465,8 @@ def parse_arguments(argv=None):
     def show(text):
         return f"{text} (%(default)s)"
 
-    # The defaults of --seed and --depth are text.  If argparse finds that a value *is* the default, as it is for small
-    # numbers, it thinks that the flag was not given, and allows --seeds beside it.
+    # The defaults of --seed and --depth are text.  argparse takes a flag for absent if its value `is`
+    # the default, which it can be for a small number, and would then allow --seeds beside it.
     add_seed("--seed", type=seed, default=str(default.seed), help=show("the seed of data, weights and shuffling"))
     add_seed("--seeds", type=list_of(seed), default=(), help="several seeds: 0,1,2")
     add_depth("--depth", type=count, default=str(default.depth), help=show("hidden blocks"))
@@ -1456,7 +1478,7 @@ def parse_arguments(argv=None):
     add_option("--gate-bias", type=bias, default=default.gate_bias, help=show(GATE_BIAS))
     add_option("--n-train", type=count, default=default.n_train, help=show("training images"))
     add_option("--n-test", type=count, default=default.n_test, help=show("test images"))
-    add_option("--dtype", choices=("float32", "float64"), default=default.dtype, help=show("numbers computed with"))
+    add_option("--dtype", choices=("float32", "float64"), default=default.dtype, help=show("floating-point type"))
     add_option("--data-dir", type=path_name, metavar="DIR", help="a data set in MNIST's idx layout")
     add_option("--jobs", type=jobs, default=all_cores(), help=show("parallel processes"))
     add_option("--cores", type=jobs, default=default.cores, help=show("processes that train one net together"))
@@ -1471,8 +1493,8 @@ def parse_arguments(argv=None):
 
 
 def plan(args, data: Dataset) -> list[Settings]:
-    """The Settings of each pair; raises InputError for more images than the set has, or fewer
-    than a batch needs."""
+    """The Settings of each pair.  Raises InputError if the data set has too few images, or if the
+    images are too few for a batch or for --cores."""
     for what, asked, n in (("train", args.n_train, len(data.x_train)), ("test", args.n_test, len(data.x_test))):
         if asked > n:
             raise InputError(f"--n-{what} {asked} is more than the {n} that {data.name} has")
@@ -1491,9 +1513,10 @@ def plan(args, data: Dataset) -> list[Settings]:
 
 
 def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> list[dict]:
-    """Trains a highway and a plain net for each Settings, `jobs` at a time; returns the `runs` of
-    the JSON."""
+    """Trains a highway and a plain net for each Settings, in `jobs` processes; returns the `runs`
+    of the JSON."""
     verbose = not quiet and len(pairs) == 1
+    cores = pairs[0].cores
     nets = [(block, settings) for settings in pairs for block in PAIR]
 
     def longest_first(net):  # so that no long run starts last
@@ -1502,7 +1525,7 @@ def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> l
 
     nets.sort(key=longest_first)
 
-    def tasks():
+    def tasks(teams: ExitStack):
         """Draws each net's images only when a process is free: all at once might not fit into
         memory."""
         for block, settings in nets:
@@ -1516,22 +1539,21 @@ def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> l
                 yield block, settings, images, verbose, shared, index
 
     runs = {}
-    cores = pairs[0].cores
-    at_once = min(max(jobs // cores, 1), len(nets))  # nets
+    nets_at_once = min(max(jobs // cores, 1), len(nets))
     has_bar = not quiet and not verbose and sys.stderr.isatty()
-    trained = in_processes(run_one if cores == 1 else run_rank, tasks(), at_once * cores)
-    with ExitStack() as teams, closing(trained):
-        whole = (run for run in trained if run is not None)
-        for run in tqdm(whole, total=len(nets), unit="run", disable=not has_bar):
+    train_net = run_one if cores == 1 else run_rank
+    with ExitStack() as teams, closing(in_processes(train_net, tasks(teams), nets_at_once * cores)) as results:
+        finished = (run for run in results if run is not None)  # only one rank of a net returns its run
+        for run in tqdm(finished, total=len(nets), unit="run", disable=not has_bar):
             runs[run["seed"], run["depth"], run["block"]] = run
             if not quiet and not verbose:
                 tqdm.write(f"{run['label']}: {outcome(run)}  ({run['wallclock_sec']:.1f} s)")
-    result = []
+    trained_pairs = []
     for settings in pairs:
         both = {block: runs[settings.seed, settings.depth, block] for block in PAIR}
         seconds = sum(run["wallclock_sec"] for run in both.values())
-        result.append({"depth": settings.depth, "seed": settings.seed, "wallclock_sec": seconds, **both})
-    return result
+        trained_pairs.append({"depth": settings.depth, "seed": settings.seed, "wallclock_sec": seconds, **both})
+    return trained_pairs
 
 
 def outcome(run: dict) -> str:
@@ -1568,7 +1590,7 @@ def main(argv=None) -> int:
 
 
 def train_pairs(args, save) -> None:
-    """What the command line does; save({path: bytes}) writes the JSON."""
+    """Runs the command: trains all pairs and prints the table; save({path: bytes}) writes the JSON."""
     start = time.perf_counter()
     path = path_of_record(args)
     if not args.no_save:
@@ -1615,7 +1637,8 @@ def path_of_record(args) -> Path:
 
 
 def warn_of(runs: list[dict], n_classes: int) -> None:
-    """Prints a line for each run that diverged or ended more than a tenth above the loss of guessing."""
+    """Prints a line for each run that diverged, or whose loss ended more than a tenth above that
+    of guessing."""
     for pair in runs:
         for block in PAIR:
             run = pair[block]

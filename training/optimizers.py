@@ -31,7 +31,7 @@ class SGD(Optimizer):
 
     def _update(self, gradient, scale):
         momentum, lr = self._scalars(self.momentum, self.lr * (scale or 1))
-        for parameters, g, step, v in self._parts(gradient):
+        for parameters, g, step, v in self._chunks(gradient):
             multiply(v, momentum, v)
             multiply(g, lr, step)
             add(v, step, v)
@@ -69,7 +69,7 @@ class Nesterov(Optimizer):
 
     def _update(self, gradient, scale):
         momentum, lr = self._scalars(self.momentum, self.lr)
-        for parameters, g, step, v, weight_decay, rates in self._parts(gradient):
+        for parameters, g, step, v, weight_decay, rates in self._chunks(gradient):
             ahead = self._ahead[: len(g)]
             multiply(weight_decay, parameters, step)
             add(step, g, step)  # g + weight_decay parameters
