@@ -1,13 +1,12 @@
-"""CIFAR-10 and CIFAR-100: their official binary files, verified, and the pipeline that makes a
-net's input of their images.
+"""CIFAR-10 and CIFAR-100: reading their official binary files, with checks, and the pipeline that
+turns their images into a net's input.
 
     data = load_cifar("CIFAR-10")                                 # downloads 170 MB the first time
     pipeline = Pipeline("contrast", pad=8).fit(data.x_train, data.x_test)
     x = pipeline.train_batch(data.x_train[:100], np.random.default_rng(0))  # (100, 3, 32, 32) float32
     x = pipeline.test(data.x_test[:100])
 
-Only bytes are read: the "Python version" of these sets is made of pickles,
-which can run anything; it is never opened.
+The "Python version" of these sets is never opened: it consists of pickles, which can run any code.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from plumbing.files import ROOT, InputError
 
 SHAPE = (3, 32, 32)  # red, green, blue; rows; columns
 PIXELS = 3 * 32 * 32
-AROUND_THE_FILES = 1 << 20  # bytes that an uncompressed archive may have beyond those of its files
+AROUND_THE_FILES = 1 << 20  # the most bytes that an archive may have beside those of its files
 CACHE = hn.CACHE.with_name("highway-networks-cifar")  # beside MNIST's
 
 
@@ -76,11 +75,12 @@ def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Datas
     downloads it if there is none.
 
     An archive must have the published MD5.  A folder's files must match the official ones in
-    size, labels, images of each class and distinct images.  A set that does, but has other
-    records, is named "CIFAR-10, altered".  `sha256` is checksum(), the same for any order of the
-    images; sha256_as_read() tells orders apart.
+    size, labels, images of each class and distinct images.  If they match, but hold other
+    records, the set is named "CIFAR-10, altered".  `sha256` is checksum(), the same for any order
+    of the images; sha256_as_read() depends on the order.
 
-    Raises InputError with the reason when the set cannot be had, ValueError for another name."""
+    Raises InputError, with the reason, if the set cannot be had, and ValueError for another
+    name."""
     if name not in SETS:
         raise ValueError(f"{name!r} is not one of {', '.join(SETS)}")
     layout = SETS[name]
@@ -162,7 +162,8 @@ def _read_records(name: str, path: Path) -> hn.Dataset:
 
 
 def _records(layout: Layout, contents: dict[str, bytes], names: list[str]) -> np.ndarray:
-    """The records of these files, (n, label bytes + pixels) uint8; empties `contents` of them."""
+    """The records of these files, (n, label bytes + pixels) uint8.  Removes the files from
+    `contents`, to free their memory."""
     joined = b"".join(contents.pop(name) for name in names)
     return np.frombuffer(joined, np.uint8).reshape(-1, len(layout.labels) + PIXELS)
 
@@ -184,8 +185,8 @@ def _from_folder(name: str, folder: Path) -> dict[str, bytes]:
 
 
 def _from_archive(name: str, path: Path) -> dict[str, bytes]:
-    """The same from the archive's members of these names, in any folder.  Extracts nothing to the
-    disk."""
+    """The files' contents, each of the right size, from whatever folder of the archive.  Writes
+    nothing to the disk."""
     sizes = SETS[name].sizes()
     contents = {}
     try:
@@ -249,11 +250,11 @@ LEAST_CONTRAST = 1.0  # grey levels of 255; no image of these sets has a deviati
 class Pipeline:
     """Images (n, 3072) uint8 -> what the net is given, (n, 3, 32, 32) float32.
 
-    "contrast" is the authors': global contrast normalisation, then the mean image is subtracted.
-    Each image is centred and scaled by the mean and the standard deviation (at least
-    LEAST_CONTRAST) of all its pixels.  Of the authors' scale we know only that the result is of
-    order 1.  The mean image is that of the padded training images; for test images, which are not
-    padded, it is the mean test image.
+    "contrast" is the authors' pipeline: global contrast normalisation, then the mean image is
+    subtracted.  Each image is centred and scaled by the mean and the standard deviation (at least
+    LEAST_CONTRAST) of all its pixels.  The authors' own scale is not known, only that the result
+    is of order 1.  From training images, which are padded, the mean of the padded training images
+    is subtracted; from test images, which are not, the mean of the test images.
 
     "standardised": each map is centred and scaled by its mean and standard deviation over all
     training images.
@@ -275,7 +276,7 @@ class Pipeline:
         self._mean_test = None
 
     def fit(self, x_train: np.ndarray, x_test: np.ndarray) -> Pipeline:
-        """Computes what is subtracted, from these images.  Call it before the first batch.
+        """Computes from these images what will be subtracted.  Call it before the first batch.
 
         Returns self."""
         _check_images(x_train)
@@ -299,8 +300,7 @@ class Pipeline:
         pad = self.pad
         maps, rows, columns = SHAPE
         padded = np.zeros((n, maps, rows + 2 * pad, columns + 2 * pad), np.float32)
-        # The padding of the mean image is zero, too:
-        # it may be subtracted before the image is padded.
+        # Subtracting before padding is the same as after: the padding of the mean image is zero.
         inner = padded[..., pad : pad + rows, pad : pad + columns]
         np.subtract(self._scaled(x), self._mean_train, inner)
         down, right = rng.integers(0, 2 * pad + 1, (2, n))
@@ -318,7 +318,7 @@ class Pipeline:
 
     def _check_fitted(self):
         if self._mean_test is None:
-            raise RuntimeError("fit() these inputs to the training and the test images first")
+            raise RuntimeError("call fit() with the training and the test images first")
 
     def _scaled(self, x):
         if self.kind == "standardised":
@@ -351,15 +351,15 @@ def _in_parts(x):
 
 
 def _sums(x) -> np.ndarray:
-    """(n, 3072) uint8 -> (2, n, 3) float64:
-    each map's sum of pixels and sum of squares, both exact."""
+    """(n, 3072) uint8 -> (2, n, 3) float64: for each map the sum of its pixels and the sum of their
+    squares, both exact."""
     x = x.reshape(len(x), SHAPE[0], -1).astype(np.uint32)
     squares = np.einsum("nmp,nmp->nm", x, x)
     return np.array([x.sum(axis=2, dtype=np.uint32), squares], float)
 
 
 def _mean_and_scale(sums, n: int):
-    """Sums of n numbers and of their squares, (2, ...) -> mean
-    and standard deviation, at least LEAST_CONTRAST."""
+    """The mean and the standard deviation (at least LEAST_CONTRAST) of n numbers, from their sum
+    and the sum of their squares, (2, ...)."""
     mean, squares = sums / n
     return mean, np.sqrt(np.maximum(squares - mean**2, LEAST_CONTRAST**2))

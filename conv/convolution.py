@@ -1,9 +1,10 @@
-"""Convolutional layers with their hand-written passes: plain, residual, highway.  * is
-convolution; equations are numbered as in *Training Very Deep Networks*.
+"""Convolutional layers with their hand-written passes: plain, residual, highway.
 
-The element-wise parts come first, each forward above its backward.  They take some rows of the
-maps, in arrays of one shape (rows, phases, maps, tiles, n), and write the results to their last
-arguments.
+In docstrings * is convolution, and equations are numbered as in *Training Very Deep Networks*.
+
+The element-wise functions come first, each forward above its backward.  All their arguments are
+arrays of one shape, (rows, phases, maps, tiles, n), with some rows of the maps.  They write their
+results into the last arguments.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ def relu_backward(dH, H, dz) -> None:
     multiply(dz, dH, dz)
 
 
-def open_gate(minus_z_T_log2_e, q) -> None:
-    """q = 1 / T = 1 + e^-z_T, from -z_T log2 e, since 2^(-z_T log2 e) = e^-z_T."""
-    exp2(minus_z_T_log2_e, q)
+def inverse_gate(scaled_z_T, q) -> None:
+    """q = 1 / T = 1 + e^-z_T = 1 + 2^scaled_z_T, where scaled_z_T = -log2(e) z_T."""
+    exp2(scaled_z_T, q)
     add(q, 1, q)
 
 
@@ -52,11 +53,11 @@ def highway_backward(dy, x, H, q, dH, dz_H, dz_T) -> None:
 
     dH = T dy,  dz_H = H' dH;  dT = (H - x) dy,  dz_T = T (1 - T) dT = P (1 - T) dy.
 
-    dy becomes (1 - T) dy, which is carried to dx; H becomes H'."""
+    It overwrites two arguments: dy with (1 - T) dy, which is carried to dx, and H with H'."""
     divide(dy, q, dH)  # dH = T dy
     subtract(dy, dH, dy)  # dy becomes (1 - T) dy
     subtract(H, x, dz_T)
-    divide(dz_T, q, dz_T)  # P again: keeping it would cost more memory than this costs time
+    divide(dz_T, q, dz_T)  # P, computed again to save the memory that keeping it would take
     multiply(dz_T, dy, dz_T)  # dz_T = P (1 - T) dy
     greater(H, 0, H)  # H becomes H'
     multiply(H, dH, dz_H)  # dz_H = H' dH
@@ -66,28 +67,27 @@ def highway_backward(dy, x, H, q, dH, dz_H, dz_T) -> None:
 
 
 class Convolution(Layer):
-    """y = H = max(0, W * x + b), in windows of k x k pixels, k odd;
-    by default as many maps as x has.
+    """y = H = max(0, W * x + b) with windows of k x k pixels, k odd.
 
-    Padding "same" is k // 2 zeros around the image; "valid" is none, and the side becomes
-    side - k + 1.  W is (outputs, rows, columns, maps of x), b (outputs,).
+    y has `maps` maps, by default as many as x.  W is (outputs, k, k, maps of x) and b (outputs,).
+    Padding "same" puts k // 2 zeros around the image and keeps its side; padding "valid" puts
+    none, and the side becomes side - k + 1.
 
-    `method` says how to compute W * x: "direct", or "winograd" where that is possible and pays.
-    Winograd needs 3 x 3 windows, padding "same", tiles that fill the image, and at least
-    FEWEST_MAPS maps in x and in y.  The layer's attribute `method` is the choice.
+    The argument `method` says how to compute W * x: "direct", or "winograd" where that is
+    possible and pays.  It needs 3 x 3 windows, padding "same", tiles that fill the image, and at
+    least FEWEST_MAPS maps in x and in y.  The attribute `method` names the method chosen.
 
-    Raises ValueError for an even k and for another padding; where x is carried to y, also for a y
-    whose shape differs from x's.
+    Raises ValueError for an even k and for another padding.  A layer that carries x to y also
+    raises it where y would have another shape than x.
     """
 
-    carries = False  # True where x is carried to y: backward() leaves in dy what is carried to dx
-    viewed = ("scratch",)  # work arrays of the element-wise part; it sees all with the same number of phases
+    carries = False  # whether y contains a part of x; then backward() turns dy into that part of dx
+    element_wise = ("scratch",)  # the work arrays, beside y, of _forward_rows() and _backward_rows()
 
     def __init__(self, in_shape, k, maps=None, padding="same", *, method="winograd"):
         if k < 1 or k % 2 == 0 or padding not in ("same", "valid"):
-            raise ValueError(
-                f"a convolution has an odd size of at least 1, padding same or valid, not {k}, {padding!r}"
-            )
+            needed = "a convolution needs an odd size of at least 1 and padding 'same' or 'valid'"
+            raise ValueError(f"{needed}, not {k}, {padding!r}")
         in_maps, side = in_shape
         if maps is None:
             maps = in_maps
@@ -99,11 +99,11 @@ class Convolution(Layer):
             needed = f"a layer that carries x keeps its maps and side, {in_shape}"
             raise ValueError(f"{needed}, and cannot give {self.out_shape}")
         self.shapes = {"W": (self.outputs, k, k, in_maps), "b": (self.outputs,)}
-        m = None
+        tile_width = None
         if method == "winograd" and k == 3 and padding == "same" and min(in_maps, maps) >= FEWEST_MAPS:
-            m = tile(side)
-        if m:
-            self.product = Winograd(in_maps, side, self.outputs, m)
+            tile_width = tile(side)
+        if tile_width:
+            self.product = Winograd(in_maps, side, self.outputs, tile_width)
         else:
             self.product = Direct(in_shape, k, self.pad, self.outputs)
         self.method = self.product.name
@@ -118,7 +118,7 @@ class Convolution(Layer):
         maps, side = self.out_shape
         phases = self.phases
         self.product.make_arrays(work, arrays)
-        arrays.scratch = work.scratch("t", (arrays.at_once, phases, maps, side // phases, n))
+        arrays.scratch = work.scratch("element-wise", (arrays.at_once, phases, maps, side // phases, n))
         self._make_kept(work, arrays, (side, phases, maps, side // phases, n))
         if work.keep and not self.carries:
             arrays.dx = work.new("dx", arrays.x.shape)
@@ -131,38 +131,41 @@ class Convolution(Layer):
         self.product.prepare_input(arrays, rows)
 
     def forward(self, arrays, y, prepare_next):
-        views = arrays.views = self._views(arrays, y)
-        for rows, z in self.product.forward(arrays, *self._weights()):
+        views = self._views(arrays, y)
+        arrays.views = views
+        W, b = self._weights()
+        for rows, z in self.product.forward(arrays, W, b):
             self._forward_rows(views, rows, in_phases(z, views.phases))
             prepare_next(rows)
 
     def _views(self, arrays, y):
-        """Views for the element-wise part, with the phases of this layer or of the next,
-        whichever has more."""
+        """Views of y and of the `element_wise` arrays, all with the same number of phases: that of
+        this layer or of the next, whichever is larger."""
         phases = max(self.phases, y.shape[1])
         views = SimpleNamespace(phases=phases, y=in_phases(y, phases))
-        for name in self.viewed:
-            vars(views)[name] = in_phases(vars(arrays)[name], phases)
-        views.zeros = np.zeros(views.y.shape[2:], y.dtype)
+        for name in self.element_wise:
+            setattr(views, name, in_phases(getattr(arrays, name), phases))
+        views.zeros = np.zeros(views.y.shape[2:], y.dtype)  # for relu()
         return views
 
     def _weights(self):
-        """W and b as the product needs them."""
+        """W and b as they enter the product."""
         return self.W, self.b
 
     def backward(self, arrays, dy, needs_dx):
         views = arrays.views
         dy = in_phases(dy, views.phases)
-        dx = self._array_of_dx(arrays, dy) if needs_dx else None
-        carries_to_another = self.carries and needs_dx and dx is not dy
+        dx = self._array_for_dx(arrays, dy) if needs_dx else None
+        must_copy = self.carries and needs_dx and dx is not dy
         for rows, dz in self.product.backward(arrays, self.W, self.grad, dx, self.carries):
             self._backward_rows(views, rows, dy[rows], in_phases(dz, views.phases))
-            if carries_to_another:
+            if must_copy:  # the carried part, to which the product adds the rest of dx
                 in_phases(dx, views.phases)[rows] = dy[rows]
         return dx
 
-    def _array_of_dx(self, arrays, dy):
-        """dy itself if the layer carries it to dx and it has x's shape, else another array."""
+    def _array_for_dx(self, arrays, dy):
+        """The array that dx is written to.  A layer that carries uses dy itself where it has the
+        shape of x."""
         if not self.carries:
             return arrays.dx
         if dy.shape == arrays.x.shape:
@@ -170,12 +173,12 @@ class Convolution(Layer):
         return np.empty_like(arrays.x)
 
     def _forward_rows(self, views, rows, z):
-        """z = W * x + b -> views.y, of these rows."""
+        """From z = W * x + b of these rows, computes views.y[rows]."""
         relu(z, views.zeros, views.y[rows])
 
     def _backward_rows(self, views, rows, dy, dz):
-        """dL/dy -> dL/dz, of these rows;
-        where the layer carries, dy becomes what is carried to dx."""
+        """From dy = dL/dy of these rows, computes dz = dL/dz.  In a layer that carries, overwrites
+        dy with the part that is carried to dx."""
         H = views.y[rows]
         relu_backward(dy, H, dz)
 
@@ -184,7 +187,7 @@ class ResidualConvolution(Convolution):
     """y = x + H, H = max(0, W * x + b)."""
 
     carries = True
-    viewed = ("x", "H")
+    element_wise = ("x", "H")
 
     def _make_kept(self, work, arrays, shape):
         arrays.H = work.new("H", shape)
@@ -201,13 +204,12 @@ class ResidualConvolution(Convolution):
 class HighwayConvolution(Convolution):
     """y = H T + x (1 - T), H = max(0, W_H * x + b_H), T = sigmoid(W_T * x + b_T)      eq. 3
 
-    It keeps the number of maps and the size of the image.
-    W and b hold W_H over W_T, b_H over b_T.
+    y has the maps and the size of x.  W is W_H over W_T, and b is b_H over b_T.
     """
 
     gates = 1
     carries = True
-    viewed = ("x", "H", "q", "scratch")
+    element_wise = ("x", "H", "q", "scratch")
 
     def draw(self, rng, init, gate_bias):
         super().draw(rng, init, gate_bias)
@@ -218,7 +220,7 @@ class HighwayConvolution(Convolution):
         arrays.q = work.new("q", shape)
 
     def _weights(self):
-        """W and b with the rows of the gates scaled by -log2 e, as open_gate() needs them."""
+        """W and b, with the gates' rows scaled by -log2 e: z_T is then what inverse_gate() takes."""
         W, b = super()._weights()
         W = W.copy()
         b = b.copy()
@@ -228,7 +230,7 @@ class HighwayConvolution(Convolution):
         return W, b
 
     def _halves(self, z):
-        """z -> z_H, z_T; dz -> dz_H, dz_T; views."""
+        """The views (z_H, z_T) of z, or (dz_H, dz_T) of dz."""
         maps = self.out_shape[0]
         return z[:, :, :maps], z[:, :, maps:]
 
@@ -236,7 +238,7 @@ class HighwayConvolution(Convolution):
         z_H, z_T = self._halves(z)
         H = views.H[rows]
         q = views.q[rows]
-        open_gate(z_T, q)
+        inverse_gate(z_T, q)
         relu(z_H, views.zeros, H)
         highway(H, views.x[rows], q, views.scratch[: len(H)], views.y[rows])
 

@@ -18,11 +18,11 @@ NARROW_ROWS = 150
 
 
 class Direct:
-    """z = W * x + b and its two gradients, x (maps, side) an image.
-    The same methods as of conv.winograd.Winograd.
+    """z = W * x + b, and its gradients dL/dW, dL/db and dL/dx.  It has the methods of
+    conv.winograd.Winograd.
 
-    Work arrays: arrays.x (side, 1, maps, side, n), which the layer below writes and whose rows
-    prepare_input() copies to arrays.V, and scratch.
+    The layer below writes arrays.x, (side, 1, maps, side, n).  prepare_input() copies its rows
+    to arrays.V.
     """
 
     name = "direct"
@@ -52,7 +52,8 @@ class Direct:
         else:
             arrays.x = work.new("x", (side, 1, maps, side, n))
         bytes_of_row = self.outputs * columns * arrays.V.itemsize
-        arrays.at_once = at_once = min(max(1, PRODUCT_BYTES // bytes_of_row), rows)
+        at_once = min(max(1, PRODUCT_BYTES // bytes_of_row), rows)
+        arrays.at_once = at_once
         arrays.slices = [slice(i, min(i + at_once, rows)) for i in range(0, rows, at_once)]
         arrays.input_slices = [slice(i, min(i + at_once, side)) for i in range(0, side, at_once)]
         arrays.z = work.scratch("z", (at_once, self.outputs, columns))
@@ -62,12 +63,13 @@ class Direct:
             widths = [width for width in range(1, rows + 1) if rows % width == 0 and width * n <= BLOCK_COLUMNS]
             arrays.block_columns = max(widths, default=rows) * n
         if work.keep:
-            arrays.dz = work.scratch("D", (side + k - 1, self.outputs, columns))  # between rows of zeros
+            arrays.dz = work.scratch("dz", (side + k - 1, self.outputs, columns))  # between rows of zeros
             arrays.dW = work.scratch("dW", (at_once, height, self.outputs))
             arrays.back = work.scratch("back", (at_once, k * maps, columns))
 
     def prepare_input(self, arrays, rows):
-        """Fills V, except its unshifted copy if that is arrays.x itself."""
+        """Copies these rows of arrays.x to V, shifted k times.  Where arrays.x is the unshifted copy
+        in V itself, that one is filled already."""
         inner = arrays.V[self.pad : self.pad + self.side]
         V = inner[rows]
         x = flat(arrays.x[rows])
@@ -78,7 +80,8 @@ class Direct:
             V[:, j, :, target] = x[..., source]
 
     def forward(self, arrays, W, b):
-        """Yields (rows, z), z (rows, 1, outputs, columns, n), overwritten by the next."""
+        """Yields (rows, z) for some rows at a time, with z (rows, 1, outputs, columns, n).  The next
+        z overwrites it."""
         W = W.reshape(self.outputs, -1)
         b = b[:, None]
         for rows in arrays.slices:
@@ -88,15 +91,15 @@ class Direct:
             yield rows, z.reshape(len(z), 1, self.outputs, self.out_side, arrays.n)
 
     def backward(self, arrays, W, grad, dx, carried):
-        """Yields (rows, dz) for the caller to fill in with dL/dz;
-        writes grad.W, grad.b and, unless dx is None, dL/dx.
+        """Yields (rows, dz), and the caller fills dz with dL/dz.  Then writes grad.W, grad.b and,
+        unless it is None, dx.
 
-        With `carried` dx already holds what is carried past the convolution:
-        dL/dx is added to it."""
-        around = self.k - 1 - self.pad
-        inner = arrays.dz[around : around + self.out_side]
-        arrays.dz[:around] = 0
-        arrays.dz[around + self.out_side :] = 0
+        With `carried` dx already holds the part that is carried past the convolution; the rest is
+        added to it."""
+        rows_above = self.k - 1 - self.pad
+        inner = arrays.dz[rows_above : rows_above + self.out_side]
+        arrays.dz[:rows_above] = 0
+        arrays.dz[rows_above + self.out_side :] = 0
         grad.W[:] = 0
         grad.b[:] = 0
         dW = grad.W.reshape(self.outputs, -1)
@@ -115,7 +118,8 @@ class Direct:
     def _add_input_gradient(self, arrays, W, dx):
         """dx += the convolution of dz with W turned by 180 degrees.
 
-        One product gives what each of the k columns of W adds; it is then shifted to its place."""
+        One product gives k parts, one for each column of W.  Each is then shifted to its place and
+        added."""
         k = self.k
         maps = self.maps
         turned = W[:, ::-1].transpose(2, 3, 1, 0)  # (columns, maps, rows, outputs)
@@ -137,8 +141,8 @@ def flat(x: np.ndarray) -> np.ndarray:
 
 
 def windows(V: np.ndarray, rows: int, height: int) -> np.ndarray:
-    """V (rows, ..., columns) -> (rows, height, columns), a view: at each row of V, the matrix of
-    this height that begins there."""
+    """V (rows, ..., columns) -> (rows, height, columns), a view.  Entry i is the matrix of `height`
+    rows that begins at row i of V; successive matrices overlap."""
     return as_strided(V, (rows, height, V.shape[-1]), (V.strides[0], V.strides[-2], V.strides[-1]), writeable=False)
 
 
@@ -154,10 +158,10 @@ def in_blocks(x, columns: int) -> np.ndarray:
 
 
 def shift_slices(by: int, size: int, room: int) -> tuple[slice, slice]:
-    """The slices that move `size` columns to the right by `by` into `room` columns: (where they
-    go, which of them fit); both may be empty."""
+    """(target, source): the slices that shift `size` columns to the right by `by`, into an array of
+    `room` columns.  Columns that would leave it are left out; both slices may be empty."""
     first = max(by, 0)
-    end = max(min(by + size, room), first)  # none fits where the shift is larger than the image
+    end = max(min(by + size, room), first)  # empty where the shift is larger than the image
     target = slice(first, end)
     first = max(-by, 0)
     end = max(min(size, room - by), first)

@@ -11,11 +11,12 @@ from numpy import maximum, multiply  # called in loops
 
 from plumbing.arrays import FixedNames
 
-# Inside the net the maps of a batch are (rows, phases, maps, tiles, n): column c = phases t + p
-# of an image is phase p of tile t.  Each layer says how many phases its input has.  For Winograd's
-# convolutions it is the width of a tile (conv/winograd.py).  Pooling takes as many as the layer
-# below makes.  Every other layer takes one phase: there a tile is a single column.  in_phases()
-# views one phase as several.
+# Inside the net the maps of a batch are (rows, phases, maps, tiles, n).  The columns of an image
+# are divided into tiles of `phases` columns: tile t has the columns c = phases t + p, and p is the
+# phase of column c.  Each layer says how many phases its input has.  The tiles of Winograd's
+# convolutions are those of conv/winograd.py.  Pooling takes as many phases as the layer below
+# makes.  Every other layer takes one phase: its tiles are single columns.  in_phases() views one
+# phase as several.
 
 
 def in_phases(x: np.ndarray, phases: int) -> np.ndarray:
@@ -46,21 +47,23 @@ def columns(row: np.ndarray, first: int, step: int) -> np.ndarray:
 class Layer(FixedNames):
     """One entry of a net: the shapes of its parameters, its work arrays, and its two passes.
 
-    in_shape and out_shape are (maps, side).  make_arrays(work, n) returns the work arrays for
-    batches of n images, a namespace: `arrays`.  There arrays.x is the input,
+    in_shape and out_shape are (maps, side).
+
+    make_arrays(work, n) makes the work arrays for batches of n images and returns them in a
+    namespace, the `arrays` of the other methods.  arrays.x is the layer's input,
     (side, phases, maps, side / phases, n).
 
-    forward(arrays, y, prepare_next) reads arrays.x and writes y, the arrays.x of the next layer.
-    It calls prepare_next(rows) as soon as these rows of y are written.
+    forward(arrays, y, prepare_next) reads arrays.x and writes y, which is arrays.x of the next
+    layer.  As soon as some rows of y are written it calls prepare_next(rows).
 
-    backward(arrays, dy, needs_dx) overwrites dy = dL/dy, of y's shape, and writes dL/dW, dL/db to
-    grad.W, grad.b.  It returns dL/dx, of the shape of arrays.x, if that is needed.
+    backward(arrays, dy, needs_dx) gets dy = dL/dy, which it may overwrite, and writes dL/dW and
+    dL/db to grad.W and grad.b.  With needs_dx it returns dL/dx, of the shape of arrays.x.
     """
 
     _called = "layer"
     shapes = MappingProxyType({})  # {name: shape} of the parameters
     statistics = MappingProxyType({})  # {name: shape} of running statistics, which are not trained
-    gates = 0  # transform gates for every unit
+    gates = 0  # 1 for a layer with transform gates
     phases = 1  # the phases of arrays.x
     out_phases = 1  # the phases in which y is made
 
@@ -94,14 +97,14 @@ def draw_weights(rng, init: str | float, W) -> None:
 
 
 class Dropout(Layer):
-    """y = 0 with probability `rate`, 0 <= rate < 1, otherwise x / (1 - rate); y = x where
-    arrays.rng is None.
+    """y = 0 with probability `rate`, otherwise y = x / (1 - rate).  Without a generator in
+    arrays.rng y = x.
 
-    Raises ValueError for another rate."""
+    Raises ValueError unless 0 <= rate < 1."""
 
     def __init__(self, in_shape, rate):
         if not 0 <= rate < 1:
-            raise ValueError(f"a dropout rate is from 0 to less than 1, not {rate}")
+            raise ValueError(f"a dropout rate must be at least 0 and less than 1, not {rate}")
         super().__init__(in_shape)
         self.rate = rate
 

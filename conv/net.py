@@ -44,24 +44,25 @@ HIDDEN_KINDS = ("plain", "residual", "highway", "highway-bn")  # kinds that can 
 
 
 class ConvNet(FixedNames):
-    """A net for images of `shape` (maps, side, side),
-    of the layers that a list like mnist_net(16) names.
+    """A net for images of `shape` (maps, side, side), made of a list of layers like mnist_net(16).
 
-    All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.  Layer i
-    of the list is net.layers[i].  Its .W, .b, .grad.W, .grad.b are views into the two, in the
-    shapes that its class names.
+    All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.
+    net.layers[i] is layer i of the list.  Its .W, .b, .grad.W and .grad.b are views into these
+    two vectors; the layer's class gives their shapes.  Write into the arrays: net.parameters =
+    ... and layer.W = ... raise AttributeError.
 
     Weights are drawn from `rng`, a generator or a seed, in the order of the list.  `init` is
     "uniform", of variance 1 / fan_in; "he", normal of variance 2 / fan_in; or a float, normal
-    with this standard deviation.  `first` and `last` stand in its place in the first and the last
-    layer with weights; the default of `first` is `init`.  Biases are zero but for b_T =
-    gate_bias.  `dtype` is float32, float64, or complex128 for complex-step derivatives.  `method`
-    is Convolution's.  A net has one set of work arrays: use it from one thread at a time.
+    with this standard deviation.  `first` and `last` replace `init` in the first and the last
+    layer with weights; by default `first` is `init`.  b_T starts at gate_bias, all other biases
+    at 0.
 
-    Raises ValueError for a list whose layers make no net.  forward() and predict() raise
-    ValueError for an x of another shape, or not finite, and TypeError for one that is no array of
-    real numbers, or a masked one.  net.parameters = ... and layer.W = ... raise AttributeError:
-    write into the arrays.
+    `dtype` is float32, float64, or complex128 for complex-step derivatives.  Convolution explains
+    `method`.  A net has one set of work arrays: use it in one thread at a time.
+
+    Raises ValueError for layers that do not make a net.  forward() and predict() raise ValueError
+    for an x of another shape, or not finite, and TypeError unless x is an unmasked array of real
+    numbers.
     """
 
     _called = "net"
@@ -177,7 +178,7 @@ class ConvNet(FixedNames):
     _STATE = ("shape", "dtype", "method", "_entries", "parameters", "gradient", "statistics")
 
     def __getstate__(self):
-        """Pickles and copies carry numbers only: copied views would no longer be views."""
+        """What pickles and copies hold: no views, since a copied view would have its own memory."""
         return {name: vars(self)[name] for name in self._STATE}
 
     def __setstate__(self, state):
@@ -186,11 +187,12 @@ class ConvNet(FixedNames):
         self._name_views()
 
     def forward(self, x: np.ndarray, dropout: np.random.Generator | None = None) -> np.ndarray:
-        """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array;
-        keeps what backward() needs.  Units are dropped only with a generator, `dropout`.
+        """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array.  Keeps
+        what backward() needs.  `dropout` is the generator that drops units; without it none is
+        dropped.
 
-        Raises FloatingPointError where running statistics would not stay finite,
-        and then changes none."""
+        Raises FloatingPointError if the running statistics would not stay finite; then none of
+        them changes."""
         self._saved = None
         work = self._workspace(self._checked(x), "train")
         logits = self._run(x, work, dropout)
@@ -199,14 +201,15 @@ class ConvNet(FixedNames):
 
     @one_blas_thread()
     def predict(self, x: np.ndarray) -> np.ndarray:
-        """x as in forward() -> the logits without dropout, keeping nothing.
-        Leaves a forward() undisturbed."""
+        """x as in forward() -> the logits without dropout, keeping nothing.  It may be called between
+        forward() and backward()."""
         return np.concatenate([logits for logits, _ in self._in_parts(x, "predict")])
 
     @one_blas_thread()
     def mean_gates(self, x: np.ndarray) -> list[np.ndarray]:
         """The transform gate output T of each highway layer at each position, (rows, columns),
-        averaged over images and maps, without dropout.  Leaves a forward() undisturbed."""
+        averaged over images and maps, without dropout.  It may be called between forward() and
+        backward()."""
         sums = {}
         for i, layer in enumerate(self.layers):
             if layer.gates:
@@ -226,12 +229,11 @@ class ConvNet(FixedNames):
             yield self._run(part, work, None), work
 
     def backward(self, d_logits: np.ndarray) -> np.ndarray:
-        """dL/dlogits (N, classes) of the last forward() -> dL/dparameters, flat:
-        `gradient`, overwritten by the next.
+        """dL/dlogits (N, classes) of the last forward() -> dL/dparameters, the vector `gradient`.
+        The next call overwrites it.
 
-        Uses up what forward() kept: raises RuntimeError when called twice, or before forward(),
-        and ValueError for a d_logits of another shape.
-        """
+        Raises RuntimeError unless forward() was called since the last backward(), and ValueError
+        for a d_logits of another shape."""
         work = self._saved
         self._saved = None
         if work is None:
@@ -248,8 +250,8 @@ class ConvNet(FixedNames):
     def per_parameter(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:
         """One number for each parameter, (n_parameters,), as weight decay and rates need it.
 
-        Every W gets `weights`, but that of the last layer `last`; all other parameters get
-        `biases`."""
+        Every W gets `weights`; if `last` is given, the W of the last layer gets that.  All other
+        parameters get `biases`."""
         parts = []
         for layer in self.layers:
             for name, shape in layer.shapes.items():
@@ -275,7 +277,7 @@ class ConvNet(FixedNames):
     def _workspace(self, n, purpose):
         return cached(self._work, (n, purpose), lambda: ConvWorkspace(self, n, purpose))
 
-    @np.errstate(over="ignore")  # exp(-z_T) of a gate shut tighter than -88 is inf, and T = 1 / inf is right
+    @np.errstate(over="ignore")  # for z_T below -88 exp(-z_T) overflows to inf, and T = 1 / inf = 0 is right
     def _run(self, x, work, dropout):
         """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes)."""
         images = x.reshape(-1, *self.shape).transpose(2, 1, 3, 0)  # (rows, maps, columns, n)
@@ -305,8 +307,9 @@ def size_of(shapes: dict[str, tuple[int, ...]]) -> int:
 class ConvWorkspace:
     """The work arrays of a net for batches of n images, made once, all in one block of memory.
 
-    For the purposes "train" and "gates" no two layers share arrays: backward() and mean_gates()
-    read those of all layers.  For "predict" layers of one shape take turns with the same arrays.
+    For the purposes "train" and "gates" every layer has its own arrays, since backward() and
+    mean_gates() read those of all layers.  For "predict" all layers of one shape share two sets,
+    used in turn.
     """
 
     def __init__(self, net: ConvNet, n: int, purpose: str):
@@ -349,7 +352,7 @@ class ConvWorkspace:
     def _zeros(self, shape):
         start = self._used
         size = math.prod(shape)
-        self._used += -(-size // 16) * 16  # the next one begins a line of the cache
+        self._used += -(-size // 16) * 16  # so that the next array begins at a cache line
         if self._block is None:
             return np.empty(shape, self._dtype)
         return self._block[start : start + size].reshape(shape)

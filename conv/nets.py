@@ -25,7 +25,7 @@ def mnist_net(width: int, block: str = "highway", dropout=(0.2, 0.3, 0.4, 0.5), 
     """The paper's net of ten layers for Table 1 (section 3.2), as its authors released it;
     28 x 28 pixels, one map.
 
-    `dropout` holds the rates of the input and after each pooling."""
+    `dropout` holds the rate for the input, then one for after each pooling."""
     input_rate, *rates = dropout
     layers = [("dropout", input_rate), ("conv", 5, width, "valid")]
     for blocks, window, rate in zip((2, 3, 3), (3, 3, 2), rates, strict=True):
@@ -38,8 +38,10 @@ def cifar_net(
     stages, kernels=(3,), hidden: int | None = None, *,
     block: str = "highway", dropout=(0.2, 0.2, 0.2, 0.2), classes: int = 10,
 ) -> list[tuple]:  # fmt: skip
-    """Nets for 32 x 32 pixels of three maps: three stages (maps, highway layers) of a convolution
-    and highway layers.  Their kernels have the sizes `kernels`, in turn.
+    """The paper's nets for images of 32 x 32 pixels and three maps.
+
+    Each of the three `stages` is a pair (maps, highway layers): a convolution to so many maps,
+    then so many highway layers.  Their windows have the sizes in `kernels`, in turn.
 
     With `hidden` the net ends in a fully connected layer of so many units (Table 2); without, in a
     1 x 1 convolution to 100 maps and the mean of each map (Table 3).  `dropout` holds the rates of
@@ -62,9 +64,9 @@ def cifar_net(
 
 
 def eight_layers(*, block: str = "highway-bn", dropout=(0.2, 0.2, 0.2, 0.2), classes: int = 10) -> list[tuple]:
-    """Our own for 32 x 32 pixels: few layers, many maps, batch normalisation.  Where the maps
-    are doubled the image is halved, so that each highway layer costs the same.  `dropout` is
-    as for cifar_net()."""
+    """Our own net for images of 32 x 32 pixels: few layers, many maps, batch normalisation.  Where
+    the number of maps doubles the side of the image is halved, so that each highway layer costs
+    the same.  `dropout` holds the same rates as in cifar_net()."""
     input_rate, *stage_rates, last_rate = dropout
     layers = [("dropout", input_rate), ("conv-bn", 3, 32)]
     for maps, rate in zip((64, 128), stage_rates, strict=True):
@@ -90,9 +92,9 @@ class NamedNet(NamedTuple):
 MNIST = (1, 28, 28)
 CIFAR = (3, 32, 32)
 
-# Of Table 2's nets the paper gives depth and parameters, and says that they are based on
-# FitNets (arXiv:1412.6550).  Gate biases are section 2.2's for about 10, 20 and 30 layers; the
-# released nets have the same.
+# The paper gives only the depths and the numbers of parameters of Table 2's nets, and that they are
+# based on FitNets (arXiv:1412.6550).  The gate biases are those that section 2.2 recommends for
+# about 10, 20 and 30 layers; the released nets use them, too.
 PUBLISHED = {
     "mnist-16": NamedNet("Table 1", MNIST, partial(mnist_net, 16), "released, for width 32", 39e3, -1.0),
     "mnist-32": NamedNet("Table 1", MNIST, partial(mnist_net, 32), "released", 151e3, -1.0),

@@ -1,7 +1,10 @@
-"""Layers with batch normalisation of H (Ioffe and Szegedy 2015), a convolution and, as the
-encyclopedia article has it, a highway layer:
+"""A convolution and a highway layer with batch normalisation of H (Ioffe and Szegedy 2015), as the
+encyclopedia article describes them:
 
-    H = max(0, gamma u + b_H),    u = (v - mean) / deviation,    v = W_H * x;    y = H,  or  y = H T + x (1 - T)
+    v = W_H * x
+    u = (v - mean) / deviation
+    H = max(0, gamma u + b_H)
+    y = H, or in the highway layer y = H T + x (1 - T)
 
 Mean and deviation are those of each map of v, over the batch and all pixels.  T is not
 normalised.  Training uses the statistics of the batch.  Evaluation uses running statistics: every
@@ -11,8 +14,9 @@ Backward.  Let s = dL/d(gamma u + b_H), <.> the mean over the batch and all pixe
 
     db_H = sum s,    dgamma = sum u s,    dv = gamma / deviation (s - <s> - u <u s>)
 
-because one v moves the mean and the deviation, and through them every u of its map.  So the sums
-over the whole batch come first, and then the products that give the gradients of W and x.
+The two means are there because each v also changes the mean and the deviation of its map, and
+with them every u.  So backward() first computes the sums over the whole batch, and then the
+products that give the gradients of W and x.
 """
 
 from __future__ import annotations
@@ -20,24 +24,32 @@ from __future__ import annotations
 import numpy as np
 from numpy import add, multiply, subtract
 
-from conv.convolution import Convolution, HighwayConvolution, highway, highway_backward, open_gate, relu, relu_backward
+from conv.convolution import (
+    Convolution,
+    HighwayConvolution,
+    highway,
+    highway_backward,
+    inverse_gate,
+    relu,
+    relu_backward,
+)
 from conv.layer import in_phases
 
 EPSILON = 1e-5  # added to the variance
-PACE = 0.1  # how far running statistics move to those of a batch: this share of the way
+PACE = 0.1  # the share of the way that running statistics move to those of a batch
 
 
 class Normalised:
     """A mixin, named before a kind of convolution: it normalises v = W_H * x to u before b_H is
     added.
 
-    Adds the parameter gamma, (maps,), and the running statistics `mean` and `variance`,
-    (maps,), not trained.
+    Adds the parameter gamma, (maps,), and the running statistics `mean` and `variance`, (maps,),
+    which are not trained.
 
-    A subclass writes y from H in _combine(), and s = dL/d(gamma u + b_H) from dy in _s().
+    A subclass computes y from H in _combine(), and s = dL/d(gamma u + b_H) from dy in _s().
 
-    Where several processes train the net, each with its rows of a batch, exchange(array) gives
-    the arrays of all of them: sums are over the whole batch.
+    Several processes may train the net, each with some rows of a batch.  exchange(array) then
+    returns the arrays of all processes, so that sums are over the whole batch.
     """
 
     exchange = staticmethod(lambda array: [array])
@@ -65,10 +77,12 @@ class Normalised:
 
     def forward(self, arrays, y, prepare_next):
         """First v of the whole batch, then its mean and variance, then y."""
-        views = arrays.views = self._views(arrays, y)
+        views = self._views(arrays, y)
+        arrays.views = views
         arrays.parts = []
         moments = []
-        for rows, z in self.product.forward(arrays, *self._weights()):
+        W, b = self._weights()
+        for rows, z in self.product.forward(arrays, W, b):
             z = in_phases(z, views.phases)
             self._keep(views, rows, z)
             arrays.parts.append(rows)
@@ -78,11 +92,13 @@ class Normalised:
         mean = self.mean
         variance = self.variance
         if arrays.training:
-            of_parts = map(np.array, zip(*moments, strict=True))
-            sizes, means, squares = (np.concatenate(self.exchange(array)) for array in of_parts)
+            sizes, means, squares = map(np.array, zip(*moments, strict=True))  # of this process's rows
+            sizes = np.concatenate(self.exchange(sizes))
+            means = np.concatenate(self.exchange(means))
+            squares = np.concatenate(self.exchange(squares))
             views.n = int(sizes.sum())
-            mean, variance = together(sizes, means, squares)
-            self._move_on(arrays, mean, variance)
+            mean, variance = combined(sizes, means, squares)
+            self._next_statistics(arrays, mean, variance)
         views.deviation = np.sqrt(variance + EPSILON)
         for rows in arrays.parts:
             self._normalise(views, rows, mean)
@@ -90,13 +106,13 @@ class Normalised:
             prepare_next(rows)
 
     def _keep(self, views, rows, z):
-        """Keeps v in u until its mean and variance are known:
-        z is overwritten by the next rows."""
+        """Copies v from z, which the next rows overwrite, to u, where it waits for its mean and
+        variance."""
         views.u[rows] = z[:, :, : self.out_shape[0]]
 
-    def _move_on(self, arrays, mean, variance):
-        """Finds the next running statistics;
-        raises FloatingPointError where they are not finite."""
+    def _next_statistics(self, arrays, mean, variance):
+        """Computes the running statistics after this batch, which keep_statistics() will store.
+        Raises FloatingPointError where they are not finite."""
         arrays.running_mean = self.mean + PACE * (mean - self.mean)
         arrays.running_variance = self.variance + PACE * (variance - self.variance)
         if not (np.isfinite(arrays.running_mean).all() and np.isfinite(arrays.running_variance).all()):
@@ -154,7 +170,7 @@ class Normalised:
 class NormalisedConvolution(Normalised, Convolution):
     """y = H."""
 
-    viewed = ("u", "scratch")
+    element_wise = ("u", "scratch")
 
     def _views(self, arrays, y):
         views = super()._views(arrays, y)
@@ -168,7 +184,7 @@ class NormalisedConvolution(Normalised, Convolution):
 class NormalisedHighway(Normalised, HighwayConvolution):
     """y = H T + x (1 - T).  W holds W_H over W_T, b holds b_H over b_T."""
 
-    viewed = ("x", "H", "q", "u", "scratch", "dz_T")
+    element_wise = ("x", "H", "q", "u", "scratch", "dz_T")
 
     def _make_kept(self, work, arrays, shape):
         super()._make_kept(work, arrays, shape)
@@ -177,14 +193,14 @@ class NormalisedHighway(Normalised, HighwayConvolution):
     def _keep(self, views, rows, z):
         super()._keep(views, rows, z)
         _, z_T = self._halves(z)
-        open_gate(z_T, views.q[rows])
+        inverse_gate(z_T, views.q[rows])
 
     def _combine(self, views, rows):
         H = views.H[rows]
         highway(H, views.x[rows], views.q[rows], views.scratch[: len(H)], views.y[rows])
 
     def _s(self, views, rows, dy, s):
-        """s is dz_H.  Keeps dz_T in q, for _backward_rows()."""
+        """Here s is dz_H.  Overwrites q with dz_T, which _backward_rows() reads."""
         H = views.H[rows]
         q = views.q[rows]
         dz_T = views.dz_T[: len(dy)]
@@ -212,8 +228,8 @@ def sum_of_products(x, y) -> np.ndarray:
 
 
 def moments_of(v, centred) -> tuple:
-    """Of each map of v: how many numbers it has; their mean, (maps,); and the sum of their
-    squared deviations from it, (maps,).
+    """(n, mean, squares) of each map of v: how many numbers it has, their mean, (maps,), and the
+    sum of the squares of their deviations from the mean, (maps,).
 
     `centred` is scratch of v's shape."""
     n = v.size // v.shape[2]
@@ -222,9 +238,11 @@ def moments_of(v, centred) -> tuple:
     return n, mean, sum_of_products(centred, centred)
 
 
-def together(sizes, means, squares) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of each map over all parts (Chan, Golub and LeVeque 1979), from what
-    moments_of() gives for each: (parts,), (parts, maps), (parts, maps)."""
+def combined(sizes, means, squares) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of each map over all parts (Chan, Golub and LeVeque 1979).
+
+    The arguments are the results of moments_of() for the parts, (parts,), (parts, maps) and
+    (parts, maps)."""
     size = sizes.sum()
     shares = (sizes / size).astype(means.dtype)[:, None]
     mean = (shares * means).sum(axis=0)

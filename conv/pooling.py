@@ -23,8 +23,8 @@ class Pool(Layer):
         stride = index(stride)
         if min(k, stride) < 1:
             raise ValueError(f"a pooling window and its stride are at least 1, not {k}, {stride}")
-        steps = -(-(side - k) // stride)  # steps until a window reaches the end of the image
-        steps = min(steps, (side - 1) // stride)  # no window begins beyond the end
+        steps = -(-(side - k) // stride)  # rounded up: the last window reaches the end of the image
+        steps = min(steps, (side - 1) // stride)  # but begins within it
         super().__init__(in_shape, (maps, steps + 1))
         self.k = k
         self.stride = stride
@@ -34,18 +34,19 @@ class Pool(Layer):
         maps, side = self.in_shape
         out = self.out_shape[1]
         phases = self.phases
-        # After `every` windows, one begins at the same phase of a tile again: y has so many phases.
-        arrays.every = math.lcm(phases, self.stride) // self.stride
+        # Windows that are y_phases apart begin at the same phase of a tile of x.  With y_phases phases
+        # in y, all windows of one phase of y read the same phases of x.
+        arrays.y_phases = math.lcm(phases, self.stride) // self.stride
         # the maximum over the rows of a window
         arrays.row_max = work.new("row_max", (out, phases, maps, side // phases, n))
-        arrays.y = work.new("y", (out, arrays.every, maps, -(-out // arrays.every), n))
+        arrays.y = work.new("y", (out, arrays.y_phases, maps, -(-out // arrays.y_phases), n))
         if work.keep:
             arrays.d_row_max = work.scratch("d_row_max", arrays.row_max.shape[1:])
             arrays.d_y = work.scratch("d_y", arrays.y.shape[1:])
             arrays.dx = work.new("dx", arrays.x.shape)
-            arrays.here = None
+            arrays.taken = None
             if self.k != self.stride:  # a pixel may lie in several windows or in none
-                arrays.here = work.scratch("here", arrays.row_max.shape[1:])
+                arrays.taken = work.scratch("taken", arrays.row_max.shape[1:])
         return arrays
 
     def forward(self, arrays, y, prepare_next):
@@ -58,9 +59,9 @@ class Pool(Layer):
             prepare_next(slice(i, i + 1))
 
     def backward(self, arrays, dy, needs_dx):
-        """The gradient of a window goes to the first of its largest pixels:
-        a uniform image has several."""
-        overlapping = arrays.here is not None
+        """The gradient of a window goes to its largest pixel, the first one where several are
+        equal, as in a uniform image."""
+        overlapping = arrays.taken is not None
         d_row_max = arrays.d_row_max
         d_y = arrays.d_y
         if overlapping:
@@ -73,29 +74,33 @@ class Pool(Layer):
             windows = self._columns(arrays, row_max, arrays.y[i])
             d_windows = self._columns(arrays, d_row_max, d_y)
             for (parts, top), (d_parts, d_top) in zip(windows, d_windows, strict=True):
-                to_the_largest(parts, top, d_top, d_parts, arrays.here)
-            to_the_largest(self._rows(arrays.x, i), row_max, d_row_max, self._rows(arrays.dx, i), arrays.here)
+                to_the_largest(parts, top, d_top, d_parts, arrays.taken)
+            rows_of_x = self._rows(arrays.x, i)
+            rows_of_dx = self._rows(arrays.dx, i)
+            to_the_largest(rows_of_x, row_max, d_row_max, rows_of_dx, arrays.taken)
         return arrays.dx
 
     def _rows(self, x, i):
-        """The rows of x in the windows of row i."""
+        """The rows of x that the windows in row i of y cover."""
         return list(x[i * self.stride :][: self.k])
 
     def _columns(self, arrays, row, y):
-        """For each phase of y, [the columns of `row` in its windows, from left to right],
-        and the columns of y."""
+        """Yields for each phase of y (parts, columns of y).
+
+        part j holds, for every window of that phase, its column j of `row`.  At the right edge of
+        the image windows may lack their last columns: then a part is shorter, or left out."""
         out = self.out_shape[1]
-        step = arrays.every * self.stride
-        for phase in range(min(arrays.every, out)):
-            count = len(range(phase, out, arrays.every))
+        step = arrays.y_phases * self.stride
+        for phase in range(min(arrays.y_phases, out)):
+            count = len(range(phase, out, arrays.y_phases))
             parts = [columns(row, phase * self.stride + j, step)[:, :count] for j in range(self.k)]
             inside = [part for part in parts if part.shape[1]]
             yield inside, y[phase][:, :count]
 
 
 def copy_columns(source, target) -> None:
-    """Copies a row of images (phases, maps, tiles, n) to one with other phases,
-    as many columns as both have."""
+    """Copies a row of images, (phases, maps, tiles, n), into one with another number of phases.
+    Copies as many columns as both have."""
     step = math.lcm(len(source), len(target))
     for first in range(step):
         x = columns(source, first, step)
@@ -105,33 +110,33 @@ def copy_columns(source, target) -> None:
 
 
 def largest(parts, top) -> None:
-    """top = the maximum of the parts, (maps, columns, n) each.  Only the first must have all
-    columns; others may lack the last ones."""
+    """top = the element-wise maximum of the parts, arrays (maps, columns, n).  The first part has
+    all columns; the others may lack the last ones."""
     np.copyto(top, parts[0])
     for part in parts[1:]:
-        here = top[..., : part.shape[-2], :]
-        maximum(here, part, out=here)
+        inside = top[..., : part.shape[-2], :]
+        maximum(inside, part, out=inside)
 
 
-def to_the_largest(parts, top, d_top, d_parts, here) -> None:
-    """Routes d_top to the first part that attains the maximum, number by number; destroys d_top.
+def to_the_largest(parts, top, d_top, d_parts, scratch) -> None:
+    """Routes each number of d_top to the first part that equals top there.  Overwrites d_top.
 
-    Where windows overlap, `here` is scratch, and d_top is added to d_parts.  Where they do not,
-    it is None, and d_top replaces what was there."""
+    Where windows overlap, `scratch` is an array, and the numbers are added to d_parts.  Where
+    they do not, it is None, and the numbers overwrite d_parts."""
     for part, d_part in zip(parts, d_parts, strict=True):
-        inside = ..., slice(part.shape[-2]), slice(None)
+        inside = (..., slice(part.shape[-2]), slice(None))
         d_left = d_top[inside]  # what no earlier part has taken
         if part is parts[-1]:
-            if here is None:
+            if scratch is None:
                 np.copyto(d_part, d_left)
             else:
                 add(d_part, d_left, d_part)
             continue
-        taken = d_part if here is None else here.reshape(-1)[: part.size].reshape(part.shape)
+        taken = d_part if scratch is None else scratch.reshape(-1)[: part.size].reshape(part.shape)
         np.equal(part, top[inside], taken)
         multiply(taken, d_left, taken)
         subtract(d_left, taken, d_left)
-        if here is not None:
+        if scratch is not None:
             add(d_part, taken, d_part)
 
 

@@ -92,12 +92,12 @@ def matrices(m: int, dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @cache
 def matrices_of_dX(m: int, dtype) -> tuple[np.ndarray, np.ndarray]:
-    """Two matrices (..., m + 4), each B beside two columns of zeros and ones, so that one product
-    transforms and adds.
+    """Two matrices [B | two columns of zeros and ones]: a product with one of them transforms m + 2
+    numbers and adds two more to two of the results.
 
-    The first, (m + 2, m + 4), has all of B; its last two columns add two rows to the first two
-    results.  The second, (m, m + 4), has the rows of B for a tile's own pixels; its last two
-    columns add what the neighbouring tiles give to its last and its first pixel."""
+    The first, (m + 2, m + 4), has all of B; it adds the two numbers to the first two results.
+    The second, (m, m + 4), has only the rows of B for a tile's own pixels; it adds what the two
+    neighbouring tiles give to its last and its first pixel."""
     _, _, B_t = matrices(m, dtype)
     last_rows = np.eye(m + 2, 2, dtype=B_t.dtype)
     neighbours = np.eye(m, dtype=B_t.dtype)[:, [-1, 0]]
@@ -105,11 +105,11 @@ def matrices_of_dX(m: int, dtype) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Winograd:
-    """F(m x m, 3 x 3) of images (maps, side):
-    z = W * x + b, with zeros around x, and its two gradients.
+    """z = W * x + b by F(m x m, 3 x 3), and its gradients dL/dW, dL/db and dL/dx.  There are zeros
+    around the image.
 
-    Work arrays: arrays.x (side, m, maps, tiles, n), which the layer below writes and whose rows
-    prepare_input() transforms to arrays.X (side + 2, m + 2, maps, tiles x n), and scratch.
+    The layer below writes arrays.x, (side, m, maps, tiles, n).  prepare_input() transforms its
+    rows to arrays.X, (side + 2, m + 2, maps, tiles x n).
     """
 
     def __init__(self, maps: int, side: int, outputs: int, m: int):
@@ -130,8 +130,10 @@ class Winograd:
         arrays.x = work.new("x", (self.side, m, maps, tiles, n))
         arrays.X = work.new("X", (self.side + 2, p, maps, columns))
         bytes_of_plane = columns * arrays.x.itemsize
-        arrays.at_once = most(m, CACHED_BYTES // (m * outputs * bytes_of_plane))  # rows of z
-        arrays.planes = most(p, CACHED_BYTES // (p * (maps + outputs) * bytes_of_plane))  # planes of V and M
+        rows_cached = CACHED_BYTES // (m * outputs * bytes_of_plane)
+        arrays.at_once = largest_divisor(m, rows_cached)  # rows of z
+        planes_cached = CACHED_BYTES // (p * (maps + outputs) * bytes_of_plane)
+        arrays.planes = largest_divisor(p, planes_cached)  # planes of V and M
         arrays.U = work.scratch("U", (p, p, outputs, maps))
         arrays.V_and_last = work.scratch("V", (p + 2, arrays.planes, maps, columns))
         arrays.V = arrays.V_and_last[:p]
@@ -148,8 +150,10 @@ class Winograd:
             arrays.back = work.scratch("back", (arrays.at_once, m, maps, tiles, n))
 
     def prepare_input(self, arrays, rows: slice) -> None:
-        """X = B' x along the columns.  The first and the last column that a tile sees belong to
-        its neighbours: each enters one plane of X, times 1."""
+        """X = B' x along the columns.
+
+        A tile sees m + 2 columns.  The first and the last of them are the neighbours' columns;
+        each is added, with the factor 1, to a single plane of X."""
         _, _, B_t = matrices(self.phases, arrays.x.dtype)
         n = arrays.n
         x = arrays.x[rows]
@@ -162,8 +166,8 @@ class Winograd:
         add(last, x[:, 0, :, n:], last)
 
     def forward(self, arrays, W, b):
-        """Yields (rows, z): W (outputs, 3, 3, maps), b (outputs,) -> z
-        (rows, m, outputs, tiles, n), overwritten by the next."""
+        """Yields (rows, z) for some rows at a time, with z (rows, m, outputs, tiles, n).  The next z
+        overwrites it.  W is (outputs, 3, 3, maps), b (outputs,)."""
         m = self.phases
         A_t, _, _ = matrices(m, arrays.x.dtype)
         self._transform_weights(arrays, W)
@@ -180,11 +184,11 @@ class Winograd:
                 yield slice(top + i, top + i + arrays.at_once), arrays.z
 
     def backward(self, arrays, W, grad, dx, carried):
-        """Yields (rows, dz) for the caller to fill in with dL/dz;
-        writes grad.W, grad.b and, unless dx is None, dL/dx.
+        """Yields (rows, dz), and the caller fills dz with dL/dz.  Then writes grad.W, grad.b and,
+        unless it is None, dx.
 
-        With `carried` dx already holds what is carried past the convolution:
-        dL/dx is added to it."""
+        With `carried` dx already holds the part that is carried past the convolution; the rest is
+        added to it."""
         m = self.phases
         A_t, _, _ = matrices(m, arrays.x.dtype)
         A = A_t.T
@@ -233,8 +237,8 @@ class Winograd:
         transform(B_t, arrays.X[top : top + self.phases + 2, planes], arrays.V, ROWS)
 
     def _gradient_of_X(self, arrays, dM, planes):
-        """dX = B dV along the rows, plus the last two rows of dX of the tiles above,
-        which these tiles see first."""
+        """dX = B dV along the rows.  The first two rows that these tiles see are the last two that
+        the tiles above see: the parts of dX are added."""
         m = self.phases
         B_and_last, _ = matrices_of_dX(m, arrays.x.dtype)
         dV = arrays.V
@@ -243,11 +247,10 @@ class Winograd:
         transform(B_and_last, arrays.V_and_last, arrays.dX[:, planes], ROWS)
 
     def _input_gradient(self, arrays, top, dx, carried):
-        """dx = B dX along the columns, of the rows that are finished:
-        no other row of tiles adds to them.
+        """dx = B dX along the columns, for the rows to which no further row of tiles adds.
 
-        dX begins with the row above this row of tiles.  Its first and last plane overhang the
-        tile: they belong to the neighbours' last and first column."""
+        dX begins with the row of pixels above this row of tiles.  Its first and last plane overhang
+        the tile: they belong to the last column of the left and the first of the right neighbour."""
         n = arrays.n
         m = self.phases
         _, B_and_neighbours = matrices_of_dX(m, arrays.x.dtype)
@@ -272,7 +275,7 @@ COLUMNS = 1
 
 
 def transform(matrix, x, out, axis) -> None:
-    """out = matrix x along this axis, for all that lies on the axes after it."""
+    """out = matrix x along this axis, ROWS or COLUMNS; all later axes are one."""
     x = x.reshape(*x.shape[: axis + 1], -1)
     out = out.reshape(*out.shape[: axis + 1], -1)
     for columns in columns_unpacked(x.shape[-1], matrix.size):
@@ -291,7 +294,7 @@ def product(U, V, M) -> None:
 def add_products(M, V, dU, part) -> None:
     """dU += M V' of the last two axes: (outputs, columns) (columns, maps).
 
-    In blocks that OpenBLAS does not pack, unless there are too many columns for that."""
+    Works in blocks so small that OpenBLAS does not pack them, unless there are too many columns."""
     outputs, maps = dU.shape[-2:]
     size = BLOCK_ROWS if BLOCK_ROWS**2 * M.shape[-1] <= UNPACKED else max(outputs, maps)
     for rows in blocks(outputs, size):
@@ -306,12 +309,14 @@ def blocks(rows: int, size: int) -> list[slice]:
 
 
 def columns_unpacked(columns: int, multiplications: int) -> list[slice]:
-    """As few blocks of columns as possible, of nearly equal size, with at most UNPACKED
-    multiplications each, or else a single column.  `multiplications` is what a column takes."""
+    """As few blocks of columns as possible, of nearly equal size.
+
+    A block takes at most UNPACKED multiplications, or is a single column.  `multiplications` is
+    the number for one column."""
     parts = -(-columns // max(1, UNPACKED // multiplications))
     return blocks(columns, -(-columns // parts))
 
 
-def most(whole: int, wanted: int) -> int:
-    """The largest divisor of `whole` that is at most `wanted`, at least 1."""
-    return max((d for d in range(1, whole + 1) if whole % d == 0 and d <= wanted), default=1)
+def largest_divisor(whole: int, most: int) -> int:
+    """The largest divisor of `whole` that is at most `most`; 1 where there is none."""
+    return max((d for d in range(1, whole + 1) if whole % d == 0 and d <= most), default=1)

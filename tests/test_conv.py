@@ -236,7 +236,7 @@ def test_what_the_net_refuses():
         ((1, 4, 4), [("pool", 1, 2.0), ("dense", 2)], "is no layer: 'float' object"),
         ((1, 4, 4), [("average", 2.0), ("dense", 2)], "is no layer: 'float' object"),
         ((1, 4, 4), [("hidden", 2.5), ("dense", 2)], "is no layer: 'float' object"),
-        ((1, 4, 4), [("dropout", 1.0), ("dense", 2)], "from 0 to less than 1"),
+        ((1, 4, 4), [("dropout", 1.0), ("dense", 2)], "at least 0 and less than 1"),
         ((1, 4, 4), [("pool", 2, 0), ("dense", 2)], "at least 1"),
         ((1, 4, 4), [("average", 3), ("dense", 2)], "do not fill"),
     ):
