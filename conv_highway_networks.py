@@ -1,9 +1,9 @@
 """Convolutional highway networks in pure NumPy: Tables 1 to 3 of *Training Very Deep Networks*
 (Srivastava, Greff, Schmidhuber, NIPS 2015).
 
-The sister of highway_networks.py, whose loss it uses.  A net is plain data, a list of layers;
-`mnist_net(16)` is the paper's, and conv/nets.py has them all.  The layers, with hand-written
-passes, are in conv/; training is in training/.  This file is the command line.
+A net is plain data, a list of layers: `mnist_net(16)` is one of the paper's, and conv/nets.py has
+them all.  The layers, with hand-written passes, are in conv/, and their training in training/.
+The loss is that of highway_networks.py.  This file is the command line.
 
     python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4   Table 1 -> run_conv.json
     python conv_highway_networks.py --net mnist-32 --protocol paper    as the authors trained
@@ -54,8 +54,9 @@ from training.progress import Progress
 from training.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, Protocol, protocol_of
 from training.runs import file_record, table, team_of, train_one, train_rank
 
-NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # the names of files beside it end like this
-QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}  # 0.93, 0.93, 0.91 with seeds 0, 1, 2
+NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # how the names of the files that lie beside the JSON end
+# test accuracy 0.93, 0.93, 0.91 with seeds 0, 1, 2
+QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}
 
 
 # ---- Arguments -----------------------------------------------------------------------------------
@@ -75,31 +76,35 @@ def make_parser() -> argparse.ArgumentParser:
     gate_bias = number(float, -1e3, 1e3)
     jobs = number(int, 1, MOST_JOBS)
     nets = f"{', '.join(NETS)}; mnist-N has N maps a layer"
-    is_ = " (%(default)s)"
-    add("--net", type=net_name, metavar="NET", default=default.net, help=nets + is_)
+
+    def show(text):
+        return f"{text} (%(default)s)"
+
+    add("--net", type=net_name, metavar="NET", default=default.net, help=show(nets))
     add("--data", choices=tuple(PROTOCOLS), help="data set (mnist, or cifar-10 for nets that take colours)")
-    add("--block", choices=HIDDEN_KINDS, help="the kind of hidden layer (the net's)")
-    protocol = "the authors', or a short one"
-    add("--protocol", choices=("paper", "short"), default=default.protocol, help=protocol + is_)
-    add("--epochs", type=epochs, help="passes over the training images (the protocol's)")
+    add("--block", choices=HIDDEN_KINDS, help="the kind of the hidden layers (default: the net's own)")
+    protocol = show("train as the authors did, or for a short time")
+    add("--protocol", choices=("paper", "short"), default=default.protocol, help=protocol)
+    add("--epochs", type=epochs, help="passes over the training images (default: the protocol's)")
     add("--stop-after", type=epochs, metavar="N", help="stop after N of these epochs; --resume goes on")
-    branch_of = "start from a copy of this checkpoint, at the rate --lr"
+    branch_of = "start from a copy of this checkpoint, with the learning rate --lr"
     add("--branch", type=path_name, metavar="NET", help=branch_of)
-    # The default is text.  If argparse finds that a value *is* the default, as it is for small
-    # numbers, it thinks that the flag was not given.
-    one_seed = "the seed of weights and training" + is_
+    # The default is text.  argparse takes a flag for absent if its value `is` the default, which it
+    # can be for a small number.
+    one_seed = show("the seed of weights and training")
     seeds.add_argument("--seed", type=seed, default=str(default.seed), help=one_seed)
     seeds.add_argument("--seeds", type=list_of(seed), default=(), help="several seeds: 0,1,2")
-    add("--lr", type=number(float, 1e-12), help="the highest learning rate (the protocol's)")
-    add("--gate-bias", type=gate_bias, help=f"{hn.GATE_BIAS} (the net's)")
-    add("--n-train", type=number(int, BATCH), help="use the first N training images (all)")
-    add("--n-test", type=number(int, 1), help="use the first N test images (all)")
+    add("--lr", type=number(float, 1e-12), help="the highest learning rate (default: the protocol's)")
+    add("--gate-bias", type=gate_bias, help=f"{hn.GATE_BIAS} (default: the net's own)")
+    add("--n-train", type=number(int, BATCH), help="use the first N training images (default: all)")
+    add("--n-test", type=number(int, 1), help="use the first N test images (default: all)")
     validation = f"test on the last {HELD_OUT} training images instead"
     add("--validation", action="store_true", help=validation)
     data_dir = "CIFAR's binary version, or a set in MNIST's layout"
     add("--data-dir", type=path_name, metavar="DIR", help=data_dir)
-    add("--jobs", type=jobs, default=all_cores(), help="processes, one for each seed" + is_)
-    add("--cores", type=jobs, default=default.cores, help="processes that train one net together" + is_)
+    add("--jobs", type=jobs, default=all_cores(), help=show("processes, one for each seed"))
+    together = show("processes that train one net together")
+    add("--cores", type=jobs, default=default.cores, help=together)
     quick = "a smoke test: above 90 %% in half a minute; writes run_conv_quick.json"
     add("--quick", action="store_true", help=quick)
     out = "the JSON's name, instead of run_conv.json; each net goes to FILE_SEED.npz beside it"
@@ -187,7 +192,7 @@ def plan(args, data: hn.Dataset) -> list[ConvSettings]:
 
 def check_shape(args, data: hn.Dataset) -> None:
     """Raises InputError for images of a shape that the net cannot take."""
-    # a small net is enough to see it
+    # all nets of MNIST take the same images: the smallest is made fastest
     net = find_net("mnist-1" if args.data == "mnist" else args.net)
     try:
         check_square(data)
@@ -202,18 +207,18 @@ def check_shape(args, data: hn.Dataset) -> None:
 def train_seeds(args, save) -> None:
     """Trains a net for each seed; save({path: bytes}) writes the JSON.
 
-    While it runs, no other command writes that file and the nets beside it."""
+    A lock keeps other commands from writing that file and the nets beside it meanwhile."""
     name = "run_conv_quick.json" if args.quick else "run_conv.json"
     path = Path(os.path.realpath(args.out)) if args.out else ROOT / name
     if args.no_save:
-        train_unlocked(args, path, save)
+        train_and_save(args, path, save)
         return
     check_writable(path)
     with Lock(path):
-        train_unlocked(args, path, save)
+        train_and_save(args, path, save)
 
 
-def train_unlocked(args, path: Path, save) -> None:
+def train_and_save(args, path: Path, save) -> None:
     start = time.perf_counter()
     whole = load_images(args.data, args.data_dir)
     planned = plan(args, whole)
@@ -244,9 +249,9 @@ def train_unlocked(args, path: Path, save) -> None:
 
 
 def find_checkpoints(args, asked: list[Training], nets: list[Path]) -> list[Path | None]:
-    """Where each run keeps its checkpoint.  With --resume, the `asked` runs go on from there.
+    """The file of each run's checkpoint.  With --resume the runs in `asked` go on from these files.
 
-    Raises InputError where a run cannot go on, and where a checkpoint would be lost."""
+    Raises InputError if a run cannot go on, or if an unfinished run would be overwritten."""
     if args.no_save:
         return [None] * len(nets)
     if not args.resume:
@@ -262,7 +267,7 @@ def find_checkpoints(args, asked: list[Training], nets: list[Path]) -> list[Path
 
 
 def check_branch(args, settings: ConvSettings, protocol: Protocol, images: dict, checkpoint: Path | None) -> None:
-    """Raises InputError, before anything is written, for a --branch that cannot begin."""
+    """Raises InputError if a branch cannot begin as the arguments say; writes nothing."""
     if not args.branch or (checkpoint and checkpoint.exists()):  # the branch has begun
         return
     trunk = branch(Path(args.branch), settings, protocol, images)
@@ -275,7 +280,7 @@ def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, chec
     branch_of = Path(args.branch) if args.branch else None
     train = train_one if args.cores == 1 else train_rank
     work = partial(train, resume=args.resume, branch_of=branch_of, stop_after=args.stop_after)
-    at_once = min(max(args.jobs // args.cores, 1), len(planned))  # nets
+    nets_at_once = min(max(args.jobs // args.cores, 1), len(planned))
     last_epoch = args.stop_after or args.epochs
     runs = {}
     shown = [replace(settings, epochs=last_epoch) for settings in planned]
@@ -290,21 +295,21 @@ def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, chec
             for index in range(args.cores):
                 yield (*task, shared, index)
 
-    with ExitStack() as teams, closing(Progress(shown, at_once)) as progress:
+    with ExitStack() as teams, closing(Progress(shown, nets_at_once)) as progress:
         heard = None if args.quiet else progress.heard
-        with closing(in_processes(work, tasks(teams), at_once * args.cores, heard)) as finished:
+        with closing(in_processes(work, tasks(teams), nets_at_once * args.cores, heard)) as finished:
             for run in finished:
-                if run is not None:
+                if run is not None:  # only one rank of a net returns its run
                     runs[run["seed"]] = run
                     progress.finished(run["seed"])
     return [runs[settings.seed] for settings in planned]
 
 
 def keep_nets(runs: list[dict], checkpoints: list[Path], nets: list[Path]) -> None:
-    """Makes the checkpoints of finished runs the nets beside the JSON."""
+    """Renames the checkpoints of finished runs to the nets that lie beside the JSON."""
     for run, checkpoint, net in zip(runs, checkpoints, nets, strict=True):
         if run["diverged"]:
-            # resumed, it would diverge again; the net there is an older run's
+            # resumed, the run would diverge again; and the net, if any, is of an older run
             checkpoint.unlink(missing_ok=True)
             net.unlink(missing_ok=True)
         elif "stopped_after" not in run:  # else the checkpoint stays, for --resume

@@ -1,15 +1,16 @@
-"""Writes docs/explorer.html: one page, opened from disk, that lets its reader look into a trained
-highway net.
+"""Writes docs/explorer.html, a page to look into a trained highway net.  It is a single file that a
+browser opens from disk.
 
     python make_highway_explorer.py
 
-The page holds the net results/fifty_layers_mnist_1.npz, its weights rounded to float16, some of
-MNIST's test images, and numbers of results/gates.json, results/lesion.json, results/explorer.json
-(which explorer/measure.py writes) and run.json.  Its markup, style and programs are the files of
-explorer/: page.html takes in page.css, net.js (the net), worker.js (what runs beside the page),
-page.js (answer, changes to the net), image.js, maps.js, unit.js and training.js.
+The page holds the net results/fifty_layers_mnist_1.npz with weights rounded to float16, some of
+MNIST's test images, and numbers from results/gates.json, results/lesion.json,
+results/explorer.json (which explorer/measure.py writes) and run.json.  Its markup, style and
+programs are in explorer/: page.html includes page.css, net.js (the net), worker.js (what runs
+beside the page), page.js (answer, changes to the net), image.js, maps.js, unit.js and training.js.
 
-It also runs the net: with rounded weights every test image must keep its class."""
+This command also runs the net, and refuses to write the page if a test image changes its class
+when the weights are rounded."""
 
 from __future__ import annotations
 
@@ -59,8 +60,8 @@ PAGE_PARTS = (
     "unit.js",
     "training.js",
 )
-IMAGES_A_KIND = 5  # of each digit: this many right, doubtful and wrong
-SURE = 0.99  # least probability of the right; doubtful: right, at the lowest probability
+IMAGES_A_KIND = 5  # the page has so many images of each digit and kind: right, doubtful, wrong
+SURE = 0.99  # a "right" image has at least this probability; "doubtful" are right with the lowest ones
 
 
 def load_page_mnist() -> Dataset:
@@ -77,22 +78,22 @@ def load_page_net(path: Path, mnist: Dataset) -> DeepNet:
     kind = {name: getattr(net, name) for name in KIND}
     kind["block"] = net.block.name
     kind["activation"] = net.activation.name
-    other = []
+    faults = []
     for name, value in kind.items():
         if value != KIND[name]:
-            other.append(f"{name} {value}, not {KIND[name]}")
+            faults.append(f"{name} {value}, not {KIND[name]}")
     if net.dtype != np.float32:
-        other.append(f"{net.dtype}, not float32")
+        faults.append(f"{net.dtype}, not float32")
     trial = net.about.get("trial")
-    names_numbers = isinstance(trial, dict) and all(
+    has_trial = isinstance(trial, dict) and all(
         type(trial.get(name)) in (int, float) for name in ("seed", "gate_bias")
     )
-    if net.about.get("pixels") not in PIXELS or not names_numbers:
-        other.append("it does not say how it was trained")
+    if net.about.get("pixels") not in PIXELS or not has_trial:
+        faults.append("it does not say how it was trained")
     elif net.about.get("data_sha256") != mnist.sha256:
-        other.append("trained on other images than MNIST's")
-    if other:
-        raise InputError(f"{path} is not the net of the page ({'; '.join(other)}): git checkout {NET}")
+        faults.append("trained on other images than MNIST's")
+    if faults:
+        raise InputError(f"{path} is not the net of the page ({'; '.join(faults)}): git checkout {NET}")
     return net
 
 
@@ -108,8 +109,8 @@ def base64_of(array: np.ndarray) -> str:
 
 
 def net_part(net: DeepNet, mnist) -> tuple[dict, np.ndarray]:
-    """What the page needs of the net, and the rounded net's logits of the test images, (N,
-    classes).  Raises InputError where rounding changes the class of an image."""
+    """The net's part of the page's data, and the rounded net's logits for the test images,
+    (N, classes).  Raises InputError if rounding changes the class of an image."""
     x = pixels_for(net, mnist.x_test)
     twin = rounded(net)
     unrounded = net.predict(x)
@@ -161,7 +162,7 @@ def checked_results(name: str, mnist: Dataset) -> dict:
         "budget": "default",
         "MNIST's checksum": mnist.sha256,
     }
-    with drawing(path, "the page is"):
+    with drawing(path, "the page"):
         found = {
             "experiment": record["experiment"],
             "budget": record["settings"]["budget"],
@@ -180,7 +181,7 @@ def checked_measurement(mnist: Dataset) -> dict:
     these data."""
     path = ROOT / "results" / "explorer.json"
     record = load_results(path)
-    with drawing(path, "the page is"):
+    with drawing(path, "the page"):
         found = {
             "net": record["settings"]["net"],
             "MNIST's checksum": record["env"]["data_sets"]["MNIST"],
@@ -202,16 +203,20 @@ def trial_of(record: dict, net: DeepNet) -> dict:
 
 
 def lesion_part(record: dict, net: DeepNet) -> dict:
-    """Training errors with no block closed and with all idle ones, and which these are."""
+    """The training error with all blocks open and with all idle ones closed; the numbers of the idle
+    blocks; and the rise of the error below which a block is idle."""
     trial = trial_of(record, net)
-    limit = select(record["summary"], row="definitions")["idle_below"]
-    return {**{name: trial[name] for name in ("error", "error_all_idle", "idle")}, "limit": limit}
+    part = {name: trial[name] for name in ("error", "error_all_idle", "idle")}
+    part["limit"] = select(record["summary"], row="definitions")["idle_below"]
+    return part
 
 
 def measured_part(record: dict) -> dict:
-    """What explorer/measure.py measured: wrong[i][j - i], training images that are wrong with blocks
-    i to j closed, counted from 0; the training error with b_T shifted; decided[k], test images
-    whose answer is decided after block k."""
+    """What explorer/measure.py measured.
+
+    wrong[i][j - i] is the number of training images that the net gets wrong with blocks i to j
+    closed, counted from 0.  shifts holds the training error for each shift of b_T.  decided[k] is
+    the number of test images whose answer is decided after block k."""
     numbers = record["trials"]
     shifts = [{name: row[name] for name in ("shift", "train_error")} for row in numbers["shifts"]]
     return {
@@ -250,7 +255,7 @@ def colors_of(name: str) -> str:
 
 
 def data_of(net: DeepNet, logits: np.ndarray, mnist, records: dict) -> dict:
-    """The page's data, without those of the net itself."""
+    """The page's data except net_part()."""
     images = select_images(logits, mnist.y_test)
     maps = trial_of(records["gates"], net)["maps"]
     return {
@@ -290,7 +295,7 @@ def write_page(out: Path, save) -> None:
     }
     of_net, logits = net_part(net, mnist)
     files = "results/gates.json, results/lesion.json, results/explorer.json or run.json"
-    with drawing(files, "the page is"):
+    with drawing(files, "the page"):
         text = page({"net": of_net} | data_of(net, logits, mnist, records))
     save({out: text.encode()})
     print(f"wrote {out}: {len(text.encode()) / 1e6:.2f} MB", flush=True)

@@ -1,6 +1,6 @@
-"""Draws highway_networks.gif from run.json alone: above, the losses of both nets fall, or do not;
-below, the gradient that reaches every block, and the mean transform gates.  A frame for some of
-the first hundred steps and for every epoch.
+"""Draws highway_networks.gif from run.json alone: above, the losses of both nets; below, the gradient
+that reaches every block, and the mean transform gates.  There is a frame for some of the first
+hundred steps and for every epoch.
 
     python make_highway_networks_gif.py
 """
@@ -48,10 +48,10 @@ DOTS_AN_INCH = 124  # 806 pixels in all
 
 
 def frames_of(record: dict) -> list[np.ndarray]:
-    """The frames, (rows, columns, 3) uint8; all have the same axes.
+    """The frames, (rows, columns, 3) uint8, all with the same axes.
 
-    One for each step at which the highway net was looked into; where the record has no history of
-    the layers, one for each epoch whose gates it has."""
+    There is one for each step at which the highway net's layers were measured.  A record without
+    these measurements gives one for each epoch whose gates it has."""
     if not has_layers(record):
         return [draw_epoch(record, k) for k in range(len(gates_by_epoch(record)))]
     highway = record["runs"][0]["highway"]
@@ -63,7 +63,7 @@ def as_image(fig) -> np.ndarray:
 
 
 def draw_step(record: dict, step: int) -> np.ndarray:
-    """What the nets do after so many steps: the loss until now, the gradient and mean T of every
+    """The frame after so many steps: the losses up to here, and the gradient and mean T of every
     block."""
     pair = record["runs"][0]
     highway = pair["highway"]["layer_history"]
@@ -74,7 +74,7 @@ def draw_step(record: dict, step: int) -> np.ndarray:
         history = pair[block]["layer_history"]
         draw_loss(axes["loss"], history, step, label(pair[block], block), block)
         norms += [norm for row in history["gradient"] for norm in row if norm > 0]
-        if step in history["step"]:  # a net that diverged has none
+        if step in history["step"]:  # a net that diverged has no later steps
             row = history["gradient"][history["step"].index(step)]
             style = {"color": COLOR[block], "marker": MARKER[block], "ms": 3}
             axes["gradient"].plot(range(1, len(row) + 1), positive(row), **style)
@@ -114,8 +114,8 @@ def draw_gates(ax, record: dict, gates: list[float], of_all_frames: list[list[fl
 
 
 def draw_epoch(record: dict, k: int) -> np.ndarray:
-    """The k-th epoch (from 0) whose gates the record has: the test accuracy until now, and mean T
-    of every block."""
+    """The frame of the k-th epoch (from 0) among those whose gates the record has: the test
+    accuracies up to here, and mean T of every block."""
     pair = record["runs"][0]
     rows = gates_by_epoch(record)
     epoch, gates = rows[k]
@@ -144,7 +144,7 @@ def draw_gif(run: Path, out: Path, save) -> None:
     record = load_record(run)
     if not gates_by_epoch(record):
         raise InputError(f"{run} has no layer_T_history in its first highway run: nothing moves")
-    with drawing(run, "the frames are"), house_style():
+    with drawing(run, "the GIF"), house_style():
         frames = frames_of(record)
     n_frames = len(frames)
     duration = [1000 * SECONDS_A_FRAME] * (n_frames - 1) + [1000 * SECONDS_LAST_FRAME]

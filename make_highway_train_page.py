@@ -1,9 +1,10 @@
-"""Writes docs/train.html: one page, opened from disk, in which two deep nets train side by side.
+"""Writes docs/train.html, a page in which two deep nets train side by side.  It is a single file that
+a browser opens from disk.
 
     python make_highway_train_page.py
 
 The page holds some of MNIST's images, made small, and the programs of explorer/train/: page.html
-takes in page.css, net.js (the nets and their training), worker.js (which runs them beside the
+includes page.css, net.js (the nets and their training), worker.js (which runs them beside the
 page), presets.js (the tour), charts.js and page.js."""
 
 from __future__ import annotations
@@ -49,8 +50,7 @@ def small_images(x: np.ndarray) -> np.ndarray:
 
 
 def two_to_a_byte(greys: np.ndarray) -> bytes:
-    """Numbers from 0 to 15, an even number of them -> half as many bytes; the first of two is the
-    high half."""
+    """Packs an even count of numbers from 0 to 15, two to a byte, the first in the high half."""
     flat = greys.reshape(-1, 2)
     return (flat[:, 0] << 4 | flat[:, 1]).tobytes()
 

@@ -38,8 +38,8 @@ def load_source(source: str, path: Path) -> dict:
 
 
 def draw_picture(name: str, kind: str, paths: dict, records: dict) -> bytes | None:
-    """The picture as a file of this kind; where something is missing, prints what and returns
-    None."""
+    """The picture as the bytes of a `kind` of file, "png" or "svg".  If its JSON is missing or lacks
+    what it needs, prints a line and returns None."""
     sources, draw, needs = registry.PICTURES[name]
     absent = [str(paths[source]) for source in sources if source not in records]
     if absent:
@@ -48,12 +48,13 @@ def draw_picture(name: str, kind: str, paths: dict, records: dict) -> bytes | No
     if needs and not records[sources[0]]["runs"][0]["highway"].get(needs):
         print(f"left out {name}: {paths[sources[0]]} has no {needs}", flush=True)
         return None
-    with drawing(" or ".join(str(paths[source]) for source in sources), f"{name} is"):
+    with drawing(" or ".join(str(paths[source]) for source in sources), name):
         return picture_bytes(draw(*(records[source] for source in sources)), kind)
 
 
 def draw_pictures(args, save) -> int:
-    """Draws what is wanted, then writes all of it; 1 when there is nothing to write."""
+    """Draws the wanted pictures, then writes them all.  Returns the exit status, 1 if there is
+    nothing to write."""
     wanted = args.only or list(registry.PICTURES)
     places = {"published": ROOT / "data" / "published.json"}
     for name, file in RUNS.items():
@@ -98,12 +99,11 @@ def main(argv=None) -> int:
     where = {"metavar": "DIR", "type": path_name}
     names = ", ".join(registry.PICTURES)
     parser.add_argument("--results", **where, default=ROOT / "results", help="instead of results/")
-    of_these = f"one or more, with commas, of {names}"
-    parser.add_argument("--only", type=picture_names, metavar="NAMES", help=of_these)
-    of_files = "of the files (%(default)s)"
-    parser.add_argument("--format", choices=FORMATS, default="png", help=of_files)
-    larger = "text, lines and markers so many times as large (%(default)s)"
-    parser.add_argument("--scale", type=number(float, 0.5, 2), default=1.0, help=larger)
+    only = f"draw only these, separated by commas: {names}"
+    parser.add_argument("--only", type=picture_names, metavar="NAMES", help=only)
+    parser.add_argument("--format", choices=FORMATS, default="png", help="the files' format (%(default)s)")
+    scale = "the size of text, lines and markers (%(default)s)"
+    parser.add_argument("--scale", type=number(float, 0.5, 2), default=1.0, help=scale)
     parser.add_argument("--out", **where, default=ROOT / "viz", help="instead of viz/")
     return run_command(parser.prog, partial(draw_pictures, parser.parse_args(argv)))
 

@@ -1,8 +1,7 @@
 """The style that all pictures share: colours, markers, fonts, titles, lines and notes.
 
-A picture is drawn with whatever rcParams are in force: its width, its size of text.  The drawing
-commands put house_style() into force.  A colour that stands here has this one meaning in all
-pictures."""
+Width and text size come from matplotlib's rcParams, which house_style() sets for the commands that
+draw.  A colour defined here has the same meaning in all pictures."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from matplotlib.ticker import LogLocator, NullFormatter
 from plumbing.files import InputError
 from plumbing.statistics import mean_sd_n
 
-COLOR = {"highway": "#0072B2", "plain": "#D55E00"}  # Okabe & Ito: apart for every kind of colour vision
+COLOR = {"highway": "#0072B2", "plain": "#D55E00"}  # Okabe & Ito: distinct for the colour-blind, too
 MARKER = {"highway": "o", "plain": "s"}
 KINDS = COLOR | {"residual": "#009E73", "highway-carry": "#CC79A7"}
 KIND_MARKER = MARKER | {"residual": "^", "highway-carry": "D"}
@@ -28,15 +27,15 @@ MORE_MARKERS = {"lstm": "v", "maxout": "P"}
 NORMALISED = "#56B4E9"  # highway blocks with batch normalisation
 DATA_COLORS = ("#222222", "#882255", "#999933", "#44AA99")  # of data sets, MNIST's first
 PUBLISHED = "#F0E442"  # the paper's results; points of the authors' logs are black stars
-# no meaning but that of the legend beside them
+# colours without a fixed meaning: the legend of each picture gives it
 OTHERS = ("#6A3D9A", "#E69F00", "#8C510A", "#332288", "#777777")
 LINES = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.", (0, (5, 1, 1, 1, 1, 1)))
-GREY = "0.35"  # of lines and texts that help to read
-SIGNED = "RdBu_r"  # the map of numbers with a sign: red is +
-OPEN = "viridis"  # the map of T
-LOSSES = "Greys"  # the map of losses: the darker the higher
+GREY = "0.35"  # for reference lines and notes
+SIGNED = "RdBu_r"  # the colour map of numbers with a sign: red is +
+OPEN = "viridis"  # the colour map of T
+LOSSES = "Greys"  # the colour map of losses: darker is higher
 
-WIDTH = 6.5  # inches; 400 pixels wide, as on a phone, the smallest text has 8
+WIDTH = 6.5  # inches; on a phone, 400 pixels wide, the smallest letters are 8 pixels high
 HOUSE = {
     "font.size": 12,
     "axes.labelsize": "small",
@@ -53,18 +52,18 @@ HOUSE = {
     "legend.frameon": False,
     "legend.handlelength": 1.6,
     "legend.labelspacing": 0.3,
-    "svg.hashsalt": "highway networks",  # the same JSON, the same bytes
+    "svg.hashsalt": "highway networks",  # so that the same JSON gives the same bytes
 }
 DOTS_AN_INCH = 200
-# of files, and what is left out of their heads
+# the file formats, each with the metadata that are left out
 FORMATS = {"png": {"Software": None}, "svg": {"Date": None, "Creator": None}}
 
 
 @contextlib.contextmanager
 def house_style(scale: float = 1):
-    """Draws as the committed pictures are drawn, whatever a matplotlibrc says.
+    """Draws in the style of the committed pictures, whatever a matplotlibrc says.
 
-    Texts, lines and markers are `scale` times as large; the picture has as many pixels."""
+    Texts, lines and markers are `scale` times as large; the number of pixels stays the same."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         plt.rcParams.update(HOUSE)
@@ -74,7 +73,8 @@ def house_style(scale: float = 1):
 
 
 def size(height: float) -> tuple[float, float]:
-    """The width that rcParams give a figure, and its height: `height` for one WIDTH wide."""
+    """(width, height) of a figure, in inches.  The width is that of rcParams; `height` is meant for
+    a figure of width WIDTH, and scaled with the width."""
     width, _ = plt.rcParams["figure.figsize"]
     return width, height * width / WIDTH
 
@@ -90,9 +90,9 @@ def panels(rows: int, columns: int, height: float, **more):
 
 
 def headline(fig, finding: str, of: str = "") -> None:
-    """The title of a picture: what it shows, and below, of which nets."""
+    """Gives the picture its title: the finding and, below it, on which nets it was made."""
     font = matplotlib.font_manager.FontProperties(size=plt.rcParams["figure.titlesize"])
-    letter = 0.52 * font.get_size_in_points() / 72  # inches; about half as wide as high
+    letter = 0.52 * font.get_size_in_points() / 72  # the mean width of a letter, in inches
     letters = int(fig.get_size_inches()[0] / letter)
     finding = finding[0].upper() + finding[1:]
     wrap = textwrap.TextWrapper(letters, break_long_words=False, break_on_hyphens=False)
@@ -100,13 +100,13 @@ def headline(fig, finding: str, of: str = "") -> None:
 
 
 def shades(color: str, n: int) -> list:
-    """n colours from a light one to this one: of what follows one another in time or in depth."""
+    """n colours from a light one to this one, for things ordered in time or in depth."""
     to_color = matplotlib.colors.LinearSegmentedColormap.from_list("shades", ("0.85", color))
     return [to_color((k + 1) / n) for k in range(n)]
 
 
 def n_classes(record: dict) -> int:
-    n = record.get("n_classes") or 10  # the published program, which does not say, trains on MNIST only
+    n = record.get("n_classes") or 10  # the published program does not record it: it has MNIST only
     if n < 2:
         raise ValueError(f"n_classes is {n}")
     return n
@@ -134,7 +134,7 @@ def titled(record: dict) -> str:
 
 
 def seed_of(pair: dict, record: dict) -> int:
-    return pair.get("seed", record.get("seed"))  # in a pair of the published program there is none
+    return pair.get("seed", record.get("seed"))  # the published program's pairs have no seed
 
 
 def epochs_as_text(epochs: int) -> str:
@@ -182,7 +182,7 @@ def of_trials(record, group, **wanted):
 
 
 def by_data(record):
-    """[(name, style of its lines, its trials)] of MNIST and of what was measured beside it."""
+    """[(name, style of its lines, its trials)] for each data set of the record."""
     names = list(dict.fromkeys(trial["data"] for trial in record["trials"]))
     looks = zip(DATA_COLORS, LINES, strict=False)
     styles = cycle({"color": color, "lw": 1.4, "ls": line} for color, line in looks)
@@ -199,13 +199,14 @@ def heat_map(ax, rows, colors, limits):
 
 @contextlib.contextmanager
 def drawing(where, what):
-    """Says in one line what the JSON lacks; leaves no figure open."""
+    """For a block that draws `what` from the JSON in `where`: turns an exception into an InputError
+    of one line, which names what the JSON lacks, and closes all figures."""
     try:
         yield
     except InputError:
         raise
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-        raise InputError(f"{where} lacks what {what} drawn from: {error!r}") from error
+        raise InputError(f"{where} lacks what {what} needs: {error!r}") from error
     finally:
         plt.close("all")
 
