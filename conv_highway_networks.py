@@ -82,22 +82,23 @@ def make_parser() -> argparse.ArgumentParser:
 
     add("--net", type=net_name, metavar="NET", default=default.net, help=show(nets))
     add("--data", choices=tuple(PROTOCOLS), help="data set (mnist, or cifar-10 for nets that take colours)")
-    add("--block", choices=HIDDEN_KINDS, help="the kind of the hidden layers (default: the net's own)")
+    add("--block", choices=HIDDEN_KINDS, help="kind of hidden layer (default: the net's own)")
     protocol = show("train as the authors did, or for a short time")
     add("--protocol", choices=("paper", "short"), default=default.protocol, help=protocol)
     add("--epochs", type=epochs, help="passes over the training images (default: the protocol's)")
     add("--stop-after", type=epochs, metavar="N", help="stop after N of these epochs; --resume goes on")
     branch_of = "start from a copy of this checkpoint, with the learning rate --lr"
     add("--branch", type=path_name, metavar="NET", help=branch_of)
-    # The default is text.  argparse takes a flag for absent if its value `is` the default, which it
-    # can be for a small number.
+    # The default is text.  argparse takes a flag for absent if its value `is` the default, which
+    # it can be for a small number.
     one_seed = show("the seed of weights and training")
     seeds.add_argument("--seed", type=seed, default=str(default.seed), help=one_seed)
     seeds.add_argument("--seeds", type=list_of(seed), default=(), help="several seeds: 0,1,2")
-    add("--lr", type=number(float, 1e-12), help="the highest learning rate (default: the protocol's)")
+    highest_rate = "the highest learning rate (default: the protocol's)"
+    add("--lr", type=number(float, 1e-12), help=highest_rate)
     add("--gate-bias", type=gate_bias, help=f"{hn.GATE_BIAS} (default: the net's own)")
-    add("--n-train", type=number(int, BATCH), help="use the first N training images (default: all)")
-    add("--n-test", type=number(int, 1), help="use the first N test images (default: all)")
+    add("--n-train", type=number(int, BATCH), help="take the first N training images (default: all)")
+    add("--n-test", type=number(int, 1), help="take the first N test images (default: all)")
     validation = f"test on the last {HELD_OUT} training images instead"
     add("--validation", action="store_true", help=validation)
     data_dir = "CIFAR's binary version, or a set in MNIST's layout"
@@ -249,7 +250,7 @@ def train_and_save(args, path: Path, save) -> None:
 
 
 def find_checkpoints(args, asked: list[Training], nets: list[Path]) -> list[Path | None]:
-    """The file of each run's checkpoint.  With --resume the runs in `asked` go on from these files.
+    """The file of each run's checkpoint.  With --resume the runs in `asked` go on from them.
 
     Raises InputError if a run cannot go on, or if an unfinished run would be overwritten."""
     if args.no_save:
@@ -297,7 +298,8 @@ def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, chec
 
     with ExitStack() as teams, closing(Progress(shown, nets_at_once)) as progress:
         heard = None if args.quiet else progress.heard
-        with closing(in_processes(work, tasks(teams), nets_at_once * args.cores, heard)) as finished:
+        processes = nets_at_once * args.cores
+        with closing(in_processes(work, tasks(teams), processes, heard)) as finished:
             for run in finished:
                 if run is not None:  # only one rank of a net returns its run
                     runs[run["seed"]] = run

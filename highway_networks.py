@@ -596,7 +596,7 @@ class LayerArrays(FixedNames):
         self.dz_C = self.z_C
         self.dH = work.dH  # dL/dH; not used where y = H
         self.dy = work.dy  # dL/dy, where the block carries
-        self.dx_1 = work.dx_1  # (hidden + 1, n), Wᵀ dz; the last row, gradient of the ones, is unused
+        self.dx_1 = work.dx_1  # (hidden + 1, n), Wᵀ dz; the last row, of the ones, is not used
         self.dx = self.dx_1[:-1]  # dL/dx without what is carried
         self.x_t = work.x_t  # (n, hidden + 1), a copy of x_1_t
 
@@ -610,7 +610,7 @@ class LayerArrays(FixedNames):
             parameter = vars(net)[name][index, ...]
             gradient = vars(net.grad)[name][index, ...]
             add_arrays(self, block, {name: parameter, f"d_{name}": gradient})
-        # a plain dict: CPython finds an attribute in it three times as fast as in its key-sharing one
+        # CPython finds an attribute in a plain dict three times as fast as in its key-sharing one
         self.__dict__ = dict(vars(self))
         self._fixed = frozenset(vars(self))
 
@@ -777,7 +777,7 @@ class DeepNet(FixedNames):
             add_arrays(owner, self.block, {name: views[f"block {name}"]})
 
     def __getstate__(self):
-        """What pickles and copies hold: no views, since a copied view would have its own memory."""
+        """What pickles and copies hold: no views, since a copied view has memory of its own."""
         names = ("d_in", "d_out", "hidden", "depth", "block", "activation", "about", "dtype", "parameters", "gradient")
         return {name: vars(self)[name] for name in names}
 
@@ -895,7 +895,7 @@ class DeepNet(FixedNames):
                 self.block_forward(layer)
                 if gates is not None:  # read T now: the next layer overwrites what the layers share
                     gates[index] = self.block.transform_gate(layer).T
-        return dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), then (N, d_out)
+        return dot(self._output, work.last).T  # (d_out, hidden + 1) (hidden + 1, N), transposed
 
     def block_forward(self, layer: LayerArrays) -> None:
         """layer.x -> layer.y."""
@@ -912,7 +912,7 @@ class DeepNet(FixedNames):
         dx = layer.dx
         if carried is not None:
             dx = add(layer.dx, carried, layer.dy)  # the gradient of eq. 3
-        copyto(layer.x_t, layer.x_1_t)  # worth its time: dot() is faster with an untransposed operand
+        copyto(layer.x_t, layer.x_1_t)  # worth its time: dot() is faster without transposed operands
         dot(layer.dz, layer.x_t, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz xᵀ, and db
         return dx
 
@@ -1093,7 +1093,7 @@ class Optimizer(FixedNames):
         self._fixed = frozenset(("states", *self._names))
 
     def __getstate__(self):
-        """What pickles and copies hold: no views, since a copied view would have its own memory."""
+        """What pickles and copies hold: no views, since a copied view has memory of its own."""
         return {name: value for name, value in vars(self).items() if name not in self._names}
 
     def __setstate__(self, state):
@@ -1120,8 +1120,8 @@ class Optimizer(FixedNames):
         return (np.array(value, self.parameters.dtype) for value in values)  # cheaper to pass than floats
 
     def _chunks(self, gradient):
-        """Yields parameters, gradient, scratch and each of the states, at most CHUNK numbers of each
-        at a time."""
+        """Yields parameters, gradient, scratch and each of the states, at most CHUNK numbers of
+        each at a time."""
         for start in range(self.part.start, self.part.stop, CHUNK):
             chunk = slice(start, min(start + CHUNK, self.part.stop))
             g = gradient[chunk]
@@ -1430,7 +1430,7 @@ def run_rank(block: str, settings: Settings, data: Dataset, verbose: bool, team:
 def team_of(block: str, settings: Settings, data: Dataset):
     """plumbing.ranks.team() for a net of these settings: the memory that its ranks share."""
     shapes = shapes_of_net(data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block_of(block))
-    most_rows = max(settings.batch_size, settings.n_test)  # each rank sends the logits of its share of these
+    most_rows = max(settings.batch_size, settings.n_test)  # each rank sends its share of their logits
     return team(
         settings.cores,
         parameters=size_of(shapes),
@@ -1465,8 +1465,8 @@ def parse_arguments(argv=None):
     def show(text):
         return f"{text} (%(default)s)"
 
-    # The defaults of --seed and --depth are text.  argparse takes a flag for absent if its value `is`
-    # the default, which it can be for a small number, and would then allow --seeds beside it.
+    # The defaults of --seed and --depth are text.  argparse takes a flag for absent if its value
+    # `is` the default, which it can be for a small number, and would then allow --seeds beside it.
     add_seed("--seed", type=seed, default=str(default.seed), help=show("the seed of data, weights and shuffling"))
     add_seed("--seeds", type=list_of(seed), default=(), help="several seeds: 0,1,2")
     add_depth("--depth", type=count, default=str(default.depth), help=show("hidden blocks"))
@@ -1542,8 +1542,9 @@ def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> l
     nets_at_once = min(max(jobs // cores, 1), len(nets))
     has_bar = not quiet and not verbose and sys.stderr.isatty()
     train_net = run_one if cores == 1 else run_rank
-    with ExitStack() as teams, closing(in_processes(train_net, tasks(teams), nets_at_once * cores)) as results:
-        finished = (run for run in results if run is not None)  # only one rank of a net returns its run
+    processes = nets_at_once * cores
+    with ExitStack() as teams, closing(in_processes(train_net, tasks(teams), processes)) as results:
+        finished = (run for run in results if run is not None)  # one rank of each net returns it
         for run in tqdm(finished, total=len(nets), unit="run", disable=not has_bar):
             runs[run["seed"], run["depth"], run["block"]] = run
             if not quiet and not verbose:
@@ -1590,7 +1591,8 @@ def main(argv=None) -> int:
 
 
 def train_pairs(args, save) -> None:
-    """Runs the command: trains all pairs and prints the table; save({path: bytes}) writes the JSON."""
+    """Runs the command: trains all pairs, prints the table, and writes the JSON with
+    save({path: bytes})."""
     start = time.perf_counter()
     path = path_of_record(args)
     if not args.no_save:

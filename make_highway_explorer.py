@@ -1,5 +1,5 @@
-"""Writes docs/explorer.html, a page to look into a trained highway net.  It is a single file that a
-browser opens from disk.
+"""Writes docs/explorer.html, a page to look into a trained highway net.  It is a single file that
+a browser opens from disk.
 
     python make_highway_explorer.py
 
@@ -61,7 +61,7 @@ PAGE_PARTS = (
     "training.js",
 )
 IMAGES_A_KIND = 5  # the page has so many images of each digit and kind: right, doubtful, wrong
-SURE = 0.99  # a "right" image has at least this probability; "doubtful" are right with the lowest ones
+SURE = 0.99  # the least probability of a "right" image; "doubtful" ones are right with the lowest
 
 
 def load_page_mnist() -> Dataset:
@@ -203,8 +203,8 @@ def trial_of(record: dict, net: DeepNet) -> dict:
 
 
 def lesion_part(record: dict, net: DeepNet) -> dict:
-    """The training error with all blocks open and with all idle ones closed; the numbers of the idle
-    blocks; and the rise of the error below which a block is idle."""
+    """The training error with all blocks open and with all idle ones closed; the numbers of the
+    idle blocks; and the rise of the error below which a block is idle."""
     trial = trial_of(record, net)
     part = {name: trial[name] for name in ("error", "error_all_idle", "idle")}
     part["limit"] = select(record["summary"], row="definitions")["idle_below"]

@@ -1,6 +1,6 @@
-"""Draws highway_networks.gif from run.json alone: above, the losses of both nets; below, the gradient
-that reaches every block, and the mean transform gates.  There is a frame for some of the first
-hundred steps and for every epoch.
+"""Draws highway_networks.gif from run.json alone: above, the losses of both nets; below, the
+gradient that reaches every block, and the mean transform gates.  There is a frame for some of the
+first hundred steps and for every epoch.
 
     python make_highway_networks_gif.py
 """

@@ -1,5 +1,5 @@
-"""Writes docs/train.html, a page in which two deep nets train side by side.  It is a single file that
-a browser opens from disk.
+"""Writes docs/train.html, a page in which two deep nets train side by side.  It is a single file
+that a browser opens from disk.
 
     python make_highway_train_page.py
 

@@ -38,8 +38,8 @@ def load_source(source: str, path: Path) -> dict:
 
 
 def draw_picture(name: str, kind: str, paths: dict, records: dict) -> bytes | None:
-    """The picture as the bytes of a `kind` of file, "png" or "svg".  If its JSON is missing or lacks
-    what it needs, prints a line and returns None."""
+    """The picture as the bytes of a `kind` of file, "png" or "svg".  If its JSON is missing or
+    lacks what it needs, prints a line and returns None."""
     sources, draw, needs = registry.PICTURES[name]
     absent = [str(paths[source]) for source in sources if source not in records]
     if absent:

@@ -351,8 +351,8 @@ def _in_parts(x):
 
 
 def _sums(x) -> np.ndarray:
-    """(n, 3072) uint8 -> (2, n, 3) float64: for each map the sum of its pixels and the sum of their
-    squares, both exact."""
+    """(n, 3072) uint8 -> (2, n, 3) float64: for each map the sum of its pixels and the sum of
+    their squares, both exact."""
     x = x.reshape(len(x), SHAPE[0], -1).astype(np.uint32)
     squares = np.einsum("nmp,nmp->nm", x, x)
     return np.array([x.sum(axis=2, dtype=np.uint32), squares], float)

@@ -81,8 +81,8 @@ class Convolution(Layer):
     raises it where y would have another shape than x.
     """
 
-    carries = False  # whether y contains a part of x; then backward() turns dy into that part of dx
-    element_wise = ("scratch",)  # the work arrays, beside y, of _forward_rows() and _backward_rows()
+    carries = False  # whether y contains a part of x: then backward() turns dy into its gradient
+    element_wise = ("scratch",)  # work arrays of _forward_rows() and _backward_rows(), beside y
 
     def __init__(self, in_shape, k, maps=None, padding="same", *, method="winograd"):
         if k < 1 or k % 2 == 0 or padding not in ("same", "valid"):
@@ -118,7 +118,8 @@ class Convolution(Layer):
         maps, side = self.out_shape
         phases = self.phases
         self.product.make_arrays(work, arrays)
-        arrays.scratch = work.scratch("element-wise", (arrays.at_once, phases, maps, side // phases, n))
+        rows_at_once = (arrays.at_once, phases, maps, side // phases, n)
+        arrays.scratch = work.scratch("element-wise", rows_at_once)
         self._make_kept(work, arrays, (side, phases, maps, side // phases, n))
         if work.keep and not self.carries:
             arrays.dx = work.new("dx", arrays.x.shape)
@@ -220,7 +221,7 @@ class HighwayConvolution(Convolution):
         arrays.q = work.new("q", shape)
 
     def _weights(self):
-        """W and b, with the gates' rows scaled by -log2 e: z_T is then what inverse_gate() takes."""
+        """W and b, the gates' rows scaled by -log2 e: z_T is then what inverse_gate() takes."""
         W, b = super()._weights()
         W = W.copy()
         b = b.copy()

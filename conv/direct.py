@@ -63,13 +63,14 @@ class Direct:
             widths = [width for width in range(1, rows + 1) if rows % width == 0 and width * n <= BLOCK_COLUMNS]
             arrays.block_columns = max(widths, default=rows) * n
         if work.keep:
-            arrays.dz = work.scratch("dz", (side + k - 1, self.outputs, columns))  # between rows of zeros
+            # between rows of zeros
+            arrays.dz = work.scratch("dz", (side + k - 1, self.outputs, columns))
             arrays.dW = work.scratch("dW", (at_once, height, self.outputs))
             arrays.back = work.scratch("back", (at_once, k * maps, columns))
 
     def prepare_input(self, arrays, rows):
-        """Copies these rows of arrays.x to V, shifted k times.  Where arrays.x is the unshifted copy
-        in V itself, that one is filled already."""
+        """Copies these rows of arrays.x to V, with k shifts.  Where arrays.x is the unshifted copy
+        in V itself, that copy is there already."""
         inner = arrays.V[self.pad : self.pad + self.side]
         V = inner[rows]
         x = flat(arrays.x[rows])
@@ -80,8 +81,8 @@ class Direct:
             V[:, j, :, target] = x[..., source]
 
     def forward(self, arrays, W, b):
-        """Yields (rows, z) for some rows at a time, with z (rows, 1, outputs, columns, n).  The next
-        z overwrites it."""
+        """Yields (rows, z) for some rows at a time, with z (rows, 1, outputs, columns, n).  The
+        next z overwrites it."""
         W = W.reshape(self.outputs, -1)
         b = b[:, None]
         for rows in arrays.slices:
@@ -141,8 +142,8 @@ def flat(x: np.ndarray) -> np.ndarray:
 
 
 def windows(V: np.ndarray, rows: int, height: int) -> np.ndarray:
-    """V (rows, ..., columns) -> (rows, height, columns), a view.  Entry i is the matrix of `height`
-    rows that begins at row i of V; successive matrices overlap."""
+    """V (rows, ..., columns) -> (rows, height, columns), a view.  Entry i is the matrix of
+    `height` rows that begins at row i of V; successive matrices overlap."""
     return as_strided(V, (rows, height, V.shape[-1]), (V.strides[0], V.strides[-2], V.strides[-1]), writeable=False)
 
 
@@ -158,8 +159,8 @@ def in_blocks(x, columns: int) -> np.ndarray:
 
 
 def shift_slices(by: int, size: int, room: int) -> tuple[slice, slice]:
-    """(target, source): the slices that shift `size` columns to the right by `by`, into an array of
-    `room` columns.  Columns that would leave it are left out; both slices may be empty."""
+    """(target, source): the slices that shift `size` columns to the right by `by`, into an array
+    of `room` columns.  Columns that would leave it are left out; both slices may be empty."""
     first = max(by, 0)
     end = max(min(by + size, room), first)  # empty where the shift is larger than the image
     target = slice(first, end)

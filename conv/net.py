@@ -178,7 +178,7 @@ class ConvNet(FixedNames):
     _STATE = ("shape", "dtype", "method", "_entries", "parameters", "gradient", "statistics")
 
     def __getstate__(self):
-        """What pickles and copies hold: no views, since a copied view would have its own memory."""
+        """What pickles and copies hold: no views, since a copied view has memory of its own."""
         return {name: vars(self)[name] for name in self._STATE}
 
     def __setstate__(self, state):
@@ -187,9 +187,10 @@ class ConvNet(FixedNames):
         self._name_views()
 
     def forward(self, x: np.ndarray, dropout: np.random.Generator | None = None) -> np.ndarray:
-        """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array.  Keeps
-        what backward() needs.  `dropout` is the generator that drops units; without it none is
-        dropped.
+        """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes), a new array.
+
+        Keeps what backward() needs.  `dropout` is the generator that drops units; without it none
+        is dropped.
 
         Raises FloatingPointError if the running statistics would not stay finite; then none of
         them changes."""
@@ -201,8 +202,8 @@ class ConvNet(FixedNames):
 
     @one_blas_thread()
     def predict(self, x: np.ndarray) -> np.ndarray:
-        """x as in forward() -> the logits without dropout, keeping nothing.  It may be called between
-        forward() and backward()."""
+        """x as in forward() -> the logits without dropout, keeping nothing.  It may be called
+        between forward() and backward()."""
         return np.concatenate([logits for logits, _ in self._in_parts(x, "predict")])
 
     @one_blas_thread()
@@ -277,7 +278,7 @@ class ConvNet(FixedNames):
     def _workspace(self, n, purpose):
         return cached(self._work, (n, purpose), lambda: ConvWorkspace(self, n, purpose))
 
-    @np.errstate(over="ignore")  # for z_T below -88 exp(-z_T) overflows to inf, and T = 1 / inf = 0 is right
+    @np.errstate(over="ignore")  # z_T below -88: exp(-z_T) overflows, and T = 1 / inf = 0 is right
     def _run(self, x, work, dropout):
         """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes)."""
         images = x.reshape(-1, *self.shape).transpose(2, 1, 3, 0)  # (rows, maps, columns, n)

@@ -92,9 +92,9 @@ class NamedNet(NamedTuple):
 MNIST = (1, 28, 28)
 CIFAR = (3, 32, 32)
 
-# The paper gives only the depths and the numbers of parameters of Table 2's nets, and that they are
-# based on FitNets (arXiv:1412.6550).  The gate biases are those that section 2.2 recommends for
-# about 10, 20 and 30 layers; the released nets use them, too.
+# Of Table 2's nets the paper gives only the depths and the numbers of parameters.  It says that
+# they are based on FitNets (arXiv:1412.6550).  The gate biases are those that section 2.2
+# recommends for about 10, 20 and 30 layers; the released nets use them, too.
 PUBLISHED = {
     "mnist-16": NamedNet("Table 1", MNIST, partial(mnist_net, 16), "released, for width 32", 39e3, -1.0),
     "mnist-32": NamedNet("Table 1", MNIST, partial(mnist_net, 32), "released", 151e3, -1.0),

@@ -92,7 +92,8 @@ class Normalised:
         mean = self.mean
         variance = self.variance
         if arrays.training:
-            sizes, means, squares = map(np.array, zip(*moments, strict=True))  # of this process's rows
+            # of this process's rows, then of all
+            sizes, means, squares = map(np.array, zip(*moments, strict=True))
             sizes = np.concatenate(self.exchange(sizes))
             means = np.concatenate(self.exchange(means))
             squares = np.concatenate(self.exchange(squares))

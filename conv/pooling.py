@@ -23,8 +23,8 @@ class Pool(Layer):
         stride = index(stride)
         if min(k, stride) < 1:
             raise ValueError(f"a pooling window and its stride are at least 1, not {k}, {stride}")
-        steps = -(-(side - k) // stride)  # rounded up: the last window reaches the end of the image
-        steps = min(steps, (side - 1) // stride)  # but begins within it
+        steps = -(-(side - k) // stride)  # rounded up: the last window reaches the image's end
+        steps = min(steps, (side - 1) // stride)  # but begins within the image
         super().__init__(in_shape, (maps, steps + 1))
         self.k = k
         self.stride = stride
@@ -34,8 +34,8 @@ class Pool(Layer):
         maps, side = self.in_shape
         out = self.out_shape[1]
         phases = self.phases
-        # Windows that are y_phases apart begin at the same phase of a tile of x.  With y_phases phases
-        # in y, all windows of one phase of y read the same phases of x.
+        # Windows that are y_phases apart begin at the same phase of x.  So with y_phases phases in
+        # y all windows of one phase of y read the same phases of x.
         arrays.y_phases = math.lcm(phases, self.stride) // self.stride
         # the maximum over the rows of a window
         arrays.row_max = work.new("row_max", (out, phases, maps, side // phases, n))

@@ -92,8 +92,8 @@ def matrices(m: int, dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @cache
 def matrices_of_dX(m: int, dtype) -> tuple[np.ndarray, np.ndarray]:
-    """Two matrices [B | two columns of zeros and ones]: a product with one of them transforms m + 2
-    numbers and adds two more to two of the results.
+    """Two matrices [B | two columns of zeros and ones].  A product with one of them transforms
+    m + 2 numbers and adds two more to two of the results.
 
     The first, (m + 2, m + 4), has all of B; it adds the two numbers to the first two results.
     The second, (m, m + 4), has only the rows of B for a tile's own pixels; it adds what the two
@@ -166,8 +166,8 @@ class Winograd:
         add(last, x[:, 0, :, n:], last)
 
     def forward(self, arrays, W, b):
-        """Yields (rows, z) for some rows at a time, with z (rows, m, outputs, tiles, n).  The next z
-        overwrites it.  W is (outputs, 3, 3, maps), b (outputs,)."""
+        """Yields (rows, z) for some rows at a time, with z (rows, m, outputs, tiles, n).  The
+        next z overwrites it.  W is (outputs, 3, 3, maps), b (outputs,)."""
         m = self.phases
         A_t, _, _ = matrices(m, arrays.x.dtype)
         self._transform_weights(arrays, W)
@@ -249,8 +249,9 @@ class Winograd:
     def _input_gradient(self, arrays, top, dx, carried):
         """dx = B dX along the columns, for the rows to which no further row of tiles adds.
 
-        dX begins with the row of pixels above this row of tiles.  Its first and last plane overhang
-        the tile: they belong to the last column of the left and the first of the right neighbour."""
+        dX begins with the row of pixels above this row of tiles.  Its first and its last plane
+        overhang the tile: they belong to the left neighbour's last column and to the right
+        neighbour's first."""
         n = arrays.n
         m = self.phases
         _, B_and_neighbours = matrices_of_dX(m, arrays.x.dtype)
@@ -294,7 +295,7 @@ def product(U, V, M) -> None:
 def add_products(M, V, dU, part) -> None:
     """dU += M V' of the last two axes: (outputs, columns) (columns, maps).
 
-    Works in blocks so small that OpenBLAS does not pack them, unless there are too many columns."""
+    In blocks so small that OpenBLAS does not pack them, unless there are too many columns."""
     outputs, maps = dU.shape[-2:]
     size = BLOCK_ROWS if BLOCK_ROWS**2 * M.shape[-1] <= UNPACKED else max(outputs, maps)
     for rows in blocks(outputs, size):
