@@ -1,5 +1,4 @@
-"""Memory that is made once: blocks of zeros, named views into one flat array; and what arrays are
-accepted."""
+"""Arrays: their memory, named views into one flat array, and checks of what a caller passes."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ class TooLarge(MemoryError):
 
 @contextlib.contextmanager
 def memory_for(what: str):
-    """Gives a MemoryError of the block a message: not enough memory for `what`."""
+    """Turns a MemoryError raised within it into TooLarge: not enough memory for `what`."""
     try:
         yield
     except TooLarge:
@@ -63,10 +62,10 @@ def views_into(flat: np.ndarray, shapes: dict[str, tuple[int, ...]]) -> dict[str
 
 
 class FixedNames:
-    """Base of objects whose attributes named in `_fixed` cannot be replaced: other objects hold
-    the same arrays, and would not see new ones.
+    """Base of objects whose attributes named in `_fixed` cannot be assigned anew, because other
+    objects hold the same arrays and would keep the old ones.
 
-    `net.b_T += 1` is allowed: it writes into the array, and then assigns the very same one."""
+    `net.b_T += 1` is allowed: it writes into the array, then assigns the same array again."""
 
     _called = "self"  # the object's name in the error
     _fixed: frozenset[str] = frozenset()
@@ -79,9 +78,8 @@ class FixedNames:
         super().__setattr__(name, value)
 
     def move(self, **arrays: np.ndarray) -> None:
-        """Replaces arrays that it holds, and makes its views into them anew.
-
-        Nothing else may hold the old ones."""
+        """Replaces flat arrays of this object, for example by arrays in shared memory, and makes its
+        views into the new ones.  Views that other objects hold would still be into the old ones."""
         state = self.__getstate__() | arrays
         vars(self).clear()
         self.__setstate__(state)
@@ -100,7 +98,7 @@ def kinds_for(dtype: np.dtype) -> str:
 
 
 def check_numbers(name: str, array, kinds: str = REAL) -> None:
-    """Raises TypeError unless it is an unmasked array whose dtype is of these kinds."""
+    """Raises TypeError unless `array` is an unmasked array whose dtype is of one of the `kinds`."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"{name} must be a NumPy array, not {type(array).__name__}")
     if isinstance(array, MaskedArray):
@@ -114,7 +112,7 @@ def cached(work: dict, key, make):
     """The result of make(), which is called once for a key (batch size, purpose); `work` keeps
     the last few."""
     if key not in work:
-        if len(work) == 6:  # three purposes, with the usual batch and a last partial one
+        if len(work) == 6:  # three purposes, each with whole batches and a smaller last one
             work.clear()
         work[key] = make()
     return work[key]
@@ -123,8 +121,8 @@ def cached(work: dict, key, make):
 def generator(rng: np.random.Generator | int) -> np.random.Generator:
     """The generator itself, or a new one from a seed.
 
-    Raises ValueError for anything else, None included: it would make another generator each
-    time."""
+    Raises ValueError for anything else.  NumPy would take None for a random seed, and the run
+    could not be repeated."""
     if isinstance(rng, bool) or not isinstance(rng, (np.random.Generator, int, np.integer)):
         raise ValueError(f"rng must be a generator or a seed, a whole number, not {rng!r}")
     return np.random.default_rng(rng)
@@ -136,6 +134,6 @@ def python_number(value):
 
 
 def use_python_numbers(settings) -> None:
-    """Makes Python numbers of the NumPy scalars in a frozen dataclass: for its __post_init__()."""
+    """Turns the NumPy scalars in a frozen dataclass into Python numbers; __post_init__() calls it."""
     for name, value in list(vars(settings).items()):
         object.__setattr__(settings, name, python_number(value))

@@ -15,7 +15,8 @@ from plumbing.files import InputError, commit, write_whole
 from plumbing.installed import interrupted
 from plumbing.processes import CannotStart, WorkerDied, interrupts_deferred, write_whole_lines
 
-LIMITS = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)  # errors of the system, not of a file
+# errors of the whole system: no file is to blame
+LIMITS = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
 def number(kind, low, high=math.inf):
@@ -41,7 +42,7 @@ def first_line(doc: str | None) -> str | None:
 
 
 def path_name(text: str) -> str:
-    """An argparse type: a name that is not empty; an unset variable of the shell gives an empty
+    """An argparse type: a name that is not empty.  An unset shell variable would give an empty
     one."""
     if not text:
         raise argparse.ArgumentTypeError("'' is not the name of a file or folder")
@@ -63,13 +64,14 @@ def list_of(parse):
 def run_command(program: str, work, resume_hint: str = "") -> int:
     """Calls work(save), where save({path: bytes}) writes files; returns the exit status.
 
-    An error of the input, the system or the user's Ctrl-C ends in one line on standard error.  It
-    says what was written, or `resume_hint`, how to go on with a run that was ended before."""
+    Bad input, an error of the system and Ctrl-C each end the command with one line on standard
+    error.  If files were written the line says so; else it says `resume_hint`, how to continue an
+    interrupted run, or that nothing was written."""
     written = resume_hint or "nothing was written"
 
     def save(files):
         nonlocal written
-        with interrupts_deferred():  # or it could not say what was written
+        with interrupts_deferred():  # so that `written` is right when an interrupt is reported
             write_whole(files)
             first, *others = files
             more = f" and {len(others)} more" if others else ""
@@ -78,7 +80,7 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
     try:
         commit()  # asked now: another commit may be checked out while the program runs
         return work(save) or 0
-    except BrokenPipeError:  # whoever read our output stopped reading
+    except BrokenPipeError:  # the reader of our output is gone, as after `| head`
         os._exit(1)
     except MemoryError as error:
         why = str(error) or "for the arrays needed"
@@ -105,8 +107,8 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
 def _once_a_second():
     """A handler of Ctrl-C that ignores a second signal within a second.
 
-    Some programs pass Ctrl-C on, so that it arrives twice: the second must not interrupt the
-    end."""
+    A program that started this one may pass Ctrl-C on, and it arrives twice.  The second must not
+    interrupt the clean-up that the first began."""
     last = -math.inf
 
     def interrupt(*_):
@@ -122,14 +124,14 @@ def _once_a_second():
 
 def run_program(main) -> None:
     """Ends the process with main()'s exit status."""
-    # a run goes on though its output is closed from the start, or cannot show a name
+    # a run must not stop because its output is closed, or has no letters for some name
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     sys.stdout.reconfigure(errors="backslashreplace")
     write_whole_lines()
-    # unless whoever started the program wants Ctrl-C ignored
+    # if Ctrl-C was ignored when the program started, it stays so
     if signal.getsignal(signal.SIGINT) in (signal.default_int_handler, interrupted):
         signal.signal(signal.SIGINT, _once_a_second())
     status = main()

@@ -29,13 +29,13 @@ else:
 
 ROOT = Path(__file__).resolve().parents[1]  # the project's folder
 MOST_JSON = 1 << 28  # the most bytes of one JSON file
-LEFTOVER_AGE = 3600  # seconds; no write takes as long
-GIT_SECONDS = 5  # a git that takes longer is not waited for
+LEFTOVER_AGE = 3600  # seconds after which a temporary file is no longer being written
+GIT_SECONDS = 5  # how long to wait for git
 
 
 class InputError(ValueError):
-    """What the user gave cannot be used; the message is one line that says what is wrong and what
-    would be right."""
+    """Input from the user that cannot be used.  The message, one line, says what is wrong and what
+    is needed."""
 
 
 def open_file(path: str | os.PathLike):
@@ -52,7 +52,8 @@ def open_file(path: str | os.PathLike):
 
 
 def read_bytes(path: str | os.PathLike, most: int) -> bytes:
-    """The bytes of a regular file of at most `most` bytes; raises OSError for others."""
+    """The bytes of a regular file.  Raises OSError for anything else, and for more than `most`
+    bytes."""
     with open_file(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > most:
@@ -107,12 +108,11 @@ def write_arrays(path: str | os.PathLike, head: dict, **arrays: np.ndarray) -> N
 
 
 def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.ndarray]]:
-    """The head and the arrays that write_arrays() wrote; runs no code from the file.  Raises any
-    exception for other files.
+    """The head and the arrays that write_arrays() wrote.  Runs no code from the file.  For other
+    files exceptions of any kind may be raised.
 
-    `shapes_of(head)` names the arrays and says which shape each must have.  No array is made
-    before its header, its size in the archive and the size of the file have been found to agree
-    with that."""
+    `shapes_of(head)` names the arrays and the shape that each must have.  Before an array is made,
+    its header, its size in the archive and the size of the file are checked against that shape."""
     with open_file(path) as file:
         try:
             archive = zipfile.ZipFile(file)
@@ -127,7 +127,8 @@ def read_arrays(path: str | os.PathLike, shapes_of) -> tuple[dict, dict[str, np.
 
 
 def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kinds: str) -> np.ndarray:
-    """An array of an .npz file; raises ValueError, before it is made, for another shape or kind."""
+    """An array of an .npz file.  Raises ValueError for another shape or kind, before it makes the
+    array."""
     if f"{name}.npy" not in archive.namelist():
         raise ValueError(f"it has no array {name!r}")
     member = archive.getinfo(f"{name}.npy")
@@ -149,8 +150,8 @@ def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kin
 
 
 def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...], patience: float) -> None:
-    """Gets the files of these names and MD5s from the first mirror that has them all, or raises
-    InputError.  After `patience` seconds without a byte it tries the next mirror."""
+    """Downloads the files {name: MD5} from the first mirror that has them all.  Tries the next one
+    after `patience` seconds without a byte.  Raises InputError if every mirror fails."""
     import pooch  # only here: most users have the bundled files
 
     failures = []
@@ -166,9 +167,11 @@ def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, .
 
 
 def write_whole(files: dict[Path, bytes]) -> None:
-    """Writes the files, each whole: all lie beside their targets before the first is renamed.
-    Where a target is a link, the file that it names is written; an existing file keeps its
-    permissions.  Raises InputError when one cannot be written."""
+    """Writes the files, each of them whole or not at all.  First all are written under temporary
+    names beside their targets, then all are renamed.
+
+    If a target is a link, the file that it points to is written.  An existing file keeps its
+    permissions.  Raises InputError if a file cannot be written."""
     with written_beside(files) as temporaries:
         for path, temporary in temporaries.items():
             try:
@@ -178,21 +181,21 @@ def write_whole(files: dict[Path, bytes]) -> None:
 
 
 def replace_file(new: Path, old: Path) -> None:
-    """Renames a file, which takes the permissions of the file that it replaces."""
+    """Renames the file `new` to `old`, and gives it the permissions of the `old` that it replaces."""
     with new.open("rb") as file:
         _keep_permissions(old, file)
     os.replace(new, old)
 
 
 def check_writable(path: Path) -> None:
-    """Raises InputError where a megabyte cannot be written beside `path`; leaves `path` alone."""
+    """Raises InputError if a megabyte cannot be written beside `path`.  Does not touch `path`."""
     with written_beside({path: bytes(1 << 20)}):
         pass
 
 
 def real_path(path: Path) -> Path:
-    """The file that a link names, at the end of a chain of them; any other path as it is.  Raises
-    OSError for a chain without an end."""
+    """The path itself or, for a link, the file that it finally points to.  Raises OSError for
+    links in a circle."""
     if not path.is_symlink():
         return path
     target = Path(os.path.realpath(path))
@@ -203,12 +206,12 @@ def real_path(path: Path) -> Path:
 
 @contextlib.contextmanager
 def written_beside(files: dict[Path, bytes]):
-    """Yields {real_path(path): a temporary file in the same folder with its bytes, safe on the
-    disk, ready to be renamed}.
+    """Writes each file to a temporary file in the folder of its target, safe on the disk and ready
+    to be renamed.  Yields {real_path(path): temporary file}, and removes those that are left.
 
-    Removes the temporary files that killed processes left here at least LEFTOVER_AGE seconds ago.
-    Their age is measured from the time of the file that has just been made beside them: both
-    times come from the folder's clock, whatever that is."""
+    Also removes temporary files that killed processes left here more than LEFTOVER_AGE seconds
+    ago.  Their age is the difference to the new file's time: both are by the file system's clock,
+    which may differ from this machine's."""
     temporaries = {}
     path = next(iter(files), None)
     try:
@@ -217,7 +220,7 @@ def written_beside(files: dict[Path, bytes]):
                 raise InputError(f"{path} is a folder or a device; the name of a file is needed")
             target = real_path(path)
             if target in temporaries:
-                raise InputError(f"{path} is a link to {target}, which is written as well")
+                raise InputError(f"{path} is a link to {target}, which is written as well by this command")
             temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}.tmp")
             temporaries[target] = temporary
             with temporary.open("xb") as file:
@@ -252,12 +255,12 @@ def _remove_leftovers(target: Path, now: float) -> None:
 
 
 class Lock:
-    """The lock of what a command writes to `path` and beside it: a file .NAME.lock that the
-    system holds locked.
+    """Keeps other commands from writing `path` and what belongs beside it.  It is the operating
+    system's lock on a file .NAME.lock.
 
-    It is held until release(), the end of a `with`, or the end of the process, however that ends:
-    a killed process leaves an unlocked file, which stops nobody.  Raises InputError where another
-    command holds it."""
+    It is held until release(), the end of a `with`, or the end of the process.  A process that is
+    killed leaves the file, but unlocked, which stops nobody.  Raises InputError if another command
+    holds the lock."""
 
     def __init__(self, path: Path):
         try:
@@ -277,8 +280,8 @@ class Lock:
 
     @staticmethod
     def _locked(path: Path):
-        """The file of this name, open and locked; raises BlockingIOError where another process
-        has locked it."""
+        """Opens and locks the file of this name.  Raises BlockingIOError if another process has
+        locked it."""
         for _ in range(1000):
             file = path.open("ab")
             try:
@@ -286,12 +289,12 @@ class Lock:
                 if os.path.samestat(os.fstat(file.fileno()), path.stat()):
                     return file
             except FileNotFoundError:
-                pass  # its last holder has removed it since it was opened
+                pass  # its last holder removed it after we opened it: try again
             except BaseException:
                 file.close()
                 raise
             file.close()
-        raise OSError(errno.EAGAIN, "the file system gives its file another identity each time")
+        raise OSError(errno.EAGAIN, f"{path} was another file each time it was opened")
 
 
 def _lock(file) -> None:
@@ -310,9 +313,9 @@ def _lock(file) -> None:
 
 
 def _unlock(file, holder: int) -> None:
-    if os.getpid() != holder:  # a forked process, whose copy of the lock is not to be released
+    if os.getpid() != holder:  # a forked process must not release its parent's lock
         return
-    if sys.platform == "win32":  # which does not remove an open file
+    if sys.platform == "win32":  # Windows does not remove an open file
         file.close()
     with contextlib.suppress(OSError):
         os.unlink(file.name)
@@ -321,12 +324,12 @@ def _unlock(file, holder: int) -> None:
 
 @functools.cache
 def commit() -> str | None:
-    """The commit of this program, with "-dirty" when a program or what it reads in data/ differs;
-    None where git cannot tell.
+    """The commit that is checked out, with "-dirty" if a program or a JSON in data/ was changed
+    since.  None if git cannot tell.
 
-    Git is asked at the first call, which run_command() makes: later another commit may be checked
-    out.  Processes that are forked inherit the answer."""
-    if not (ROOT / ".git").exists():  # the folder above, or one above it, may be another repository
+    Git is asked at the first call, which run_command() makes: the user may check out another
+    commit while the program runs.  Forked processes inherit the answer."""
+    if not (ROOT / ".git").exists():  # git would look for a repository in the folders above
         return None
     try:
         head = _git("rev-parse", "--short=12", "HEAD")
@@ -340,16 +343,18 @@ def commit() -> str | None:
 
 def _git(*words: str) -> bytes:
     """What git prints in this repository; raises SubprocessError where it fails or is too slow."""
-    # a GIT_DIR from outside would name another repository
+    # the user's GIT_DIR may name another repository
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    variables["GIT_OPTIONAL_LOCKS"] = "0"  # a killed git would leave its lock, which stops the user's next command
-    command = ("git", f"--git-dir={ROOT / '.git'}", f"--work-tree={ROOT}", *words)  # an empty .git is no repository
+    # a git that is killed would leave its lock, and the user's next git command would fail
+    variables["GIT_OPTIONAL_LOCKS"] = "0"
+    # with an empty .git here, git would look for a repository in the folders above
+    command = ("git", f"--git-dir={ROOT / '.git'}", f"--work-tree={ROOT}", *words)
     process = subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, check=True, timeout=GIT_SECONDS)
     return process.stdout.strip()
 
 
 def processor() -> str:
-    """The name of the processor's model where Linux tells it, else of its kind."""
+    """The processor's model, where Linux tells it; else its kind."""
     try:
         model = re.search(r"^model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     except OSError:

@@ -1,28 +1,28 @@
 """Imported first by every command: says in one line what must be installed, and how, instead of a
 traceback.
 
-It needs nothing but Python, even a Python too old for the project; so must a command's lines
-above its import."""
+This module must run on a bare Python, even on one too old for the project.  So must the lines of
+a command above the import of this module."""
 
 import os
 import signal
 import sys
 
 OLDEST = (3, 10)  # as pyproject.toml has it
-FILES = 16  # a command must be able to open this many more files
-THREADS = min(os.cpu_count() or 1, 64)  # threads that NumPy may start at import
+FILES = 16  # how many more files a command must be able to open
+THREADS = min(os.cpu_count() or 1, 64)  # how many threads NumPy may start when it is imported
 
 
 def is_ours(main):
-    """Whether the file `main` is one of the project's commands; a file of a virtual environment
-    in the clone is not."""
+    """Whether the file `main` is one of the project's commands: it lies in the clone's root or in a
+    folder of it, but not deeper, as the files of a virtual environment do."""
     root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     folder = os.path.dirname(os.path.realpath(main)) if main else None
     return folder is not None and root in (folder, os.path.dirname(folder))
 
 
 def interrupted(_, frame):
-    """Handles Ctrl-C: ends the process while a module is imported, else raises
+    """Handles Ctrl-C.  During an import it ends the process, at other times it raises
     KeyboardInterrupt."""
     while frame is not None:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
@@ -39,8 +39,7 @@ def end_interrupted():
 
 
 def report(kind, error, trace):
-    """The hook for exceptions that nobody handles: Ctrl-C between two imports gets one line,
-    too."""
+    """The hook for unhandled exceptions.  Ctrl-C between two imports ends here, with one line."""
     if issubclass(kind, KeyboardInterrupt):
         end_interrupted()
     sys.__excepthook__(kind, error, trace)
@@ -48,7 +47,7 @@ def report(kind, error, trace):
 
 MAIN = getattr(sys.modules["__main__"], "__file__", None)
 if is_ours(MAIN):
-    # no screen is needed; and matplotlib refuses to start with an unknown backend
+    # draws without a screen; the user's own setting may name a backend that matplotlib lacks
     os.environ["MPLBACKEND"] = "Agg"
 if is_ours(MAIN) and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, interrupted)
@@ -74,8 +73,8 @@ def command_line(*words) -> str:
 
 
 def pip_installs() -> bool:
-    """Whether this Python has a pip that may install: outside of a virtual environment pip refuses
-    where a distribution manages the packages (PEP 668)."""
+    """Whether this Python has pip, and pip may install into it.  It may not into a Python whose
+    packages the distribution manages (PEP 668), except in a virtual environment."""
     if PathFinder.find_spec("pip") is None:  # importlib's find_spec("pip") makes setuptools give up its distutils
         return False
     managed = Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED"
@@ -102,7 +101,7 @@ def check(main):
     Other programs are left alone: Python itself reports what they lack."""
     if not is_ours(main):
         return
-    problem = of_python() or of_limits()
+    problem = problem_of_python() or problem_of_limits()
     if problem:
         print("error: " + problem, file=sys.stderr)
         sys.exit(2)
@@ -113,7 +112,7 @@ def check(main):
         sys.exit(2)
 
 
-def of_python():
+def problem_of_python():
     """What is wrong with the version of this Python, or None."""
     if sys.version_info[:2] >= OLDEST:
         return None
@@ -122,8 +121,9 @@ def of_python():
     return f"Python {needed} or newer is needed; this is Python {running}, {sys.executable}"
 
 
-def of_limits():
-    """Which limit of the system stops every command, or None: NumPy would say so in many lines."""
+def problem_of_limits():
+    """Which limit of the system would stop every command, or None.  NumPy would report it in many
+    lines."""
     files = []
     try:
         for _ in range(FILES):

@@ -21,7 +21,8 @@ MOST_JOBS = 30 if sys.platform == "win32" else math.inf  # Windows waits for 63 
 READY = "ready"  # the first message of a process
 
 _blas = cache(ThreadpoolController)  # finding the libraries takes milliseconds, limiting them microseconds
-_holders = []  # an entry for each holder of the process's one limit: the last to leave lifts it
+# The process has one limit of BLAS's threads.  Each holder has it in this list; the last one lifts it.
+_holders = []
 _holders_lock = threading.Lock()
 
 
@@ -45,7 +46,7 @@ def one_blas_thread():
 
 
 class Told(NamedTuple):
-    """A message that a task tells its parent while it runs."""
+    """A message that a task sends to its parent while it runs."""
 
     message: Any
 
@@ -55,13 +56,13 @@ class WorkerDied(RuntimeError):
 
 
 class CannotStart(RuntimeError):
-    """The system starts no more processes or threads, or opens no more files; the message says
-    so."""
+    """The system refuses to start another process or thread, or to open another file.  The message
+    says which."""
 
 
 def write_whole_lines() -> None:
-    """Makes every line of standard output and error one write, so that the lines of several
-    processes are not torn; with python -u, or PYTHONUNBUFFERED, a line would be several writes."""
+    """Makes every line of standard output and error one write, even with python -u or
+    PYTHONUNBUFFERED, so that lines of several processes do not mix."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(line_buffering=True, write_through=False)
@@ -73,15 +74,18 @@ def all_cores() -> int:
 
 
 def in_processes(function, tasks, jobs: int, heard=None):
-    """Yields function(*task) as the tasks finish, `jobs` at a time, a new process for each task;
-    with jobs=1 all run in this process.  With `heard` the function gets one more argument, `tell`:
-    tell(message) calls heard(message) here.
+    """Yields function(*task) as the tasks finish.  `jobs` tasks run at a time, each in a new
+    process; with jobs=1 all run in this one.
 
-    Raises ValueError for fewer jobs than one, WorkerDied when a process dies, and what a task
-    raises.  When this ends early, for whatever reason, it kills the processes.  No two processes
-    share a pipe: when one dies its pipe ends, and nobody waits for the rest of its message.
-    (Libraries share queues and threads between workers, and can hang there:
-    docs/guarantees.md.)"""
+    If `heard` is given, the function gets one more argument, `tell`: tell(message) in the task
+    calls heard(message) here.
+
+    Raises ValueError for fewer than one job, WorkerDied when a process dies, and whatever a task
+    raises.  If this ends early, for whatever reason, it kills the processes.
+
+    Each process has a pipe of its own.  When a process dies its pipe ends, so that nobody waits
+    for the rest of a message.  Libraries that share queues and threads between workers can hang
+    there: see docs/guarantees.md."""
     if jobs < 1:
         raise ValueError(f"at least one task at a time must run, not {jobs}")
     if jobs == 1:
@@ -92,7 +96,7 @@ def in_processes(function, tasks, jobs: int, heard=None):
     todo = iter(tasks)
     running = {}  # (process, task) by pipe
     if context.get_start_method() == "spawn" and sys.platform != "win32":
-        # it unblocks SIGINT when it starts: it must start before our own processes do
+        # it unblocks SIGINT when it starts: it must not start while interrupts_deferred() blocks it
         multiprocessing.resource_tracker.ensure_running()
     try:
         while True:
@@ -104,16 +108,16 @@ def in_processes(function, tasks, jobs: int, heard=None):
                 return
             pipe, answer = _next_message(running)
             process, task = running[pipe]
-            if answer == READY:  # sending before, to one that dies at its start, might hang
-                with contextlib.suppress(ConnectionError):  # the process died just now: _next_message() will tell
+            if answer == READY:  # only now: sending to a process that dies at its start might hang
+                with contextlib.suppress(ConnectionError):  # it died just now: _next_message() will say so
                     pipe.send((function, task, heard is not None))
                 continue
             if isinstance(answer, Told):
                 heard(answer.message)
                 continue
-            with interrupts_deferred():  # an exception that is raised while an object is finalised is lost
+            with interrupts_deferred():  # a KeyboardInterrupt while `del` finalises an object would be lost
                 process.join(10)
-                if process.is_alive():  # though it has answered
+                if process.is_alive():  # although it has answered
                     process.kill()
                 del running[pipe], pipe, process
             result, error, trace = answer
@@ -140,9 +144,10 @@ def _start(context):
 
 
 def _next_message(running: dict):
-    """The next pipe with a message, and the message; raises WorkerDied where its process died
-    instead."""
-    pipes = {process.sentinel: pipe for pipe, (process, _) in running.items()}  # open for ever on Windows
+    """Waits for a message; returns its pipe and the message.  Raises WorkerDied if a process died
+    without one."""
+    # sentinels, too: on Windows the pipe of a dead process stays open
+    pipes = {process.sentinel: pipe for pipe, (process, _) in running.items()}
     ready = multiprocessing.connection.wait([*running, *pipes])[0]
     pipe = pipes.get(ready, ready)
     try:
@@ -156,7 +161,7 @@ def _next_message(running: dict):
 def _run(pipe) -> None:
     """What a process does: sends READY, receives a task, runs it, sends (result, error, trace).
 
-    It leaves Ctrl-C to its parent, and does not outlive it."""
+    It ignores Ctrl-C, which its parent handles, and ends when its parent ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     write_whole_lines()
     parent = multiprocessing.parent_process()
@@ -165,7 +170,7 @@ def _run(pipe) -> None:
     except RuntimeError as error:
         pipe.send((None, CannotStart(f"a worker process is refused a thread: {error}"), traceback.format_exc()))
         return
-    with contextlib.suppress(EOFError, ConnectionError):  # the parent ended, and that thread has not noticed yet
+    with contextlib.suppress(EOFError, ConnectionError):  # the parent has just ended
         pipe.send(READY)
         function, task, telling = pipe.recv()
         if telling:

@@ -1,10 +1,12 @@
 """Several processes that train one net together: its ranks.
 
-Every rank runs the whole program, with the same net and the same order of images, and so with the
-same loss.  What takes time is divided: each rank computes the logits and the gradient of its rows
-of a batch, and updates its part of the parameters by the sum of all gradients, added in the order
-of the ranks.  So a run depends on the number of its ranks, and on neither their speed nor the
-number of cores.  A single rank computes what a program without ranks computes.
+Every rank runs the whole program, with the same net and the same order of images.  The work that
+takes time is divided.  Each rank computes the logits and the gradient of its rows of a batch.  All
+ranks exchange their logits, so that they see the same loss.  Each then updates its part of the
+parameters by the sum of all gradients, added in the order of the ranks.
+
+So a run depends on the number of its ranks, but not on their speed or on the number of cores.  A
+single rank computes what a program without ranks computes.
 
 Parameters, the optimiser's states and every rank's gradient lie in memory that the ranks share.
 """
@@ -30,17 +32,17 @@ IMPATIENCE = 0.005  # seconds after which a waiting rank sleeps between looks
 NAP = 1e-4  # seconds
 SHARED_MEMORY = "/dev/shm"  # where Linux keeps it
 
-_attached = []  # until the process ends: arrays lie in it
+_attached = []  # keeps the memory open until the process ends: arrays lie in it
 
 
 @dataclass(frozen=True)
 class Team:
-    """What the ranks of a net need to know of the memory that they share."""
+    """Describes the memory that the ranks of a net share: its name, and what lies in it."""
 
     name: str  # of the shared memory
     ranks: int
     parameters: int
-    states: int  # vectors of the optimiser
+    states: int  # how many vectors the optimiser keeps
     dtype: str
     slot: int  # bytes of the longest array that a rank hands to the others
 
@@ -156,9 +158,11 @@ class Rank:
         return slice(n * self.index // self.ranks, n * (self.index + 1) // self.ranks)
 
     def exchange(self, array: np.ndarray) -> list[np.ndarray]:
-        """The arrays that the ranks call this with, in their order; they may differ in length.
+        """Every rank calls this with an array, and gets the arrays of all, in the order of the
+        ranks.  They may differ in length.
 
-        There are two sets of slots: no rank can write into the one that another still reads."""
+        Two sets of slots are used in turn, so that no rank writes into one that another still
+        reads."""
         turn = self._exchanges % 2
         self._exchanges += 1
         data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
@@ -175,9 +179,10 @@ class Rank:
         return np.concatenate(self.exchange(array))
 
     def step(self, optimizer, gradient: np.ndarray) -> float:
-        """As optimizer.step() of the sum of all gradients; returns its norm.
+        """Does what optimizer.step() would do with the sum of all ranks' gradients; returns the norm
+        of that sum.
 
-        `gradient` is the shared net's, of this rank's rows."""
+        `gradient` is net.gradient, from this rank's rows; it lies in the shared memory."""
         self.wait()  # until all gradients are there
         part = optimizer.part
         total = self._total[part]
@@ -190,7 +195,7 @@ class Rank:
         return norm
 
     def wait(self) -> None:
-        """Returns when all ranks have called it as often as this one."""
+        """A barrier: returns when all ranks have called it as often as this one."""
         self._turn += 1
         self._fence()
         self._turns[self.index] = self._turn
@@ -206,9 +211,11 @@ class Rank:
         self._fence()
 
     def _fence(self) -> None:
-        """Makes what was written before visible to other processes before what is written after.
+        """A memory fence: what was written before it becomes visible to other processes before
+        what is written after it.
 
-        x86 keeps that order by itself.  Elsewhere, as on Arm, two turns of a lock do."""
+        x86 keeps that order by itself.  On other processors, such as Arm, taking a lock twice
+        enforces it."""
         for _ in range(2):
             with self._lock:
                 pass
@@ -223,10 +230,10 @@ def _give_way() -> None:
 
 
 class Together:
-    """A net and its optimiser as the training loop takes them, their work divided among ranks.
+    """A net and its optimiser in one object for the training loop, their work divided among ranks.
 
-    It has forward, backward, predict and parameters of the net, and step of the optimiser, for
-    whole batches."""
+    forward(), backward(), predict() and `parameters` are as the net's, step() as the optimiser's.
+    They take whole batches, of which each rank does its share."""
 
     def __init__(self, net, optimizer, rank: Rank):
         rank.share(net, optimizer)

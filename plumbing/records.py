@@ -1,5 +1,4 @@
-"""The one check of records that are read back: run*.json, ours or the published program's, and
-results/*.json."""
+"""Reads and checks records: run*.json, ours or the published program's, and results/*.json."""
 
 import hashlib
 
@@ -28,7 +27,7 @@ def load_record(path) -> dict:
 
 
 def load_results(path) -> dict:
-    """What results/*.json holds.  Its trials are not checked: each reader needs others."""
+    """What results/*.json holds.  Trials are not checked: they differ from question to question."""
     return _load(path, {"settings", "summary", "trials"}, "it is not a results file of this project")
 
 
@@ -46,7 +45,8 @@ def checksum(value) -> str:
 
 
 def check_ledger(record: dict, read) -> None:
-    """Raises InputError for a ledger that was edited, or was made of other results than read(name) gives."""
+    """Raises InputError for a ledger that was edited, or that judged other results than those that
+    read(name) gives."""
     anew = "python -m experiments claims makes it anew"
     if record.get("checksum") != checksum({name: record.get(name) for name in ("judged", "summary", "trials")}):
         raise InputError(f"results/claims.json is not as it was written: {anew}")
@@ -56,16 +56,19 @@ def check_ledger(record: dict, read) -> None:
 
 
 def seconds_on_two_cores(record: dict) -> float:
-    """How long all runs of a record take: one group of trials after another, and in a group one
-    trial after another on the core that is free first."""
+    """How long the runs of a record take on two cores.  Groups of trials run one after another.
+    Within a group, each trial starts in turn on the core that is free first."""
     if "runs" in record:
         return _on_two_cores([pair["wallclock_sec"] for pair in record["runs"]])
     trials = record["trials"]
     groups = trials.values() if isinstance(trials, dict) else [trials]
     total = 0.0
     for group in groups:
-        # "wallclock_sec" is the larger where a trial was stopped and resumed: it holds all parts
-        total += _on_two_cores([max(t.get("seconds", 0), t.get("wallclock_sec", 0)) for t in group])
+        durations = []
+        for trial in group:
+            # of a trial that was stopped and resumed only "wallclock_sec" holds all parts
+            durations.append(max(trial.get("seconds", 0), trial.get("wallclock_sec", 0)))
+        total += _on_two_cores(durations)
     return total
 
 
@@ -77,7 +80,8 @@ def _on_two_cores(durations: list[float]) -> float:
 
 
 def _load(path, names, otherwise):
-    """The object in a JSON file, with these names and with no number too large to be drawn."""
+    """The object in a JSON file.  Refuses one that lacks these names, and says `otherwise`; also one
+    with a number too large to be drawn."""
     record = read_json(path)
     if not isinstance(record, dict) or not names <= record.keys():
         raise InputError(f"{path} has no {' and '.join(sorted(names))}: {otherwise}")
@@ -115,7 +119,7 @@ def _check_run(run, where):
 
 
 def _check_layers(layers, where):
-    """Refuses a history of the layers whose columns do not fit each other; there may be none."""
+    """Refuses a layer_history whose columns do not match each other.  A run need not have one."""
     if layers is None:
         return
     if not isinstance(layers, dict):
@@ -130,9 +134,9 @@ def _check_layers(layers, where):
             wanted = "lists of numbers, one list for each step"
             raise InputError(f"{where}: gradient and T are not {wanted}")
     if {len(column) for column in columns} | {len(layers["loss"])} != {len(layers["step"])}:
-        raise InputError(f"{where} has not as many rows in every column")
+        raise InputError(f"{where}: its columns differ in their numbers of rows")
     if len({len(row) for column in columns for row in column}) > 1:
-        raise InputError(f"{where} has not as many layers in every row")
+        raise InputError(f"{where}: its rows differ in their numbers of layers")
 
 
 def _check_gates(run, where):
@@ -145,7 +149,7 @@ def _check_gates(run, where):
     if last:
         n_layers.add(len(last))
     if len(n_layers) > 1:
-        raise InputError(f"{where}: the mean gates are not of as many layers in every epoch")
+        raise InputError(f"{where}: the mean gates of its epochs differ in their numbers of layers")
 
 
 def _numbers(values):

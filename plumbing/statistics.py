@@ -6,8 +6,9 @@ import numpy as np
 
 
 def mean_sd_n(values) -> dict:
-    """{mean, sd, n}, where n counts the values that are not None; with a None among them mean and
-    sd are None, and sd is None of a single value."""
+    """{mean, sd, n} of the values; n counts those that are not None.
+
+    If a value is None, mean and sd are None.  sd is also None for a single value."""
     present = [value for value in values if value is not None]
     stat = {"mean": None, "sd": None, "n": len(present)}
     if present and len(present) == len(values):

@@ -276,7 +276,7 @@ BAD = {
     "a seed in words": (put(GOOD, "a", "runs", 0, "seed"), "seed is not a whole number"),
     "uneven gates": (
         put(GOOD, [[1, [0.1]], [2, [0.1, 0.2]]], "runs", 0, "highway", "layer_T_history"),
-        "as many layers",
+        "differ in their numbers of layers",
     ),
     "gates": (put(GOOD, [[1, "x"]], "runs", 0, "highway", "layer_T_history"), "mean gates"),
     "layers": (put(GOOD, [1], "runs", 0, "plain", "layer_history"), "steps and losses that are lists"),
@@ -284,8 +284,11 @@ BAD = {
         put(GOOD, [["a"]], "runs", 0, "plain", "layer_history", "gradient"),
         "one list for each step",
     ),
-    "rows": (put(GOOD, [[1.0]], "runs", 0, "plain", "layer_history", "gradient"), "as many rows"),
-    "uneven layers": (put(GOOD, [1.0], "runs", 0, "plain", "layer_history", "gradient", 0), "as many layers"),
+    "rows": (put(GOOD, [[1.0]], "runs", 0, "plain", "layer_history", "gradient"), "differ in their numbers of rows"),
+    "uneven layers": (
+        put(GOOD, [1.0], "runs", 0, "plain", "layer_history", "gradient", 0),
+        "differ in their numbers of layers",
+    ),
 }
 
 
