@@ -12,7 +12,7 @@ from report.style import GREY, LINES, OTHERS, blank, headline, note, of_trials
 from report.tables import markdown_table
 
 CHANGES_IN_A_ROW = 3
-OF_BURST = {
+MEASURES_OF_BURST = {  # by the name in a trial, as the legend calls them
     "stretch": "stretch to the end",
     "state": "norm of the state",
     "gate_term": "size of (H - x) dT/dx",
@@ -20,14 +20,15 @@ OF_BURST = {
 
 
 def by_change(record: dict) -> dict[str, list[dict]]:
-    """The trials of every change."""
+    """{what was changed in Adam: the trials with that change}."""
     changes = dict.fromkeys(trial["change"] for trial in record["trials"])
     return {change: of_trials(record, None, change=change) for change in changes}
 
 
 @picture("adam_explodes")
 def adam_explodes(record):
-    """Above, the largest losses with each change; below, what leaves its range before an explosion."""
+    """Above, the largest losses with each change of Adam; below, one explosion: the statistics that
+    leave their range before it, and the image that it stretches most."""
     definitions = select(record["summary"], row="definitions")
     groups = by_change(record)
     n_rows = math.ceil(len(groups) / CHANGES_IN_A_ROW)
@@ -67,7 +68,7 @@ def finding(groups: dict[str, list[dict]]) -> str:
 
 
 def draw_peaks(ax, trials: list[dict], guessing: float) -> None:
-    """The largest losses of batches of a few seeds."""
+    """The largest batch loss of each tenth of an epoch, a line for each seed."""
     for trial, color, line in zip(trials, OTHERS, LINES, strict=False):
         peaks = [math.inf if peak is None else peak for peak in trial["peaks"]]
         epochs = [trial["epochs"] * (k + 1) / len(peaks) for k in range(len(peaks))]
@@ -78,7 +79,8 @@ def draw_peaks(ax, trials: list[dict], guessing: float) -> None:
 
 
 def draw_explosion(ax, trial: dict, out_of_range: float) -> None:
-    """How far statistics leave their range, in the layer where it is farthest."""
+    """How far each statistic leaves its range around the explosion, in the layer that leaves it
+    furthest."""
     explosion = trial["explosion"]
     for (name, ratios), color, line in zip(explosion["largest"].items(), OTHERS, LINES, strict=True):
         steps = range(-trial["last"], len(ratios) - trial["last"])
@@ -93,9 +95,9 @@ def draw_explosion(ax, trial: dict, out_of_range: float) -> None:
 
 
 def draw_burst(ax, trial: dict) -> None:
-    """What is unlike in the image that bursts."""
+    """The measures of a burst, layer by layer: of the image stretched most and of the median one."""
     burst = trial["burst"]
-    for (name, text), color in zip(OF_BURST.items(), OTHERS, strict=False):
+    for (name, text), color in zip(MEASURES_OF_BURST.items(), OTHERS, strict=False):
         for image, line, label in (("worst", "-", text), ("median", "--", None)):
             values = burst[image][name]
             ax.plot(range(2, len(values) + 2), values, line, color=color, lw=1.8, label=label)
@@ -112,7 +114,7 @@ def draw_burst(ax, trial: dict) -> None:
 
 @table("cures")
 def cures(read) -> str:
-    """Adam as it was and with one thing changed, over the same seeds."""
+    """Adam unchanged, and with one thing changed at a time, over the same seeds."""
     lines = []
     for change, trials in by_change(read("results/adam_explodes.json")).items():
         exploded = sum(trial["explosion"] is not None for trial in trials)
@@ -129,7 +131,8 @@ def with_burst(read) -> list[dict]:
 
 
 def calm_before(read) -> list[dict]:
-    """The nets whose first burst follows usual gradients: nothing had exploded before."""
+    """The trials with a burst before which gradients had their usual size, so that it did not follow
+    from an earlier explosion."""
     definitions = select(read("results/adam_explodes.json")["summary"], row="definitions")
     limit = definitions["usual_norm_below"]
     return [trial for trial in with_burst(read) if trial["burst"]["usual_norm"] < limit]
@@ -137,13 +140,15 @@ def calm_before(read) -> list[dict]:
 
 @table("burst-left-out")
 def left_out(read) -> str:
+    """How many bursts calm_before() leaves out."""
     return str(len(with_burst(read)) - len(calm_before(read)))
 
 
 @table("burst-state", name="state")
 @table("burst-gate", name="gate_term")
 def worse(read, name: str) -> str:
-    """In how many blocks the worst image has more than the median one: the range over the bursts."""
+    """The share of the blocks in which the worst image has more of this measure than the median
+    image: the smallest and the largest share among the bursts."""
     shares = []
     for trial in calm_before(read):
         pairs = zip(trial["burst"]["worst"][name], trial["burst"]["median"][name], strict=True)
@@ -165,7 +170,7 @@ def bursts(read) -> str:
 
 @table("onsets")
 def onsets(read) -> str:
-    """For each explosion: when each statistic left its range, and in which layer most."""
+    """For each explosion the step at which each statistic left its range, and the layer."""
     exploded = [trial for trial in calm_before(read) if trial["explosion"]]
     names = [*dict.fromkeys(name for trial in exploded for name in trial["explosion"]["by_layer"])]
     lines = []

@@ -15,7 +15,7 @@ TEXTS = {
 
 @picture("article_gates")
 def article_gates(record):
-    """Block by block: it selects, its gates close for certain images, these pass it."""
+    """The three shares named in TEXTS against the block, a line for each data set."""
     fig, axes = panels(1, 3, 3.8, sharey=True)
     for ax, (name, text) in zip(axes, TEXTS.items(), strict=True):
         for data, style, trials in by_data(record):
@@ -29,7 +29,7 @@ def article_gates(record):
 
 
 def finding(record: dict) -> str:
-    """How many blocks select, on the first data set, third by third."""
+    """The share of blocks that select, in each third of the net, on the first data set."""
     data = record["summary"][0]["data"]
     shares = []
     for row in record["summary"]:

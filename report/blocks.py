@@ -44,7 +44,7 @@ def blocks(record):
 
 
 def finding_of_loss(record: dict) -> str:
-    """The median loss of every kind in the deepest nets of as many parameters."""
+    """The median loss of every kind in the deepest nets of equal parameters."""
     deepest = record["settings"]["layers"][-1]
     texts = []
     for block in KINDS:
@@ -56,7 +56,8 @@ def finding_of_loss(record: dict) -> str:
 
 
 def matched_width_of(record: dict) -> int:
-    """The width that nets of all kinds have beside that of as many parameters."""
+    """The one width at which nets of all kinds were also trained.  Their other widths give all kinds
+    equally many parameters."""
     return select(record["summary"], row="definitions")["matched_width"]
 
 
@@ -79,11 +80,11 @@ def draw_net(ax, record, measure, block: str, width: int, line: str, label: str 
     for layers in record["settings"]["layers"]:
         trials = of_trials(record, "final", block=block, layers=layers, width=width)
         values = sorted(measure(trial) for trial in trials)
-        there = [value for value in values if value < math.inf]
-        lost = len(values) - len(there)
-        ax.plot([layers] * len(there), there, ".", ms=5, alpha=0.5, color=color)
+        finite = [value for value in values if value < math.inf]
+        n_diverged = len(values) - len(finite)
+        ax.plot([layers] * len(finite), finite, ".", ms=5, alpha=0.5, color=color)
         at_the_top = ax.get_xaxis_transform()
-        ax.plot([layers] * lost, [0.98] * lost, "x", ms=8, color=color, transform=at_the_top)
+        ax.plot([layers] * n_diverged, [0.98] * n_diverged, "x", ms=8, color=color, transform=at_the_top)
         middle = median_of(trials, measure)
         if middle < math.inf:
             medians.append((layers, middle))
@@ -152,7 +153,7 @@ def draw_depth(column, record, layers: int) -> None:
 @table("blocks", matched="parameters")
 @table("blocks-width-50", matched="width")
 def blocks_table(read, matched: str) -> str:
-    """Median loss and accuracy of four kinds of block, at as many parameters or at one width."""
+    """Median loss and accuracy of four kinds of block, with equal parameters or at one width."""
     record = read("results/blocks.json")
     kinds = [row for row in record["summary"] if row["row"] == "block"]
     rows = []
@@ -179,7 +180,7 @@ def medians_of(trials: list[dict]) -> str:
 
 @table("compounding")
 def compounding(read) -> str:
-    """What becomes of the identity part and of the gradient, and where highway nets' gates open."""
+    """At each depth the identity part and the gradient, and where the gates of highway nets open."""
     record = read("results/blocks.json")
     rows = []
     for layers in record["settings"]["layers"]:

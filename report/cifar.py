@@ -12,8 +12,8 @@ from report.convolutional import (
     gate_maps,
     in_grid,
     log_curve,
-    looked_into,
     rows_needed,
+    runs_with_filters,
     title_of_errors,
 )
 from report.registry import picture, table
@@ -35,7 +35,7 @@ WRONG_IN_A_ROW = 6
 
 
 def name_of(run: dict) -> str:
-    """Highway A, plain A, 19 layers, eight layers with highway-bn."""
+    """A run's net in words: "Highway A", "plain A", "19 layers", "eight layers with highway-bn"."""
     name = NAMES.get(run["net"])
     if name is None:
         letter = run["net"].removeprefix("highway-").upper()
@@ -107,7 +107,7 @@ def label_of(runs: list[dict]) -> str:
 
 
 def draw_stopped_run(ax, run: dict) -> None:
-    """A run by the authors' settings that was stopped, or a branch of it, from where it begins."""
+    """A stopped run with the authors' settings, or a branch of one from where it begins."""
     if "parent" in run:
         epoch = run["parent"]["epoch"]
         text = f"... rate times {run['lr'] / run['parent']['lr']:.2g} after {epoch}"
@@ -120,7 +120,7 @@ def draw_stopped_run(ax, run: dict) -> None:
 @picture("cifar")
 def cifar_filters(record):
     """The first layer's filters in colour: grey is a weight of 0, a bright colour adds, a dark one takes away."""
-    nets = looked_into(record)
+    nets = runs_with_filters(record)
     heights = [(SMALL_IMAGE + 0.08) * rows_needed(net["filters"], FILTERS_IN_A_ROW) + 0.35 for net in nets]
     fig = blank(sum(heights) + 0.6)
     parts = np.ravel(fig.subfigures(len(nets), 1, height_ratios=heights))
@@ -136,7 +136,7 @@ def cifar_filters(record):
 @picture("cifar")
 def cifar_gates(record):
     """Where the gates of the trained nets stand open: layer by layer, and position by position."""
-    nets = looked_into(record)
+    nets = runs_with_filters(record)
     fig, ax, parts = figure_of_gates(nets, 1.7)
     runs = of_trials(record, "final", block="highway", data="cifar-10", seed=0, diverged=False)
     ends = []
@@ -160,7 +160,7 @@ def cifar_gates(record):
 @picture("cifar")
 def cifar_wrong(record):
     """The first test images of CIFAR-10 that a net gets wrong."""
-    net = looked_into(record)[0]
+    net = runs_with_filters(record)[0]
     fig = blank((WIDTH / WRONG_IN_A_ROW + 0.4) * rows_needed(net["wrong"], WRONG_IN_A_ROW) + 0.6)
     for ax, image in in_grid(fig, net["wrong"], WRONG_IN_A_ROW):
         pixels = np.frombuffer(bytes.fromhex(image["pixels"]), np.uint8).reshape(3, 32, 32)
@@ -176,7 +176,7 @@ def cifar_wrong(record):
 # ---- Tables ----------------------------------------------------------------------------------------------------------
 
 
-KINDS = (  # in words; net, block and data; the published table and the name in it
+KINDS = (  # the row in words; its net, block and data; the published table, and the row's name there
     ("highway A, 11 layers", "highway-a", "highway", "cifar-10", ("table_2", "highway-a")),
     ("plain A, 11 layers", "highway-a", "plain", "cifar-10", None),
     ("highway B, 19 layers", "highway-b", "highway", "cifar-10", ("table_2", "highway-b")),
@@ -258,7 +258,8 @@ def first_layer(read) -> str:
 
 @table("prediction-intervals")
 def prediction_intervals(read) -> str:
-    """Of the paper's means on CIFAR: of one more run, and of the mean; where the authors' log ends."""
+    """Prediction intervals from the paper's means on CIFAR, for one more run and for the mean, and
+    where the authors' log ends."""
     logs = read("data/published.json")["authors_log_cifar"]
     summary = read("results/cifar.json")["summary"]
     rows = [row for row in summary if row.get("row") == "prediction interval"]

@@ -6,7 +6,8 @@ from report.tables import cell, markdown_table, of_summary
 
 @table("clip")
 def clip(read) -> str:
-    """Of every net: in which share of the steps the clip acts, and the loss with it and without."""
+    """For every net the share of the steps in which the clip acts, and the loss with and without
+    it."""
     summary = read("results/clip.json")["summary"]
     rows = []
     for net in summary:

@@ -8,11 +8,11 @@ from plumbing.statistics import spaced
 from report.style import OPEN, WIDTH, blank
 from report.tables import percent
 
-SMALL_IMAGE = WIDTH / 16  # inches; of so many in a row
+SMALL_IMAGE = WIDTH / 16  # the side, in inches, of an image of which 16 stand in a row
 
 
-def looked_into(record: dict) -> list[dict]:
-    """The runs that kept what pictures of a net need: highway nets of seed 0."""
+def runs_with_filters(record: dict) -> list[dict]:
+    """The runs whose nets can be pictured, with their filters and gates: highway nets of seed 0."""
     runs = [trial for trial in record["trials"]["final"] if "filters" in trial]
     if not runs:
         raise ValueError("no highway net of seed 0 has filters: it diverged, or was not trained")
@@ -38,7 +38,7 @@ def rows_needed(things: list, columns: int) -> int:
 
 
 def in_grid(figure, things: list, columns: int):
-    """(axes, thing) of all things, row by row, in axes without frames."""
+    """Yields (axes, thing) for each of the things: a grid of axes without frames, row by row."""
     axes = figure.subplots(rows_needed(things, columns), columns, squeeze=False)
     for ax in axes.flat:
         ax.set_axis_off()
@@ -46,7 +46,7 @@ def in_grid(figure, things: list, columns: int):
 
 
 def figure_of_gates(nets: list[dict], height: float):
-    """(figure, axes on top, a subfigure of this height for each net)."""
+    """A figure, its axes on top, and below them a subfigure of this height for each net."""
     fig = blank(3.2 + height * len(nets))
     top, *parts = fig.subfigures(len(nets) + 1, 1, height_ratios=[3.2] + [height] * len(nets))
     return fig, top.subplots(), parts

@@ -54,7 +54,8 @@ def draw_sizes(fig, record: dict) -> None:
 
 
 def of_sweep(record: dict, block: str, name: str) -> list[dict]:
-    """The steps of blocks of one kind, with as many parameters as the highway ones, along one of the sizes."""
+    """The steps measured for one kind of block along one of the sizes, with as many parameters as
+    the highway nets have."""
     base = record["settings"]["base"]
     fixed = {size: value for size, value in base.items() if size != name}
     steps = of_trials(record, "step", block=block, as_many=True)

@@ -12,7 +12,8 @@ POINT = 0.01  # of the error, as in the question
 
 @picture("depth_needed")
 def depth_needed(record):
-    """Training error against blocks: nets trained anew, and trained nets cut to their first."""
+    """Training error against the number of blocks: of nets trained with so many, and of trained nets
+    that keep only their first."""
     sets = [*dict.fromkeys(trial["data"] for trial in record["trials"]["anew"])]
     fig, axes = panels(1, len(sets), 4.2, sharey=True, squeeze=False)
     for ax, data in zip(axes[0], sets, strict=True):
@@ -26,7 +27,8 @@ def depth_needed(record):
 
 
 def draw_set(ax, record: dict, data: str) -> None:
-    """A line for the nets trained anew; for every trained net its line, and how many blocks lesions leave."""
+    """One data set: a line for the nets trained with so many blocks; for each net of all blocks its
+    own line, and a mark at how many blocks lesions leave."""
     errors = errors_of(record, data)
     style = {"color": COLOR["highway"], "lw": 2}
     ax.plot(errors.keys(), errors.values(), "o-", **style, label="trained with so many blocks")
@@ -50,7 +52,7 @@ def errors_of(record: dict, data: str) -> dict[int, float]:
 
 
 def finding(record: dict, data: str) -> str:
-    """How few blocks fit as well as all, trained anew, and how many lesions leave."""
+    """The fewest blocks that, trained alone, fit as well as all; and how many lesions leave."""
     lesions = of_trials(record, "lesions", data=data)
     left, _ = mean_sd([lesion["blocks_left"] for lesion in lesions])
     whole, _ = mean_sd([lesion["training_error"] for lesion in lesions])

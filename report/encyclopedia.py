@@ -11,13 +11,13 @@ ACTIVATIONS = {"tanh": "o", "relu": "^"}  # with their markers
 
 
 def starts(record: dict, activation: str, layers: int) -> list[float | None]:
-    """The loss of residual nets without the scale of W_H over that with it, of every setting; None where the one
-    without diverged."""
+    """For every setting of residual nets the ratio of two losses: with W_H not scaled at the start,
+    over W_H scaled.  None where the net that is not scaled diverged."""
     ratios = []
-    for without in of_trials(record, "unscaled", activation=activation, layers=layers):
-        same = {name: without[name] for name in ("block", "width", "layers", "activation", "rate")}
+    for unscaled in of_trials(record, "unscaled", activation=activation, layers=layers):
+        same = {name: unscaled[name] for name in ("block", "width", "layers", "activation", "rate")}
         scaled = select(record["trials"]["search"], **same)
-        ratios.append(None if without["diverged"] else without["losses"][-1] / scaled["losses"][-1])
+        ratios.append(None if unscaled["diverged"] else unscaled["losses"][-1] / scaled["losses"][-1])
     return ratios
 
 
@@ -31,13 +31,13 @@ def residual_start(record):
         face = "none" if activation == "relu" else KINDS["residual"]
         for layers in depths:
             ratios = starts(record, activation, layers)
-            there = [ratio for ratio in ratios if ratio is not None]
-            ax.plot([shift * layers] * len(there), there, **style, markerfacecolor=face)
-            lost = len(ratios) - len(there)
-            if lost:
-                heights = [0.97 - 0.06 * k for k in range(lost)]  # of the axes
+            known = [ratio for ratio in ratios if ratio is not None]
+            ax.plot([shift * layers] * len(known), known, **style, markerfacecolor=face)
+            n_diverged = len(ratios) - len(known)
+            if n_diverged:
+                heights = [0.97 - 0.06 * k for k in range(n_diverged)]  # in shares of the axes
                 at_the_top = ax.get_xaxis_transform()
-                ax.plot([shift * layers] * lost, heights, "x", color=GREY, ms=8, transform=at_the_top)
+                ax.plot([shift * layers] * n_diverged, heights, "x", color=GREY, ms=8, transform=at_the_top)
         ax.plot([], [], **style, markerfacecolor=face, label=activation)
     ax.plot([], [], "x", color=GREY, ms=8, label="diverged without")
     ax.axhline(1, color=GREY, lw=1.2, ls=":")

@@ -48,6 +48,6 @@ def factor_model(record):
 
 @table("told-the-reverse")
 def told_the_reverse(read) -> str:
-    """In how many nets the mean gate is lower on the days when the formula is another one."""
+    """In how many nets the mean gate is lower, not higher, on days of the other formula."""
     trials = of_trials(read("results/factor_model.json"), None, world="non-linear")
     return str(sum(trial["auc_gate"] < 0.5 for trial in trials))

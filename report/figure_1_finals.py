@@ -53,7 +53,7 @@ def draw_curves(ax, record, block: str, depth: int) -> None:
 
 
 def finding(record: dict) -> str:
-    """Who is first, at how many of the thresholds."""
+    """In how many of the comparisons each kind reaches the threshold first."""
     rows = [row for row in record["summary"] if row["row"] == "threshold"]
     first = [row["first"] for row in rows]
     if not first:

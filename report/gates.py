@@ -32,7 +32,7 @@ def gates_figure_2(record):
 
 
 def shares_of_first(record: dict, name: str, of: str) -> str:
-    """What share of something lies in the first blocks, by data set."""
+    """For each data set the share of the quantity `name`, in words `of`, that the first blocks have."""
     first = select(record["summary"], row="definitions")["first_blocks"]
     texts = []
     for data, _, _ in by_data(record):
@@ -47,9 +47,11 @@ def draw_units(fig, nets: list[dict]) -> None:
     means = [net["maps"]["mean_T"] for net in nets]
     gates = [net["maps"]["one"]["T"] for net in nets]
     outputs = [net["maps"]["one"]["outputs"] for net in nets]
-    most_moved = largest(moves) / 2  # half of it, or most of the map is white
+    # half of the largest: up to the largest itself most of the map would be white
+    most_moved = largest(moves) / 2
     highest_mean = largest(means) / 2
-    of_moves = SymLogNorm(MOVED_LINEARLY, vmin=-most_moved, vmax=most_moved)  # CIFAR-100's move ten times as far
+    # partly logarithmic, since the biases of CIFAR-100's nets move ten times as far as MNIST's
+    of_moves = SymLogNorm(MOVED_LINEARLY, vmin=-most_moved, vmax=most_moved)
     columns = (
         ("gate bias\nless its start", moves, SIGNED, (-most_moved, most_moved), of_moves, "both"),
         ("mean T, all\ntraining images", means, OPEN, (0, highest_mean), None, "max"),
@@ -90,7 +92,7 @@ def draw_classes(fig, net: dict) -> None:
     """Two classes of a data set, unit by unit."""
     shown = SHOWN[net["data"]]
     maps = [net["maps"]["class_minus_mean"][label] for label in shown]
-    limit = largest(maps) / 2  # half of it, or most of the map is white
+    limit = largest(maps) / 2  # up to the largest itself most of the map would be white
     axes = fig.subplots(1, len(shown), sharey=True)
     for ax, label, rows in zip(axes, shown, maps, strict=True):
         image = heat_map(ax, rows, SIGNED, (-limit, limit))

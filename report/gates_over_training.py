@@ -51,7 +51,8 @@ def draw_measure(ax, record: dict, name: str) -> None:
 
 
 def finding(record: dict) -> str:
-    """Between which correlations biases and depth move on CIFAR-100, or on MNIST alone."""
+    """How the correlation of biases and depth changes in training: on CIFAR-100, or on MNIST if the
+    record has only that."""
     rows_of = rows_by_data(record)
     data = "CIFAR-100" if "CIFAR-100" in rows_of else "MNIST"
     rows = rows_of[data]

@@ -69,7 +69,7 @@ def draw_history(ax, run: dict, name: str, block: str, decimals: int) -> None:
 
 @picture("run")
 def learning_curves(record):
-    """Highway climbs, plain hugs the chance line: test accuracy and training loss of one pair."""
+    """Test accuracy and training loss of one pair, epoch by epoch."""
     pair = record["runs"][0]
     fig, axes = panels(1, 2, 3.3)
     left, right = axes
@@ -87,7 +87,8 @@ def learning_curves(record):
 
 @picture("run")
 def plain_loss_collapse(record):
-    """The plain net's loss stays where guessing is; right, the gradient at every block."""
+    """Left, the training loss of one pair beside the loss of guessing; right, the gradient at every
+    block."""
     pair = record["runs"][0]
     fig, axes = panels(1, 2, 3.4)
     left, right = axes
@@ -155,7 +156,7 @@ def first_over_last(norms: list[float]) -> str:
 
 @picture("run_sweep")
 def depth_sweep(record):
-    """Highway is flat in depth, plain crashes."""
+    """The final accuracy and loss of both nets against depth."""
     fig, axes = panels(1, 2, 3.5)
     left, right = axes
     draw_over_depths(left, record, "final_test_acc", {"highway": (0, 7), "plain": (-6, -10)})
@@ -226,7 +227,8 @@ def gates_by_epoch(record: dict) -> list[list]:
 
 
 def gate_axes(ax, record, n_layers):
-    """The axes of mean T by block, with a line at the start where the record says it."""
+    """Sets the axes of mean T against the block, with a line at T's initial value if the record has
+    it."""
     start = initial_gate(record)
     if start is not None:
         text = f"start: sigmoid({record['gate_bias']:g}) = {start:.3f}"
@@ -268,7 +270,7 @@ def shown_steps(steps: list[int]) -> list[int]:
 
 
 def finding_of_first_steps(layers: dict, shown: list[int]) -> str:
-    """How far mean T has come in the first steps, of the way that it goes in all."""
+    """How much of the whole change of mean T in training happens in the first steps."""
     early = max(step for step in shown if step <= FIRST_STEPS)
     last = shown[-1]
     start = layers["T"][0]
@@ -282,7 +284,7 @@ def finding_of_first_steps(layers: dict, shown: list[int]) -> str:
 
 
 def gates_epoch_by_epoch(record: dict):
-    """Mean T after every epoch: all that records of the published program have."""
+    """Mean T after every epoch, for records of the published program, which have nothing finer."""
     history = gates_by_epoch(record)
     fig, ax = panels(1, 1, 3.6)
     for (epoch, gates), color in zip(history, shades(COLOR["highway"], len(history)), strict=True):

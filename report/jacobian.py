@@ -1,4 +1,4 @@
-"""What a way past every layer is: results/jacobian.json."""
+"""The Jacobians of plain, residual and highway blocks: results/jacobian.json."""
 
 from plumbing.records import select
 from report.registry import picture, table
@@ -8,7 +8,7 @@ from report.tables import markdown_table
 BLOCKS = ("plain", "residual", "highway")
 WHEN = {"at_start": "before", "trained": "after"}  # in words
 ROWS = {"block": "of one block", "to_the_end": "of all blocks from this one on"}
-UNSEEN = 1e-7  # where the picture is cut
+UNSEEN = 1e-7  # smaller singular values lie below the picture
 
 
 @picture("jacobian")
@@ -43,7 +43,8 @@ def jacobian(record):
 
 
 def draw_net(column, trial: dict) -> None:
-    """How one net stretches before and after training: its blocks above, from them to the end below."""
+    """The singular values of one net before and after training: above, of each block; below, of all
+    blocks from each one to the end."""
     looks = (("at_start", "before training", "0.45", "--"), ("trained", "after", KINDS[trial["block"]], "-"))
     for when, label, color, dashes in looks:
         if trial[when] is None:  # the net diverged
@@ -69,7 +70,8 @@ def directions(trial: dict) -> str:
 
 @table("to-the-end")
 def to_the_end(read) -> str:
-    """How all Jacobians together stretch: of each kind of net, before and after training."""
+    """The singular values of the product of all Jacobians, for each kind of net, before and after
+    training."""
     summary = read("results/jacobian.json")["summary"]
     names = ("largest_to_the_end", "median_to_the_end", "smallest_to_the_end", "directions_that_pass")
     lines = []

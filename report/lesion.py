@@ -1,79 +1,85 @@
 """The paper's Figure 4: results/lesion.json."""
 
+from itertools import cycle
 from statistics import mean
 
 from plumbing.records import select
 from report.registry import picture
 from report.style import GREY, by_data, headline, note, panels
 
-MARKERS = "os^D"  # a data set each
+MARKERS = "os^D"  # one for each data set
 ADDED = "added to the training error, points"
 
 
 @picture("lesion")
 def lesion(record):
     """Figure 4: how much the training error rises with one block closed."""
-    idle = idle_limit(record)
+    limit = idle_limit(record)
     fig, ax = panels(1, 1, 4.2)
-    texts = []
+    shares = []
     for data, style, trials in by_data(record):
         share = mean(trial["idle_share"] for trial in trials)
-        texts.append(f"{share:.0%} ({data})")
-        for i, trial in enumerate(trials):
-            added = rises(trial, trial["errors"])
-            ax.plot(range(1, len(added) + 1), added, marker=".", **style, label=None if i else data)
-    ax.axhspan(-idle, idle, color="0.93", lw=0)
-    text = f"grey: idle, adds less than {idle:g} points"
+        shares.append(f"{share:.0%} ({data})")
+        label = data
+        for trial in trials:
+            added = added_points(trial, trial["errors"])
+            ax.plot(range(1, len(added) + 1), added, marker=".", **style, label=label)
+            label = None  # once for all seeds
+    ax.axhspan(-limit, limit, color="0.93", lw=0)
+    text = f"grey: idle, adds less than {limit:g} points"
     note(ax, text, (1, 0), (-3, 3), GREY, xycoords="axes fraction", ha="right")
     ax.set(xlabel="the one block that is closed (a line for each seed)")
-    in_points(ax, idle, (-idle, 0, idle, 1, 10))
+    scale_in_points(ax, limit, (-limit, 0, limit, 1, 10))
     ax.legend(loc="upper right", bbox_to_anchor=(1, 0.98))
-    headline(fig, f"Blocks that are idle, each closed alone: {', '.join(texts)}")
+    headline(fig, f"Blocks that are idle, each closed alone: {', '.join(shares)}")
     return fig
 
 
 @picture("lesion")
 def lesion_together(record):
-    """How much the training error rises with several blocks closed, greedily chosen."""
-    idle = idle_limit(record)
+    """How much the training error rises with several blocks closed, chosen greedily."""
+    limit = idle_limit(record)
     point = 100 * select(record["summary"], row="definitions")["point"]
     fig, ax = panels(1, 1, 4.2)
-    texts = []
-    for k, (data, style, trials) in enumerate(by_data(record)):
-        counts = sorted({trial["closed_together"] for trial in trials})
-        texts.append(f"{' to '.join(map(str, dict.fromkeys((counts[0], counts[-1]))))} ({data})")
-        for i, trial in enumerate(trials):
-            added = rises(trial, [trial["error"], *trial["errors_greedy"]])
-            ax.plot(range(len(added)), added, **style, label=None if i else data)
+    ranges = []
+    for (data, style, trials), marker in zip(by_data(record), cycle(MARKERS), strict=False):
+        counts = [trial["closed_together"] for trial in trials]
+        ranges.append(f"{range_as_text(counts)} ({data})")
+        label = data
+        for trial in trials:
+            added = added_points(trial, [trial["error"], *trial["errors_greedy"]])
+            ax.plot(range(len(added)), added, **style, label=label)
+            label = None  # once for all seeds
             closed = trial["closed_together"]
-            ax.plot(closed, added[closed], marker_of(k), ms=6, color=style["color"])
+            ax.plot(closed, added[closed], marker, ms=6, color=style["color"])
     ax.axhline(point, color=GREY, lw=1.2, ls=":")
     ax.plot([], [], "o", ms=6, color=GREY, label=f"the most that add less than {point:g} point")
-    ax.set_ylim(bottom=-idle / 2)
+    ax.set_ylim(bottom=-limit / 2)
     ax.set_xlabel("n blocks are closed, always the one that adds least to the error")
-    in_points(ax, idle, (0, idle, 1, 10, 100))
+    scale_in_points(ax, limit, (0, limit, 1, 10, 100))
     ax.legend(loc="lower right")
     blocks = len(trials[0]["errors"])
-    headline(fig, f"Of {blocks} blocks, closed together for less than {point:g} point: {', '.join(texts)}")
+    headline(fig, f"Of {blocks} blocks, closed together for less than {point:g} point: {', '.join(ranges)}")
     return fig
 
 
 @picture("lesion")
 def lesion_kept(record):
-    """The training error with the first blocks kept only, and with random ones closed."""
+    """The training error with only the first blocks kept, and with random blocks closed."""
     fig, axes = panels(1, 2, 3.8, sharey=True)
-    last, some = axes
-    texts = []
-    for k, (data, style, trials) in enumerate(by_data(record)):
-        draw_kept(axes, data, style, trials, k)
+    left, right = axes
+    errors = []
+    for place, (data, style, trials) in enumerate(by_data(record)):
+        draw_first_kept(left, data, style, trials)
+        draw_random_closed(right, style, trials, place)
         half = len(trials[0]["errors_above"]) // 2
         error = 100 * mean(trial["errors_above"][half] for trial in trials)
-        texts.append(f"{error:.2g} % ({data})")
-    last.set(xlabel="the first n blocks are kept", yscale="log", ylabel="training error, %")
-    last.set_yticks((0.01, 0.1, 1, 10, 100), ("0.01", "0.1", "1", "10", "100"))
-    last.legend(loc="lower left")
-    some.set_xlabel("n blocks, drawn at random, are closed")
-    headline(fig, f"Training error with the first {half} blocks alone: {', '.join(texts)}")
+        errors.append(f"{error:.2g} % ({data})")
+    left.set(xlabel="the first n blocks are kept", yscale="log", ylabel="training error, %")
+    left.set_yticks((0.01, 0.1, 1, 10, 100), ("0.01", "0.1", "1", "10", "100"))
+    left.legend(loc="lower left")
+    right.set_xlabel("n blocks, drawn at random, are closed")
+    headline(fig, f"Training error with the first {half} blocks alone: {', '.join(errors)}")
     return fig
 
 
@@ -82,29 +88,39 @@ def idle_limit(record: dict) -> float:
     return 100 * select(record["summary"], row="definitions")["idle_below"]
 
 
-def rises(trial: dict, errors: list[float]) -> list[float]:
-    """How far each of the errors lies above that of the whole net, in points."""
+def added_points(trial: dict, errors: list[float]) -> list[float]:
+    """How far the errors lie above the whole net's, in points."""
     return [100 * (error - trial["error"]) for error in errors]
 
 
-def in_points(ax, idle: float, ticks: tuple) -> None:
-    ax.set_yscale("symlog", linthresh=idle)
+def range_as_text(counts: list[int]) -> str:
+    """ "33 to 36", or "33" if all are the same."""
+    least = min(counts)
+    most = max(counts)
+    return str(least) if least == most else f"{least} to {most}"
+
+
+def scale_in_points(ax, limit: float, ticks: tuple) -> None:
+    """Gives the axis of added points its scale, ticks and label."""
+    ax.set_yscale("symlog", linthresh=limit)
     ax.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
-    ax.set_ylabel(f"{ADDED}\n(linear to {idle:g}, logarithmic beyond)")
+    ax.set_ylabel(f"{ADDED}\n(linear to {limit:g}, logarithmic beyond)")
 
 
-def marker_of(k: int) -> str:
-    return MARKERS[k % len(MARKERS)]
+def draw_first_kept(ax, data: str, style: dict, trials: list[dict]) -> None:
+    """The error of each net against the number of first blocks kept."""
+    label = data
+    for trial in trials:
+        errors = [100 * error for error in trial["errors_above"]]
+        ax.plot(range(len(errors)), errors, **style, label=label)
+        label = None  # once for all seeds
 
 
-def draw_kept(axes, data: str, style: dict, trials: list[dict], k: int) -> None:
-    """The nets of the k-th data set, in both panels."""
-    last, some = axes
-    for i, trial in enumerate(trials):
-        errors_above = [100 * error_above for error_above in trial["errors_above"]]
-        last.plot(range(len(errors_above)), errors_above, **style, label=None if i else data)
-
-        # the data sets side by side
-        sizes = [set_size + 0.8 * k for set_size in (0, *trial["set_sizes"])]
-        errors = [100 * error_of_set for error_of_set in (trial["error"], *trial["errors_sets"])]
-        some.plot(sizes, errors, marker_of(k), ms=4, alpha=0.6, color=style["color"])
+def draw_random_closed(ax, style: dict, trials: list[dict], place: int) -> None:
+    """The error of each net with random blocks closed.  The points of the data set at `place` are
+    shifted to the right, beside those of the sets before it."""
+    for trial in trials:
+        sizes = [size + 0.8 * place for size in (0, *trial["set_sizes"])]
+        errors = [100 * error for error in (trial["error"], *trial["errors_sets"])]
+        marker = MARKERS[place % len(MARKERS)]
+        ax.plot(sizes, errors, marker, ms=4, alpha=0.6, color=style["color"])

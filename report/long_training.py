@@ -9,7 +9,7 @@ LINES = {("highway", 10): "-", ("plain", 10): "-", ("plain", 20): (0, (4, 1.5))}
 
 
 def low_loss_of(record: dict) -> tuple[float, str]:
-    """The loss that the nets shall reach, and its text: 1e-4."""
+    """The loss that the nets are to reach, and its text, "1e-4"."""
     loss = select(record["summary"], row="definitions")["low_loss"]
     return loss, f"{loss:.0e}".replace("e-0", "e-")
 

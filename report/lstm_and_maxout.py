@@ -52,7 +52,7 @@ def value_of(trial: dict, name: str) -> float:
 
 
 def mean_of(record: dict, block: str, layers: int, name: str) -> float:
-    """The mean over seeds; NaN for a net that lost one."""
+    """The mean over seeds; NaN if a seed diverged."""
     row = select(record["summary"], row="net", block=block, layers=layers)
     mean = row["loss" if name == "loss" else "test_accuracy"]["mean"]
     if mean is None:
@@ -62,7 +62,8 @@ def mean_of(record: dict, block: str, layers: int, name: str) -> float:
 
 @table("lstm-and-maxout")
 def nets(read) -> str:
-    """A line a depth; beside both kinds the highway and plain nets of `blocks`."""
+    """A line for each depth: both kinds, and beside them the highway and plain nets of the question
+    `blocks`."""
     summary = read("results/lstm_and_maxout.json")["summary"]
     of_blocks = read("results/blocks.json")["summary"]
     lines = []

@@ -16,7 +16,8 @@ def depths_of(record: dict) -> list[int]:
 
 @picture("optimization")
 def optimization(record):
-    """Figure 1: the loss curves of the best setting of each depth; right, the best trials of the searches."""
+    """Figure 1: above, the loss curves of the best setting of each depth; below, the best trials of
+    the searches."""
     fig = blank(6.8)
     axes = fig.subplot_mosaic([["highway", "plain"], ["search", "search"]], height_ratios=(1.4, 1))
     highway = axes["highway"]
@@ -108,8 +109,10 @@ def depths(read) -> str:
 
 @table("cost")
 def cost(read) -> str:
-    """The time of optimization --full: the search, then the final runs.  Each half takes its
-    core-hours over the cores, but at least as long as its longest trial."""
+    """How long `optimization --full` takes: the search, then the final runs.
+
+    Each of these halves takes its core-hours divided by the number of cores, but at least as long
+    as its longest trial."""
     record = read("results/optimization.json")
     full = select(record["summary"], row="full budget")
     halves = (full["trials"], full["seeds"])  # trials of every net

@@ -1,4 +1,4 @@
-"""The numbers on README.md and docs/*.md, between the marks that docs/fill.py lists."""
+"""Fills in the numbers of README.md and docs/*.md, between the marks that docs/fill.py explains."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def pages(root: Path = ROOT) -> list[Path]:
 
 
 def fill(text: str, read) -> str:
-    """The text with what stands between its comments filled in anew; read(name) gives the JSON of
-    that name.
+    """The text of a page, with everything between its marks filled in again.  read(name) gives the
+    JSON of that name.
 
-    Comments within ```markdown are shown to the reader, and stay as they are.  Raises InputError for an unknown
-    comment, one without an end, and one whose results lack what it needs.
+    Marks in a ```markdown block are an example for the reader, and stay as they are.  Raises
+    InputError for an unknown mark, one without an end, and one whose results lack what it needs.
     """
     parts = []
     for part in SHOWN.split(text):
@@ -43,7 +43,7 @@ def _filled(text: str, read) -> str:
 
     def filled(match):
         try:
-            # no comment, and no tag, comes from a JSON
+            # so that a JSON can bring neither a comment nor a tag into the page
             value = value_of(match[1], read).replace("<", "&lt;")
             return f"<!-- {match[1]} -->{value}<!-- end -->"
         except InputError as error:
@@ -73,9 +73,9 @@ def value_of(name: str, read) -> str:
 
 
 def number_in(summary: list[dict] | dict, key: str, settings: str):
-    """`key` of the one row that has it and these settings, "block=highway, layers=100"; a
-    benchmark's summary has no rows."""
-    if isinstance(summary, dict):
+    """The entry `key` of the one row that has this key and these settings, for example
+    "block=highway, layers=100"."""
+    if isinstance(summary, dict):  # a benchmark's summary has no rows
         return summary[key]
     wanted = dict(part.strip().split("=") for part in settings.split(",")) if settings else {}
     rows = [row for row in summary if key in row]

@@ -1,4 +1,4 @@
-"""How many of a thousand layers and more are in use: results/past_a_thousand.json."""
+"""How many layers of nets of a thousand and more are in use: results/past_a_thousand.json."""
 
 from report.registry import picture, table
 from report.style import COLOR, GREY, LINES, epochs_as_text, headline, panels
@@ -32,7 +32,8 @@ def past_a_thousand(record):
 
 
 def finding(record: dict, layers: int) -> str:
-    """What the first IN_USE blocks give alone, or the nearest number that the net has, and what all give."""
+    """The accuracy with the first IN_USE blocks alone, or the nearest number that was measured, and
+    with all blocks."""
     rows = [row for row in record["summary"] if row["row"] == "first blocks" and row["layers"] == layers]
     nearest = min(rows, key=lambda row: abs(row["blocks"] - IN_USE))
     whole = rows[-1]

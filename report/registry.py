@@ -15,12 +15,11 @@ from typing import NamedTuple
 
 
 class Picture(NamedTuple):
-    """A picture in viz/: its records by name, the function of them that draws it, and what it needs of the first
-    highway net ("" for nothing)."""
+    """A picture in viz/."""
 
-    sources: tuple[str, ...]
-    draw: Callable
-    needs: str
+    sources: tuple[str, ...]  # the names of the records it is drawn from
+    draw: Callable  # makes the figure from these records
+    needs: str  # what the run of the first highway net must have, "" for nothing
 
 
 PICTURES: dict[str, Picture] = {}
@@ -40,11 +39,10 @@ def picture(*sources: str, needs: str = ""):
 
 
 def table(name: str, /, **settings):
-    """Registers a function of read() that returns Markdown, under the NAME in a page's <!-- NAME
-    -->.
+    """Registers a function of read() that returns Markdown.  A page shows it with <!-- name -->.
 
-    read("results/lesion.json") is the record in that file.  `settings` are given to the function, too: one function
-    may make several tables."""
+    read("results/lesion.json") is the record in that file.  The function also gets `settings`, so
+    that one function can make several tables."""
 
     def register(make):
         if name in TABLES:

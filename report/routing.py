@@ -6,17 +6,18 @@ from plumbing.records import select
 from report.registry import picture
 from report.style import COLOR, GREY, OTHERS, headline, panels
 
-SOURCES = (  # of the class: as rows and trials name them, and as the legend does
+# what the class is told from: its name in a row, in a trial and in the legend; its colour and line
+SOURCES = (
     ("gates", "accuracy_gates", "T", OTHERS[0], "-"),
     ("random gates", "accuracy_random_gates", "random gates", OTHERS[1], ":"),
     ("outputs", "accuracy_outputs", "the outputs", OTHERS[2], "--"),
 )
-PARTS = (  # of T's variance
+PARTS = (  # the parts of T's variance: the name in a trial and in the legend, the grey
     ("static_by_block", "between units: static", "0.88"),
     ("between_class_by_block", "between classes", "0.65"),
     ("within_class_by_block", "within classes", "0.4"),
 )
-TOO_FEW = 0.005  # a share of a cluster that is not named
+TOO_FEW = 0.005  # classes with a smaller share of a cluster are not named
 
 
 @picture("routing")

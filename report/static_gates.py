@@ -15,16 +15,18 @@ WORDS = {  # of the variants, from top to bottom of the picture
     "random": "T sees x,\nbut does not learn",
 }
 BY = {"unit": "of every unit", "scalar": "of every block"}
-OTHERS_FIT = {"needed": "higher", "not needed": "as low", "open": "not clear"}
-OTHERS_KNOW = {"needed": "lower", "not needed": "as high", "open": "not clear"}
-BESIDE = 0.16  # the data sets of a row, above and below its middle
+# the loss and the accuracy of nets with a static T, by the verdict on the full T
+LOSS_WITH_STATIC_T = {"needed": "higher", "not needed": "as low", "open": "not clear"}
+ACCURACY_WITH_STATIC_T = {"needed": "lower", "not needed": "as high", "open": "not clear"}
+BESIDE = 0.16  # how far above and below the middle of its row a data set is drawn
 
 # ---- The picture -----------------------------------------------------------------------------------------------------
 
 
 @picture("static_gates")
 def static_gates(record):
-    """What nets lose whose T does not see the image, or does not learn; and trained nets without their T."""
+    """Above, what it costs if T does not see the image or does not learn; below, trained nets whose T
+    is replaced by its mean."""
     rows = record["summary"]
     sets = data_sets(rows)
     fig = blank(7.2)
@@ -68,14 +70,15 @@ def name_rows(ax, names: list[str]) -> None:
 
 
 def draw_costs(ax, rows: list[dict], data: str, measure: str, offset: float, color: str, scale: float) -> None:
-    """The cost of every variant with its interval, and with the margin, a bar, below which it counts as none."""
+    """The cost of every variant with its interval; a bar marks the margin, below which a cost counts
+    as none."""
     margin = margin_of(rows, data, measure)
     for place, variant in enumerate(WORDS):
         row = select(rows, row="compared", measure=measure, data=data, variant=variant)
         y = place + offset
         ax.plot(scale * margin, y, "|", ms=11, color=color)
         if row["cost"] is None:
-            continue  # a seed is lost
+            continue  # a seed diverged
         ax.plot([scale * row["low"], scale * row["high"]], [y, y], color=color, lw=2)
         label = f"{data} (95 % interval; |: margin)" if place == 0 else None
         ax.plot(scale * row["cost"], y, "o", color=color, label=label)
@@ -95,7 +98,7 @@ def draw_replaced(ax, rows: list[dict], data: str, offset: float, color: str) ->
         before = row["error"]["mean"]
         after = row["error_replaced"]["mean"]
         if after is None:
-            continue  # a seed is lost
+            continue  # a seed diverged
         ax.plot([100 * before, 100 * after], [y, y], color=color, lw=1, ls=":")
         ax.plot(100 * before, y, "o", color=color)
         ax.plot(100 * after, y, "x", color=color, ms=8, mew=2)
@@ -115,8 +118,8 @@ def finding(rows: list[dict]) -> str:
 
 def finding_of_static(rows: list[dict]) -> str:
     """What nets that are trained with static gates lose."""
-    loss = in_words(rows, "training loss", OTHERS_FIT)
-    accuracy = in_words(rows, "test accuracy", OTHERS_KNOW)
+    loss = in_words(rows, "training loss", LOSS_WITH_STATIC_T)
+    accuracy = in_words(rows, "test accuracy", ACCURACY_WITH_STATIC_T)
     return f"Nets trained with a static T: training loss {loss}; test accuracy {accuracy}"
 
 

@@ -12,8 +12,8 @@ from report.convolutional import (
     gate_maps,
     in_grid,
     log_curve,
-    looked_into,
     rows_needed,
+    runs_with_filters,
     title_of_errors,
 )
 from report.registry import picture, table
@@ -40,7 +40,7 @@ HOW = {"short": "short", "paper": "as the authors train"}  # protocols in words
 LINE_WIDTHS = {"short": 1.8, "paper": 0.8}  # by protocol
 EPOCHS = (1, 2, 5, 10, 20, 50, 100, 300)
 ERRORS = (0.4, 0.5, 0.6, 0.8, 1, 2, 5, 10, 20, 50, 90)  # percent
-UNNAMED = (0.5, 0.8)  # too near to the next
+UNNAMED = (0.5, 0.8)  # ticks without a number, which would touch the next one's
 FILTERS_IN_A_ROW = 16
 WRONG_IN_A_ROW = 9
 
@@ -84,7 +84,7 @@ def finding(runs: list[dict], widths: list[int]) -> str:
 
 
 def draw_published(ax, published: dict, width: str) -> None:
-    """The paper's band, and points of the authors' log, where there are such."""
+    """The band of the paper's mean ± sd, and points of the authors' log, for widths that have them."""
     paper = published["table_1"].get(width)
     if paper:
         mean = 100 * paper["mean"]
@@ -114,7 +114,7 @@ def label_of(runs: list[dict]) -> str:
 
 
 def narrowest_first(record: dict) -> list[dict]:
-    return sorted(looked_into(record), key=lambda net: net["width"])
+    return sorted(runs_with_filters(record), key=lambda net: net["width"])
 
 
 @picture("table1")

@@ -10,7 +10,8 @@ from report.registry import table
 
 
 def of_summary(value, key: str, digits: int) -> str:
-    """A summary's entry as text: its mean in so many digits or, where none are asked for, its mean ± deviation (n)."""
+    """A summary's entry as text: with `digits` its mean in so many digits, with 0 its mean ±
+    deviation (n)."""
     mean_of = value["mean"] if isinstance(value, dict) else value
     if mean_of is None:
         return "never" if key.startswith("epochs_to") else "diverged"

@@ -1,11 +1,11 @@
-"""Which net of a thousand layers is one: results/thousand_layers.json."""
+"""Which nets of a thousand layers use their layers: results/thousand_layers.json."""
 
 import math
 
 from report.registry import picture
 from report.style import COLOR, GREY, epochs_as_text, headline, mean_sd, note, panels
 
-# what is drawn: its line of single runs, its marker of means over seeds, its name in the legend
+# the accuracies drawn: the line of single runs, the marker of means over seeds, the legend's name
 ACCURACIES = {
     "test_accuracy": ("o-", "*", "with its blocks"),
     "skipped_accuracy": ("s:", "P", "all skipped"),
@@ -14,7 +14,8 @@ ACCURACIES = {
 
 @picture("thousand_layers")
 def thousand_layers(record):
-    """Which net of a thousand layers is one: accuracy with and without its blocks, and how far its gates stand open."""
+    """Against the gate bias: the accuracy with and without the blocks, and how far the gates are
+    open."""
     fig, axes = panels(2, 1, 7.6, height_ratios=(1.6, 1))
     above, below = axes
     settings = record["settings"]
@@ -55,7 +56,8 @@ def draw_sums(ax, trials: list[dict]) -> None:
 
 
 def draw_accuracies(ax, trials: dict, by_bias: list[dict], settings: dict) -> None:
-    """Accuracy with blocks and without, against the gate bias; those of one hidden layer as lines across."""
+    """Accuracy with blocks and without, against the gate bias; horizontal lines are nets of one
+    hidden layer."""
     low, high = limits(trials)
     short = epochs_as_text(settings["epochs"])
     longer = epochs_as_text(settings["longer"])
@@ -79,7 +81,7 @@ def draw_accuracies(ax, trials: dict, by_bias: list[dict], settings: dict) -> No
 
 
 def limits(trials: dict) -> tuple[float, float]:
-    """The range of accuracies to draw: that of the nets that learn."""
+    """The limits of the accuracy axis: the range of the nets that learn."""
     accuracies = []
     for group in trials.values():
         for name in ACCURACIES:

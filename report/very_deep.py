@@ -116,7 +116,7 @@ def very_deep_table(read) -> str:
 
 @table("bias-sweep")
 def bias_sweep_table(read) -> str:
-    """Of 1000 layers; bold is the bias of the lowest mean training loss."""
+    """Nets of 1000 layers, a row for each gate bias; bold is the one with the lowest mean loss."""
     record = read("results/very_deep.json")
     sweep = [row for row in record["summary"] if row["row"] == "bias"]
     best = min(row["loss"]["mean"] for row in sweep if row["loss"]["mean"] is not None)

@@ -12,7 +12,8 @@ GROUPS = ("headline", "starts", "relu", "all_images")
 
 @picture("why_plain_fails")
 def why_plain_fails(record):
-    """A fresh net: the state on its way up, the gradient on its way down, with slopes and without."""
+    """The norms of state and gradient at each layer of untrained nets; for plain ones also the
+    gradient without tanh's slopes."""
     fig, axes = panels(1, 2, 3.8)
     state, gradient = axes
     for block, color in COLOR.items():
@@ -33,7 +34,8 @@ def why_plain_fails(record):
 
 
 def finding(record: dict) -> str:
-    """What part of the gradient is lost to tanh's slopes; only what is drawn, where no such part is known."""
+    """Which share of the gradient's loss comes from tanh's slopes; without that share, what the
+    picture shows."""
     row = select(record["summary"], row="look", block="plain", when="at_start")
     share = row["share_of_slopes"]["mean"]
     if share is None:
