@@ -2,8 +2,9 @@
 
     python -m benchmarks.commands        -> results/benchmark_commands.json
 
-Times whole processes from start to exit, on all cores, this project and the straightforward
-program in turn, for several rounds.  The numbers are medians; ratios are taken within each round.
+Times whole processes from start to exit, on all cores.  In each round this project and the
+straightforward program run in turn, and their ratio is taken.  The numbers are medians over the
+rounds.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ COMMANDS = {
     "headline": ((*OURS, "--seed", "0"), ("straightforward.py",)),
     "sweep": ((*OURS, "--depths", SWEEP), ("-c", THEIR_SWEEP)),
 }
-START_UP = {  # each runs in a fresh interpreter, whose own time is then subtracted
+START_UP = {  # each runs in a new interpreter; the time of an empty program is subtracted
     "import numpy": "import numpy",
     "import highway_networks": "import highway_networks",
     "and load MNIST": "import highway_networks as hn; hn.load_mnist()",
@@ -38,9 +39,9 @@ START_UP = {  # each runs in a fresh interpreter, whose own time is then subtrac
 
 
 def seconds(*words) -> float:
-    """How long Python takes with these arguments, as a process of its own."""
+    """How long a Python process with these arguments takes."""
     variables = dict(os.environ)
-    variables.pop("MNIST_DIR", None)  # the user's data set is another
+    variables.pop("MNIST_DIR", None)  # it may name another data set
     variables["OPENBLAS_NUM_THREADS"] = "1"  # a second thread slows both programs, more so on a busy machine
     start = time.perf_counter()
     subprocess.run([sys.executable, *words], cwd=ROOT, env=variables, check=True, stdout=subprocess.DEVNULL)
@@ -49,7 +50,7 @@ def seconds(*words) -> float:
 
 def main(argv=None) -> int:
     parser = arguments("commands", __doc__)
-    parser.add_argument("--rounds", type=number(int, 1), default=5, help="(%(default)s)")
+    parser.add_argument("--rounds", type=number(int, 1), default=5, help="how often each is timed (%(default)s)")
     args = parser.parse_args(argv)
     report = Report(parser, args)
     trials = {}
@@ -79,7 +80,7 @@ def main(argv=None) -> int:
 
 
 def seconds_to_start(code: str, rounds: int) -> float:
-    """The median over four times as many rounds: a start is short."""
+    """The median time of this program, over four times `rounds`, since it is short."""
     return float(np.median([seconds("-c", code) for _ in range(4 * rounds)]))
 
 

@@ -2,10 +2,10 @@
 
     python -m benchmarks.conv_errors          -> results/benchmark_conv_errors.json
 
-Measures the largest error over the largest value, of z = W * x + b, dL/dx and dL/dW, against the
-direct products in float64, for 100 images.  Three sizes of layers are those of Table 1's nets;
-one has 128 maps, as in Table 3's net, on larger images.  x is positive, as after a ReLU; W is
-drawn as by He; dL/dz is normal.
+For z = W * x + b, dL/dx and dL/dW measures the largest error divided by the largest value.  The
+exact values are those of the direct products in float64, for 100 images.  Three of the sizes are
+those of layers in Table 1's nets; the fourth has 128 maps, as in Table 3's net, on larger images.
+x is positive, as after a ReLU; W is drawn by He's rule; dL/dz is normal.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BATCH = 100
 
 
 class Alone:
-    """The work arrays of one layer alone, in place of a net's ConvWorkspace."""
+    """Makes the work arrays of a single layer, as ConvWorkspace does for a net."""
 
     keep = True
 
@@ -42,7 +42,8 @@ class Alone:
 
 
 def passes(product, x, W, dz) -> dict:
-    """Both passes of a Direct or a Winograd: x (rows, 1, maps, columns, n), dz alike -> {z, dx, dW}."""
+    """{z, dx, dW} from both passes of a Direct or a Winograd; x and dz are
+    (rows, 1, maps, columns, n)."""
     arrays = SimpleNamespace(n=x.shape[-1])
     phases = product.phases
     product.make_arrays(Alone(x.dtype), arrays)
@@ -60,7 +61,7 @@ def passes(product, x, W, dz) -> dict:
 
 
 def passes_of_torch(x, W, dz) -> dict:
-    """The same by PyTorch's conv2d."""
+    """{z, dx, dW} from PyTorch's conv2d."""
     import torch
 
     x = torch.tensor(images_first(x[:, 0])).requires_grad_()
@@ -104,7 +105,7 @@ def errors(method, side: int, maps: int, outputs: int, n: int = BATCH) -> dict:
 
 
 def errors_of_sizes(method) -> dict:
-    """{a layer's size: errors()} for the sizes whose images the tiles fill."""
+    """{size of a layer: errors()}, for those sizes whose images the method's tiles can fill."""
     rows = {}
     for side, maps, outputs in SIZES:
         if method in POINTS and side % method:

@@ -3,18 +3,19 @@
     python -m benchmarks.conv_step            -> results/benchmark_conv_step.json
     OPENBLAS_CORETYPE=Haswell python -m benchmarks.conv_step --out results/benchmark_conv_step_avx2.json
 
-The nets are Table 1's, Table 2's A and Table 3's 19 layers.  A step is forward, loss,
-backward, Nesterov with weight decay, for a batch of 100, with dropout, on one core.  Measured
-are this project by Winograd's method and with direct products alone, and the rivals of
-benchmarks/conv_rivals: as they are usually written, at their best, and in bfloat16, which is less
-exact.
+The nets are Table 1's, Table 2's A and Table 3's 19 layers.  A step is forward, loss, backward and
+Nesterov with weight decay, for a batch of 100, with dropout, on one core.
 
-Each rival starts from our weights.  It is first checked to compute our loss and gradient, without
+This project runs twice, with Winograd's method and with direct products alone.  The rivals of
+benchmarks/conv_rivals run as they are usually written, at their best, and in bfloat16, which is
+less exact.  They start from our weights, and must first compute our loss and gradient, without
 dropout.  Rivals are interleaved, warm-up is discarded, and the numbers are medians, as in
-benchmarks.step.  "Best" is the rival that is the fastest in this run.  Memory is what making the
-net and training it for a few steps adds to a process that has trained a tiny one.
+benchmarks.step.  "Best" is the fastest rival of this run.
 
-The second command measures what a processor without AVX-512 runs.
+Memory is measured in a process that has trained a tiny net: how much is added by making the net
+and training it for a few steps.
+
+The second command measures with the instructions of a processor without AVX-512.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from conv.nets import PUBLISHED
 from plumbing.commands import number
 
 BATCH = 100
-STEPS = {1: 3, 3: 1}  # steps in each turn, by the maps of an image: one step of a net for CIFAR takes long enough
+STEPS = {1: 3, 3: 1}  # {maps of an image: steps in a turn}; those of nets for CIFAR are slower
 OF_THE_PAPER = {
     "mnist_16": PUBLISHED["mnist-16"],
     "mnist_32": PUBLISHED["mnist-32"],
@@ -50,7 +51,7 @@ TINY = [("conv", 3, 1), ("highway", 3), ("dense", 10)]
 
 
 def images(shape):
-    """A batch, mostly zeros, as digits are, where there is one map."""
+    """A random batch (x, y).  Images of one map are mostly zeros, as digits are."""
     rng = np.random.default_rng(0)
     x = rng.random((BATCH, int(np.prod(shape))), dtype=np.float32)
     if shape[0] == 1:
@@ -59,10 +60,10 @@ def images(shape):
 
 
 def made(shape, layers, kinds=conv_rivals.ALL) -> tuple[dict, dict]:
-    """{name: rival}, {name: why it is missing}.
+    """checked() with these rivals: {name: rival}, {name: why it is missing}.
 
-    The tolerance is wide because float32 may find another maximum of a pooling window,
-    which changes the gradient."""
+    The tolerance is wide: in float32 another pixel of a pooling window may come out largest, which
+    changes the gradient."""
     return checked(kinds, lambda kind: kind(shape, layers, *images(shape)), 1e-3)
 
 
@@ -76,7 +77,7 @@ def peak_mb(name: str, shape, layers) -> float | None:
 
 def _peak_mb(name: str, shape, layers) -> float:
     kind = next(kind for kind in conv_rivals.ALL if kind.name == name)
-    kind(shape, TINY, *images(shape)).step()  # takes what a program takes for any net
+    kind(shape, TINY, *images(shape)).step()  # now the process has the memory that any net needs
     before = memory_mb("VmRSS")
     rival = kind(shape, layers, *images(shape))
     for _ in range(3):
@@ -104,8 +105,8 @@ def measure(name: str, rounds: int) -> tuple[dict, dict]:
 
 
 def ratios(rows: dict) -> dict:
-    """Ours over the best rival of each kind, and over our direct products; our memory over the
-    smaller of PyTorch's two formats."""
+    """Our time over that of the best rival of each kind, and over that of our direct products.  Our
+    memory over PyTorch's, in the memory format that needs less."""
 
     def over(may_compete) -> float | None:
         return ratio_to_best(rows, conv_rivals.ALL, may_compete)
@@ -130,7 +131,7 @@ def _last_if_none(memory: float | None) -> float:
 
 
 def cost_of_normalising(rounds: int) -> float:
-    """How many times as long a step takes with batch normalisation of H, for the smallest net."""
+    """The time of a step of the smallest net with batch normalisation of H over that without."""
     shape, layers = NETS["mnist_16"]
     normalised = []
     for kind, *settings in layers:

@@ -2,10 +2,10 @@
 
     python -m benchmarks.cores        -> results/benchmark_cores.json
 
-A step of `--cores 2` against a step of one core: the paper's convolutional nets, batch 100, and
-the headline's fully connected nets, batch 128.  The numbers of cores take turns; each turn is a
-run of its own, in processes that start for it, whose first steps are not timed.  The numbers are
-medians over the rounds.  Nothing is pinned: where a rank runs is left to the system.
+Compares a step with `--cores 2` to a step on one core, for the paper's convolutional nets, batch
+100, and the headline's fully connected nets, batch 128.  In each round both are measured in turn,
+each in new processes, whose first steps are not timed.  The numbers are medians over the rounds.
+Processes are not pinned: the system chooses the core of each.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ CONVOLUTIONAL = {
 }
 CONNECTED = {block: hn.Settings() for block in hn.PAIR}  # the headline's
 SHAPES = {"mnist": (1, 28), "cifar-10": (3, 32)}  # maps, side
-SECONDS = 2.0  # of steps to time in a turn
-WARM_UP = 3  # steps before them
+SECONDS = 2.0  # how long steps are timed in a turn
+WARM_UP = 3  # steps before that
 
 
 def dataset(name: str) -> hn.Dataset:
@@ -91,7 +91,8 @@ def seconds_of_step(name: str, team, index: int) -> float | None:
         times.append(time.perf_counter() - start)
         timed = times[WARM_UP:]
         is_enough = len(timed) >= 3 and sum(timed) > SECONDS
-        enough = rank.exchange(np.array([is_enough]))[0]  # all ranks end together: as the first says
+        # all ranks must end together: when the first has enough
+        enough = rank.exchange(np.array([is_enough]))[0]
     return float(np.median(timed)) if index == 0 else None
 
 

@@ -3,12 +3,14 @@
     python -m benchmarks.explorer        -> results/benchmark_explorer.json
 
 Three changes take turns: a lesion closes or opens a block, a stroke is drawn, and b_T is shifted.
+
 `to_frame` ends when the next frame is drawn, which shows the answer and the maps of gates, states
 and answers so far.  `to_effects` ends when the frame is drawn that shows what the page's worker
 computes: the effect of closing each block, and the way back.  Both include waiting for the screen,
-17 ms at most.  `effects` is what the worker computes, timed in the page itself: each frame would
-come so much later without a worker.  Warm-up is discarded; the numbers are medians over the rounds,
-with quartiles beside them.
+17 ms at most.  `effects` is the time of the worker's computation when the page itself does it:
+without a worker every frame would be late by that.
+
+Warm-up is discarded; the numbers are medians over the rounds, with quartiles beside them.
 """
 
 from __future__ import annotations
@@ -74,7 +76,7 @@ def load_average() -> float | None:
 
 def main(argv=None) -> int:
     parser = arguments("explorer", __doc__)
-    parser.add_argument("--rounds", type=number(int, 1), default=60, help="(%(default)s)")
+    parser.add_argument("--rounds", type=number(int, 1), default=60, help="turns of each change (%(default)s)")
     args = parser.parse_args(argv)
     report = Report(parser, args)
     if screenshots.missing():

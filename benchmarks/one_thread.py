@@ -1,7 +1,7 @@
-"""Imported first: every program, ours and the rivals, computes in one thread, on the same one core.
+"""Imported before NumPy and the rivals: makes all of them compute in one thread.
 
-Where OPENBLAS_CORETYPE=Haswell holds our matrix products to AVX2, NumPy's other loops and the rivals
-are held to it, too."""
+If OPENBLAS_CORETYPE=Haswell restricts our matrix products to AVX2, NumPy's other loops and the
+rivals are restricted to it, too."""
 
 import os
 

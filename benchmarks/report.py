@@ -14,7 +14,8 @@ from plumbing.commands import first_line, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, check_writable, environment, write_json
 from plumbing.installed import how_to_install
 
-TARGETS = {  # bounds for the numbers of the summaries: lower ones for speed-ups, upper ones for all else
+# targets for numbers of the summaries: a speed-up must be at least so large, all else at most
+TARGETS = {
     "mnist_16_speed_up": 1.60,
     "mnist_32_speed_up": 1.75,
     "highway_a_speed_up": 1.75,
@@ -43,8 +44,8 @@ class Rival:
     """A program that computes what ours computes, and is timed beside it."""
 
     name: str
-    framework = ""  # the package that computes the gradient; NumPy's programs have none
-    at_its_best = False  # as an expert writes it for this processor; else as it is usually written
+    framework = ""  # the package that computes the gradient; programs in NumPy have none
+    at_its_best = False  # whether it is written as an expert would for this processor, or as usual
     gradient = "automatic"  # or "by hand"
     arithmetic = "float32"  # or "bfloat16", which is less exact
 
@@ -55,15 +56,16 @@ BFLOAT16_GRADIENT_MAY_DIFFER = 0.2
 
 
 def ratios(seconds: dict, rival: str) -> np.ndarray:
-    """Ours / theirs, one for each round; `seconds` is {name: [seconds, one for each round]}, ours first."""
+    """Our time over a rival's, in each round.  `seconds` is {name: [seconds in each round]}, with
+    ours first."""
     ours = next(iter(seconds))
     return np.array(seconds[ours]) / seconds[rival]
 
 
 def row_of(kind: type[Rival], seconds: dict) -> dict:
-    """What the results say of a rival: its times, and the quartiles of ours / theirs.
+    """A rival's row in the results: its times, and the quartiles of our time over its time.
 
-    Only a framework's program competes for being the fastest."""
+    Only programs of a framework compete for "best"."""
     return {
         **summarise(seconds[kind.name]),
         "ours_over_theirs": list(np.percentile(ratios(seconds, kind.name), (25, 50, 75))),
@@ -75,7 +77,8 @@ def row_of(kind: type[Rival], seconds: dict) -> dict:
 
 
 def ratio_to_best(rows: dict[str, dict], kinds, may_compete) -> float | None:
-    """The median of ours / theirs for the fastest of the frameworks' rivals that may compete."""
+    """Our time over that of the fastest rival, a median.  Compared are the frameworks' rivals for
+    which may_compete(kind) is true."""
     found = []
     for kind in kinds:
         if kind.framework and kind.name in rows and may_compete(kind):
@@ -90,11 +93,11 @@ def summarise(seconds: list[float]) -> dict:
 
 
 def checked(kinds, of_kind, tolerance: float, *images) -> tuple[dict, dict]:
-    """{name: rival} of every kind that is installed,
-    and {name: why} of those that are missing.  The first is ours.
+    """Makes the rivals with of_kind(kind).  Returns {name: rival} of those that are installed, ours
+    first, and {name: why} of those that are missing.
 
-    Raises AssertionError where the loss or the gradient of a rival differs from ours: the gradient
-    by more than `tolerance` times its largest entry, in float32."""
+    Raises AssertionError if the loss or the gradient of a rival differs from ours.  In float32 the
+    gradient may differ by `tolerance` times its largest entry."""
     made = {}
     missing = {}
     for kind in kinds:
@@ -121,8 +124,7 @@ def end(main) -> None:
 
 
 def arguments(name: str, doc: str) -> argparse.ArgumentParser:
-    """The parser of a benchmark with the arguments that all have;
-    the benchmark adds its settings."""
+    """A parser with the arguments that all benchmarks have; each adds its own."""
     parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=first_line(doc))
     out = f"the JSON's name, instead of results/benchmark_{name}.json"
     parser.add_argument("--out", type=path_name, metavar="FILE", help=out)
@@ -132,8 +134,8 @@ def arguments(name: str, doc: str) -> argparse.ArgumentParser:
 class Report:
     """The file that a benchmark writes.
 
-    Only measurements with the default settings and all rivals are judged by the targets, and
-    may replace the committed file.  Raises InputError for others without --out, before
+    Only a measurement with the default settings and all rivals is compared with the targets, and
+    may replace the committed file.  Any other needs --out.  Raises InputError without it, before
     anything is measured."""
 
     def __init__(self, parser: argparse.ArgumentParser, args: argparse.Namespace, rivals: tuple[str, ...] = ()):
@@ -188,7 +190,7 @@ def judge(value: float | None, target: float, more_is_better: bool = False) -> s
 
 
 def _importable(name: str) -> bool:
-    """Whether a rival is installed and not broken: checked() leaves out the same rivals."""
+    """Whether a package can be imported; checked() leaves out the rivals whose package cannot."""
     try:
         importlib.import_module(name)
     except ImportError:

@@ -2,9 +2,9 @@
 
     python -m benchmarks.scaling        -> results/benchmark_scaling.json
 
-Highway blocks, on one core.  Every measurement is a process of its own: within one, the peak
-memory of several could not be told apart.  The programs, ours and JAX in three ways of
-benchmarks/rivals, take turns, and the numbers are medians over the rounds.
+Highway blocks, on one core.  Every measurement has its own process, since a process has only one
+peak of memory.  The programs take turns: ours, and three of the JAX programs in
+benchmarks/rivals.  The numbers are medians over the rounds.
 """
 
 from __future__ import annotations
@@ -36,24 +36,23 @@ GROWTH = {
 }
 RIVALS = {kind.name: kind for kind in (rivals.Jax, rivals.JaxScanned, rivals.JaxByHand)}
 KINDS = {rivals.Ours.name: rivals.Ours, **RIVALS}
-STEPS = 20  # a turn, in which JAX may scan them
+STEPS = 20  # steps in a turn; JAX may scan them in one call
 SECONDS = 1.0  # how long turns are timed
 
 
 def memory_mb(what: str) -> float:
-    """This process's memory: VmRSS, now, or VmHWM, the most so far (Linux)."""
+    """This process's memory on Linux: "VmRSS" is the current one, "VmHWM" the largest so far."""
     [line] = [line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(what)]
     return int(line.split()[1]) / 1024
 
 
 def measure(name, depth, width, batch) -> dict:
-    """One net in this process: milliseconds a step,
-    and the memory that its training added to the program's own."""
+    """Trains one net in this process: the milliseconds of a step, and how much memory was added."""
     step.pin()
     x, y = step.mnist_like(2 * batch)
     before = memory_mb("VmRSS")
     net = hn.DeepNet(784, 10, width, depth, "highway", np.random.default_rng(0))
-    if name in RIVALS:  # JAX copies its weights from our net, whose memory is not JAX's
+    if name in RIVALS:  # the memory of our net, from which JAX copies the weights, does not count
         import jax
 
         jax.devices()
@@ -77,7 +76,7 @@ def measure_apart(name, sizes) -> dict:
 
 def main(argv=None) -> int:
     parser = arguments("scaling", __doc__)
-    parser.add_argument("--rounds", type=number(int, 1), default=3, help="(%(default)s)")
+    parser.add_argument("--rounds", type=number(int, 1), default=3, help="how often each is measured (%(default)s)")
     parser.add_argument("--one", nargs=4, help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     if args.one:

@@ -3,9 +3,9 @@
     python -m benchmarks.step                      both blocks at the headline's sizes  -> results/benchmark_step.json
     python -m benchmarks.step --block highway --depth 100 --width 100 --batch 256       -> the screen
 
-On one core.  The rivals, which benchmarks/rivals describes, are interleaved: in each round every
-one makes a few steps.  Warm-up is discarded; the numbers are medians over the rounds, with
-quartiles beside them.  Only ratios within one run mean anything.  "Best" is the rival that is the
+Everything runs on one core.  The rivals of benchmarks/rivals are interleaved: in each round each
+makes a few steps.  Warm-up is discarded; the numbers are medians over the rounds, with quartiles
+beside them.  Only ratios within one run are meaningful.  "Best" is the rival that happened to be
 fastest in this run, which favours the rivals a little.
 """
 
@@ -32,8 +32,7 @@ WARM_UP = 2  # rounds discarded
 
 
 def pin() -> str:
-    """Keeps this process, and those that it starts, on one core
-    where the system allows; says on which."""
+    """Pins this process, and those that it starts, to one core, if the system can; returns which."""
     try:
         import torch
 
@@ -48,7 +47,7 @@ def pin() -> str:
 
 
 def interleaved(calls: dict, rounds: int) -> dict:
-    """{name: [seconds a call, one for each round]}.  A round makes every call once."""
+    """{name: [seconds of its call in each round]}; in a round every call is made once."""
     times = {name: [] for name in calls}
     for _ in range(rounds + WARM_UP):
         for name, call in calls.items():
@@ -59,7 +58,7 @@ def interleaved(calls: dict, rounds: int) -> dict:
 
 
 def mnist_like(n: int, seed: int = 0):
-    """x (n, 784) float32 in [-1, 1), y (n,), at random."""
+    """Random images x (n, 784), float32 in [-1, 1), and labels y (n,)."""
     rng = np.random.default_rng(seed)
     x = rng.random((n, 784), dtype=np.float32) * 2 - 1
     y = rng.integers(0, 10, n)
@@ -67,7 +66,7 @@ def mnist_like(n: int, seed: int = 0):
 
 
 def time_steps(block, depth, width, batch, rounds, kinds=rivals.ALL) -> tuple[dict, dict]:
-    """{rival: [seconds a step, one for each round]}, {rival: why it is missing}."""
+    """{rival: [seconds of a step in each round]}, {rival: why it is missing}."""
     x, y = mnist_like(max(6000, 2 * batch))
     made, missing = rivals.make((784, 10, width, depth, block), x, y, kinds)
     order = np.random.default_rng(1).permutation(len(x))
@@ -81,7 +80,7 @@ def time_steps(block, depth, width, batch, rounds, kinds=rivals.ALL) -> tuple[di
 
 
 def median_ratio(rows: dict, kind: type[rivals.StepRival]) -> float | None:
-    """The median of ours / theirs; None for a rival that is missing."""
+    """Our time over this rival's, a median; None for a rival that is missing."""
     return rows[kind.name]["ours_over_theirs"][1] if kind.name in rows else None
 
 
@@ -103,7 +102,8 @@ def show(title: str, times: dict, missing: dict) -> None:
 
 
 def time_prediction(rounds: int) -> tuple[dict, dict]:
-    """10 000 images through a highway net of depth 30, without gradients."""
+    """{rival: [seconds]} for predicting 10 000 images with a highway net of depth 30, and
+    {rival: why it is missing}."""
     x, y = mnist_like(10000)
     made, missing = rivals.make((784, 10, 50, 30, "highway"), x, y, (rivals.Ours, rivals.Torch))
     calls = {name: partial(rival.predict, x) for name, rival in made.items()}
@@ -131,8 +131,8 @@ def timed_step(ours: rivals.Ours, batch: np.ndarray) -> dict:
 
 
 def where_time_goes(block: str, depth: int, width: int, batch: int, rounds: int) -> dict:
-    """Milliseconds of a step by part, of its matrix products, and of its calls:
-    those of a net of width 1."""
+    """The milliseconds of each part of a step, of its matrix products, and of its calls of NumPy.
+    The calls are measured as a whole step of a net of width 1, where little else takes time."""
     x, y = mnist_like(6000)
     net = hn.DeepNet(784, 10, width, depth, block, np.random.default_rng(0))
     tiny = hn.DeepNet(1, 2, 1, depth, block, np.random.default_rng(0))
@@ -155,7 +155,7 @@ def where_time_goes(block: str, depth: int, width: int, batch: int, rounds: int)
 
 
 def mean_step(rival, batches) -> float:
-    """Seconds."""
+    """The mean time of a step, in seconds."""
     start = time.perf_counter()
     for rows in batches:
         rival.step(rows)
@@ -186,7 +186,7 @@ def main(argv=None) -> int:
         parser.add_argument(flag, type=number(int, 1), default=default, help=f"{text} (%(default)s)")
     args = parser.parse_args(argv)
     if args.block and args.out:
-        parser.error("--block is shown on the screen: not allowed with --out")
+        parser.error("--block only prints its times: not allowed with --out")
     where = pin()
     report = None if args.block else Report(parser, args, ("torch", "jax"))
     sizes = {"depth": args.depth, "width": args.width, "batch": args.batch}

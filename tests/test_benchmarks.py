@@ -47,8 +47,8 @@ def test_the_straightforward_program_follows_us(block):
         ours, d_logits = hn.softmax_cross_entropy(net.forward(x[rows].astype(float)), y[rows])
         optimizer.step(net.backward(d_logits))
         assert loss == pytest.approx(ours, rel=1e-10)
-    np.testing.assert_allclose(theirs.its_net.blocks[1].W_H, net.W_H[1], rtol=1e-7)
-    np.testing.assert_allclose(theirs.its_net.last.b, net.b_out, rtol=1e-7)
+    np.testing.assert_allclose(theirs.straightforward_net.blocks[1].W_H, net.W_H[1], rtol=1e-7)
+    np.testing.assert_allclose(theirs.straightforward_net.last.b, net.b_out, rtol=1e-7)
 
 
 FRAMEWORKS = [kind for kind in rivals.ALL if kind.framework]

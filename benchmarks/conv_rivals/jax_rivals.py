@@ -6,7 +6,7 @@ from benchmarks.conv_rivals.rival import LR, MOMENTUM, WEIGHT_DECAY, ConvRival
 
 
 class Jax(ConvRival):
-    """jit of the whole step, images NHWC, the layout that is faster for it here."""
+    """jit of the whole step.  Images are NHWC, the faster of JAX's layouts on this processor."""
 
     name = "JAX jit"
     framework = "jax"
@@ -26,7 +26,7 @@ class Jax(ConvRival):
         self._step = jax.jit(self.updated, donate_argnums=(0, 1))
 
     def loss(self, parameters, key):
-        """Dropout only with a key."""
+        """The loss; with a `key` units are dropped, with None they are not."""
         jax = self.jax
         jnp = jax.numpy
         x = self.x
@@ -76,11 +76,11 @@ class Jax(ConvRival):
         gradients = self.jax.grad(self.loss)(parameters, dropout_key)
         new_parameters = []
         new_v = []
-        for parameter, of_parameter, gradient in zip(parameters, v, gradients, strict=True):
+        for parameter, velocity, gradient in zip(parameters, v, gradients, strict=True):
             gradient = gradient + WEIGHT_DECAY * parameter
-            of_parameter = MOMENTUM * of_parameter + gradient
-            new_v.append(of_parameter)
-            new_parameters.append(parameter - LR * (gradient + MOMENTUM * of_parameter))
+            velocity = MOMENTUM * velocity + gradient
+            new_v.append(velocity)
+            new_parameters.append(parameter - LR * (gradient + MOMENTUM * velocity))
         return new_parameters, new_v, key
 
     def loss_and_gradient(self):

@@ -1,4 +1,5 @@
-"""What a rival of a convolutional net's step is, and how parameters go into its layout and back."""
+"""The base of the rivals of a convolutional net's step: its interface, and how parameters are
+converted to a rival's layout and back."""
 
 from __future__ import annotations
 
@@ -16,19 +17,20 @@ WEIGHT_DECAY = 5e-4
 class ConvRival(Rival):
     """A program that makes the training step of one net on one batch.
 
-    It is made by `__init__(shape, layers, x, y)`: the net as conv.net describes it, x (N, pixels)
-    float32, y (N,) integers; it starts from our weights.  It has
+    `__init__(shape, layers, x, y)` gets the net as ConvNet does, x (N, pixels) float32, and y (N,)
+    integers.  The rival starts from our weights.  It has two methods:
 
         loss_and_gradient()    without dropout: the loss, and the gradient in our flat layout
         step()                 with dropout: forward, loss, backward, Nesterov with weight decay
     """
 
-    # The order of our axes in the rival's weights, of a convolution and of a dense layer.  A dense
-    # layer's weights are a matrix there, (units, inputs), the inputs in that order of axes.
+    # How our axes are permuted in the rival's weights: in a convolution's, and in a dense layer's.
+    # The latter are then made a matrix (units, inputs).
     axes: tuple[tuple[int, ...], tuple[int, ...]]
 
     def start_from(self, shape, layers) -> list[np.ndarray]:
-        """Keeps the layers, each with its kind and settings; our parameters in the rival's layout."""
+        """Returns our parameters in the rival's layout.  Sets self.layers, each layer with its kind
+        and settings."""
         net = ConvNet(shape, layers, np.random.default_rng(0))
         self.layers = [(layer, *entry) for layer, entry in zip(net.layers, layers, strict=True)]
         arrays = []

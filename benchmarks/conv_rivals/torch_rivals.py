@@ -1,5 +1,7 @@
-"""The step of a convolutional net in PyTorch: eager in both memory formats, as it is usually written; and at its best:
-the gate as an autograd.Function, and compiled.  With bfloat16 it computes less exactly."""
+"""The step of a convolutional net in PyTorch.
+
+As it is usually written: eager, in both memory formats.  At its best: with the gate as an
+autograd.Function, and compiled.  There is also a less exact version in bfloat16."""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ class Torch(ConvRival):
         self.loss = self.loss_function()
 
     def loss_function(self):
-        """loss(training) as it is called."""
+        """The function that step() calls as loss(training)."""
         return self.forward
 
     def forward(self, training):
@@ -80,7 +82,7 @@ class TorchChannelsLast(Torch):
 
 
 class TorchGate(Torch):
-    """The gate with a backward pass of its own, which keeps H and T alone."""
+    """The gate has its own backward pass, for which it keeps only x, H and T."""
 
     name = "PyTorch eager, own gate"
     at_its_best = True

@@ -1,8 +1,8 @@
 """The training step of a fully connected net in several ways: ours, JAX, PyTorch, a straightforward
 NumPy program, and its matrix products alone.
 
-Rivals come as they are usually written, and at their best: as an expert writes them for this
-processor.  Only a ratio to the best of a kind is called "faster" on the pages.
+JAX and PyTorch appear as they are usually written, and at their best: as an expert would write
+them for this processor.  The pages say "faster" only of a comparison with the best.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = [
     "as_straightforward", "make",
 ]  # fmt: skip
 
-KEYS = {  # in the names of the summaries
+KEYS = {  # how the names of a summary's numbers call each rival
     Jax: "jax",
     JaxFeaturesFirst: "jax_features_first",
     JaxScanned: "jax_scanned",

@@ -1,10 +1,11 @@
 """The training step in JAX: as it is usually written, and as an expert writes it.
 
 An expert's program has states (features, batch), as ours has, so that no product needs a
-transposed copy.  It scans many steps in one compiled call, which saves the way from Python into
-the compiled program.  The fastest of all also has our backward pass: `jax.custom_vjp` keeps H and T
-alone, where JAX's own derivative keeps more, and the bias is a column of the weights that meets a
-row of ones in the state.
+transposed copy.  It scans many steps in one compiled call, which saves the calls from Python.
+
+The fastest program also has our backward pass, as a `jax.custom_vjp`: it keeps only x, H and T,
+while JAX's own derivative keeps more.  Its bias is a column of the weights, multiplied by a row of
+ones under the state.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ class JaxFeaturesFirst(Jax):
 
 
 class Scanned:
-    """Makes all steps of a turn in one compiled call."""
+    """A mixin, named before a JAX rival: makes all steps of a turn in one compiled call."""
 
     def __init__(self, net, x, y):
         super().__init__(net, x, y)
@@ -142,7 +143,7 @@ class Scanned:
 
 
 class JaxScanned(Scanned, JaxFeaturesFirst):
-    """The same, all steps of a turn in one call."""
+    """States (features, batch), JAX's own derivative, all steps of a turn in one call."""
 
     name = "JAX, features first, steps scanned"
 

@@ -1,5 +1,5 @@
-"""The training step in NumPy: ours, that of straightforward.py, and its matrix products alone, the lower limit of any
-program."""
+"""The training step in NumPy: ours, that of straightforward.py, and the matrix products alone, which
+no program in NumPy can do without."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Ours(StepRival):
 
 
 def as_straightforward(net, owner) -> straightforward.Net:
-    """A DeepNet's parameters (owner=net), or their gradient (owner=net.grad), as
-    straightforward.py has them: copies, in float64."""
+    """The parameters of a DeepNet (owner=net), or their gradient (owner=net.grad), copied into a
+    straightforward.Net in float64."""
     names = ["W_H", "b_H"]
     if net.block.gates:
         names += ["W_T", "b_T"]
@@ -58,13 +58,13 @@ class Straightforward(StepRival):
         self.net = net
         self.x = x.astype(np.float64)
         self.y = y
-        self.its_net = as_straightforward(net, net)
-        self.optimizer = straightforward.Adam(self.its_net, LR, CLIP, BETA1, BETA2, EPS)
+        self.straightforward_net = as_straightforward(net, net)
+        self.optimizer = straightforward.Adam(self.straightforward_net, LR, CLIP, BETA1, BETA2, EPS)
 
     def _loss_and_gradient(self, x, y):
-        logits, kept = straightforward.forward(self.its_net, x)
+        logits, kept = straightforward.forward(self.straightforward_net, x)
         loss, d_logits = straightforward.softmax_cross_entropy(logits, y)
-        return loss, straightforward.backward(self.its_net, kept, d_logits)
+        return loss, straightforward.backward(self.straightforward_net, kept, d_logits)
 
     def loss_and_gradient(self, x, y):
         loss, gradient = self._loss_and_gradient(x.astype(np.float64), y)
@@ -80,8 +80,8 @@ class Straightforward(StepRival):
 
 
 class MatrixProducts(StepRival):
-    """Nothing but the step's products.  Layers have separate arrays; the operands are in the order
-    that is fastest here."""
+    """Nothing but the products of a step, on random numbers.  Each layer has its own arrays, and all
+    operands lie in the order that is fastest."""
 
     name = "matrix products alone"
 

@@ -1,4 +1,5 @@
-"""What a rival of a fully connected net's step is, the constants of Adam, and gradients in our layout."""
+"""The base of the rivals of a fully connected net's step: its interface, Adam's constants, and the
+conversion of gradients to our layout."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ ENDS = ("W_in", "b_in", "W_out", "b_out")  # the parameters of the first and the
 class StepRival(Rival):
     """A program that makes the training step of one net.
 
-    It is made from one of our nets, so that all rivals start from the same weights:
-    `__init__(net, x, y)` with x (N, d_in) float32 and y (N,) integers.  It has
+    `__init__(net, x, y)` gets one of our nets, from whose weights all rivals start, x (N, d_in)
+    float32, and y (N,) integers.  A rival has these methods:
 
         loss_and_gradient(x, y)    the loss, and the gradient in our flat layout, to check that
                                    all compute the same

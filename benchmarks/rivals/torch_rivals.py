@@ -13,7 +13,7 @@ from benchmarks.rivals.rival import BETA1, BETA2, CLIP, ENDS, EPS, LR, StepRival
 
 
 class Torch(StepRival):
-    """PyTorch as it comes: H and T in one product, clip_grad_norm_, torch.optim.Adam."""
+    """PyTorch as it is usually written: H and T in one product, clip_grad_norm_, torch.optim.Adam."""
 
     name = "PyTorch eager"
     framework = "torch"
