@@ -12,11 +12,11 @@ const imageOf = (k) => bytes.subarray(784 * k, 784 * (k + 1));
 function paintDigit(canvas, pixels) {
   const image = new ImageData(28, 28);
   pixels.forEach((grey, i) => image.data.set([grey, grey, grey, 255], 4 * i));
-  const own = Object.assign(document.createElement("canvas"), { width: 28, height: 28 });
-  own.getContext("2d").putImageData(image, 0, 0);
+  const unscaled = Object.assign(document.createElement("canvas"), { width: 28, height: 28 });
+  unscaled.getContext("2d").putImageData(image, 0, 0);
   const ctx = canvas.getContext("2d");
   ctx.imageSmoothingEnabled = false;
-  ctx.drawImage(own, 0, 0, canvas.width, canvas.height);
+  ctx.drawImage(unscaled, 0, 0, canvas.width, canvas.height);
 }
 
 /* Shows the test images of a digit and chooses an ordinary one. */
@@ -41,8 +41,8 @@ function offer(digit) {
   choose(ordinary(digit));
 }
 
-/* Of the images of a digit that the net gets right with ease the one that is decided nearest to the
-   block by which half of all test images are. */
+/* The image of a digit that the page opens with: one that the net easily gets right, and that is
+   decided as near as possible to the median block, by which half of all test images are decided. */
 function ordinary(digit) {
   const block = median(DATA.measured.decided);
   const candidates = [];

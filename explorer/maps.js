@@ -1,4 +1,4 @@
-/* The maps, a row a block: drawing on canvases, pointer and keys. */
+/* The maps, with a row for each block: how they are drawn, and how pointer and keys work in them. */
 
 const GAP = 4; // pixels between row 0, the plain first layer, and the blocks
 const touched = matchMedia("screen and (max-width: 900px), screen and (pointer: coarse)");
@@ -13,7 +13,7 @@ for (const [name, hex] of Object.entries(DATA.colors)) {
 }
 
 const COLORS = ["panel", "ink", "faint", "line", "highway", "plain", "H", "T", "carry", "plus", "minus"];
-let theme = null; // the colours of page.css by name, until the reader prefers others
+let theme = null; // the colours of page.css by name; null when they must be read again
 
 function css(name) {
   if (!theme) {
@@ -23,7 +23,8 @@ function css(name) {
   return theme[name];
 }
 
-/* A context in CSS pixels, cleared.  A canvas keeps its size where it can: a new one lays out the page again. */
+/* A cleared context whose unit is a CSS pixel.  Sets the canvas's size only if it changes, since that
+   makes the browser lay out the page again. */
 function fresh(canvas, height) {
   const scale = window.devicePixelRatio || 1;
   const pixels_wide = Math.round(canvas.clientWidth * scale);
@@ -53,7 +54,8 @@ function colorsOf(values, columns, [low, high], lut) {
   return canvas;
 }
 
-/* A strip of block numbers, which closes blocks, beside a grid of rows, which chooses what is read. */
+/* A map.  On its left a strip of block numbers, where blocks are closed; beside it a grid with a row
+   for each block, where the reader chooses the block and unit whose numbers are shown. */
 class Plot {
   constructor(id, label, columns, paint) {
     this.columns = columns;
@@ -90,7 +92,7 @@ class Plot {
     this.drawStrip();
   }
 
-  /* Where the reading is from. */
+  /* Frames the chosen block or unit. */
   mark(ctx, width) {
     const has_units = this.columns === net.hidden;
     const cell = width / this.columns;
@@ -301,8 +303,9 @@ function redraw() {
     const text = SHOW[option.value].text(digitShown());
     if (option.textContent !== text) option.textContent = text;
   }
-  read();
-  for (const plot of Object.values(plots)) plot.draw(); // last: measuring a canvas lays out what was said above
+  showUnit();
+  // last: to measure a canvas the browser lays out the page, with all the texts changed above
+  for (const plot of Object.values(plots)) plot.draw();
 }
 
 /* ---- Pointer and keys ---- */
@@ -319,7 +322,7 @@ function cellOf(event, canvas, columns) {
 function listenToTheStrip(plot) {
   const canvas = plot.strip;
   let drag = null; // { row, closing }
-  const through = (row) => { // closes or opens all from the last row to this
+  const dragTo = (row) => { // closes or opens all rows from the last one to this
     const from = Math.max(1, Math.min(drag.row, row));
     const to = Math.max(drag.row, row);
     drag.row = row;
@@ -332,18 +335,18 @@ function listenToTheStrip(plot) {
     canvas.setPointerCapture(event.pointerId);
     const [row] = cellOf(event, canvas, 1);
     drag = { row, closing: !shown.closed.has(row - 1) };
-    through(row);
+    dragTo(row);
   });
   canvas.addEventListener("pointermove", (event) => {
     const [row] = cellOf(event, canvas, 1);
-    if (drag && row !== drag.row) through(row);
+    if (drag && row !== drag.row) dragTo(row);
   });
   canvas.addEventListener("pointerup", () => say());
   for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (drag = null));
   canvas.addEventListener("pointerleave", () => (plot.bubble.hidden = true));
 }
 
-/* A click on the grid chooses the block and unit that are read. */
+/* A click on the grid chooses a block and a unit. */
 function listenToTheGrid(plot) {
   const canvas = plot.grid;
   canvas.addEventListener("click", (event) => {
@@ -361,7 +364,7 @@ const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRi
 const JUMPS = { Home: -DATA.net.depth, End: DATA.net.depth, PageUp: -10, PageDown: 10 };
 
 function pressed(event, plot) {
-  if (event.altKey || event.ctrlKey || event.metaKey) return; // the browser's
+  if (event.altKey || event.ctrlKey || event.metaKey) return; // a shortcut of the browser
   const [down, right] = STEPS[event.key] || [JUMPS[event.key] || 0, 0];
   const moves = down || right;
   if (!moves && event.key !== " " && event.key !== "Enter") return;

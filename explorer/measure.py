@@ -1,12 +1,12 @@
-"""Measures what the page docs/explorer.html says of all images, with the net that the page holds.
+"""Measures what the page docs/explorer.html says about whole data sets, with the page's own net.
 
     python explorer/measure.py         -> results/explorer.json
 
 - The training error with blocks i to j closed, for all ranges i <= j.  A closed block has T = 0
   and hands its input on unchanged.
 - The training error and the test accuracy with all gate biases b_T shifted.
-- After which block the answer of a test image is decided: from there on the last layer, applied to
-  the state after each block, reads the final answer.
+- The block after which the answer for a test image is decided.  The last layer can be applied to
+  the state after any block; from this block on it always gives the final answer.
 
 The net computes with its own weights, float32; the page's are rounded to float16.
 """
@@ -37,8 +37,10 @@ PAPERS_RANGE = (15, 45)  # blocks that the paper's Figure 4 finds to have close 
 
 
 def wrong_by_range(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """(depth, depth) whole numbers: [i, j] images are wrong with blocks i to j closed, counted
-    from 0; those below the diagonal are 0.  What lies below block i is computed once."""
+    """(depth, depth) counts: entry [i, j] is how many images the net gets wrong with blocks i to j
+    closed, counted from 0.  Entries below the diagonal are 0.
+
+    The states below block i are computed once for all j."""
     wrong = np.zeros((net.depth, net.depth), int)
     for rows in tqdm(list(layer_by_layer.slices(len(x))), unit="slice", disable=None):
         below = layer_by_layer.first(net, x[rows])
@@ -51,7 +53,7 @@ def wrong_by_range(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def answers_through(net: hn.DeepNet, state: np.ndarray, layers) -> np.ndarray:
-    """The classes (N,) of states (N, hidden) that pass through these blocks only."""
+    """The net's answers (N,) if states (N, hidden) pass through these blocks only."""
     for *_, y in layer_by_layer.walk(net, state, layers):
         state = y
     return layer_by_layer.logits(net, state).argmax(axis=1)
@@ -75,13 +77,15 @@ def decided_at(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
     for *_, y in layer_by_layer.walk(net, state):
         answers.append(layer_by_layer.logits(net, y).argmax(axis=1))
     differ = np.array(answers) != answers[-1]  # (depth + 1, N)
-    after_last_that_differs = net.depth + 1 - differ[::-1].argmax(axis=0)
-    return np.where(differ.any(axis=0), after_last_that_differs, 0)
+    # where the last answer that differs stands, counted from the end
+    from_the_end = differ[::-1].argmax(axis=0)
+    return np.where(differ.any(axis=0), net.depth + 1 - from_the_end, 0)
 
 
 def measure(net: hn.DeepNet, mnist: hn.Dataset) -> dict:
-    """The numbers: for each range its wrong training images, for each shift the training error and
-    the test accuracy, and [k], how many test images are decided after block k."""
+    """The trials of the record: "wrong", how many training images each range of closed blocks gets
+    wrong; "shifts", the training error and test accuracy with each shift; "decided", a list with
+    the number of test images that are decided after block k at [k]."""
     x_train = hn.pixels_for(net, mnist.x_train)
     x_test = hn.pixels_for(net, mnist.x_test)
     with hn.one_blas_thread():

@@ -10,15 +10,19 @@ function bytesOf(base64) {
 function fromFloat16(bytes) {
   const view = new DataView(bytes.buffer);
   return Float64Array.from({ length: bytes.length / 2 }, (_, i) => {
-    const bits = view.getUint16(2 * i, true), exponent = (bits >> 10) & 31, fraction = bits & 1023;
+    const bits = view.getUint16(2 * i, true);
+    const exponent = (bits >> 10) & 31;
+    const fraction = bits & 1023;
     const size = exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -24 * fraction;
     return bits & 0x8000 ? -size : size;
   });
 }
 
-/* out[i] = sum_j W[i, j] x[j] + b[i]; W's rows begin at `start`, `stride` apart, and end in b where it is not given. */
+/* out[i] = sum_j W[i, j] x[j] + b[i].  Row i of W begins at `start` + i `stride`.  The biases begin at
+   index `b` of the same array; without `b`, each row of W ends in its bias. */
 function affine(W, start, stride, x, rows, b) {
-  const out = new Float64Array(rows), n = x.length;
+  const out = new Float64Array(rows);
+  const n = x.length;
   for (let i = 0; i < rows; i++) {
     const row = start + i * stride;
     let sum = b === undefined ? W[row + n] : W[b + i];
@@ -28,7 +32,7 @@ function affine(W, start, stride, x, rows, b) {
   return out;
 }
 
-/* out[j] = sum_i W[i, j] d[i]: W transposed, times d; W's rows begin at `start`, `stride` apart. */
+/* out[j] = sum_i W[i, j] d[i], the transpose of W times d.  Row i of W begins at `start` + i `stride`. */
 function back(W, start, stride, d, columns) {
   const out = new Float64Array(columns);
   for (let i = 0; i < d.length; i++) {
@@ -43,7 +47,8 @@ const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
 const sigmoid = (z) => 1 / (1 + Math.exp(-z));
 
 function softmax(logits) {
-  const top = Math.max(...logits), powers = Array.from(logits, (z) => Math.exp(z - top));
+  const top = Math.max(...logits);
+  const powers = Array.from(logits, (z) => Math.exp(z - top));
   const sum = powers.reduce((a, b) => a + b);
   return powers.map((power) => power / sum);
 }
@@ -59,9 +64,10 @@ class Net {
     this.output = this.blocks + depth * this.blockSize;
   }
 
-  /* Pixels (d_in,), bytes -> what the plain first layer gives out (hidden,). */
+  /* Pixels (d_in,), bytes -> the output of the plain first layer (hidden,). */
   first(pixels) {
-    const [low, high] = this.pixels, x = Float64Array.from(pixels, (grey) => low + ((high - low) * grey) / 255);
+    const [low, high] = this.pixels;
+    const x = Float64Array.from(pixels, (grey) => low + ((high - low) * grey) / 255);
     return affine(this.parameters, 0, this.d_in, x, this.hidden, this.hidden * this.d_in).map(Math.tanh);
   }
 
@@ -84,8 +90,8 @@ class Net {
     return affine(this.parameters, this.output, this.hidden + 1, state, this.d_out);
   }
 
-  /* y = H T + x (1 - T); a closed block has T = 0.  `closed` has the blocks, counted from 0.
-     states[0] is the first layer's, states[l] that after block l, counted from 1. */
+  /* The forward pass, y = H T + x (1 - T), where the blocks in the set `closed`, counted from 0, have
+     T = 0.  states[0] is the output of the first layer, states[l] that of block l, counted from 1. */
   run(pixels, closed = new Set(), shift = 0) {
     const states = [this.first(pixels)];
     const T = [];
@@ -110,8 +116,8 @@ class Net {
     return this.logits(state);
   }
 
-  /* What closing one block more does to an image: the probabilities (d_out,) for each block, null
-     for a closed one.  `run` is that of the image. */
+  /* For each block the probabilities (d_out,) of an image if this block is closed as well; null for
+     a block that is closed already.  `run` is the result of run() for the image. */
   effects(run, closed, shift) {
     return run.T.map((_, layer) => {
       if (closed.has(layer)) return null;
@@ -120,8 +126,9 @@ class Net {
   }
 
   /* How the gradient of the loss -log p(label) comes back (eq. 9).  For each block: `above`, the
-     length of dL/dy; `below`, that of dL/dx = carried + through H + through T; and the share of
-     each of these three along dL/dx: they add up to 1.  A closed block has T = 0 and only carries. */
+     length of dL/dy, and `below`, that of dL/dx.  dL/dx is the sum of three parts: carried, through
+     H, and through T.  `carried`, `H` and `T` are the parts' components along dL/dx as shares of its
+     length; they add up to 1.  A closed block has T = 0 and only carries. */
   backward(run, label) {
     const d_logits = run.answers[this.depth].map((p, digit) => p - (digit === label ? 1 : 0));
     const stride = this.hidden + 1;
@@ -159,16 +166,19 @@ function mixed({ H, T }, x) {
   return x.map((carried, i) => carried + T[i] * (H[i] - carried));
 }
 
-/* The block from which on the last layer reads the final answer out of every state; 0: already out of the first. */
+/* The first block from which on the last layer gives the final answer for every state; 0 if it does
+   so already for the state before the first block. */
 function decidedAt(answers) {
-  const said = answers.map(argmax), last = said[said.length - 1];
+  const said = answers.map(argmax);
+  const last = said[said.length - 1];
   let block = said.length - 1;
   while (block > 0 && said[block - 1] === last) block--;
   return block;
 }
 
-/* W_T newly drawn, normal with variance 2 / (fan_in + fan_out) as at the start of the training, b_T = bias:
-   T (hidden,) of each block for the states of another net. */
+/* Untrained gates: W_T is drawn as at the start of the training, normal with variance
+   2 / (fan_in + fan_out), and b_T is gate_bias.  Returns a function from the states of a net to the
+   T (hidden,) that these gates would have in each of its blocks. */
 function randomGates({ hidden, depth, gate_bias }, seed = 1) {
   const uniform = () => { // mulberry32
     seed = (seed + 0x6d2b79f5) | 0;
@@ -177,20 +187,22 @@ function randomGates({ hidden, depth, gate_bias }, seed = 1) {
     return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
   };
   const normal = () => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform()); // Box & Muller
-  const stride = hidden + 1, W = Float64Array.from({ length: depth * hidden * stride }, (_, i) =>
+  const stride = hidden + 1;
+  const W = Float64Array.from({ length: depth * hidden * stride }, (_, i) =>
     i % stride === hidden ? gate_bias : normal() / Math.sqrt(hidden));
   return (states) => states.slice(0, depth).map((x, layer) =>
     affine(W, layer * hidden * stride, stride, x, hidden).map(sigmoid));
 }
 
-/* A drawing (side x side, 0 to 1) as MNIST's digits were made: scaled to fit 20 x 20 pixels, its shape kept, and put
-   with its centre of mass in the middle of pixel (14, 14) of 28 x 28, counted from 0.  Bytes (784,). */
+/* A drawing (side x side, from 0 to 1) -> an image (784,) of bytes, made as MNIST's digits were.  The
+   drawing is scaled to fit into 20 x 20 pixels without changing its proportions.  Its centre of mass
+   goes to the middle of pixel (14, 14) of the 28 x 28, counted from 0. */
 function asMnist(ink, side) {
-  const { mass, mass_x, mass_y, extent } = measured(ink, side);
+  const { mass, mass_x, mass_y, extent } = measureInk(ink, side);
   const pixels = new Uint8Array(784);
   if (!mass) return pixels;
-  const step = extent / 20; // of the drawing, in a pixel's width
-  const fine = 8; // a pixel is the mean over fine x fine points
+  const step = extent / 20; // the width of a pixel, in units of the drawing
+  const fine = 8; // a pixel is the mean of fine x fine points
   for (let i = 0; i < 784; i++) {
     let sum = 0;
     for (let k = 0; k < fine * fine; k++) {
@@ -204,7 +216,7 @@ function asMnist(ink, side) {
 }
 
 /* The mass of a drawing, its centre (mass_x, mass_y), and the larger of its width and height. */
-function measured(ink, side) {
+function measureInk(ink, side) {
   let left = side;
   let right = -1;
   let top = side;

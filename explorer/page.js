@@ -7,9 +7,9 @@ const randomT = randomGates(DATA.net);
 const $ = (id) => document.getElementById(id);
 
 const shown = { pixels: null, label: null, about: "", closed: new Set(), shift: 0, block: 1, unit: 1, compare: "one" };
-let now = null; // net.run() of it
-let whole = null; // the same with no block closed and b_T not shifted
-let wholeOf = null; // the pixels that `whole` is of
+let now = null; // net.run() of what is shown
+let whole = null; // net.run() of the same pixels with no block closed and b_T not shifted
+let wholeOf = null; // the pixels from which `whole` was computed
 
 const percent = (share) => {
   if (share > 0.99995) return "over 99.99\u00a0%";
@@ -40,7 +40,8 @@ function set(id, text) {
   if ($(id).textContent !== text) $(id).textContent = text;
 }
 
-/* Has a screen reader say what changed: once a change, when the pointer or the key is let go. */
+/* Makes a screen reader say what changed.  Called once for each change, when the pointer or the key is
+   released. */
 function say(text = `${$("says").textContent}. ${$("closed").textContent}`) {
   set("said", text);
 }
@@ -61,7 +62,8 @@ function pressOnly(parent, one) {
 
 /* ---- The answer ---- */
 
-/* Computes and shows the answer and the maps; began at `start`.  The worker sends the rest. */
+/* Computes and shows the answer and the maps; the worker sends the rest later.  The change that this
+   answers began at the time `start`. */
 function look(start = performance.now()) {
   if (wholeOf !== shown.pixels) {
     whole = net.run(shown.pixels);
@@ -108,7 +110,7 @@ function showAnswer() {
   set("shift-value", plus(shown.shift));
 }
 
-/* What the changes to the net do to the answer: said beside whatever is pressed. */
+/* What the changes to the net do to the answer, in words. */
 function changeOfAnswer() {
   const before = inShort(whole);
   const after = inShort(now);
@@ -136,7 +138,7 @@ function median(counts) {
   });
 }
 
-/* k where exactly the blocks after the k-th are closed, else null. */
+/* k if exactly the blocks after the k-th are closed; otherwise null. */
 function lastOpen() {
   const k = Math.min(net.depth, ...shown.closed);
   return shown.closed.size === net.depth - k ? k : null;
@@ -162,7 +164,7 @@ function errorNow() {
   return all_idle ? error_all_idle : null;
 }
 
-/* What is closed and shifted, and the training error that was measured so. */
+/* Which blocks are closed, how b_T is shifted, and the training error measured with these changes. */
 function aboutClosed() {
   const { closed, shift } = shown;
   const whole_error = small(DATA.lesion.error);
@@ -203,8 +205,8 @@ function listenToLesions() {
   const ends = () => ["from", "to"].map((id) => Number($(id).value) - 1).sort((a, b) => a - b);
   for (const id of ["above", "from", "to"]) $(id).max = net.depth;
   $("above").addEventListener("input", () => only(range(Number($("above").value), net.depth - 1)));
-  $("range").addEventListener("submit", (event) => { // of whole numbers from 1 to depth: the browser sees to it
-    event.preventDefault();
+  $("range").addEventListener("submit", (event) => {
+    event.preventDefault(); // the browser has checked that both are whole numbers from 1 to depth
     closeBlocks(range(...ends()));
     say();
   });
@@ -227,8 +229,8 @@ function listenToLesions() {
 /* ---- The worker ---- */
 
 const worker = new Worker(URL.createObjectURL(new Blob([$("net").textContent, $("worker").textContent])));
-let asked = 0; // the newest question
-let answering = 0; // the one that the worker is at, 0: none
+let asked = 0; // the number of the newest question
+let answering = 0; // the number of the question that the worker is answering; 0 if none
 let found = null; // the worker's last answer
 
 function ask() {

@@ -26,12 +26,14 @@ from plumbing.files import ROOT, InputError
 PAGE = ROOT / "docs" / "explorer.html"
 TRAIN_PAGE = ROOT / "docs" / "train.html"
 PROGRAMS = "chromium", "chromedriver"
+# calls done() when the worker's results are drawn
 SETTLED = """
 const done = arguments[0];
 const frames = () => requestAnimationFrame(() => requestAnimationFrame(() => done()));
 if (answering) document.addEventListener("found", frames, { once: true });
 else frames();
-"""  # what the worker computes is drawn
+"""
+# calls done() when both nets have made all their steps
 TRAINED = """
 const done = arguments[0];
 const whenOver = () => (run.playing ? requestAnimationFrame(whenOver) : done());
@@ -42,21 +44,21 @@ const whenReady = () => {
   whenOver();
 };
 whenReady();
-"""  # both nets have made all their steps
-CLOSED = "only(range(14, 44))"  # blocks 15 to 45 are closed
+"""
+CLOSED = "only(range(14, 44))"  # closes blocks 15 to 45
 
 
 class Picture(NamedTuple):
-    """A picture of a page: its view, and what is done and waited for before."""
+    """How to take a picture of a page."""
 
     page: Path
-    width: int  # CSS pixels
+    width: int  # of the view, in CSS pixels
     height: int
-    scale: float  # pixels of the picture to a CSS pixel
-    colors: str  # that the reader prefers: light or dark
-    top: str  # a selector of what is scrolled to
-    script: str
-    ready: str  # calls arguments[0] when the page shows what the script asked for
+    scale: float  # the picture's pixels for each CSS pixel
+    colors: str  # "light" or "dark", as the reader prefers
+    top: str  # the selector of the element at the top of the view
+    script: str  # runs first
+    ready: str  # a script that calls arguments[0] when the page shows what `script` asked for
 
 
 PICTURES = {
@@ -69,7 +71,7 @@ const done = arguments[0];
 requestAnimationFrame(() => requestAnimationFrame(() => done()));
 """
 TO_THE_TOP = "document.querySelector(arguments[0]).scrollIntoView({ block: 'start' })"
-SECONDS = 120  # that a script may take
+SECONDS = 120  # how long a script may take
 
 
 def missing() -> str:
@@ -104,7 +106,7 @@ def browser():
 
 
 def look_as(driver, width: int, height: int, scale: float = 1, colors: str = "light") -> None:
-    """Sets the size of the view, in CSS pixels, and what the reader prefers: colours "light" or
+    """Sets the size of the view, in CSS pixels, and the reader's preferred colours, "light" or
     "dark"."""
     size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": width < 600}
     driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)

@@ -9,7 +9,7 @@ function listenToEpochs() {
   drawTraining();
 }
 
-/* Axes with ticks and labels; gives the scales of x and y. */
+/* Draws axes with ticks and labels.  Returns two functions, from x and from y to canvas pixels. */
 function axes(ctx, width, height, [x0, x1], [y0, y1], xticks, yticks, xlabel, ylabel) {
   const x = (value) => 44 + ((value - x0) / (x1 - x0)) * (width - 54);
   const y = (value) => height - 36 - ((value - y0) / (y1 - y0)) * (height - 56);

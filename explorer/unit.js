@@ -1,6 +1,6 @@
-/* The unit that is chosen, in numbers: y = H T + x (1 - T), and what its block does. */
+/* The numbers of the chosen unit, y = H T + x (1 - T), and of its block. */
 
-/* A number after a plus: "(-0.80)". */
+/* A number as it stands after a plus: a negative one in brackets, "(-0.80)". */
 const inSum = (value) => (value < 0 ? `(${signed(value)})` : signed(value));
 
 /* "y = H T + x (1 - T) = -0.38 x 0.130 + ..." of the chosen unit as parts: [class or "", text]. */
@@ -29,7 +29,7 @@ function sumOf(block, unit) {
   ];
 }
 
-/* The same as a line of text, and what the last layer reads after the block. */
+/* The sum as a line of text, and the answer after the chosen block. */
 function reading() {
   const sum = sumOf(shown.block, shown.unit).map(([, text]) => text).join("");
   return `${sum}. ${afterBlock()}`;
@@ -60,7 +60,7 @@ function aloneClosed() {
 }
 
 /* Shows the numbers of the chosen unit. */
-function read() {
+function showUnit() {
   const parts = sumOf(shown.block, shown.unit).map(([color, text]) =>
     Object.assign(document.createElement("span"), { className: color, textContent: text }));
   $("sum").replaceChildren(...parts);

@@ -1,5 +1,5 @@
-/* Computes, beside the page, what takes longest: what closing each block would do, and the way back.
-   It runs after net.js, in a thread of its own; the first message holds the net. */
+/* Computes what takes longest in a thread beside the page: the effect of closing each block, and how
+   the gradient comes back.  net.js is loaded before it; the first message holds the net. */
 
 let net = null;
 

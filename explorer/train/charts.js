@@ -13,7 +13,8 @@ function svgElement(name, attributes, parent) {
   return element;
 }
 
-/* 1, 2 or 5 times a power of ten: the least such that at most `most` of it fill `span`. */
+/* The smallest step that divides `span` into at most `most` parts and is 1, 2 or 5 times a power of
+   ten. */
 function roundStep(span, most) {
   const power = 10 ** Math.floor(Math.log10(span / most));
   const factor = [1, 2, 5, 10].find((candidate) => candidate * power * most >= span);
@@ -31,9 +32,9 @@ class Chart {
     new ResizeObserver(() => this.draw()).observe(svg);
   }
 
-  /* lines: [{name, look, points: [[x, y], ...]}]; `look` is a class of the style sheet, and the
-     name stands at the end of the line that `named` says: "right, above" or "left, below".
-     levels: [{y, text, place}], dotted lines across the chart; `place` is where their text stands. */
+  /* lines: [{name, look, points: [[x, y], ...]}], where `look` is a class of the style sheet.
+     levels: [{y, text, place}], dotted lines across the chart; `place` says where their text is put.
+     named: at which end of the lines their names are written, "right, above" or "left, below". */
   show(x, lines, levels, named) {
     this.x = x;
     this.content = { lines, levels, named };
@@ -105,7 +106,7 @@ class Chart {
     }
   }
 
-  /* From top to bottom; none stands over another, or beyond the axes. */
+  /* Writes the names from top to bottom, so that none overlaps another or leaves the axes. */
   drawNames(lines) {
     const left = this.content.named === "left, below";
     const away = left ? TEXT_HEIGHT : -6;
@@ -126,7 +127,7 @@ class Chart {
   }
 }
 
-/* A line without the points that are no numbers. */
+/* The line without points whose y is NaN. */
 function known(line) {
   return { ...line, points: line.points.filter(([, y]) => !Number.isNaN(y)) };
 }

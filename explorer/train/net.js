@@ -147,8 +147,8 @@ function transpose(to, A, rows, columns) {
 /* ---- z = W x + b ---- */
 
 class Affine {
-  /* Its parameters W (outputs, inputs) and b (outputs), and their gradients, are views into two
-     flat arrays and begin at `start`; n is the largest batch. */
+  /* W (outputs, inputs) and b (outputs) are views into the flat array `parameters`, from `start` on;
+     dW and db are views into `gradient` at the same place.  n is the size of the largest batch. */
   constructor(parameters, gradient, start, outputs, inputs, n) {
     const middle = start + outputs * inputs;
     this.end = middle + outputs;
@@ -268,7 +268,8 @@ const placeOf = (i, width) => i + Math.floor(i / width) * width;
 /* ---- The net ---- */
 
 class DeepNet {
-  /* A plain layer, `depth` blocks of a kind, an affine map to the logits; n is the largest batch. */
+  /* A plain layer, `depth` blocks of one kind, an affine map to the logits.  n is the size of the
+     largest batch. */
   constructor({ kind, d_in, d_out, width, depth, init, b_T, seed, n }) {
     this.kind = BLOCKS[kind];
     this.width = width;
@@ -304,7 +305,8 @@ class DeepNet {
     this.start = this.parameters.slice();
   }
 
-  /* W_in, every W_H and W_out are the same for all kinds of one seed: W_T has its own generator. */
+  /* Nets of one seed have the same W_in, W_H and W_out, whatever their kind: W_T is drawn from a
+     generator of its own. */
   drawWeights(init, seed, b_T) {
     const { width } = this;
     const uniform = uniformFrom(seed);
@@ -426,8 +428,8 @@ const BATCH = 64;
 
 /* ---- Two nets that are trained side by side ---- */
 
-/* An endless supply of batches: rows of the training images, all of them in random order, then
-   again in another. */
+/* Returns a function that gives the next batch, as rows of the training images.  They come in random
+   order; when they run out, all come again in a new order. */
 function batchesOf(n_images, seed) {
   const uniform = uniformFrom(seed + 2000003);
   let order = [];
@@ -457,7 +459,7 @@ class Race {
     this.steps = 0;
   }
 
-  /* One batch for both nets: what the page shows of it. */
+  /* Trains both nets on the next batch; returns what the page shows of this step. */
   step(with_accuracy) {
     const batch = takeRows(this.train, this.nextBatch());
     this.steps++;

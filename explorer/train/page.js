@@ -5,23 +5,25 @@ const $ = (id) => document.getElementById(id);
 
 const CHANCE = 0.1; // share of ten digits that a guess gets right
 const LOSS_OF_GUESSING = Math.log(10);
-const FLOOR = -20; // of the gradient's axis, a power of ten
-const CEILING = 2;
-const LEARNED = 0.7; // a net reads "most digits" from this test accuracy on
-const GUESSING = 0.2; // below it a net is said to guess
-const PATIENCE = 50; // steps before that is said
-const LOST = 1e-4; // less than this share of the gradient is said to be lost
+const FLOOR = -20; // the lower end of the gradient's axis, as a power of ten
+const CEILING = 2; // its upper end
+const LEARNED = 0.7; // from this test accuracy on the page says that a net reads "most digits"
+const GUESSING = 0.2; // below this test accuracy it says that a net still guesses
+const PATIENCE = 50; // but only after so many steps
+const LOST = 1e-4; // the page mentions the share of the gradient that arrives if it is smaller
 const FAMILIAR = 0.01; // smaller shares are written as powers of ten
-const BUSY = 30; // milliseconds that the worker may take for one request: then the page stays smooth
+const BUSY = 30; // the most milliseconds of one request to the worker, so that the page stays smooth
 
 let settings = { ...STANDARD };
 let worker = null;
 
-/* The run: its records, one a step; the last step it goes to by itself; what the page shows. */
+/* The run: `records` has one for each step; it plays up to step `until`; `shown` is the step that the
+   reader looks back at, or null; `spoken` has the nets that were already said to have learned. */
 const run = { number: 0, records: [], until: 0, playing: false, waiting: false, shown: null, spoken: new Set() };
 
-/* How many steps are asked of the worker at once, and when. */
-const pace = { burst: 1, due: 0, asked: 0, last: 0 };
+/* `burst` is how many steps are asked of the worker at once.  `asked` is when the last request was
+   sent; from `last` on, steps of the chosen speed are due. */
+const pace = { burst: 1, asked: 0, last: 0 };
 
 /* ---- Words ---- */
 
@@ -63,7 +65,8 @@ const shareThatArrives = ({ gradients }) => gradients[0] / gradients[gradients.l
 
 const diverged = ({ loss }) => !Number.isFinite(loss);
 
-/* What a net has come to, and how much of its gradient is lost; "" if there is nothing to say. */
+/* A sentence on what a net has learned, and on its gradient if that is lost; "" if there is nothing
+   to say. */
 function sentenceOf(name, result, accuracy, step) {
   const capital = name[0].toUpperCase() + name.slice(1);
   if (diverged(result)) return `${capital} has diverged: its loss is no number any more.`;
@@ -135,7 +138,7 @@ const pointsOfGates = ({ gates }) => (gates || []).map((T, block) => [block + 1,
 /* T at the start: where W_T x is small it is sigmoid(b_T). */
 const gateOf = (b_T) => 1 / (1 + Math.exp(-b_T));
 
-/* The same as levels of the chart. */
+/* This T of each highway net, as a level of the chart. */
 function startOfGates() {
   const gated = netsOf(settings).filter(({ kind }) => kind === "highway");
   return gated.map(({ b_T }) => {
@@ -178,7 +181,7 @@ function showNumbers() {
   });
 }
 
-/* For those who do not see the charts; only when nothing moves. */
+/* Describes the charts for a screen reader.  Called only when nothing moves. */
 function nameCharts() {
   const step = stepShown();
   const names = namesOfNets();
@@ -197,10 +200,15 @@ function nameCharts() {
   for (const [id, label] of Object.entries(labels)) $(id).setAttribute("aria-label", label);
 }
 
+function textOfPlay() {
+  if (run.playing) return "Pause";
+  if (run.records.length >= run.until) return "Go on";
+  return run.records.length ? "Play on" : "Play";
+}
+
 function showButtons() {
   const taken = run.records.length;
-  const over = taken >= run.until;
-  $("play").textContent = run.playing ? "Pause" : over ? "Go on" : taken ? "Play on" : "Play";
+  $("play").textContent = textOfPlay();
   for (const id of ["play", "one", "again"]) $(id).disabled = !worker;
   $("look-back").max = taken;
   $("look-back").value = stepShown();
@@ -222,7 +230,7 @@ function speak(text) {
 
 /* ---- The run ---- */
 
-/* Both nets as at their start. */
+/* Makes both nets anew and shows them untrained. */
 function restart() {
   run.number++;
   Object.assign(run, { records: [], until: settings.steps, playing: false, waiting: false, shown: null });
@@ -261,7 +269,7 @@ function keepPace(took) {
   if (took > BUSY) pace.burst = Math.max(1, Math.floor(pace.burst / 2));
 }
 
-/* Once a run and net: that it has learned. */
+/* Says for each net, once in a run, that it has learned. */
 function speakOfProgress() {
   const step = run.records.length;
   namesOfNets().forEach((name, k) => {
@@ -339,7 +347,7 @@ function showNoStop() {
   for (const id of ["stop-question", "stop-answer"]) $(id).hidden = true;
 }
 
-/* Takes over other settings: from the tour, the form or the address. */
+/* Changes settings, as the tour, the form or the address asks. */
 function use(changed) {
   const before = stopOf(settings);
   settings = { ...settings, ...changed };
@@ -359,7 +367,7 @@ function takeStop(stop) {
 function takeField(field) {
   const name = field.dataset.field;
   const value = valueOf(name, field.value);
-  if (value === undefined) return; // the browser says what a field may be
+  if (value === undefined) return; // the browser tells the reader what the field allows
   use({ [name]: value });
   if (name === "speed") showButtons();
   else restart();
@@ -418,7 +426,7 @@ function makeRows() {
   }
 }
 
-/* The worker's program is in this page: it runs from a file on disk, too. */
+/* The worker's program is a part of this page, so that it also runs when the page is opened from disk. */
 function startWorker() {
   const failing = "catch(({ message }) => self.postMessage({ failed: message }))";
   const program = `${$("engine").textContent}\nwork(${$("images").textContent}).${failing};`;

@@ -1,8 +1,8 @@
 "use strict";
 /* What a reader can set, and the tour: six settings, each with a question and its answer. */
 
-/* Every field of the settings: what it may be, and what it is if nobody says.  The address of the
-   page after # holds those that differ from the default. */
+/* Every setting: the values that it may have, and its default, `standard`.  The page's address holds,
+   after #, the settings that differ from their defaults. */
 const FIELDS = {
   depth: { from: 5, to: 100, step: 1, standard: 30 },
   second: { choices: ["plain", "residual", "highway"], standard: "plain" },
@@ -18,8 +18,8 @@ const FIELDS = {
 
 const STANDARD = Object.fromEntries(Object.entries(FIELDS).map(([name, { standard }]) => [name, standard]));
 
-/* `learns` says what the first and the second net do by the last step: tests/test_train_page.py
-   holds three seeds to it. */
+/* `learns` says whether the first and the second net have learned by the last step;
+   tests/test_train_page.py checks it with three seeds. */
 const TOUR = [
   {
     name: "1. Thirty layers",
@@ -96,7 +96,7 @@ const TOUR = [
   },
 ];
 
-/* What a field of the form or of the address says, as a value; undefined if it may not be that. */
+/* The value of a setting from its text in the form or the address; undefined if it is not allowed. */
 function valueOf(name, text) {
   const { choices, from, to, step } = FIELDS[name];
   if (choices) return choices.find((choice) => String(choice) === text);

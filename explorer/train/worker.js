@@ -4,7 +4,7 @@
 /* Test accuracy takes longer than a step: it is measured at every tenth step, and at the first. */
 const ACCURACY_EVERY = 10;
 
-/* Base64 -> the bytes of which it is the deflated form. */
+/* Decodes base64 and decompresses the bytes. */
 async function inflate(base64) {
   const deflated = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
   const stream = new Blob([deflated]).stream().pipeThrough(new DecompressionStream("deflate"));
