@@ -222,7 +222,7 @@ def _check_arrays(folder: Path, x_train, y_train, x_test, y_test) -> None:
 def name_of_set(folder: Path, checksum: str) -> str:
     """The name of the set that has this checksum, else the folder's name.
 
-    A folder with the name of a known set but other files gives "folder MNIST" and the like."""
+    A folder that is called MNIST but holds other files gives "folder MNIST", and so on."""
     for known, known_checksum in OTHER_SETS.items():
         if checksum == known_checksum:
             return known
@@ -889,7 +889,7 @@ class DeepNet(FixedNames):
             raise ValueError("x must be finite; it holds NaN or infinity")
         add(z_in, self.b_in, z_in)
         self.activation.value(z_in.T, work.H_in)
-        # for z_T below -88 exp(-z_T) overflows to inf, and T = 1 / inf = 0 is right
+        # exp(-z_T) of a tightly shut gate overflows to inf, and T = 1 / inf = 0 is right
         with np.errstate(over="ignore"):
             for index, layer in enumerate(work.layers):
                 self.block_forward(layer)
@@ -980,9 +980,9 @@ class Workspace:
         self.x = arrays["x"]  # a copy of what forward() was given
         self.z_in = arrays["z_in"]  # W_in x + b_in of the first layer
         self.dz_in = arrays["dz_in"]
-        self.states = arrays["states"]  # the first layer's output and those of the blocks, each over a row of ones
+        self.states = arrays["states"]  # outputs of the first layer and of the blocks, over rows of ones
         self.states[:, -1] = 1
-        self.z = arrays["z"]  # this and the rest: see LayerArrays
+        self.z = arrays["z"]  # LayerArrays explains this and the following arrays
         self.kept = {name: arrays[f"kept {name}"] for name in block.kept}
         self.dH = arrays["dH"]
         self.dy = arrays["dy"]

@@ -68,7 +68,7 @@ def made(shape, layers, kinds=conv_rivals.ALL) -> tuple[dict, dict]:
 
 
 def peak_mb(name: str, shape, layers) -> float | None:
-    """The most memory that training adds to a process of its own; None off Linux."""
+    """How much memory training adds, at most, measured in a new process; None unless on Linux."""
     if not sys.platform.startswith("linux"):
         return None
     with multiprocessing.get_context("spawn").Pool(1) as pool:

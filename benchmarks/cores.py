@@ -45,7 +45,7 @@ WARM_UP = 3  # steps before that
 
 
 def dataset(name: str) -> hn.Dataset:
-    """Random images of the shape of a data set, as many as a few batches need."""
+    """Random images of a data set's shape, four batches of them."""
     maps, side = SHAPES[name]
     rng = np.random.default_rng(0)
     x = rng.integers(0, 256, (4 * BATCH, maps * side * side), dtype=np.uint8)
@@ -76,7 +76,7 @@ def connected(block: str, settings: hn.Settings, rank) -> tuple:
 
 @hn.one_blas_thread()
 def seconds_of_step(name: str, team, index: int) -> float | None:
-    """The median time of a step in this process; None but for the first rank."""
+    """The median time of a step in this process; None unless this is the first rank."""
     rank = Rank(team, index) if team else ALONE
     if name in CONNECTED:
         net, optimizer, x, y, batch = connected(name, CONNECTED[name], rank)
@@ -104,7 +104,7 @@ def team_of(name: str, cores: int):
 
 
 def turn(name: str, cores: int) -> float:
-    """Seconds a step on so many cores."""
+    """The seconds of a step on this number of cores."""
     with team_of(name, cores) if cores > 1 else nullcontext() as team:
         tasks = [(name, team, index) for index in range(cores)]
         with closing(in_processes(seconds_of_step, tasks, max(cores, 2))) as finished:

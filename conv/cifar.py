@@ -36,9 +36,9 @@ CACHE = hn.CACHE.with_name("highway-networks-cifar")  # beside MNIST's
 
 
 class Layout(NamedTuple):
-    """The files of a set in its official binary version, and what is known of them.
+    """The files of a set in its official binary version, and facts to check them by.
 
-    A file is a row of records: the label bytes, then the pixels of one image."""
+    A file is a sequence of records: the label bytes, then the pixels of one image."""
 
     archive: str  # a .tar.gz with the folder in it
     md5: str  # the archive's
@@ -47,8 +47,8 @@ class Layout(NamedTuple):
     test: list[str]
     n_train: int
     n_test: int
-    labels: list[int]  # how many values each label byte has; the last one is the class
-    distinct: list[int]  # how many different images train has, test has, and both have
+    labels: list[int]  # how many values each label byte can have; the last byte is the class
+    distinct: list[int]  # how many different images there are in train, in test, and in both
     sha256: str  # checksum() of the official records
 
     def sizes(self) -> dict[str, int]:

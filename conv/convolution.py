@@ -140,8 +140,8 @@ class Convolution(Layer):
             prepare_next(rows)
 
     def _views(self, arrays, y):
-        """Views of y and of the `element_wise` arrays, all with the same number of phases: that of
-        this layer or of the next, whichever is larger."""
+        """Views of y and of the `element_wise` arrays, all with the same number of phases: this
+        layer's or the next one's, whichever is larger."""
         phases = max(self.phases, y.shape[1])
         views = SimpleNamespace(phases=phases, y=in_phases(y, phases))
         for name in self.element_wise:

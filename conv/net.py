@@ -278,7 +278,7 @@ class ConvNet(FixedNames):
     def _workspace(self, n, purpose):
         return cached(self._work, (n, purpose), lambda: ConvWorkspace(self, n, purpose))
 
-    @np.errstate(over="ignore")  # z_T below -88: exp(-z_T) overflows, and T = 1 / inf = 0 is right
+    @np.errstate(over="ignore")  # exp(-z_T) of a tightly shut gate may be inf: T = 1 / inf is right
     def _run(self, x, work, dropout):
         """x (N, maps side side) or (N, maps, side, side) -> logits (N, classes)."""
         images = x.reshape(-1, *self.shape).transpose(2, 1, 3, 0)  # (rows, maps, columns, n)

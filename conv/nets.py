@@ -1,5 +1,5 @@
-"""The paper's convolutional nets as data, and one of our own: lists of layers, what is published
-of each net, and how sure we are of its layers."""
+"""The paper's convolutional nets, and one of our own, as data: lists of layers.  For each net also
+its published size, and how sure we are of its layers."""
 
 from __future__ import annotations
 
@@ -40,12 +40,13 @@ def cifar_net(
 ) -> list[tuple]:  # fmt: skip
     """The paper's nets for images of 32 x 32 pixels and three maps.
 
-    Each of the three `stages` is a pair (maps, highway layers): a convolution to so many maps,
-    then so many highway layers.  Their windows have the sizes in `kernels`, in turn.
+    Each of the three `stages` is a pair (maps, blocks): a convolution to this number of maps, then
+    this number of highway layers.  Their windows have the sizes in `kernels`, in turn.
 
-    With `hidden` the net ends in a fully connected layer of so many units (Table 2); without, in a
-    1 x 1 convolution to 100 maps and the mean of each map (Table 3).  `dropout` holds the rates of
-    the input, after each stage but the last, and before the last layer.
+    With `hidden` the net ends in a fully connected layer of this number of units (Table 2).
+    Without, it ends in a 1 x 1 convolution to 100 maps and the mean of each map (Table 3).
+    `dropout` holds the rates for the input, for after each stage but the last, and for before the
+    last layer.
     """
     input_rate, *stage_rates, last_rate = dropout
     layers = [("dropout", input_rate)]

@@ -1,5 +1,5 @@
-"""A convolution and a highway layer with batch normalisation of H (Ioffe and Szegedy 2015), as the
-encyclopedia article describes them:
+"""A convolution and a highway layer with batch normalisation of H (Ioffe and Szegedy 2015).  The
+highway layer is the one that the encyclopedia article describes:
 
     v = W_H * x
     u = (v - mean) / deviation

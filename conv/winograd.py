@@ -276,7 +276,7 @@ COLUMNS = 1
 
 
 def transform(matrix, x, out, axis) -> None:
-    """out = matrix x along this axis, ROWS or COLUMNS; all later axes are one."""
+    """out = matrix x along the axis ROWS or COLUMNS, for each position on all other axes."""
     x = x.reshape(*x.shape[: axis + 1], -1)
     out = out.reshape(*out.shape[: axis + 1], -1)
     for columns in columns_unpacked(x.shape[-1], matrix.size):

@@ -4,14 +4,14 @@
 
 A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is one of
 
-    FILE.KEY[block=highway, layers=100]      `KEY` of the one row of results/FILE.json's summary
-                                             that has it and these settings (none are needed if
-                                             it is the only row), as mean ± sd (n)
-    FILE.KEY[...]:2                          its mean alone, with two significant digits
+    FILE.KEY[block=highway, layers=100]      the entry KEY of the row with these settings in the
+                                             summary of results/FILE.json, as mean ± sd (n);
+                                             without [...] if only one row has this entry
+    FILE.KEY[...]:2                          only its mean, with two significant digits
     verdict: ID                              the ledger's verdict on the claim of this id
     judged: ID                               our numbers, and the verdict
-    takes-FILE                               how long its measurement took
-    the name of a table, or a sentence, that a module of report/ registers
+    takes-FILE                               how long the measurement of this record took
+    the name of a table or a sentence that a module of report/ registers
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-/* What is shown, its answer, and what is changed in the net; maps.js draws the maps. */
+/* The state of the page: the image shown, the net's answer, and the changes that the reader makes to
+   the net.  maps.js draws the maps. */
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const PARAMETERS = fromFloat16(bytesOf(DATA.net.parameters));

@@ -69,8 +69,8 @@ function drawCurves(k) {
   for (const [name, values] of Object.entries(accuracy)) {
     ctx.strokeStyle = css(name);
     ctx.fillStyle = css(name);
-    for (const [end, wide] of [[values.length - 1, 1], [k, 2.5]]) { // thin: what is still to come
-      ctx.lineWidth = wide;
+    for (const [end, lineWidth] of [[values.length - 1, 1], [k, 2.5]]) { // all epochs thin, those up to k thick
+      ctx.lineWidth = lineWidth;
       ctx.beginPath();
       values.slice(0, end + 1).forEach((value, i) => ctx.lineTo(x(epochs[i]), y(value)));
       ctx.stroke();

@@ -44,7 +44,7 @@ def zeros(size: int, dtype) -> np.ndarray:
 
 
 def zero_rows(n: int, size: int, dtype) -> np.ndarray:
-    """(n, size) zeros, of which every row begins at a cache line."""
+    """(n, size) zeros.  Every row begins at a cache line."""
     items_a_line = CACHE_LINE // np.dtype(dtype).itemsize
     lines = -(-size // items_a_line)  # rounded up
     return zeros(n * lines * items_a_line, dtype).reshape(n, -1)[:, :size]

@@ -220,7 +220,7 @@ def published_cell(paper: dict) -> str:
 
 @table("beside-the-log")
 def beside_the_log(read) -> str:
-    """The stopped run of 19 layers less the authors' log at equal epochs."""
+    """The numbers of our stopped run of 19 layers less those of the authors' log, epoch by epoch."""
     summary = read("results/cifar.json")["summary"]
     rows = [row for row in summary if row.get("row") == "beside the log"]
     if not rows:
@@ -244,7 +244,8 @@ def beside_the_log(read) -> str:
 
 @table("first-layer")
 def first_layer(read) -> str:
-    """What Highway A does in its first steps, by the deviation of the first layer's weights."""
+    """For each standard deviation of the first layer's initial weights, how many runs of Highway A
+    diverge in their first steps."""
     trials = read("results/cifar.json")["trials"]["first_layer"]
     lines = []
     for deviation in dict.fromkeys(trial["first"] for trial in trials):
@@ -276,7 +277,7 @@ def prediction_intervals(read) -> str:
 
 @table("evening")
 def evening(read) -> str:
-    """What our own net reaches, and the hours that it took."""
+    """The accuracy of our own net, and the hours of its training."""
     row = select(read("results/cifar.json")["summary"], net="eight-layers", protocol="short")
     if row["test_accuracy"]["n"] != 1:
         raise ValueError("the sentence on our own net is about one run")
@@ -287,7 +288,7 @@ def evening(read) -> str:
 
 @table("evening-search")
 def evening_search(read) -> str:
-    """The hours of the search before it."""
+    """The hours of the search for our own net's settings."""
     trials = of_trials(read("results/cifar.json"), "search", net="eight-layers")
     return f"{sum(trial['wallclock_sec'] for trial in trials) / 3600:.1f} hours"
 

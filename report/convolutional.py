@@ -33,7 +33,7 @@ def log_curve(ax, epochs: list, accuracies: list, label: str, **look) -> None:
 
 
 def rows_needed(things: list, columns: int) -> int:
-    """Rows of a grid with so many columns; at least one."""
+    """How many rows a grid of these things has, with this number of columns; at least one."""
     return max(-(-len(things) // columns), 1)
 
 

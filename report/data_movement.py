@@ -12,7 +12,8 @@ POLICIES = {  # their colours, markers and texts
 
 @picture("data_movement")
 def data_movement(record):
-    """What it costs to move the data of a training step, by its size; what is read; what skipping shut blocks saves."""
+    """The cost of moving the data of a training step: against the net's sizes; divided by what is
+    read; and how much of an inference's cost is saved where shut gates are skipped."""
     fig = blank(8.4)
     top, below = fig.subfigures(2, 1, height_ratios=(1, 1.9))
     draw_sizes(top, record)
@@ -25,7 +26,7 @@ def data_movement(record):
 
 
 def finding(record: dict) -> str:
-    """The cost of a training step of highway blocks over that of the others, at the base sizes."""
+    """The cost of a training step at the base sizes: highway's over plain's and over residual's."""
     base = record["settings"]["base"]
     costs = {}
     for block in ("highway", "plain", "residual"):

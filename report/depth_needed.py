@@ -12,8 +12,8 @@ POINT = 0.01  # of the error, as in the question
 
 @picture("depth_needed")
 def depth_needed(record):
-    """Training error against the number of blocks: of nets trained with so many, and of trained nets
-    that keep only their first."""
+    """The training error against the number of blocks n: of nets trained with n blocks, and of nets
+    trained with all blocks that keep only the first n."""
     sets = [*dict.fromkeys(trial["data"] for trial in record["trials"]["anew"])]
     fig, axes = panels(1, len(sets), 4.2, sharey=True, squeeze=False)
     for ax, data in zip(axes[0], sets, strict=True):
@@ -27,8 +27,8 @@ def depth_needed(record):
 
 
 def draw_set(ax, record: dict, data: str) -> None:
-    """One data set: a line for the nets trained with so many blocks; for each net of all blocks its
-    own line, and a mark at how many blocks lesions leave."""
+    """One data set: a line for the nets trained with n blocks; for each net trained with all blocks
+    a line, and a vertical one at the number of blocks that lesions leave."""
     errors = errors_of(record, data)
     style = {"color": COLOR["highway"], "lw": 2}
     ax.plot(errors.keys(), errors.values(), "o-", **style, label="trained with so many blocks")
@@ -43,7 +43,7 @@ def draw_set(ax, record: dict, data: str) -> None:
 
 
 def errors_of(record: dict, data: str) -> dict[int, float]:
-    """The mean training error of nets trained with so many blocks; NaN where one diverged."""
+    """{n: the mean training error of the nets trained with n blocks}; NaN where one diverged."""
     errors = {}
     for n in record["settings"]["blocks"]:
         mean = select(record["summary"], data=data, blocks=n)["training_error"]["mean"]

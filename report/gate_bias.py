@@ -9,13 +9,14 @@ from plumbing.records import select
 from report.registry import picture
 from report.style import LOSSES, headline, of_trials, panels
 
-FATES = {"hard": "fails", "soft": "idle", "trained": ""}  # as the picture calls them
-SCALE = matplotlib.colors.LogNorm(0.05, math.log(10))  # colours of losses up to that of guessing
+FATES = {"hard": "fails", "soft": "idle", "trained": ""}  # {a trial's fate: the picture's word}
+SCALE = matplotlib.colors.LogNorm(0.05, math.log(10))  # of the colours; log 10 is the loss of guessing
 
 
 @picture("gate_bias")
 def gate_bias(record):
-    """Where training fails: hard, at the loss of guessing; or softly, with blocks that do nothing."""
+    """For each depth and initial gate bias: does training fail, or succeed with blocks that do
+    nothing?"""
     threshold = select(record["summary"], row="definitions")["rule_threshold"]
     accuracy = select(record["summary"], row="rule")["rule_accuracy"]
     activations = sorted({trial["activation"] for trial in record["trials"]}, reverse=True)

@@ -31,7 +31,7 @@ from report.style import (
 )
 from report.tables import markdown_table
 
-AT_CHANCE = 2  # a net whose accuracy is less than so many times that of guessing has not learned
+AT_CHANCE = 2  # a net has learned if its accuracy is at least twice that of guessing
 BLOCK = "block (1 is nearest to the image)"
 FIRST_STEPS = 100
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

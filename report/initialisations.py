@@ -12,7 +12,7 @@ KINDS = ("highway", "plain")
 
 
 def rows_of(record: dict, row: str, **wanted) -> list[dict]:
-    """The rows of one sort with these settings."""
+    """The rows whose "row" is this and that have these settings."""
     return [found for found in record["summary"] if found["row"] == row and wanted.items() <= found.items()]
 
 
@@ -50,7 +50,7 @@ def draw_cells(ax, record, kind: str, depth: int):
         else:
             losses[row, column] = math.log10(loss)
     ax.grid(visible=False)
-    limits = {"vmin": -2, "vmax": math.log10(math.log(10))}  # up to that of guessing
+    limits = {"vmin": -2, "vmax": math.log10(math.log(10))}  # log 10 is the loss of guessing
     image = ax.imshow(losses, cmap=LOSSES, aspect="auto", origin="upper", **limits)
     ax.set_yticks(range(len(names)), names)
     labels = [f"{distribution}, {gain:g}" for distribution, gain in starts]

@@ -36,7 +36,7 @@ def optimization(record):
 
 
 def finding(record: dict, depths: list[int]) -> str:
-    """The loss of plain nets over that of highway nets, the shallowest and the deepest."""
+    """The loss of plain nets over that of highway nets, at the smallest and at the largest depth."""
     texts = []
     for depth in (depths[0], depths[-1]):
         ratio = select(record["summary"], row="depth", layers=depth)["plain_over_highway_loss"]

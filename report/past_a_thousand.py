@@ -9,7 +9,7 @@ IN_USE = 15  # layers, as the blog says
 
 @picture("past_a_thousand")
 def past_a_thousand(record):
-    """Test accuracy of a trained net with its first blocks alone, against their number."""
+    """The test accuracy of trained nets with only their first blocks, against the number of blocks."""
     fig, ax = panels(1, 1, 4)
     nets = [row for row in record["summary"] if row["row"] == "net"]
     for net, line in zip(nets, LINES, strict=False):
@@ -21,7 +21,7 @@ def past_a_thousand(record):
         ax.plot(blocks, accuracies, **style, label=f"{net['layers']} layers")
     ax.axvline(IN_USE, color=GREY, lw=1.2, ls=":", label=f"{IN_USE} blocks")
     ax.set_xscale("symlog", linthresh=5)
-    ax.set(xticks=blocks, xticklabels=blocks)  # those of the deeper net
+    ax.set(xticks=blocks, xticklabels=blocks)  # of the deeper net, which comes last
     ax.set_xlim(left=-1)
     ax.minorticks_off()
     ax.set(xlabel="first blocks kept, the others closed", ylabel="test accuracy")

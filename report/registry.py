@@ -27,7 +27,7 @@ TABLES: dict[str, Callable] = {}
 
 
 def picture(*sources: str, needs: str = ""):
-    """Registers a function of these records, which returns a figure, under its own name."""
+    """Registers a function under its own name.  It gets these records and returns a figure."""
 
     def register(draw):
         if draw.__name__ in PICTURES:

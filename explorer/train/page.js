@@ -1,5 +1,5 @@
 "use strict";
-/* The page: what the reader sets, the run that follows from it, and what is shown of it. */
+/* The page: the settings that the reader chooses, the run with these settings, and how it is shown. */
 
 const $ = (id) => document.getElementById(id);
 
