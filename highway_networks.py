@@ -334,7 +334,7 @@ def _find(family: type[Named], wanted, settings: dict) -> Named:
     if isinstance(wanted, family):
         check_registered(wanted)
         return wanted
-    if wanted not in list(family.registry):
+    if wanted not in list(family.registry):  # a list, since `wanted` may be unhashable
         names = ", ".join(family.registry)
         raise ValueError(f"{family.family} {wanted!r} is not one of {names}; import the module that defines it")
     return family.registry[wanted](**settings)
@@ -1008,6 +1008,7 @@ def check_labels(y, n: int, n_classes: int) -> np.ndarray:
     if isinstance(y, MaskedArray):
         raise TypeError("y must not be a masked array: its mask would be ignored")
     y = np.asarray(y)
+    # as unsigned numbers negative labels are huge: one comparison finds both kinds of wrong labels
     if y.shape != (n,) or y.dtype.kind not in "iu" or np.maximum.reduce(y.astype(np.uintp)) >= n_classes:
         shown = " ".join(str(y).split())
         raise ValueError(f"y must hold {n} whole numbers from 0 to {n_classes - 1}, in shape ({n},), not {shown}")
@@ -1349,8 +1350,12 @@ def train(
     with memory_for(f"the pixels of {len(data.x_train)} training and {len(data.x_test)} test images as {net.dtype}"):
         x_train = pixels_for(net, data.x_train)
         x_test = pixels_for(net, data.x_test)
-    gates = []
     adam = Adam(net.parameters, settings.lr, settings.clip)
+    trained = net
+    optimizer = adam
+    if rank:
+        trained = optimizer = Together(net, adam, rank)
+    gates = []
     layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size])
 
     def look():
@@ -1364,10 +1369,6 @@ def train(
         layers.look(adam.t)
         report(row)
 
-    trained = net
-    optimizer = adam
-    if rank:
-        trained = optimizer = Together(net, adam, rank)
     orders = (shuffle.permutation(len(x_train)) for _ in range(settings.epochs))
     rows, diverged_at = train_epochs(
         trained, optimizer, x_train, data.y_train, orders, settings.batch_size, report=measure, before_step=look

@@ -65,43 +65,51 @@ def as_image(fig) -> np.ndarray:
 def draw_step(record: dict, step: int) -> np.ndarray:
     """The frame after so many steps: the losses up to here, and the gradient and mean T of every
     block."""
-    pair = record["runs"][0]
-    highway = pair["highway"]["layer_history"]
+    highway = record["runs"][0]["highway"]["layer_history"]
+    last = max(highway["step"])
     fig = blank(5.6)
     axes = fig.subplot_mosaic([["loss", "loss"], ["gradient", "T"]])
-    norms = []
-    for block in COLOR:
-        history = pair[block]["layer_history"]
-        draw_loss(axes["loss"], history, step, label(pair[block], block), block)
-        norms += [norm for row in history["gradient"] for norm in row if norm > 0]
-        if step in history["step"]:  # a net that diverged has no later steps
-            row = history["gradient"][history["step"].index(step)]
-            style = {"color": COLOR[block], "marker": MARKER[block], "ms": 3}
-            axes["gradient"].plot(range(1, len(row) + 1), positive(row), **style)
-    uniform_loss_line(axes["loss"], record)
-    last = max(highway["step"])
-    axes["loss"].set(xlabel="steps", ylabel="loss of a batch", xlim=(-2, last * 1.02))
-    axes["loss"].set_ylim(0, 1.25 * math.log(n_classes(record)))
-    axes["loss"].set_xscale("symlog", linthresh=FIRST_STEPS, linscale=2)
-    ticks = [*range(0, FIRST_STEPS + 1, 20), 2 * FIRST_STEPS]
-    ticks = [tick for tick in ticks if tick < last] + [last]
-    axes["loss"].set_xticks(ticks, ticks)
-    axes["loss"].minorticks_off()
-    axes["loss"].legend(loc="center right")
-    axes["gradient"].set(xlabel=BLOCK, ylabel="gradient |dL/dy|", yscale="log")
-    if norms:
-        axes["gradient"].set_ylim(min(norms) / 2, max(norms) * 2)
+    draw_losses(axes["loss"], record, step, last)
+    draw_gradients(axes["gradient"], record, step)
     draw_gates(axes["T"], record, highway["T"][highway["step"].index(step)], highway["T"])
     headline(fig, f"After {step} of {last} steps", titled(record))
     return as_image(fig)
 
 
-def draw_loss(ax, history: dict, step: int, name: str, block: str) -> None:
-    """The loss of a net at the steps until this one."""
-    until_now = [at for at in history["step"] if at <= step]
-    losses = history["loss"][: len(until_now)]
-    style = {"color": COLOR[block], "marker": MARKER[block], "ms": 4, "lw": 2}
-    ax.plot(until_now, losses, **style, label=f"{name} {losses[-1]:.3f}")
+def draw_losses(ax, record: dict, step: int, last: int) -> None:
+    """The losses of both nets up to this step; the axis reaches to the last one."""
+    pair = record["runs"][0]
+    for block in COLOR:
+        history = pair[block]["layer_history"]
+        until_now = [at for at in history["step"] if at <= step]
+        losses = history["loss"][: len(until_now)]
+        style = {"color": COLOR[block], "marker": MARKER[block], "ms": 4, "lw": 2}
+        ax.plot(until_now, losses, **style, label=f"{label(pair[block], block)} {losses[-1]:.3f}")
+    uniform_loss_line(ax, record)
+    ax.set(xlabel="steps", ylabel="loss of a batch", xlim=(-2, last * 1.02))
+    ax.set_ylim(0, 1.25 * math.log(n_classes(record)))
+    ax.set_xscale("symlog", linthresh=FIRST_STEPS, linscale=2)
+    ticks = [*range(0, FIRST_STEPS + 1, 20), 2 * FIRST_STEPS]
+    ticks = [tick for tick in ticks if tick < last] + [last]
+    ax.set_xticks(ticks, ticks)
+    ax.minorticks_off()
+    ax.legend(loc="center right")
+
+
+def draw_gradients(ax, record: dict, step: int) -> None:
+    """The gradient at every block of both nets after this step; all frames have the same limits."""
+    pair = record["runs"][0]
+    norms = []  # of all steps
+    for block in COLOR:
+        history = pair[block]["layer_history"]
+        norms += [norm for row in history["gradient"] for norm in row if norm > 0]
+        if step in history["step"]:  # a net that diverged has no later steps
+            row = history["gradient"][history["step"].index(step)]
+            style = {"color": COLOR[block], "marker": MARKER[block], "ms": 3}
+            ax.plot(range(1, len(row) + 1), positive(row), **style)
+    ax.set(xlabel=BLOCK, ylabel="gradient |dL/dy|", yscale="log")
+    if norms:
+        ax.set_ylim(min(norms) / 2, max(norms) * 2)
 
 
 def draw_gates(ax, record: dict, gates: list[float], of_all_frames: list[list[float]]) -> None:

@@ -133,7 +133,8 @@ def _check_layers(layers, where):
         if not isinstance(column, list) or not all(map(_numbers, column)):
             wanted = "lists of numbers, one list for each step"
             raise InputError(f"{where}: gradient and T are not {wanted}")
-    if {len(column) for column in columns} | {len(layers["loss"])} != {len(layers["step"])}:
+    n_rows = [len(layers["loss"]), *map(len, columns)]
+    if any(n != len(layers["step"]) for n in n_rows):
         raise InputError(f"{where}: its columns differ in their numbers of rows")
     if len({len(row) for column in columns for row in column}) > 1:
         raise InputError(f"{where}: its rows differ in their numbers of layers")
@@ -142,9 +143,13 @@ def _check_layers(layers, where):
 def _check_gates(run, where):
     rows = run.get("layer_T_history") or []
     last = run.get("final_T_per_layer") or []
-    for row in [*rows, [0, last]] if isinstance(rows, list) else [rows]:
+    needed = "the mean gates are not [epoch, a number for each layer]"
+    if not isinstance(rows, list):
+        raise InputError(f"{where}: {needed}")
+    row_of_last = [0, last]
+    for row in [*rows, row_of_last]:
         if not isinstance(row, list) or len(row) != 2 or not _numbers(row[:1]) or not _numbers(row[1]):
-            raise InputError(f"{where}: the mean gates are not [epoch, a number for each layer]")
+            raise InputError(f"{where}: {needed}")
     n_layers = {len(gates) for _, gates in rows}
     if last:
         n_layers.add(len(last))

@@ -15,8 +15,8 @@ SCALE = matplotlib.colors.LogNorm(0.05, math.log(10))  # of the colours; log 10 
 
 @picture("gate_bias")
 def gate_bias(record):
-    """For each depth and initial gate bias: does training fail, or succeed with blocks that do
-    nothing?"""
+    """For each depth and initial gate bias, whether training fails, hard at the loss of guessing or
+    softly with blocks that do nothing."""
     threshold = select(record["summary"], row="definitions")["rule_threshold"]
     accuracy = select(record["summary"], row="rule")["rule_accuracy"]
     activations = sorted({trial["activation"] for trial in record["trials"]}, reverse=True)

@@ -12,10 +12,18 @@ def ledger(read, kind: str) -> str:
     for row in read("results/claims.json")["trials"]:
         if row["kind"] != kind:
             continue
-        by = ", ".join(f"[{name}]({where_computed(name)})" for name in row["results"])
-        by += f": {max(row['minutes_on_two_cores'], 0.1):.1f}" if by else "-"
+        by = "-"
+        if row["results"]:
+            links = ", ".join(f"[{name}]({where_computed(name)})" for name in row["results"])
+            by = f"{links}: {max(row['minutes_on_two_cores'], 0.1):.1f}"
         note = f" ({row['note']})" if row["note"] else ""
-        cells = cell(row["source"]), cell(row["claim"] + note), cell(row["ours"]), f"**{cell(row['verdict'])}**", by
+        cells = [
+            cell(row["source"]),
+            cell(row["claim"] + note),
+            cell(row["ours"]),
+            f"**{cell(row['verdict'])}**",
+            by,
+        ]
         rows.append(f"| {' | '.join(cells)} |")
     return markdown_table("| where | what it says | ours | verdict | by, minutes on two cores |", rows)
 

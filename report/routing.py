@@ -97,8 +97,12 @@ def draw_examples(ax, cluster: dict) -> None:
     """The most typical images of a cluster, side by side, and its two commonest classes."""
     images = [[int(grey, 16) for grey in image] for image in cluster["examples"]]
     side = math.isqrt(len(images[0]))
-    starts = [row * side for row in range(side)]
-    rows = [[grey for image in images for grey in image[start : start + side]] for start in starts]
+    rows = []
+    for start in range(0, side * side, side):
+        row_of_all = []
+        for image in images:
+            row_of_all += image[start : start + side]
+        rows.append(row_of_all)
     ax.imshow(rows, cmap="gray_r", aspect="equal", origin="upper")
     ax.set_axis_off()
     classes = cluster["classes"]

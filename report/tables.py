@@ -51,6 +51,7 @@ def takes(read, name: str) -> str:
     return f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
 
 
+# the budgets that stand on the pages: table() registers budget() under several names
 for name in ("optimization", "blocks"):
     table(f"trials-{name}", name=name, text="{trials} trials of {search_epochs} epochs")(budget)
 for name in ("blocks", "long_training"):
