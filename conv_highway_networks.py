@@ -319,8 +319,8 @@ def keep_nets(runs: list[dict], checkpoints: list[Path], nets: list[Path]) -> No
 
 
 def net_sizes() -> str:
-    """A table of the nets: parameters, ours and published; how sure we are of the layers;
-    methods."""
+    """A table of the nets: their numbers of parameters, here and as published; how sure we are of
+    their layers; and how their convolutions are computed."""
     row = "{:17}{:9}{:>11} {:>10}  {:33}{}"
     lines = [row.format("net", "", "ours", "published", "the layers are", "convolutions")]
     for name, named in NETS.items():

@@ -250,7 +250,7 @@ def run_part(record: dict) -> dict:
 
 
 def colors_of(name: str) -> str:
-    """A colour map of the pictures as 256 times rrggbb."""
+    """A colour map of the pictures as hexadecimal digits, rrggbb for each of its 256 colours."""
     return matplotlib.colormaps[name](np.arange(256), bytes=True)[:, :3].tobytes().hex()
 
 

@@ -51,11 +51,22 @@ def dataset(name: str) -> hn.Dataset:
     x = rng.integers(0, 256, (4 * BATCH, maps * side * side), dtype=np.uint8)
     y = rng.integers(0, 10, len(x))
     shape = (maps, side, side) if maps > 1 else (side, side)
-    return hn.Dataset(x, y, x, y, name, "random images", 10, "", shape)
+    return hn.Dataset(
+        x_train=x,
+        y_train=y,
+        x_test=x,
+        y_test=y,
+        name=name,
+        source="random images",
+        n_classes=10,
+        sha256="",
+        shape=shape,
+    )
 
 
 def convolutional(settings: ConvSettings, rank) -> tuple:
-    """A net in training, with its images and labels."""
+    """(net, optimizer, x, y, batch size) as train_epoch() takes them.  A Training is both net and
+    optimizer."""
     data = dataset(settings.data)
     training = Training(settings, protocol_of(settings), fingerprint(data))
     training.inputs.fit(data.x_train, data.x_test)
@@ -66,6 +77,7 @@ def convolutional(settings: ConvSettings, rank) -> tuple:
 
 
 def connected(block: str, settings: hn.Settings, rank) -> tuple:
+    """(net, optimizer, x, y, batch size) as train_epoch() takes them."""
     x, y = mnist_like(4 * settings.batch_size)
     net = hn.DeepNet(784, 10, settings.hidden, settings.depth, block, settings.seed)
     optimizer = hn.Adam(net.parameters, settings.lr, settings.clip)
