@@ -41,7 +41,7 @@ function offer(digit) {
   choose(ordinary(digit));
 }
 
-/* The image of a digit that the page opens with: one that the net easily gets right, and that is
+/* The image that is chosen first for a digit: one that the net easily gets right, and that is
    decided as near as possible to the median block, by which half of all test images are decided. */
 function ordinary(digit) {
   const block = median(DATA.measured.decided);
