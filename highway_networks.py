@@ -1030,7 +1030,8 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     y = check_labels(y, n, n_classes)
     rows = np.arange(n)
     exponents = logits - logits[rows, y][:, None]
-    top = np.maximum.reduce(exponents, axis=1)  # 0 where the right class has the largest logit
+    # the largest exponent is taken out, so that no power overflows; it is 0 where y has the largest logit
+    top = np.maximum.reduce(exponents, axis=1)
     exponents -= top[:, None]
     powers = np.exp(exponents, exponents)
     powers[rows, y] = 0
@@ -1354,7 +1355,8 @@ def train(
     trained = net
     optimizer = adam
     if rank:
-        trained = optimizer = Together(net, adam, rank)
+        trained = Together(net, adam, rank)
+        optimizer = trained
     gates = []
     layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size])
 

@@ -38,7 +38,7 @@ from report.style import (
     n_classes,
     panels,
     picture_bytes,
-    titled,
+    run_as_text,
     uniform_loss_line,
 )
 
@@ -72,7 +72,7 @@ def draw_step(record: dict, step: int) -> np.ndarray:
     draw_losses(axes["loss"], record, step, last)
     draw_gradients(axes["gradient"], record, step)
     draw_gates(axes["T"], record, highway["T"][highway["step"].index(step)], highway["T"])
-    headline(fig, f"After {step} of {last} steps", titled(record))
+    headline(fig, f"After {step} of {last} steps", run_as_text(record))
     return as_image(fig)
 
 
@@ -142,7 +142,7 @@ def draw_epoch(record: dict, k: int) -> np.ndarray:
     top.set(xlim=(0.5, last + 0.5), ylim=(0, 1), xlabel="epoch", ylabel="test accuracy")
     top.legend(loc="center right")
     draw_gates(bottom, record, gates, [values for _, values in rows])
-    headline(fig, f"After epoch {epoch}", titled(record))
+    headline(fig, f"After epoch {epoch}", run_as_text(record))
     return as_image(fig)
 
 

@@ -359,7 +359,9 @@ def processor() -> str:
         model = re.search(r"^model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     except OSError:
         model = None
-    return model[1] if model else platform.processor() or platform.machine()
+    if model:
+        return model[1]
+    return platform.processor() or platform.machine()
 
 
 def blas() -> str | None:

@@ -17,11 +17,14 @@ from typing import Any, NamedTuple
 
 from threadpoolctl import ThreadpoolController
 
-MOST_JOBS = 30 if sys.platform == "win32" else math.inf  # Windows waits for 63 handles; a process has 2
+MOST_JOBS = math.inf
+if sys.platform == "win32":
+    MOST_JOBS = 30  # Windows can wait for 63 handles at a time; each process has two
 READY = "ready"  # the first message of a process
 
 _blas = cache(ThreadpoolController)  # finding the libraries takes milliseconds, limiting them microseconds
-# The process has one limit of BLAS's threads.  Each holder has it in this list; the last one lifts it.
+# A process has one limit of BLAS's threads.  Each holder appends it to this list, and the last to
+# leave lifts it.
 _holders = []
 _holders_lock = threading.Lock()
 
@@ -69,7 +72,11 @@ def write_whole_lines() -> None:
 
 
 def all_cores() -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """The cores that this process may use, at most MOST_JOBS."""
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
     return min(cores, MOST_JOBS)
 
 

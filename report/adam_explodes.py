@@ -8,7 +8,7 @@ from matplotlib.ticker import MaxNLocator
 from plumbing.records import select
 from plumbing.statistics import spaced
 from report.registry import picture, table
-from report.style import GREY, LINES, OTHERS, blank, headline, note, of_trials
+from report.style import GREY, LINES, OTHERS, blank, headline, note, trials_with
 from report.tables import markdown_table
 
 CHANGES_IN_A_ROW = 3
@@ -22,7 +22,7 @@ MEASURES_OF_BURST = {  # by the name in a trial, as the legend calls them
 def by_change(record: dict) -> dict[str, list[dict]]:
     """{what was changed in Adam: the trials with that change}."""
     changes = dict.fromkeys(trial["change"] for trial in record["trials"])
-    return {change: of_trials(record, None, change=change) for change in changes}
+    return {change: trials_with(record, None, change=change) for change in changes}
 
 
 @picture("adam_explodes")

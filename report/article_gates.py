@@ -4,7 +4,7 @@ import numpy as np
 
 from report.registry import picture, table
 from report.style import by_data, headline, panels
-from report.tables import markdown_table, of_summary
+from report.tables import markdown_table, entry_text
 
 TEXTS = {
     "selecting": "images for which\nsome units are open,\nsome carry",
@@ -42,7 +42,7 @@ def finding(record: dict) -> str:
 def thirds(read) -> str:
     lines = []
     for row in read("results/article_gates.json")["summary"]:
-        cells = [of_summary(row[name], name, 0) for name in TEXTS]
+        cells = [entry_text(row[name], name, 0) for name in TEXTS]
         lines.append(f"| {row['data']} | {row['third']} | {' | '.join(cells)} |")
     header = "| data | third of the blocks | select | gates that close | blocks passed |"
     return markdown_table(header, lines)

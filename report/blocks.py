@@ -5,7 +5,7 @@ from statistics import median
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import GREY, KIND_MARKER, KINDS, headline, of_trials, panels
+from report.style import GREY, KIND_MARKER, KINDS, headline, trials_with, panels
 from report.tables import markdown_table
 
 
@@ -49,7 +49,7 @@ def finding_of_loss(record: dict) -> str:
     texts = []
     for block in KINDS:
         width = select(record["summary"], row="block", block=block)["width"]
-        trials = of_trials(record, "final", block=block, layers=deepest, width=width)
+        trials = trials_with(record, "final", block=block, layers=deepest, width=width)
         middle = median_of(trials, loss_of)
         texts.append(f"{block} {middle:.2g}" if middle < math.inf else f"{block} diverged")
     return f"Training loss at {deepest} layers: {', '.join(texts)}"
@@ -78,7 +78,7 @@ def draw_net(ax, record, measure, block: str, width: int, line: str, label: str 
     color = KINDS[block]
     medians = []
     for layers in record["settings"]["layers"]:
-        trials = of_trials(record, "final", block=block, layers=layers, width=width)
+        trials = trials_with(record, "final", block=block, layers=layers, width=width)
         values = sorted(measure(trial) for trial in trials)
         finite = [value for value in values if value < math.inf]
         n_diverged = len(values) - len(finite)
@@ -125,7 +125,7 @@ def finding_of_gradients(record: dict, layers: int) -> str:
 
 def with_gradients(record: dict, block: str, layers: int) -> list[dict]:
     """The trials of a kind that did not diverge."""
-    trials = of_trials(record, "final", block=block, layers=layers)
+    trials = trials_with(record, "final", block=block, layers=layers)
     return [trial for trial in trials if "trained" in trial]
 
 
@@ -161,7 +161,7 @@ def blocks_table(read, matched: str) -> str:
         cells = []
         for kind in kinds:
             width = matched_width_of(record) if matched == "width" else kind["width"]
-            trials = of_trials(record, "final", block=kind["block"], layers=layers, width=width)
+            trials = trials_with(record, "final", block=kind["block"], layers=layers, width=width)
             cells.append(medians_of(trials))
         rows.append(f"| {layers} | {' | '.join(cells)} |")
     names = [kind["block"] for kind in kinds]

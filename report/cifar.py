@@ -17,7 +17,7 @@ from report.convolutional import (
     title_of_errors,
 )
 from report.registry import picture, table
-from report.style import COLOR, GREY, NORMALISED, OTHERS, WIDTH, blank, headline, of_trials, panels
+from report.style import COLOR, GREY, NORMALISED, OTHERS, WIDTH, blank, headline, trials_with, panels
 from report.tables import markdown_table
 
 CLASSES = (  # the classes of CIFAR-10
@@ -138,7 +138,7 @@ def cifar_gates(record):
     """Where the gates of the trained nets stand open: layer by layer, and position by position."""
     nets = runs_with_filters(record)
     fig, ax, parts = figure_of_gates(nets, 1.7)
-    runs = of_trials(record, "final", block="highway", data="cifar-10", seed=0, diverged=False)
+    runs = trials_with(record, "final", block="highway", data="cifar-10", seed=0, diverged=False)
     ends = []
     for run, color in zip(runs, OTHERS, strict=False):
         T = run["final_T_per_layer"]
@@ -289,7 +289,7 @@ def evening(read) -> str:
 @table("evening-search")
 def evening_search(read) -> str:
     """The hours of the search for our own net's settings."""
-    trials = of_trials(read("results/cifar.json"), "search", net="eight-layers")
+    trials = trials_with(read("results/cifar.json"), "search", net="eight-layers")
     return f"{sum(trial['wallclock_sec'] for trial in trials) / 3600:.1f} hours"
 
 

@@ -1,7 +1,7 @@
 """The clip of the gradient: results/clip.json."""
 
 from report.registry import table
-from report.tables import cell, markdown_table, of_summary
+from report.tables import cell, markdown_table, entry_text
 
 
 @table("clip")
@@ -23,7 +23,7 @@ def clip(read) -> str:
             share(clipped["share_of_first_epoch"]),
             share(clipped["share_of_steps"]),
         ]
-        cells += [of_summary(row["loss"], "loss", 2) for row in ways.values()]
+        cells += [entry_text(row["loss"], "loss", 2) for row in ways.values()]
         cells.append(cell(net["free"]))
         rows.append(f"| {' | '.join(cells)} |")
     shares = "clip acts in the first epoch | in all steps"

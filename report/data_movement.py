@@ -1,7 +1,7 @@
 """What it costs to move the data of a step: results/data_movement.json."""
 
 from report.registry import picture
-from report.style import KIND_MARKER, KINDS, OTHERS, blank, headline, note, of_trials
+from report.style import KIND_MARKER, KINDS, OTHERS, blank, headline, note, trials_with
 
 POLICIES = {  # their colours, markers and texts
     "known": (OTHERS[0], "o", "blocks, if known beforehand"),
@@ -19,7 +19,7 @@ def data_movement(record):
     draw_sizes(top, record)
     shares, policies = below.subplots(2, 1, height_ratios=(1, 1.2))
     draw_shares(shares, record["summary"])
-    draw_policies(policies, of_trials(record, "trained", data="MNIST"))
+    draw_policies(policies, trials_with(record, "trained", data="MNIST"))
     of = "ByteDMD: to read a byte at depth d of a stack costs ⌈√d⌉; equal parameters"
     headline(fig, finding(record), of)
     return fig
@@ -59,7 +59,7 @@ def of_sweep(record: dict, block: str, name: str) -> list[dict]:
     the highway nets have."""
     base = record["settings"]["base"]
     fixed = {size: value for size, value in base.items() if size != name}
-    steps = of_trials(record, "step", block=block, as_many=True)
+    steps = trials_with(record, "step", block=block, as_many=True)
     swept = [step for step in steps if fixed.items() <= step["size"].items()]
     return sorted(swept, key=lambda step: step["size"][name])
 

@@ -1,8 +1,8 @@
 """Deep and narrow beside shallow and wide: results/depth_for_width.json."""
 
 from report.registry import picture, table
-from report.style import COLOR, MORE_KINDS, headline, of_trials, panels
-from report.tables import markdown_table, of_summary
+from report.style import COLOR, MORE_KINDS, headline, trials_with, panels
+from report.tables import markdown_table, entry_text
 
 
 @picture("depth_for_width")
@@ -14,7 +14,7 @@ def depth_for_width(record):
     nets = [row for row in record["summary"] if row["row"] == "net"]
     for place, row in enumerate(nets):
         net = {name: row[name] for name in ("block", "width", "layers")}
-        trials = of_trials(record, "final", **net)
+        trials = trials_with(record, "final", **net)
         accuracies = [trial["test_accuracy"] for trial in trials if not trial["diverged"]]
         color = colors[row["block"]]
         ax.plot(accuracies, [place] * len(accuracies), "o", color=color, ms=7, alpha=0.7)
@@ -41,7 +41,7 @@ def nets(read) -> str:
     lines = []
     for row in read("results/depth_for_width.json")["summary"]:
         if row["row"] == "net":
-            cells = [of_summary(row[name], name, 0) for name in ("loss", "test_accuracy")]
+            cells = [entry_text(row[name], name, 0) for name in ("loss", "test_accuracy")]
             size = f"{row['layers']} | {row['width']} | {row['parameters']}"
             lines.append(f"| {row['block']} | {size} | {' | '.join(cells)} |")
     header = "| net | layers | width | parameters | training loss | test accuracy |"

@@ -4,8 +4,8 @@ import math
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, GREY, headline, mean_sd, of_trials, panels
-from report.tables import markdown_table, of_summary
+from report.style import COLOR, GREY, headline, mean_sd, trials_with, panels
+from report.tables import markdown_table, entry_text
 
 POINT = 0.01  # of the error, as in the question
 
@@ -34,7 +34,7 @@ def draw_set(ax, record: dict, data: str) -> None:
     ax.plot(errors.keys(), errors.values(), "o-", **style, label="trained with so many blocks")
     of_first = {"color": GREY, "lw": 1.4}
     lesions = {"color": GREY, "lw": 1.2, "ls": ":"}
-    for trial in of_trials(record, "lesions", data=data):
+    for trial in trials_with(record, "lesions", data=data):
         of_blocks = trial["errors_of_first"]
         ax.plot(range(len(of_blocks)), of_blocks, **of_first)
         ax.axvline(trial["blocks_left"], **lesions)
@@ -53,7 +53,7 @@ def errors_of(record: dict, data: str) -> dict[int, float]:
 
 def finding(record: dict, data: str) -> str:
     """The fewest blocks that, trained alone, fit as well as all; and how many lesions leave."""
-    lesions = of_trials(record, "lesions", data=data)
+    lesions = trials_with(record, "lesions", data=data)
     left, _ = mean_sd([lesion["blocks_left"] for lesion in lesions])
     whole, _ = mean_sd([lesion["training_error"] for lesion in lesions])
     fitting = [n for n, error in errors_of(record, data).items() if error <= whole + POINT]
@@ -67,7 +67,7 @@ def depths(read) -> str:
     lines = []
     for row in record["summary"]:
         names = ("training_error", "loss", "test_accuracy")
-        cells = [of_summary(row[name], name, 0) for name in names]
+        cells = [entry_text(row[name], name, 0) for name in names]
         lines.append(f"| {row['data']} | {row['blocks']} | {' | '.join(cells)} |")
     header = "| data | blocks | training error | training loss | test accuracy |"
     return markdown_table(header, lines)

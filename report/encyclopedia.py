@@ -4,7 +4,7 @@ import math
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import GREY, KINDS, headline, of_trials, panels
+from report.style import GREY, KINDS, headline, trials_with, panels
 from report.tables import markdown_table
 
 ACTIVATIONS = {"tanh": "o", "relu": "^"}  # with their markers
@@ -14,7 +14,7 @@ def starts(record: dict, activation: str, layers: int) -> list[float | None]:
     """For every setting of residual nets the ratio of two losses: with W_H not scaled at the start,
     over W_H scaled.  None where the net that is not scaled diverged."""
     ratios = []
-    for unscaled in of_trials(record, "unscaled", activation=activation, layers=layers):
+    for unscaled in trials_with(record, "unscaled", activation=activation, layers=layers):
         same = {name: unscaled[name] for name in ("block", "width", "layers", "activation", "rate")}
         scaled = select(record["trials"]["search"], **same)
         ratios.append(None if unscaled["diverged"] else unscaled["losses"][-1] / scaled["losses"][-1])

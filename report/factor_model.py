@@ -2,7 +2,7 @@
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, headline, mean_sd, of_trials, panels
+from report.style import COLOR, headline, mean_sd, trials_with, panels
 
 WORLDS = {"both": "volatile and\nnon-linear", "volatile": "volatile only", "non-linear": "non-linear only"}
 
@@ -23,7 +23,7 @@ def factor_model(record):
     means_of_gate = {}
     fig, axes = panels(1, len(worlds), 3.6, sharey=True)
     for ax, world in zip(axes, worlds, strict=True):
-        trials = of_trials(record, None, world=world)
+        trials = trials_with(record, None, world=world)
         for place, name in enumerate(scores):
             values = [trial[name] for trial in trials]
             mean, _ = mean_sd(values)
@@ -49,5 +49,5 @@ def factor_model(record):
 @table("told-the-reverse")
 def told_the_reverse(read) -> str:
     """In how many nets the mean gate is lower, not higher, on days of the other formula."""
-    trials = of_trials(read("results/factor_model.json"), None, world="non-linear")
+    trials = trials_with(read("results/factor_model.json"), None, world="non-linear")
     return str(sum(trial["auc_gate"] < 0.5 for trial in trials))

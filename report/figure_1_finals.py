@@ -4,8 +4,8 @@ import math
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, MARKER, headline, mean_sd, of_trials, panels
-from report.tables import markdown_table, of_summary
+from report.style import COLOR, MARKER, headline, mean_sd, trials_with, panels
+from report.tables import markdown_table, entry_text
 
 
 def depths_of(record: dict) -> list[int]:
@@ -36,7 +36,7 @@ def figure_1_finals(record):
 
 def draw_curves(ax, record, block: str, depth: int) -> None:
     """A line for each seed; a marker where its mean loss is first at most a threshold."""
-    trials = of_trials(record, "final", block=block, layers=depth)
+    trials = trials_with(record, "final", block=block, layers=depth)
     last_losses = [trial["loss"] for trial in trials if not trial["diverged"]]
     end = f"{mean_sd(last_losses)[0]:.2g}" if last_losses else "diverged"
     thresholds = [float(threshold) for threshold in thresholds_of(record)]
@@ -74,7 +74,7 @@ def last_losses(read) -> str:
         cells = [f"{depth}"]
         for block in ("highway", "plain"):
             row = select(record["summary"], row="net", block=block, layers=depth)
-            cells.append(of_summary(row["loss"], "loss", 0))
+            cells.append(entry_text(row["loss"], "loss", 0))
         compared = select(record["summary"], row="depth", layers=depth)
         cells.append(with_interval(compared, "plain_over_highway", "{:.3g}"))
         rows.append(f"| {' | '.join(cells)} |")

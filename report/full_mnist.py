@@ -4,8 +4,8 @@ from matplotlib.ticker import MaxNLocator
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, headline, of_trials, panels, uniform_loss_line
-from report.tables import markdown_table, of_summary
+from report.style import COLOR, headline, trials_with, panels, uniform_loss_line
+from report.tables import markdown_table, entry_text
 
 OPTIMIZERS = {"sgd": ("SGD", "-"), "adam": ("Adam", "--")}  # name and line
 LEARNED = 0.5  # the test accuracy of a net that has learned
@@ -20,7 +20,7 @@ def full_mnist(record):
     draw_blog(right, record)
     texts = []
     for optimizer, (name, _) in OPTIMIZERS.items():
-        trials = of_trials(record, "hundred_layers", optimizer=optimizer)
+        trials = trials_with(record, "hundred_layers", optimizer=optimizer)
         learned = sum((trial["test_accuracy"] or 0) > LEARNED for trial in trials)
         texts.append(f"{name} trains them in {learned} of {len(trials)} seeds")
     headline(fig, f"{trials[0]['layers']} highway layers on all of MNIST: {', '.join(texts)}")
@@ -29,7 +29,7 @@ def full_mnist(record):
 
 def draw_hundred_layers(ax, record: dict) -> None:
     for optimizer, (name, line) in OPTIMIZERS.items():
-        trials = of_trials(record, "hundred_layers", optimizer=optimizer)
+        trials = trials_with(record, "hundred_layers", optimizer=optimizer)
         label = f"{name}: {accuracies(trials, 3)}"
         for trial in trials:
             epochs = range(1, len(trial["losses"]) + 1)
@@ -46,7 +46,7 @@ def draw_blog(ax, record: dict) -> None:
     for block, color in COLOR.items():
         accuracy = select(record["summary"], row="blog", block=block)["test_accuracy"]["mean"]
         label = None if accuracy is None else f"{block}: test {accuracy:.3f}"
-        for trial in of_trials(record, "blog", block=block):
+        for trial in trials_with(record, "blog", block=block):
             losses = trial["losses"]
             steps = [trial["steps"] * (k + 1) / len(losses) for k in range(len(losses))]
             ax.plot(steps, losses, color=color, lw=1.5, label=label)
@@ -75,8 +75,8 @@ def exploded(read) -> str:
     record = read("results/full_mnist.json")
     lines = []
     for optimizer, name in (("sgd", "SGD with momentum"), ("adam", "Adam")):
-        trials = of_trials(record, "hundred_layers", optimizer=optimizer)
+        trials = trials_with(record, "hundred_layers", optimizer=optimizer)
         row = select(record["summary"], row="hundred layers", optimizer=optimizer)
-        mean = of_summary(row["test_accuracy"], "test_accuracy", 0)
+        mean = entry_text(row["test_accuracy"], "test_accuracy", 0)
         lines.append(f"| {name} | {accuracies(trials, 4)} | {mean} |")
     return markdown_table("| 100 layers, all of MNIST | test accuracy of each seed | mean ± sd |", lines)

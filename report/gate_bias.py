@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 
 from plumbing.records import select
 from report.registry import picture
-from report.style import LOSSES, headline, of_trials, panels
+from report.style import LOSSES, headline, trials_with, panels
 
 FATES = {"hard": "fails", "soft": "idle", "trained": ""}  # {a trial's fate: the picture's word}
 SCALE = matplotlib.colors.LogNorm(0.05, math.log(10))  # of the colours; log 10 is the loss of guessing
@@ -24,7 +24,7 @@ def gate_bias(record):
     depths = sorted({trial["layers"] for trial in record["trials"]})
     fig, axes = panels(len(activations), 1, 2.6 * len(activations) + 0.8, squeeze=False)
     for ax, activation in zip(axes[:, 0], activations, strict=True):
-        for trial in of_trials(record, None, activation=activation):
+        for trial in trials_with(record, None, activation=activation):
             row = depths.index(trial["layers"])
             column = biases.index(trial["gate_bias"])
             draw_net(ax, row, column, trial, underlined=trial["transforms"] >= threshold)

@@ -26,7 +26,7 @@ from report.style import (
     panels,
     seed_of,
     shades,
-    titled,
+    run_as_text,
     uniform_loss_line,
 )
 from report.tables import markdown_table
@@ -81,7 +81,7 @@ def learning_curves(record):
     left.legend(loc="center right")
     right.set(ylabel="training loss", ylim=(0, None))
     fates = ", ".join(f"{block} {fate(pair[block], record)}" for block in COLOR)
-    headline(fig, fates, f"{titled(record)}; only the gates differ")
+    headline(fig, fates, f"{run_as_text(record)}; only the gates differ")
     return fig
 
 
@@ -103,13 +103,13 @@ def plain_loss_collapse(record):
         for line, when in (("--", "before training"), ("-", "after")):
             right.plot([], [], line, color=GREY, label=when)
         right.legend(loc="lower right")
-        headline(fig, finding_of_gradients(pair), titled(record))
+        headline(fig, finding_of_gradients(pair), run_as_text(record))
     else:  # as the published program writes it
         for block in COLOR:
             draw_history(right, pair[block], "grad_norm", block, 2)
         right.set(ylabel="gradient norm before clipping, mean", yscale="log")
         fates = ", ".join(f"{block} {fate(pair[block], record)}" for block in COLOR)
-        headline(fig, f"Training loss and gradient: {fates}", titled(record))
+        headline(fig, f"Training loss and gradient: {fates}", run_as_text(record))
     return fig
 
 
@@ -259,7 +259,7 @@ def T_gate_evolution(record):
     gradients.set(xlabel=BLOCK, ylabel="gradient |dL/dy|", yscale="log")
     gradients.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     fig.legend(*gates.get_legend_handles_labels(), loc="outside right center", title="steps")
-    headline(fig, finding_of_first_steps(layers, shown), f"highway, {titled(record)}")
+    headline(fig, finding_of_first_steps(layers, shown), f"highway, {run_as_text(record)}")
     return fig
 
 
@@ -292,7 +292,7 @@ def gates_epoch_by_epoch(record: dict):
         ax.plot(range(1, len(gates) + 1), gates, color=color, marker=".", label=text)
     gate_axes(ax, record, len(gates))
     ax.legend(loc="upper left")
-    headline(fig, finding_of_thirds(gates), f"highway, {titled(record)}")
+    headline(fig, finding_of_thirds(gates), f"highway, {run_as_text(record)}")
     return fig
 
 
@@ -313,7 +313,7 @@ def T_gate_final(record):
     note(ax, f"{gates[layer]:.2f}", (layer + 1, gates[layer]), (0, 3), COLOR["highway"], weight="bold")
     gate_axes(ax, record, len(gates))
     ax.grid(axis="x", visible=False)
-    headline(fig, finding_of_thirds(gates), f"highway, {titled(record)}; 1 - T is carried")
+    headline(fig, finding_of_thirds(gates), f"highway, {run_as_text(record)}; 1 - T is carried")
     return fig
 
 

@@ -2,7 +2,7 @@
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import GREY, KINDS, headline, of_trials, panels
+from report.style import GREY, KINDS, headline, trials_with, panels
 from report.tables import markdown_table
 
 BLOCKS = ("plain", "residual", "highway")
@@ -18,7 +18,7 @@ def jacobian(record):
     ends = []
     fig, axes = panels(2, 3, 6.4, sharex=True, sharey="row")
     for column, block in zip(axes.T, BLOCKS, strict=True):
-        trial, *_ = of_trials(record, None, block=block)
+        trial, *_ = trials_with(record, None, block=block)
         draw_net(column, trial)
         of_block, to_the_end = column
         of_block.set_title(block)

@@ -2,8 +2,8 @@
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, GREY, headline, mean_sd, of_trials, panels
-from report.tables import markdown_table, of_summary
+from report.style import COLOR, GREY, headline, mean_sd, trials_with, panels
+from report.tables import markdown_table, entry_text
 
 LINES = {("highway", 10): "-", ("plain", 10): "-", ("plain", 20): (0, (4, 1.5))}
 
@@ -20,7 +20,7 @@ def long_training(record):
     ends = []
     fig, ax = panels(1, 1, 4)
     for (block, layers), style in LINES.items():
-        trials = of_trials(record, "final", block=block, layers=layers)
+        trials = trials_with(record, "final", block=block, layers=layers)
         last_losses = [trial["loss"] for trial in trials if not trial["diverged"]]
         net = f"{block}, {layers} layers"
         ends.append(f"{net} {mean_sd(last_losses)[0]:.2g}" if last_losses else f"{net} diverged")
@@ -46,7 +46,7 @@ def long_training_table(read) -> str:
     for block, layers in (("plain", 10), ("plain", 20), ("highway", 10)):
         row = select(record["summary"], row="net", block=block, layers=layers)
         names = ("best", "loss", "epochs_to_low_loss", "test_accuracy")
-        cells = [of_summary(row[name], name, 0) for name in names]
+        cells = [entry_text(row[name], name, 0) for name in names]
         rows.append(f"| {block}, {layers} layers | {' | '.join(cells)} |")
     _, text = low_loss_of(record)
     columns = (

@@ -4,8 +4,8 @@ import math
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import MORE_KINDS, MORE_MARKERS, headline, of_trials, panels, plain_log_ticks
-from report.tables import markdown_table, of_summary
+from report.style import MORE_KINDS, MORE_MARKERS, headline, trials_with, panels, plain_log_ticks
+from report.tables import markdown_table, entry_text
 
 MEASURES = {"loss": "training loss", "test_error": "test error"}
 
@@ -18,7 +18,7 @@ def lstm_and_maxout(record):
     for ax, (name, text) in zip(axes, MEASURES.items(), strict=True):
         for block, color in MORE_KINDS.items():
             for layers in depths:
-                trials = of_trials(record, "final", block=block, layers=layers)
+                trials = trials_with(record, "final", block=block, layers=layers)
                 values = [value_of(trial, name) for trial in trials if not trial["diverged"]]
                 ax.plot([layers] * len(values), values, ".", color=color, ms=5, alpha=0.6)
             means = [mean_of(record, block, layers, name) for layers in depths]
@@ -79,7 +79,7 @@ def nets(read) -> str:
         ]
         cells = []
         for net in rows:
-            loss = of_summary(net["loss"], "loss", 2)
-            cells.append(f"{loss}, {of_summary(net['test_accuracy'], '', 4)}")
+            loss = entry_text(net["loss"], "loss", 2)
+            cells.append(f"{loss}, {entry_text(net['test_accuracy'], '', 4)}")
         lines.append(f"| {layers} | {' | '.join(cells)} |")
     return markdown_table("| layers | LSTM | highway | maxout | plain |", lines)

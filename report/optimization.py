@@ -6,7 +6,7 @@ from matplotlib.ticker import MaxNLocator
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, MARKER, blank, headline, mean_sd, note, of_trials, shades
+from report.style import COLOR, MARKER, blank, headline, mean_sd, note, trials_with, shades
 from report.tables import markdown_table
 
 
@@ -47,7 +47,7 @@ def finding(record: dict, depths: list[int]) -> str:
 def draw_curves(ax, record, block: str, depths: list[int]) -> None:
     """The loss curves of one kind: a color for each depth, a line for each seed."""
     for depth, color in zip(depths, shades(COLOR[block], len(depths)), strict=True):
-        trials = of_trials(record, "final", block=block, layers=depth)
+        trials = trials_with(record, "final", block=block, layers=depth)
         last_losses = [trial["loss"] for trial in trials if not trial["diverged"]]
         end = f"{mean_sd(last_losses)[0]:.2g}" if last_losses else "diverged"
         for k, trial in enumerate(trials):

@@ -8,7 +8,7 @@ from pathlib import Path
 from plumbing.files import ROOT, InputError
 from plumbing.records import select
 from report import registry
-from report.tables import cell, of_summary, takes
+from report.tables import cell, entry_text, takes
 
 NUMBER = r"(?P<file>\w+)\.(?P<key>[\w.+-]+)(?:\[(?P<settings>[^<>\[\]]+)\])?(?::(?P<digits>\d))?"
 NAME = r"<!-- ((?!end )[\w.-]+(?:\[[^<>\[\]]+\])?(?::\d)?|(?:verdict|judged): [^<>]+) -->"
@@ -69,7 +69,7 @@ def value_of(name: str, read) -> str:
         raise LookupError(f"{name} is neither FILE.KEY nor a table that report/ registers")
     summary = read(f"results/{mark['file']}.json")["summary"]
     value = number_in(summary, mark["key"], mark["settings"] or "")
-    return of_summary(value, mark["key"], int(mark["digits"] or 0))
+    return entry_text(value, mark["key"], int(mark["digits"] or 0))
 
 
 def number_in(summary: list[dict] | dict, key: str, settings: str):

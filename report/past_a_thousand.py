@@ -2,7 +2,7 @@
 
 from report.registry import picture, table
 from report.style import COLOR, GREY, LINES, epochs_as_text, headline, panels
-from report.tables import markdown_table, of_summary
+from report.tables import markdown_table, entry_text
 
 IN_USE = 15  # layers, as the blog says
 
@@ -51,7 +51,7 @@ def nets(read) -> str:
     for row in read("results/past_a_thousand.json")["summary"]:
         if row["row"] == "net":
             names = ("loss", "test_accuracy", "skipped_accuracy", "accuracy_without_first")
-            cells = [of_summary(row[name], name, 0) for name in names]
+            cells = [entry_text(row[name], name, 0) for name in names]
             lines.append(f"| {row['layers']} | {row['gate_bias']:g} | {' | '.join(cells)} |")
     measured = f"training loss | test accuracy | all blocks closed | the first {IN_USE} closed"
     return markdown_table(f"| layers | b_T | {measured} |", lines)

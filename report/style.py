@@ -128,7 +128,8 @@ def data_set(record: dict) -> str:
     return (name if len(name) <= 40 else f"{name[:39]}…").replace("$", r"\$")
 
 
-def titled(record: dict) -> str:
+def run_as_text(record: dict) -> str:
+    """ "MNIST, depth 30, width 50, seed 0": the first pair of a record."""
     pair = record["runs"][0]
     return f"{data_set(record)}, depth {pair['depth']:d}, width {record['hidden']:d}, seed {seed_of(pair, record):d}"
 
@@ -175,7 +176,7 @@ def mean_sd(values) -> tuple[float, float]:
     return stat["mean"], stat["sd"] or 0.0
 
 
-def of_trials(record, group, **wanted):
+def trials_with(record, group, **wanted):
     """The trials of a group (None: all) that have these settings."""
     trials = record["trials"] if group is None else record["trials"][group]
     return [trial for trial in trials if all(trial.get(name) == value for name, value in wanted.items())]
@@ -186,7 +187,7 @@ def by_data(record):
     names = list(dict.fromkeys(trial["data"] for trial in record["trials"]))
     looks = zip(DATA_COLORS, LINES, strict=False)
     styles = cycle({"color": color, "lw": 1.4, "ls": line} for color, line in looks)
-    return [(name, style, of_trials(record, None, data=name)) for name, style in zip(names, styles, strict=False)]
+    return [(name, style, trials_with(record, None, data=name)) for name, style in zip(names, styles, strict=False)]
 
 
 def heat_map(ax, rows, colors, limits):

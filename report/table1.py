@@ -29,7 +29,7 @@ from report.style import (
     initial_gate,
     level,
     mean_sd,
-    of_trials,
+    trials_with,
     panels,
     shades,
 )
@@ -146,7 +146,7 @@ def conv_gates(record):
     for net, color in zip(nets, shades(COLOR["highway"], len(nets)), strict=True):
         width = net["width"]
         kind = {"width": width, "block": "highway", "protocol": "short"}
-        runs = of_trials(record, "final", **kind, diverged=False)
+        runs = trials_with(record, "final", **kind, diverged=False)
         largest, place = max((T, layer) for layer, T in enumerate(net["final_T_per_layer"], 2))
         ends.append(f"{largest:.2f} in layer {place} of {width} maps")
         for i, run in enumerate(runs):

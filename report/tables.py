@@ -9,13 +9,14 @@ from plumbing.statistics import format_stat
 from report.registry import table
 
 
-def of_summary(value, key: str, digits: int) -> str:
-    """A summary's entry as text: with `digits` its mean in so many digits, with 0 its mean ±
-    deviation (n)."""
-    mean_of = value["mean"] if isinstance(value, dict) else value
-    if mean_of is None:
+def entry_text(value, key: str, digits: int) -> str:
+    """A summary's entry as text: its mean with this number of significant digits; with digits = 0
+    its mean ± deviation (n)."""
+    mean = value["mean"] if isinstance(value, dict) else value
+    if mean is None:
         return "never" if key.startswith("epochs_to") else "diverged"
-    return cell(format_stat(mean_of if digits else value, digits or 4))
+    text = format_stat(mean, digits) if digits else format_stat(value, 4)
+    return cell(text)
 
 
 def markdown_table(header: str, rows: list[str]) -> str:

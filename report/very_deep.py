@@ -4,8 +4,8 @@ import math
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, GREY, KIND_MARKER, KINDS, epochs_as_text, headline, mean_sd, of_trials, panels
-from report.tables import markdown_table, of_summary
+from report.style import COLOR, GREY, KIND_MARKER, KINDS, epochs_as_text, headline, mean_sd, trials_with, panels
+from report.tables import markdown_table, entry_text
 
 BLOCKS = ("residual", "highway")
 WITH_BLOCKS = "with its blocks"
@@ -20,7 +20,7 @@ def very_deep(record):
     depths = record["settings"]["layers"]
     for block in BLOCKS:
         style = {"color": KINDS[block], "marker": KIND_MARKER[block]}
-        nets = [of_trials(record, "final", block=block, layers=layers) for layers in depths]
+        nets = [trials_with(record, "final", block=block, layers=layers) for layers in depths]
         draw_means(loss, depths, nets, "loss", **style, label=block)
         draw_means(accuracy, depths, nets, "test_accuracy", **style, ls="-")
         draw_means(accuracy, depths, nets, "skipped_accuracy", **style, ls=":")
@@ -43,7 +43,7 @@ def finding(record: dict, layers: int) -> str:
     """The accuracy of the deepest nets with their blocks and without."""
     texts = []
     for block in BLOCKS:
-        trials = of_trials(record, "final", block=block, layers=layers)
+        trials = trials_with(record, "final", block=block, layers=layers)
         whole, skipped = [mean_text(trials, name) for name in ("test_accuracy", "skipped_accuracy")]
         texts.append(f"{block} {whole}, all blocks skipped {skipped}")
     return f"Test accuracy at {layers} layers: {'; '.join(texts)}"
@@ -61,7 +61,7 @@ def bias_sweep(record):
     fig, axes = panels(1, 2, 3.6)
     loss, accuracy = axes
     biases = sorted(swept_biases(record), reverse=True)
-    nets = [of_trials(record, "by_bias", gate_bias=bias) for bias in biases]
+    nets = [trials_with(record, "by_bias", gate_bias=bias) for bias in biases]
     draw_means(loss, biases, nets, "loss", color=COLOR["highway"], marker="o")
     style = {"color": COLOR["highway"], "marker": "o", "ls": "-"}
     draw_means(accuracy, biases, nets, "test_accuracy", label=WITH_BLOCKS, **style)
@@ -108,7 +108,7 @@ def very_deep_table(read) -> str:
         for block in BLOCKS:
             row = select(record["summary"], row="net", block=block, layers=layers)
             names = ("best", "loss", "test_accuracy", "skipped_accuracy")
-            cells = [of_summary(row[name], name, 0) for name in names]
+            cells = [entry_text(row[name], name, 0) for name in names]
             rows.append(f"| {layers} | {block} | {' | '.join(cells)} |")
     measured = "training loss | test accuracy | with all blocks closed"
     return markdown_table(f"| layers | blocks | setting | {measured} |", rows)
@@ -126,7 +126,7 @@ def bias_sweep_table(read) -> str:
         if row["loss"]["mean"] == best:
             bias = f"**{bias}**"
         names = ("loss", "test_accuracy", "skipped_accuracy", "sum_of_mean_T")
-        cells = [of_summary(row[name], name, 0) for name in names]
+        cells = [entry_text(row[name], name, 0) for name in names]
         rows.append(f"| {bias} | {' | '.join(cells)} |")
     measured = "training loss | test accuracy | with all blocks closed | sum of mean T"
     return markdown_table(f"| b_T | {measured} |", rows)

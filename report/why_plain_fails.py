@@ -4,8 +4,8 @@ import numpy as np
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, headline, of_trials, panels, plain_log_ticks
-from report.tables import markdown_table, of_summary
+from report.style import COLOR, headline, trials_with, panels, plain_log_ticks
+from report.tables import markdown_table, entry_text
 
 GROUPS = ("headline", "starts", "relu", "all_images")
 
@@ -17,10 +17,10 @@ def why_plain_fails(record):
     fig, axes = panels(1, 2, 3.8)
     state, gradient = axes
     for block, color in COLOR.items():
-        looks = [trial["at_start"] for trial in of_trials(record, "headline", block=block)]
+        looks = [trial["at_start"] for trial in trials_with(record, "headline", block=block)]
         draw_mean(state, looks, "norms", block, color=color, lw=2)
         draw_mean(gradient, looks, "gradient", block, color=color, lw=2)
-    plain = [trial["at_start"] for trial in of_trials(record, "headline", block="plain")]
+    plain = [trial["at_start"] for trial in trials_with(record, "headline", block="plain")]
     label = "plain, without tanh's slopes"
     draw_mean(gradient, plain, "gradient_without_slopes", label, color=COLOR["plain"], ls=":", lw=3)
     state.set_title("norm of the state")
@@ -59,7 +59,7 @@ def trained_nets(read) -> str:
         for row in summary:
             if row["row"] != group:
                 continue
-            accuracy = of_summary(row["test_accuracy"], "test_accuracy", 0)
+            accuracy = entry_text(row["test_accuracy"], "test_accuracy", 0)
             names = ("block", "depth", "activation", "init", "rate", "n_train")
             cells = [str(row[name]) for name in names]
             lines.append(f"| {' | '.join(cells)} | {accuracy} |")

@@ -1,7 +1,7 @@
 """A wider search of rates at 100 layers: results/wider_rates.json."""
 
 from report.registry import table
-from report.tables import cell, markdown_table, of_summary
+from report.tables import cell, markdown_table, entry_text
 
 
 @table("wider-rates")
@@ -11,8 +11,8 @@ def wider_rates(read) -> str:
     for row in read("results/wider_rates.json")["summary"]:
         if row["row"] == "net":
             place = f"part {row['part']} of {row['parts']}"
-            loss = of_summary(row["loss"], "loss", 0)
-            accuracy = of_summary(row["test_accuracy"], "test_accuracy", 0)
+            loss = entry_text(row["loss"], "loss", 0)
+            accuracy = entry_text(row["test_accuracy"], "test_accuracy", 0)
             rows.append(f"| {row['block']} | {cell(row['best'])} | {place} | {loss} | {accuracy} |")
     columns = "best setting (rate: lr / (1 - momentum)) | its rate in the range | training loss | test accuracy"
     return markdown_table(f"| 100 layers | {columns} |", rows)

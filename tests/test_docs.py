@@ -26,7 +26,7 @@ from plumbing.files import InputError, read_json
 from report import pages as fill
 from report import registry
 from report.table1 import difference
-from report.tables import of_summary
+from report.tables import entry_text
 from training import committed as committed_records
 from training import conv_trials, protocols
 from training.committed import COMMANDS as COMMANDS_OF_RUNS
@@ -167,12 +167,12 @@ def test_comments_that_cannot_be_filled_are_named(text, why):
 
 def test_numbers_as_the_pages_show_them():
     several = {"mean": 0.98765, "sd": 0.0123, "n": 3}
-    assert of_summary(several, "accuracy", 0) == "0.9877 ± 0.012 (n = 3)"
-    assert of_summary(several | {"sd": None, "n": 1}, "accuracy", 0) == "0.9877"
-    assert of_summary(several, "accuracy", 2) == "0.99"
-    assert of_summary({"mean": None, "sd": None, "n": 1}, "accuracy", 0) == "diverged"
-    assert of_summary(None, "epochs_to_loss", 0) == "never"
-    assert of_summary("tanh", "best", 0) == "tanh"
+    assert entry_text(several, "accuracy", 0) == "0.9877 ± 0.012 (n = 3)"
+    assert entry_text(several | {"sd": None, "n": 1}, "accuracy", 0) == "0.9877"
+    assert entry_text(several, "accuracy", 2) == "0.99"
+    assert entry_text({"mean": None, "sd": None, "n": 1}, "accuracy", 0) == "diverged"
+    assert entry_text(None, "epochs_to_loss", 0) == "never"
+    assert entry_text("tanh", "best", 0) == "tanh"
 
 
 def test_differences_to_the_paper_have_the_standard_error_of_both_means():
