@@ -268,8 +268,10 @@ class Pipeline:
     KINDS = ("contrast", "standardised")
 
     def __init__(self, kind: str, pad: int):
-        if kind not in self.KINDS or pad < 0:
-            raise ValueError(f"{kind=} must be one of {', '.join(self.KINDS)}, and {pad=} not negative")
+        if kind not in self.KINDS:
+            raise ValueError(f"kind must be one of {', '.join(self.KINDS)}, not {kind!r}")
+        if pad < 0:
+            raise ValueError(f"pad must not be negative, but is {pad}")
         self.kind = kind
         self.pad = pad
         self._mean_train = None  # the mean images, (3, 32, 32), or 0

@@ -81,11 +81,14 @@ class ConvNet(FixedNames):
         method="winograd",
     ):
         _, side, columns = shape
-        if side != columns or min(shape) < 1 or not layers or tuple(layers[-1][:1]) != ("dense",):
-            needed = "images must be square, with at least one map and one pixel, and the last layer dense"
-            raise ValueError(f"{needed}, not {shape}, {layers[-1:]}")
-        if np.dtype(dtype) not in (np.float32, np.float64, np.complex128) or not abs(gate_bias) < 1e30:
-            raise ValueError(f"{dtype=} must be float32, float64 or complex128, and {gate_bias=} finite")
+        if side != columns or min(shape) < 1:
+            raise ValueError(f"images must be square, with at least one map and one pixel, not {shape}")
+        if not layers or tuple(layers[-1][:1]) != ("dense",):
+            raise ValueError(f"the last layer must be dense, not {layers[-1:]}")
+        if np.dtype(dtype) not in (np.float32, np.float64, np.complex128):
+            raise ValueError(f"dtype must be float32, float64 or complex128, not {dtype!r}")
+        if not abs(gate_bias) < 1e30:
+            raise ValueError(f"gate_bias must be finite, even in float32, not {gate_bias}")
         if method not in METHODS:
             raise ValueError(f"{method!r} is not one of {', '.join(METHODS)}")
         if first is None:

@@ -524,9 +524,10 @@ def test_images_without_contrast(kind):
 
 
 def test_pipelines_that_are_none():
-    for kind, pad in (("whitened", 4), ("contrast", -1)):
-        with pytest.raises(ValueError, match="must be one of contrast, standardised"):
-            Pipeline(kind, pad)
+    with pytest.raises(ValueError, match="must be one of contrast, standardised, not 'whitened'"):
+        Pipeline("whitened", 4)
+    with pytest.raises(ValueError, match="pad must not be negative"):
+        Pipeline("contrast", -1)
 
 
 @pytest.mark.parametrize("kind", Pipeline.KINDS)

@@ -212,7 +212,7 @@ def test_what_the_net_refuses():
     rng = np.random.default_rng(0)
     for shape, layers, message in (
         ((1, 4, 4), [("conv", 2, 3), ("dense", 2)], "odd"),
-        ((1, 4, 4), [("conv", 3, 3, "wide"), ("dense", 2)], "same or valid"),
+        ((1, 4, 4), [("conv", 3, 3, "wide"), ("dense", 2)], "'same' or 'valid', not 3, 'wide'"),
         ((1, 4, 4), [("conv", 5, 3, "valid"), ("dense", 2)], "nothing is left"),
         ((1, 4, 4), [("gate", 3), ("dense", 2)], "'gate' is not one of"),
         ((1, 4, 4), [("highway", 3)], "dense"),
@@ -242,9 +242,13 @@ def test_what_the_net_refuses():
     ):
         with pytest.raises(ValueError, match=message):
             ConvNet(shape, layers, rng)
-    for own in ({"dtype": np.float16}, {"gate_bias": np.nan}, {"gate_bias": -np.inf}):
-        with pytest.raises(ValueError, match="must be float32"):
-            ConvNet((1, 4, 4), [("highway", 3), ("dense", 2)], rng, **own)
+    for argument, message in (
+        ({"dtype": np.float16}, "dtype must be float32"),
+        ({"gate_bias": np.nan}, "gate_bias must be finite"),
+        ({"gate_bias": -np.inf}, "gate_bias must be finite"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            ConvNet((1, 4, 4), [("highway", 3), ("dense", 2)], rng, **argument)
     net, x, _ = nets(("highway", 3), ("dense", 2), shape=(1, 4, 4))
     for method in (net.forward, net.predict):
         with pytest.raises(ValueError, match="N >= 1"):
