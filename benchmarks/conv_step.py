@@ -20,7 +20,6 @@ The second command measures with the instructions of a processor without AVX-512
 
 from __future__ import annotations
 
-import math
 import multiprocessing
 import sys
 from functools import partial
@@ -112,10 +111,11 @@ def ratios(rows: dict) -> dict:
         return ratio_to_best(rows, conv_rivals.ALL, may_compete)
 
     usual = (conv_rivals.Torch, conv_rivals.TorchChannelsLast)
+    memories = [rows[kind.name]["peak_mb"] for kind in usual if kind.name in rows]
+    measured = [megabytes for megabytes in memories if megabytes is not None]
     memory = None
-    least = min((rows[kind.name]["peak_mb"] for kind in usual if kind.name in rows), key=_last_if_none, default=None)
-    if least:
-        memory = rows[conv_rivals.Ours.name]["peak_mb"] / least
+    if measured:
+        memory = rows[conv_rivals.Ours.name]["peak_mb"] / min(measured)
     return {
         "over_torch": over(lambda kind: kind in usual),
         "over_jax": over(lambda kind: kind is conv_rivals.Jax),
@@ -124,10 +124,6 @@ def ratios(rows: dict) -> dict:
         "over_direct": rows[conv_rivals.OursDirect.name]["ours_over_theirs"][1],
         "memory_over_torch": memory,
     }
-
-
-def _last_if_none(memory: float | None) -> float:
-    return math.inf if memory is None else memory
 
 
 def cost_of_normalising(rounds: int) -> float:

@@ -48,7 +48,12 @@ def cifar_curves(record, published):
     """Tables 2 and 3: test error, epoch by epoch, a panel for each net; the authors' log."""
     runs = [run for run in record["trials"]["final"] if not run["diverged"]]
     stopped = record["trials"].get("partial", [])
-    nets = sorted({(run["data"], run["net"]) for run in runs}, key=lambda net: (net[0], ORDER.index(net[1])))
+
+    def place(data_and_net):
+        data, net = data_and_net
+        return data, ORDER.index(net)
+
+    nets = sorted({(run["data"], run["net"]) for run in runs}, key=place)
     n_rows = rows_needed(nets, PANELS_IN_A_ROW)
     fig, axes = panels(n_rows, PANELS_IN_A_ROW, 3 * n_rows + 0.5, sharex=True, sharey=True, squeeze=False)
     for ax in axes.flat[len(nets) :]:

@@ -176,14 +176,11 @@ def depth_sweep(record):
 
 def fate_over_depths(record: dict, block: str) -> str:
     """At which depths a kind of net learns, in words."""
-    learned = {}
-    for pair in record["runs"]:
-        learned[pair["depth"]] = learned.get(pair["depth"], True) and has_learned(pair[block], record)
-    depths = sorted(learned)
-    failed = [depth for depth in depths if not learned[depth]]
+    depths = sorted({pair["depth"] for pair in record["runs"]})
+    failed = sorted({pair["depth"] for pair in record["runs"] if not has_learned(pair[block], record)})
     if not failed:
         return f"{block} learns at every depth from {depths[0]} to {depths[-1]}"
-    if failed == depths[-len(failed) :]:
+    if failed == depths[-len(failed) :]:  # the deepest ones
         return f"{block} is at chance from {failed[0]} on"
     return f"{block} is at chance at depth {', '.join(map(str, failed))}"
 

@@ -147,8 +147,10 @@ def conv_gates(record):
         width = net["width"]
         kind = {"width": width, "block": "highway", "protocol": "short"}
         runs = trials_with(record, "final", **kind, diverged=False)
-        largest, place = max((T, layer) for layer, T in enumerate(net["final_T_per_layer"], 2))
-        ends.append(f"{largest:.2f} in layer {place} of {width} maps")
+        gates = net["final_T_per_layer"]
+        largest = max(gates)
+        layer = 2 + gates.index(largest)
+        ends.append(f"{largest:.2f} in layer {layer} of {width} maps")
         for i, run in enumerate(runs):
             T = run["final_T_per_layer"]
             text = None if i else f"{width} maps, {len(runs)} seeds"
