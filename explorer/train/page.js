@@ -102,12 +102,16 @@ function makeCharts() {
   charts.gates = new Chart($("gates"), axisOfGates(1), "layer");
 }
 
-/* From 0 to 0.2, 0.5 or 1, so that the largest T is inside. */
+/* An axis from 0 to 0.2, 0.5 or 1, so that the largest T is inside. */
 function axisOfGates(largest) {
   const to = [0.2, 0.5].find((end) => end > largest) || 1;
+  const every = to < 0.5 ? 5 : 2; // tenths of the axis between ticks, so that one decimal is exact
   const ticks = [];
-  for (let tenth = 0; tenth <= 10; tenth++) ticks.push([(tenth * to) / 10, ((tenth * to) / 10).toFixed(1)]);
-  return { from: 0, to, ticks: ticks.filter((_, i) => i % (to < 0.5 ? 5 : 2) === 0) };
+  for (let tenth = 0; tenth <= 10; tenth += every) {
+    const value = (tenth * to) / 10;
+    ticks.push([value, value.toFixed(1)]);
+  }
+  return { from: 0, to, ticks };
 }
 
 /* The step that is looked at: the last one, unless the reader looks back. */
