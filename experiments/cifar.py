@@ -32,7 +32,7 @@ import numpy as np
 
 import highway_networks as hn
 from claims.accuracies import Accuracies, is_at_least, reaches, side_by_side
-from claims.claim import PUBLISHED, Claim, NotMeasured, verdict_of
+from claims.claim import PUBLISHED, Claim, NotMeasured, verdict_of_parts
 from claims.rules import above, below, prediction_interval
 from conv.cifar import PIXELS, sha256_as_read
 from conv.net import ConvNet
@@ -412,12 +412,12 @@ def measure_trains(record: dict, net: str, block: str) -> dict:
 
 def trains(measured: dict) -> str:
     accuracies = measured["accuracies"]
-    return accuracies.verdict(verdict_of([above(accuracies.percents, 50)]))
+    return accuracies.verdict(verdict_of_parts([above(accuracies.percents, 50)]))
 
 
 def does_not_train(measured: dict) -> str:
     accuracies = measured["accuracies"]
-    return accuracies.verdict(verdict_of([below(accuracies.percents, 15)]))
+    return accuracies.verdict(verdict_of_parts([below(accuracies.percents, 15)]))
 
 
 def trains_claim(layers: int, net: str) -> Claim:

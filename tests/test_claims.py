@@ -12,13 +12,13 @@ from claims.claim import (
     PUBLISHED,
     SOURCES,
     Claim,
-    about_trials,
+    record_for_claim,
     effect,
     effect_in_ratio,
     judge,
     sample,
     shown,
-    verdict_of,
+    verdict_of_parts,
 )
 from claims.rules import below
 from experiments import __main__ as command_line
@@ -31,12 +31,12 @@ from plumbing.statistics import mean_sd_n
 
 
 def test_verdicts_of_parts():
-    assert verdict_of([True, True]) == "reproduced"
-    assert verdict_of([True, False]) == verdict_of([True, None, False]) == "in part"
-    assert verdict_of([True, None]) == "in part, the rest not clear"
-    assert verdict_of([False, False]) == "not reproduced"
-    assert verdict_of([False, None]) == "not reproduced, the rest not clear"
-    assert verdict_of([None, None]) == "not clear"
+    assert verdict_of_parts([True, True]) == "reproduced"
+    assert verdict_of_parts([True, False]) == verdict_of_parts([True, None, False]) == "in part"
+    assert verdict_of_parts([True, None]) == "in part, the rest not clear"
+    assert verdict_of_parts([False, False]) == "not reproduced"
+    assert verdict_of_parts([False, None]) == "not reproduced, the rest not clear"
+    assert verdict_of_parts([None, None]) == "not clear"
 
 
 def test_numbers_as_the_table_shows_them():
@@ -125,7 +125,7 @@ def test_a_verdict_that_rests_on_one_run_says_so():
 
 def test_trials_without_a_name_are_not_selected_by_it():
     record = {"settings": {}, "trials": {"step": [{"cost": 1}], "trained": TRIALS}}
-    groups = about_trials(record, claim_about(data="MNIST"))["trials"]
+    groups = record_for_claim(record, claim_about(data="MNIST"))["trials"]
     assert groups == {"step": [{"cost": 1}], "trained": TRIALS[:1]}
 
 
@@ -144,9 +144,9 @@ def test_results_of_other_settings_or_data_are_refused(about, message):
 
 
 def test_a_name_that_the_results_have_nowhere_is_refused():
-    """about_trials() ignores it: a misspelt one would check nothing."""
+    """record_for_claim() ignores it: a misspelt one would check nothing."""
     record = {"experiment": "a", "settings": {"n_train": 5000, "budget": "default"}, "trials": TRIALS}
-    message = "the claim low is about n_trian, a name that its results have nowhere"
+    message = "the claim low is about n_trian, which is not in its results"
     claim = claim_about(n_trian=5000)
     with pytest.raises(InputError, match=message):
         ledger.judge_all([claim], {"a": record}, {}, {"a": "python a"})
@@ -167,7 +167,7 @@ def test_the_source_of_a_claim_is_known():
 
 def test_a_claim_without_parts_is_not_reproduced():
     with pytest.raises(ValueError, match="at least one part"):
-        verdict_of([])
+        verdict_of_parts([])
 
 
 # ---- The ledger ------------------------------------------------------------------------------------------------------
