@@ -75,7 +75,7 @@ def measured_by_block(net: hn.DeepNet, x: np.ndarray, start: float) -> dict[str,
     """Of every block: the share of images for which it selects, the share of its gates that close
     for certain inputs, and whether it is passed for certain inputs."""
     by_block = {name: [] for name in MEASURED}
-    for _, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x)):
+    for _, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first_state(net, x)):
         selects = (T > OPEN).any(axis=1) & (T < CARRIES).any(axis=1)  # (N,)
         is_closed = np.less(T, start / 2)
         closed = is_closed.mean(axis=0)  # (hidden,): the share of images

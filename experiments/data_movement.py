@@ -188,7 +188,7 @@ def trained(setting: dict, folder: str) -> dict:
     net = kept_nets.net_of(setting, folder)
     images = fully_connected.images_of(setting)
     y = images.y_test
-    state = layer_by_layer.first(net, images.x_test)
+    state = layer_by_layer.first_state(net, images.x_test)
     depths = effective_depths(net, images.x_test)
     depths_at_start = effective_depths(fully_connected.make(setting), images.x_test)
     priced = state[len(y) // 2 :][: setting["images"]]  # from the half that judges
@@ -218,7 +218,7 @@ def trained(setting: dict, folder: str) -> dict:
 
 def effective_depths(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
     """The sum over the blocks of each image's mean T: images (N, d_in) -> (N,)."""
-    state = layer_by_layer.first(net, x)
+    state = layer_by_layer.first_state(net, x)
     return sum(T.mean(axis=1) for _, T, *_ in layer_by_layer.walk(net, state))
 
 
@@ -236,7 +236,7 @@ def through(net: hn.DeepNet, state: np.ndarray, threshold: float, unit: bool) ->
     """The state after all blocks without the shut ones (or shut units), and the share not shut."""
     used = []
     for layer in range(net.depth):
-        T, y = layer_by_layer.block(net, layer, state)
+        T, y = layer_by_layer.block_forward(net, layer, state)
         gate = T if unit else T.max(axis=1, keepdims=True)
         shut = gate < threshold
         used.append(1 - shut.mean())
@@ -259,7 +259,7 @@ def inference(net: hn.DeepNet, state: np.ndarray, threshold: float, policy: str)
     )
     state = state[None]
     for layer in range(depth):
-        T, y = layer_by_layer.block(net, layer, state)
+        T, y = layer_by_layer.block_forward(net, layer, state)
         used = units_used(T[0], threshold, policy)
         state = np.where(used, y, state)
         if policy == "known" and not used.any():
@@ -296,7 +296,7 @@ def run(runner: Runner) -> dict:
     settings = runner.settings
     steps = runner.run(trial, settings_of_steps(settings["base"], settings["sweeps"]))
     of_skipping = {"thresholds": settings["thresholds"], "images": settings["images"]}
-    nets = [{**net, **of_skipping} for net in kept_nets.finals(runner)]
+    nets = [{**net, **of_skipping} for net in kept_nets.settings_of_kept_nets(runner)]
     skip = functools.partial(trained, folder=str(runner.folder))
     return {"step": steps, "trained": fully_connected.run(runner, nets, skip)}
 

@@ -56,7 +56,7 @@ def error_of(result: dict) -> float | None:
 
 def run(runner: Runner) -> dict:
     """The nets, MNIST's first; and what `lesion` found in those of 50 layers."""
-    nets = kept_nets.finals(runner)
+    nets = kept_nets.settings_of_kept_nets(runner)
     wanted = []
     for net in nets:
         for blocks in runner.settings["blocks"]:

@@ -64,7 +64,7 @@ def at_one(setting: dict) -> dict:
         if block == "highway-carry":
             net.b_C[:] = OPEN
         H = np.tanh(x @ net.W_H[0].T + net.b_H[0])
-        T, y = layer_by_layer.block(net, 0, x)
+        T, y = layer_by_layer.block_forward(net, 0, x)
         largest = np.abs(H + x).max()
         result[f"{name}_T_is_1"] = bool((T == 1).all())
         result[f"{name}_from_H"] = float(np.abs(y - H).max() / largest)

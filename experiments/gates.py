@@ -104,7 +104,7 @@ def trial(setting: dict, folder: str) -> dict:
 def one_image(net: hn.DeepNet, x: np.ndarray, seed: int) -> dict:
     """What Figure 2 shows of an image drawn at random: T and outputs of every block, (depth, hidden)."""
     chosen = int(np.random.default_rng(seed).integers(len(x)))
-    state = layer_by_layer.first(net, x[chosen : chosen + 1])
+    state = layer_by_layer.first_state(net, x[chosen : chosen + 1])
     gates = []
     outputs = []
     for _, T, _, y_l in layer_by_layer.walk(net, state):

@@ -56,7 +56,7 @@ SHOWN = (
 def run(runner: Runner) -> list[dict]:
     checkpoints = runner.settings["checkpoints"]
     wanted = []
-    for net in kept_nets.finals(runner):
+    for net in kept_nets.settings_of_kept_nets(runner):
         setting = stretched(net, checkpoints[-1])
         wanted.append({**setting, **runner.settings})
     return fully_connected.run(runner, wanted, over_training.trial)

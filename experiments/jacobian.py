@@ -96,7 +96,7 @@ def look(net: hn.DeepNet, x: np.ndarray) -> dict:
     jacobians_of_blocks = []
     differences = []
     sizes = []
-    for layer, _, state, _ in layer_by_layer.walk(net, layer_by_layer.first(net, x)):
+    for layer, _, state, _ in layer_by_layer.walk(net, layer_by_layer.first_state(net, x)):
         J = jacobians.by_complex_step(twin, layer, state)
         terms = jacobians.by_formula(net, layer, state).values()
         error = np.abs(J - sum(terms)).max(axis=(1, 2)) / np.abs(J).max(axis=(1, 2))

@@ -90,7 +90,7 @@ def close_one_or_all_above(net: hn.DeepNet, x, y) -> tuple[Tally, Tally]:
     one_closed = Tally(net.depth + 1)
     above_closed = Tally(net.depth + 1)
     for rows in layer_by_layer.slices(len(x)):
-        states = [layer_by_layer.first(net, x[rows])]
+        states = [layer_by_layer.first_state(net, x[rows])]
         states += [y_l for *_, y_l in layer_by_layer.walk(net, states[0])]
         for layer in range(net.depth):  # what lies below the closed block is computed once
             logits = through(net, states[layer], range(layer + 1, net.depth))
@@ -142,7 +142,7 @@ def random_sets(depth: int, setting: dict) -> list[list[int]]:
 def with_closed(net: hn.DeepNet, x: np.ndarray, y: np.ndarray, sets: list[list[int]]) -> Tally:
     tally = Tally(len(sets))
     for rows in layer_by_layer.slices(len(x)):
-        state = layer_by_layer.first(net, x[rows])
+        state = layer_by_layer.first_state(net, x[rows])
         for i, closed in enumerate(sets):
             layers = [layer for layer in range(net.depth) if layer not in closed]
             tally.add(i, through(net, state, layers), y[rows])
@@ -156,10 +156,10 @@ def greedy_order(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> list[int]:
     while still_open:
         tally = Tally(len(still_open))
         for rows in layer_by_layer.slices(len(x)):
-            state = layer_by_layer.first(net, x[rows])
+            state = layer_by_layer.first_state(net, x[rows])
             for i, layer in enumerate(still_open):  # what lies below the closed block is computed once
                 tally.add(i, through(net, state, still_open[i + 1 :]), y[rows])
-                _, state = layer_by_layer.block(net, layer, state)
+                _, state = layer_by_layer.block_forward(net, layer, state)
         best = np.lexsort((tally.loss, tally.wrong))[0]
         order.append(still_open.pop(best))
     return order

@@ -70,12 +70,12 @@ def accuracies_of_first(net: hn.DeepNet, images: fully_connected.Images, numbers
     right = dict.fromkeys(numbers, 0)
     for rows in layer_by_layer.slices(len(images.x_test)):
         y = images.y_test[rows]
-        state = layer_by_layer.first(net, images.x_test[rows])
+        state = layer_by_layer.first_state(net, images.x_test[rows])
         for k in range(net.depth + 1):
             if k in right:
                 right[k] += count_right(net, state, y)
             if k < net.depth:
-                _, state = layer_by_layer.block(net, k, state)
+                _, state = layer_by_layer.block_forward(net, k, state)
     return {k: n / len(images.y_test) for k, n in right.items()}
 
 
@@ -83,7 +83,7 @@ def accuracy_without_first(net: hn.DeepNet, images: fully_connected.Images, clos
     """Test accuracy with so many first blocks closed."""
     right = 0
     for rows in layer_by_layer.slices(len(images.x_test)):
-        state = layer_by_layer.first(net, images.x_test[rows])
+        state = layer_by_layer.first_state(net, images.x_test[rows])
         for *_, y_l in layer_by_layer.walk(net, state, range(closed, net.depth)):
             state = y_l
         right += count_right(net, state, images.y_test[rows])

@@ -122,9 +122,9 @@ def measure_pixels(setting: dict) -> tuple[float, float]:
 
 def routes(net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray) -> Iterator[tuple]:
     """Yields (layer, T, y), block by block: T of `gates`, fed with the states of `net`."""
-    for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x)):
+    for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first_state(net, x)):
         if gates is not net:
-            T, _ = layer_by_layer.block(gates, layer, x_l)
+            T, _ = layer_by_layer.block_forward(gates, layer, x_l)
         yield layer, T, y_l
 
 

@@ -140,7 +140,7 @@ def trial(setting: dict) -> dict:
 def look(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> dict:
     """What the docstring above defines, of images x (N, 784) and labels y (N,), in float64."""
     net = layer_by_layer.in_dtype(net, np.float64)
-    states = [layer_by_layer.first(net, x)]
+    states = [layer_by_layer.first_state(net, x)]
     changes = []
     for _, _, x_l, y_l in layer_by_layer.walk(net, states[0]):
         states.append(y_l)

@@ -152,7 +152,7 @@ def test_the_tape_computes_what_the_registered_block_does(block):
     if block == "highway":
         W = np.concatenate([W, net.W_T], axis=1)
         b = np.concatenate([b, net.b_T], axis=1)
-    first = layer_by_layer.first(net, images).T
+    first = layer_by_layer.first_state(net, images).T
 
     tape, _ = data_movement.trace_step(block, depth, width, batch)
     arguments = np.concatenate([array.ravel() for array in (W, b, first, target.T)])
@@ -306,7 +306,7 @@ def small_net(seed: int = 0):
 
 def test_nothing_is_skipped_at_no_threshold_and_all_above_one():
     net, x = small_net()
-    state = layer_by_layer.first(net, x)
+    state = layer_by_layer.first_state(net, x)
     for unit in (False, True):
         same, used = data_movement.through(net, state, 0.0, unit)
         np.testing.assert_allclose(layer_by_layer.logits(net, same), net.predict(x), rtol=1e-10)
@@ -328,7 +328,7 @@ def test_nothing_is_skipped_at_no_threshold_and_all_above_one():
 
 def test_a_unit_whose_gate_is_shut_carries():
     net, x = small_net()
-    state = layer_by_layer.first(net, x)
+    state = layer_by_layer.first_state(net, x)
     net.b_T[:] = -50
     net.b_T[:, 2] = 50
     after, used = data_movement.through(net, state, 0.5, unit=True)
@@ -370,7 +370,7 @@ def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeyp
     right = net.predict(x).argmax(axis=1) == y
     assert result["choice_accuracy"] == right[:20].mean()
     assert result["test_accuracy"] == right[20:].mean()
-    right_without_blocks = layer_by_layer.logits(net, layer_by_layer.first(net, x)).argmax(axis=1) == y
+    right_without_blocks = layer_by_layer.logits(net, layer_by_layer.first_state(net, x)).argmax(axis=1) == y
     assert len(result["policies"]) == 9
     for policy in data_movement.POLICIES:
         nothing_shut = select(result["policies"], policy=policy, threshold=0.0)
@@ -400,7 +400,7 @@ def test_the_way_back_reads_what_the_gradient_of_eq_3_needs():
 def test_a_skipped_block_s_weights_lie_in_the_way():
     """A net whose first block is shut costs more than the net without it: the next image may need those weights."""
     net, x = small_net()
-    state = layer_by_layer.first(net, x)[0]
+    state = layer_by_layer.first_state(net, x)[0]
     net.W_T[:] = 0
     net.b_T[:] = 50
     net.b_T[0] = -50

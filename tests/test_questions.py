@@ -471,7 +471,7 @@ def test_results_of_a_data_set_that_is_missing_name_the_command_that_makes_them(
     only_cifar = [trial for trial in trials["final"] if trial["data"] == "CIFAR-100"]
     runner.needed["fifty_layers"] = {"trials": {"final": only_cifar}}
     with pytest.raises(InputError, match="no nets of MNIST: python -m experiments fifty_layers --data-dir CIFAR-100"):
-        kept_nets.finals(runner)
+        kept_nets.settings_of_kept_nets(runner)
 
 
 @pytest.mark.parametrize(
@@ -483,7 +483,7 @@ def test_nets_that_cannot_be_used_are_refused(tmp_path, name, value):
     runner = SimpleNamespace(flags="", folder=tmp_path, sets_beside=(), settings={})
     runner.needed = {"fifty_layers": {"trials": trials}}
     with pytest.raises(InputError, match="cannot be used"):
-        kept_nets.finals(runner)
+        kept_nets.settings_of_kept_nets(runner)
 
 
 @pytest.mark.parametrize("names", [("a b", "a-b"), ("a_b", "A.B")])
