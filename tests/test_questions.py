@@ -777,7 +777,7 @@ def test_the_numbers_of_a_lesion():
         "errors_sets": [0.9, 0.2, 0.4],
     }
     assert lesion.idle_share_among(lesion.MIDDLE, trial) == pytest.approx(25 / 31)
-    assert lesion.idle_share_among(lesion.FIRST, trial) == pytest.approx(25 / 40)
+    assert lesion.idle_share_among(lesion.FIRST_40, trial) == pytest.approx(25 / 40)
     assert lesion.last_that_matters(trial) == 48
     assert lesion.last_that_matters({**trial, "idle": [*range(1, 50)]}) == 0
     assert lesion.error_without_half(trial) == pytest.approx(0.3)
