@@ -92,7 +92,7 @@ def run(runner: Runner) -> list[dict]:
     return [{**trial, "fate": fate(trial), "transforms": transforms(trial)} for trial in trials]
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- Summary ---------------------------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:

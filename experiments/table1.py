@@ -161,7 +161,7 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
     return "final", trial if is_pictured(trial) else conv_trials.without_pictures(trial)
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- Summary ---------------------------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:

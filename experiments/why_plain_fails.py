@@ -230,7 +230,7 @@ def over(seeds: range, settings: list[dict]) -> list[dict]:
     return [{**setting, "seed": seed} for setting in settings for seed in seeds]
 
 
-# ---- What they say -----------------------------------------------------------------------------
+# ---- Summary -----------------------------------------------------------------------------------
 
 NET = ("block", "depth", "activation", "init", "rate", "n_train")
 

@@ -228,8 +228,8 @@ def test_a_step_reads_what_its_equations_do(block):
 
 
 def test_as_many_parameters():
-    assert data_movement.wide(50) == 71
-    assert data_movement.wide(16) == 23
+    assert data_movement.width_with_as_many(50) == 71
+    assert data_movement.width_with_as_many(16) == 23
     base = {"depth": 3, "width": 16, "batch": 2}
     settings_of_steps = data_movement.settings_of_steps(base, {"depth": [1], "width": [8, 50], "batch": [2, 4]})
     assert len(settings_of_steps) == 3 * 5 + 2
@@ -241,7 +241,7 @@ def test_as_many_parameters():
             assert setting["width"] == width_of_highway
         elif setting["block"] == "plain":
             widths[width_of_highway] = setting["width"]
-    assert widths == {16: 23, 8: data_movement.wide(8), 50: 71}
+    assert widths == {16: 23, 8: data_movement.width_with_as_many(8), 50: 71}
 
 
 def step_result(block, size, cost, as_many=True):
