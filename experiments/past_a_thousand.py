@@ -1,27 +1,27 @@
-"""Past a thousand layers: do 1500 train, and how many of a thousand are in use?
+"""Do 1500 layers train, and how many of a thousand layers does a net use?
 
     python -m experiments past_a_thousand            -> results/past_a_thousand.json
 
 The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more than 1000
-layers".  So a net of 1500 layers, with the settings of the best net of `thousand_layers`; its
-gate bias is lower by log(1500 / 1000), as in `very_deep`, so that an image passes through as many
-layers' worth of transforming.
+layers".  So a net of 1500 layers is trained with the settings of the best net of `thousand_layers`.
+Its gate bias is lower by log(1500 / 1000), as in `very_deep`, so that an image passes through as
+many layers' worth of transforming.
 
-The blog: "from the paper the network will only utilize ~15 layers anyway".  So the net of 1000
-layers is trained again, over the same seeds, and its accuracy is measured with its first k blocks
-alone, all others closed, and with its first 15 closed alone.  The blog says it of a gate bias of
--20, at which no block is in use; here the gates are in use.
+The blog says that "from the paper the network will only utilize ~15 layers anyway".  So the net of
+1000 layers is trained again, over the same seeds.  Its accuracy is measured with all but its first k
+blocks closed, and with only its first 15 closed.  The blog speaks of a gate bias of -20, at which no
+block is in use; this net has a bias at which the gates are in use.
 
-Fixed before these runs.  SGD does not stall where the running loss of the last epoch is below
-that of the first, and the test accuracy above 0.9.  An accuracy above 0.9 alone says little: a
-net of one hidden layer has that.  Depth is of use where the accuracy is above that of the same
-net with all its blocks closed, and above that of one hidden layer trained as long
-(`thousand_layers`), both by Welch's t-test with Holm's correction.  Only 15 layers are in use
-where blocks 1 to 15 alone lose at most 0.002 of test accuracy.
+Fixed before these runs: SGD does not stall if the running loss of the last epoch is below that of
+the first, and the test accuracy above 0.9.  An accuracy above 0.9 alone says little, since a net of
+one hidden layer has it.  Depth is of use if the accuracy is above that of the same net with all its
+blocks closed, and above that of one hidden layer trained as long (`thousand_layers`), both by
+Welch's t-test with Holm's correction.  Only 15 layers are in use if blocks 1 to 15 alone lose at most
+0.002 of test accuracy.
 
-Known before: at 1000 layers the accuracy is 0.966, with all blocks closed 0.950.  Expected: 1500
-layers train; their blocks are of use over closed ones; more than 15 of the blocks are in use,
-since mean T differs little between blocks.
+Known before: at 1000 layers the accuracy is 0.966, and 0.950 with all blocks closed.  Expected: 1500
+layers train; they are more accurate than with all blocks closed; more than 15 of the blocks are in
+use, since mean T differs little between blocks.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ BUDGETS = {
     "default": {"layers": 1000, "deeper": 1500, "epochs": 4, "seeds": 3, **fully_connected.ALL},
     "full": {"layers": 1000, "deeper": 3000, "epochs": 40, "seeds": 5, **fully_connected.ALL},
 }
-IN_USE = 15  # layers, as the blog says
-FIRST = (0, 5, 15, 30, 60, 125, 250, 500)  # numbers of first blocks that are kept alone
+IN_USE = 15  # the number of layers in use, as the blog says
+FIRST = (0, 5, 15, 30, 60, 125, 250, 500)  # numbers of first blocks that are left when others close
 GROUPS = ("thousand", "deeper")
 
 
@@ -66,7 +66,7 @@ def trial(setting: dict) -> dict:
 
 
 def accuracies_of_first(net: hn.DeepNet, images: fully_connected.Images, numbers: list[int]) -> dict[int, float]:
-    """{k: test accuracy with the first k blocks alone}: the others carry their input."""
+    """{k: test accuracy with all blocks after the k-th closed}, for every k in `numbers`."""
     right = dict.fromkeys(numbers, 0)
     for rows in layer_by_layer.slices(len(images.x_test)):
         y = images.y_test[rows]
@@ -80,7 +80,7 @@ def accuracies_of_first(net: hn.DeepNet, images: fully_connected.Images, numbers
 
 
 def accuracy_without_first(net: hn.DeepNet, images: fully_connected.Images, closed: int) -> float:
-    """Test accuracy with so many first blocks closed."""
+    """The test accuracy with the first `closed` blocks closed."""
     right = 0
     for rows in layer_by_layer.slices(len(images.x_test)):
         state = layer_by_layer.first_state(net, images.x_test[rows])
@@ -95,7 +95,7 @@ def count_right(net: hn.DeepNet, state: np.ndarray, y: np.ndarray) -> int:
 
 
 def run(runner: Runner) -> dict:
-    """The nets of 1000 layers first."""
+    """Trains the nets of 1000 layers, and then the deeper ones."""
     settings = runner.settings
     gate_bias = round(thousand.BEST["gate_bias"] - math.log(settings["deeper"] / settings["layers"]), 2)
     nets = {
@@ -170,7 +170,7 @@ def measure_first(record: dict) -> dict:
 
 
 def accuracy_of_first(trial: dict, blocks: int) -> float | None:
-    """The accuracy with so many first blocks alone; None for a net that diverged, or has fewer."""
+    """The accuracy with the first blocks alone; None if the net diverged or has fewer blocks."""
     if trial["diverged"] or blocks not in trial["first_blocks"]:
         return None
     return trial["accuracy_of_first"][trial["first_blocks"].index(blocks)]

@@ -2,21 +2,22 @@
 
     python -m experiments routing            -> results/routing.json
 
-The published program asks it.  The route of an image is the values of its transform gates, all blocks
-and units.  Measured on the nets of the question `fifty_layers`:
+The published program asks this question.  The route of an image is T of all its blocks and units.
+We look at the nets of the question `fifty_layers`:
 
-- How well does the route tell the class?  Nearest centroid, centroids of the training images,
-  accuracy on the test images: on T of all blocks, on the outputs of all blocks, on the last
-  block's output, on the pixels.
-- Are two images of one class routed alike?  The cosine between two routes, each less the mean
-  route; and how often a pair of one class is more alike than a pair of two (AUC).
-- Is the route static, or does it depend on the image?  The variance of T in a block over units and
-  images is that of the mean route over the units, the static part, and that over the images,
-  between classes and within them.
-- Which of this did the gates learn?  All of it again for random gates: W_T and b_T as drawn at the
-  start, by another seed, fed with the same block states.
-- Which routes are there?  k-means with ten clusters on the routes of the test images, and the
-  share of images that are of their cluster's commonest class, beside the same on the pixels.
+- How well does the route tell the class?  A test image is given the class whose centroid, over the
+  training images, is nearest.  The accuracy is measured with T of all blocks, the outputs of all
+  blocks, the last block's output, and the pixels.
+- Are two images of one class routed alike?  We measure the cosine between two routes, each less the
+  mean route, and how often a pair of one class is more alike than a pair of two classes (AUC).
+- Is the route static, or does it depend on the image?  The variance of T in a block, over units and
+  images, is split in two.  The static part is the variance of the mean route over the units.  The
+  rest is the variance over images, which is split again: between classes, and within them.
+- What of this did the gates learn?  All is measured again with random gates: W_T and b_T as another
+  seed draws them at the start, fed with the same block states.
+- What routes are there?  k-means finds ten clusters among the routes of the test images.  Their
+  purity is the share of images that belong to their cluster's commonest class.  It is compared with
+  that of clusters of the pixels.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ BUDGETS = {
     "full": {"pairs": 20000, "restarts": 50},
 }
 CLUSTERS = 10
-EXAMPLES = 8  # so many images of a cluster are kept,
-GREYS = 16  # in this many greys, a hexadecimal digit each
+EXAMPLES = 8  # the number of images that are kept of each cluster
+GREYS = 16  # the number of greys in them; a pixel is a hexadecimal digit
 DESCRIBED = 1  # the seed whose clusters are described
 OF_ROUTES = (
     "static_variance_share",
@@ -83,9 +84,9 @@ def trial(setting: dict, folder: str) -> dict:
 
 
 def measure(net: hn.DeepNet, gates: hn.DeepNet, setting: dict) -> tuple[list, list, dict]:
-    """What the gates of one net tell about the states of another, or of the same.
+    """Measures routes: the gates of one net, fed with the states of another or of the same net.
 
-    The accuracies of nearest_centroid() on T and on the outputs, and all else by name."""
+    Returns the two lists of nearest_centroid(), for T and for the outputs, and a dict of the rest."""
     images = fully_connected.images_of(setting)
     moments = Moments(net, gates, images.x_train, images.y_train)
     of_gates, of_outputs = nearest_centroid(net, gates, images.x_test, images.y_test, moments)
@@ -108,13 +109,14 @@ def measure(net: hn.DeepNet, gates: hn.DeepNet, setting: dict) -> tuple[list, li
 
 
 def measure_pixels(setting: dict) -> tuple[float, float]:
-    """Of the images themselves: the accuracy of the nearest centroid, and the purity of clusters."""
-    x, y, x_test, y_test = fully_connected.images_of(setting)
-    centroids = np.array([x[y == label].mean(axis=0) for label in range(y.max() + 1)])
-    nearest = distances(x_test, centroids).argmin(axis=1)
+    """For the pixels: the accuracy of the nearest centroid, and the purity of clusters."""
+    images = fully_connected.images_of(setting)
+    y = images.y_train
+    centroids = np.array([images.x_train[y == label].mean(axis=0) for label in range(y.max() + 1)])
+    nearest = distances(images.x_test, centroids).argmin(axis=1)
     rng = np.random.default_rng([setting["seed"], 6])
-    labels, _ = k_means(x_test, CLUSTERS, setting["restarts"], rng)
-    return float((nearest == y_test).mean()), purity(labels, y_test)
+    labels, _ = k_means(images.x_test, CLUSTERS, setting["restarts"], rng)
+    return float((nearest == images.y_test).mean()), purity(labels, images.y_test)
 
 
 # ---- Routes ----------------------------------------------------------------------------------------------------------
@@ -138,12 +140,12 @@ def all_routes(net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray) -> np.ndarray:
 
 
 class Moments:
-    """Means by class, and second moments, of T and of the block outputs over all training images.
+    """Moments of T and of the block outputs over the training images.
 
-    n                 images of a class, (classes, 1, 1)
-    mean_T            of a class, (classes, depth, hidden)
-    mean_output       of a class, (classes, depth, hidden)
-    mean_square_of_T  over all images, (depth, hidden)
+    n                 (classes, 1, 1): the number of images of each class
+    mean_T            (classes, depth, hidden): over the images of each class
+    mean_output       (classes, depth, hidden): over the images of each class
+    mean_square_of_T  (depth, hidden): over all images
     """
 
     def __init__(self, net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray, y: np.ndarray):
@@ -164,7 +166,7 @@ class Moments:
         self.mean_square_of_T = sum_square / len(x)
 
     def shares(self) -> dict:
-        """The static part of T's variance over units and images, and those between and within classes."""
+        """The shares of T's variance: the static part, between classes, and within classes."""
         share_of_class = self.n / self.n.sum()
         mean = (share_of_class * self.mean_T).sum(axis=0)
         # sums over the units of a block, (depth,)
@@ -187,7 +189,7 @@ class Moments:
 def nearest_centroid(
     net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray, y: np.ndarray, moments: Moments
 ) -> tuple[list[float], list[float]]:
-    """Accuracy from T of each block, and last from T of all blocks; the same from the outputs."""
+    """Two lists of accuracies, from T and from the outputs: of each block, and last of all blocks."""
     right_by_T = np.zeros(net.depth + 1)
     right_by_output = np.zeros(net.depth + 1)
     n_classes = len(moments.n)
@@ -208,12 +210,12 @@ def nearest_centroid(
 
 
 def distances(values: np.ndarray, centroids: np.ndarray) -> np.ndarray:
-    """(N, n), (k, n) -> (N, k): squared distances, less what is the same for all centroids."""
+    """(N, n), (k, n) -> (N, k): squared distances, less |value|^2, which all centroids share."""
     return (centroids**2).sum(axis=1) - 2 * values @ centroids.T
 
 
 def n_right(distances_to_classes: np.ndarray, y: np.ndarray) -> int:
-    """How many of N images are nearest to their class; distances (N, classes), labels (N,)."""
+    """The number of images whose own class is nearest: distances (N, classes), labels y (N,)."""
     return np.count_nonzero(distances_to_classes.argmin(axis=1) == y)
 
 
@@ -251,9 +253,10 @@ def purity(labels: np.ndarray, y: np.ndarray) -> float:
 
 
 def described(members, distance, x, y, mean_T) -> dict:
-    """A cluster, which has these members.
+    """Describes the cluster with these members.
 
-    `distance` (N,) is that of an image to its centre, `mean_T` (N, depth) the mean over the units of a block."""
+    `distance` (N,) is that of each image to its centre; `mean_T` (N, depth) is a mean over the units
+    of each block."""
     typical = members[np.argsort(distance[members])[:EXAMPLES]]
     return {
         "size": len(members),
@@ -265,7 +268,7 @@ def described(members, distance, x, y, mean_T) -> dict:
 
 
 def hexadecimal(image: np.ndarray) -> str:
-    """Pixels in [0, 1] as a digit each."""
+    """Pixels in [0, 1], as a hexadecimal digit each."""
     return "".join(f"{int(grey):x}" for grey in image * (GREYS - 1) + 0.5)
 
 
