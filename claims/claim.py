@@ -1,8 +1,9 @@
 """Claims: what a source says, what we measure about it, and the rule that gives the verdict.
 
-Verdicts are computed, never written by hand.  If an interval leaves a claim open, the verdict is
-"not clear".  If it rests on a single run, the verdict says so.  "As good as" means within a margin,
-which the claim names.  A claim of several parts is reproduced "in part" if only some parts hold.
+Verdicts are computed, never written by hand.  If an interval leaves a claim open, the verdict
+is "not clear".  If it rests on a single run, the verdict says so.  "As good as" means within
+a margin, which the claim names.  A claim of several parts is reproduced "in part" if only some
+parts hold.
 """
 
 from __future__ import annotations
@@ -204,11 +205,11 @@ def sample(values, digits: int = 3) -> str:
     """Values over seeds as text: "mean ± standard deviation (n)", or a single value alone.
 
     Counts missing values (None) as lost."""
-    there = [value for value in values if value is not None]
-    if not there:
+    known = [value for value in values if value is not None]
+    if not known:
         return f"none of {len(values)}"
-    text = format_stat(mean_sd_n(there), digits)
-    lost = len(values) - len(there)
+    text = format_stat(mean_sd_n(known), digits)
+    lost = len(values) - len(known)
     return f"{text}, {lost} of {len(values)} lost" if lost else text
 
 

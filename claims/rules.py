@@ -196,9 +196,9 @@ def prediction_interval(published: dict, runs: float) -> tuple[float, float]:
     with Student's t for the published runs.  With runs=inf it is that of the published mean."""
     from scipy.stats import t  # imported here: it takes a second
 
-    width = t.ppf(0.975, published["runs"] - 1) * published["sd"]
-    width *= (1 / runs + 1 / published["runs"]) ** 0.5
-    return published["mean"] - width, published["mean"] + width
+    half = t.ppf(0.975, published["runs"] - 1) * published["sd"]
+    half *= (1 / runs + 1 / published["runs"]) ** 0.5
+    return published["mean"] - half, published["mean"] + half
 
 
 def standard_error(accuracy: float, images: int) -> float:

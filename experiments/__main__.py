@@ -139,8 +139,8 @@ def answer(question: Question, args) -> dict:
 def result_of(name: str, args) -> dict:
     """The results of another question under the same budget.
 
-    A smoke test answers that question first; otherwise its results must be there.  Raises InputError
-    if they are not, or if they are of another budget."""
+    A smoke test answers that question first; otherwise its results must be there.  Raises
+    InputError if they are not, or if they are of another budget."""
     question = find_question(name)
     folder = Path(args.results) if args.results else ROOT / "results" / args.budget.replace("default", "")
     if args.budget == "quick":
@@ -205,7 +205,8 @@ def needs() -> dict[str, tuple[str, ...]]:
 def read_results(folder: Path) -> dict[str, dict]:
     """The results that judge the claims, by name.  Leaves out those that a question awaits.
 
-    Raises InputError if a file is missing, holds no results, or has other settings than its claims."""
+    Raises InputError if a file is missing, holds no results, or has other settings than its
+    claims."""
     wanted = {name for claim in all_claims() for name in claim.over}
     wanted |= {name for file in wanted for name in needs().get(file, ())}
     awaited = {question.name for question in all_questions() if question.awaits}

@@ -3,9 +3,10 @@
     python -m experiments adam_explodes            -> results/adam_explodes.json
 
 The question full_mnist trains three nets of 100 ReLU highway layers by Adam.  One explodes in
-epoch 5, and one has an epoch at a loss of 23.  Here the same nets are trained for 6 epochs, as they
-were and with one change at a time: beta2 = 0.99 instead of 0.999; a rate that rises from 0 over the
-first epoch; a clip of 0.1 instead of 1; a rate of 3e-4 instead of 1e-3; tanh instead of ReLU.
+epoch 5, and one has an epoch at a loss of 23.  Here the same nets are trained for 6 epochs, as
+they were and with one change at a time: beta2 = 0.99 instead of 0.999; a rate that rises from
+0 over the first epoch; a clip of 0.1 instead of 1; a rate of 3e-4 instead of 1e-3; tanh instead
+of ReLU.
 
 What follows was written before any run.  An *explosion* is the first batch after the first epoch
 whose loss exceeds log 10, the loss of guessing.  Each hypothesis says what should leave its usual
@@ -24,9 +25,9 @@ range first, and what should cure it:
    state, with all else in its range.  Cure: only smaller steps, that is, the lower rate.
 
 A fifth hypothesis was added after the first run (seed 0, nothing changed) and before all others.
-In that run gradient and state left their range first, in one batch, at steps of ordinary size.  The
-gradient of a single image was a million times that of others; its states were a few times as large
-as theirs.  So:
+In that run gradient and state left their range first, in one batch, at steps of ordinary size.
+The gradient of a single image was a million times that of others; its states were a few times as
+large as theirs.  So:
 
 5. The gate.  A block's Jacobian (the question jacobian) has the term (H - x) dT/dx.  ReLU states
    have no bound, and where x is large this term stretches; over 99 blocks the gradient of one

@@ -18,13 +18,13 @@ Fixed before looking, with one rule for both data sets:
   at least a tenth of the images, and is not below for at least another tenth.  Some gates of later
   layers close if over a tenth of the gates of the last third do, and more than of the first third.
 - An image passes a block if the block changes its state by less than a hundredth of its length.
-  The net is shortened for certain inputs if over a tenth of the blocks of the last third are passed
-  by at least a tenth of the images and not passed by at least another tenth.
+  The net is shortened for certain inputs if over a tenth of the blocks of the last third are
+  passed by at least a tenth of the images and not passed by at least another tenth.
 
-Means over seeds are compared by Welch's t-test, with Holm's correction over all comparisons of a
-claim.  Known before: mean T is highest at both ends; on MNIST it is some 0.12, on CIFAR-100 lower.
-Expected: no third selects much more than another; late gates do close for certain inputs, and early
-ones, too; few blocks are passed on MNIST.
+Means over seeds are compared by Welch's t-test, with Holm's correction over all comparisons of
+a claim.  Known before: mean T is highest at both ends; on MNIST it is some 0.12, on CIFAR-100
+lower.  Expected: no third selects much more than another; late gates do close for certain inputs,
+and early ones, too; few blocks are passed on MNIST.
 """
 
 from __future__ import annotations
@@ -73,7 +73,8 @@ def trial(setting: dict, folder: str) -> dict:
 
 def measured_by_block(net: hn.DeepNet, x: np.ndarray, start: float) -> dict[str, list[float]]:
     """For every block: the share of images for which it selects ("selecting"), the share of its
-    gates that close for certain inputs ("closing"), and whether certain inputs pass it ("passed")."""
+    gates that close for certain inputs ("closing"), and whether certain inputs pass it
+    ("passed")."""
     by_block = {name: [] for name in MEASURED}
     for _, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first_state(net, x)):
         selects = (T > OPEN).any(axis=1) & (T < CARRIES).any(axis=1)  # (N,)

@@ -15,9 +15,9 @@ learned.  The two best settings are trained as long as the final runs.  The one 
 training loss is then trained over seeds that selected nothing.  Only the plain and the
 highway-carry net of width 50 are not searched: they take the setting of their other width.
 
-The ranges were moved once, after the first search: down for the rates of residual ReLU nets, up for
-those of plain nets from 50 layers on, and made wider for the gate biases at 10 and 50 layers, where
-the best lay at the edge of its range.
+The ranges were moved once, after the first search: down for the rates of residual ReLU nets, up
+for those of plain nets from 50 layers on, and made wider for the gate biases at 10 and 50 layers,
+where the best lay at the edge of its range.
 
 A residual block has no gate that is shut at the start.  Instead its W_H is scaled at the start, by
 a number between 1/L and 1/sqrt(L).  The trials "unscaled" repeat the first four of each search

@@ -2,9 +2,9 @@
 
     python -m experiments cifar [--data-dir DIR]            -> results/cifar.json
 
-The authors trained for 400 epochs.  So does --full, with their protocol "paper" and five seeds.  The
-default budget uses our protocol "short": few epochs, no dropout, and a rate that rises and then
-falls.  `python -m experiments add cifar` adds runs of "paper" that were trained one by one.
+The authors trained for 400 epochs.  So does --full, with their protocol "paper" and five seeds.
+The default budget uses our protocol "short": few epochs, no dropout, and a rate that rises and
+then falls.  `python -m experiments add cifar` adds runs of "paper" that were trained one by one.
 
 First a small search compares settings of "short" on the last 5 000 training images of CIFAR-10,
 with one seed: for Highway A the rate, the gate bias and dropout, one at a time; for the others the
@@ -224,8 +224,8 @@ def for_pictures(setting: dict, result: dict) -> dict:
 def best(searched: list[dict], kind, protocol: str) -> dict:
     """The changes that the search chose for this kind of net.
 
-    They are those with the highest validation accuracy, the first among equals.  Returns {} if there
-    was no search, and for the paper's protocol, which keeps the authors' settings."""
+    They are those with the highest validation accuracy, the first among equals.  Returns {} if
+    there was no search, and for the paper's protocol, which keeps the authors' settings."""
     if protocol == "paper":
         return {}
     net, block = AS_SEARCHED.get(kind, kind)
@@ -274,8 +274,8 @@ def run(runner: Runner) -> dict:
 def accept(record: dict, run: dict) -> tuple[str, dict]:
     """The group and the trial of a run that conv_highway_networks.py finished.
 
-    The group is "final", or "partial" for a branch and for a run that was stopped: rows about whole
-    runs leave these out.  Raises ValueError for a run that Tables 2 and 3 are not about."""
+    The group is "final", or "partial" for a branch and for a run that was stopped: rows about
+    whole runs leave these out.  Raises ValueError for a run that Tables 2 and 3 are not about."""
     if record["data_set"] != run["data"].upper() or run["data"] not in (TEN, HUNDRED):
         raise ValueError("Tables 2 and 3 are about the official images of CIFAR-10 and CIFAR-100")
     if (run["n_train"], run["n_test"], run["validation"]) != (50000, 10000, False):
@@ -486,8 +486,8 @@ def beside_the_log(run: dict) -> list[dict]:
     """Rows for accuracy and loss at each compared epoch: the mean of our epochs around it, less the
     log's number.
 
-    `s` is the standard deviation of our epochs around a straight line.  Our mean is compared with a
-    single epoch of theirs: the two are consistent if 0 lies within the difference
+    `s` is the standard deviation of our epochs around a straight line.  Our mean is compared with
+    a single epoch of theirs: the two are consistent if 0 lies within the difference
     ± 1.96 s sqrt(1 + 1 / number of our epochs)."""
     result = []
     for epoch, accuracy, loss in PUBLISHED["authors_log_cifar"][TEN]["points"]:

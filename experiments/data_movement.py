@@ -3,16 +3,16 @@
     python -m experiments data_movement            -> results/data_movement.json
     python -m experiments data_movement --data-dir CIFAR-100         nets of another set beside MNIST
 
-The published program left the question open.  ByteDMD is a price for reading memory.  All values lie
-on one stack, the most recently touched on top.  Reading a byte at depth d costs ceil(sqrt(d));
-writing and arithmetic are free.  The inputs of an instruction are priced together, by the stack as
-it was before the instruction.  Then they move to the top in the order of reading, and the output is
-pushed.  A value is removed after its last use.  At the start the first argument lies on top, and
-within an argument its last element.
+The published program left the question open.  ByteDMD is a price for reading memory.
+All values lie on one stack, the most recently touched on top.  Reading a byte at depth d costs
+ceil(sqrt(d)); writing and arithmetic are free.  The inputs of an instruction are priced together,
+by the stack as it was before the instruction.  Then they move to the top in the order of reading,
+and the output is pushed.  A value is removed after its last use.  At the start the first argument
+lies on top, and within an argument its last element.
 
-The tape records one training step of `depth` blocks, whose weights are arguments before the inputs:
-the forward pass as the equations are written, one output at a time; dL/dy = y - target; the
-backward pass as the gradient of eq. 3; gradient descent.  A number has four bytes.
+The tape records one training step of `depth` blocks, whose weights are arguments before the
+inputs: the forward pass as the equations are written, one output at a time; dL/dy = y - target;
+the backward pass as the gradient of eq. 3; gradient descent.  A number has four bytes.
 
 And what would be saved in a trained net, at what accuracy, if blocks or units whose gates are shut
 for an image were skipped?  There are three policies:
@@ -22,18 +22,18 @@ for an image were skipped?  There are three policies:
     computed  T is computed, and H only in blocks with a gate that is not shut
     unit      T is computed, and H only for units whose gate is not shut
 
-Comparing T with a threshold is free.  Weights that an image does not need stay on the stack, because
-the next image may need them.  A threshold is chosen on one half of the test images, and judged on
-the other.
+Comparing T with a threshold is free.  Weights that an image does not need stay on the stack,
+because the next image may need them.  A threshold is chosen on one half of the test images, and
+judged on the other.
 
-The effective depth of an image is its mean T, summed over the blocks.  An encyclopedia article says
-that a net learns to use different effective depths for different inputs.  Written down before the
-nets of CIFAR-100, and any net before training, were looked at: depth varies by its standard
-deviation over images, divided by its mean.  It differs by input if it varies more in trained nets
-than in the same nets before training, whose gates have learned nothing; the rule is the same on
-MNIST and on CIFAR-100.  If it varies more, training makes depth a matter of the input; if not, the
-difference lies in the states.  (The trained nets of MNIST had been seen, with 0.055.  The rule until
-then was more than 0.1.)
+The effective depth of an image is its mean T, summed over the blocks.  An encyclopedia article
+says that a net learns to use different effective depths for different inputs.  Written down
+before the nets of CIFAR-100, and any net before training, were looked at: depth varies by its
+standard deviation over images, divided by its mean.  It differs by input if it varies more in
+trained nets than in the same nets before training, whose gates have learned nothing; the rule
+is the same on MNIST and on CIFAR-100.  If it varies more, training makes depth a matter of the
+input; if not, the difference lies in the states.  (The trained nets of MNIST had been seen, with
+0.055.  The rule until then was more than 0.1.)
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def trained(setting: dict, folder: str) -> dict:
     depths_at_start = effective_depths(fully_connected.make(setting), images.x_test)
     judging_half = state[len(y) // 2 :]
     priced = judging_half[: setting["images"]]
-    whole_costs = [inference(net, one, 0.0, "all") for one in priced]
+    whole_costs = [inference(net, image_state, 0.0, "all") for image_state in priced]
 
     policies = []
     for threshold in setting["thresholds"]:
@@ -211,7 +211,7 @@ def trained(setting: dict, folder: str) -> dict:
             after, used = through(net, state, threshold, unit)
             measured = {"threshold": threshold, **accuracies(net, after, y), "used": float(used)}
             for policy in names:
-                costs = [inference(net, one, threshold, policy) for one in priced]
+                costs = [inference(net, image_state, threshold, policy) for image_state in priced]
                 ratios = [cost / whole for cost, whole in zip(costs, whole_costs, strict=True)]
                 policies.append({"policy": policy, **measured, "cost_over_whole": float(np.mean(ratios))})
 
@@ -399,8 +399,9 @@ def cost_of(block: str, steps: list[dict], base: dict) -> dict:
 def cost_over(block: str, steps: list[dict], base: dict) -> dict:
     """The ratio of highway blocks' cost to that of these blocks.
 
-    With as many parameters it is the cost per parameter and example: at the base, and the least and
-    the most over all sizes.  With the same width it is the cost of the whole step, at the base."""
+    With as many parameters it is the cost per parameter and example: at the base, and the least
+    and the most over all sizes.  With the same width it is the cost of the whole step, at the
+    base."""
     ratios = [
         per_parameter(step_of(steps, "highway", other["size"])) / per_parameter(other)
         for other in steps
@@ -424,8 +425,8 @@ def savings(nets: list[dict], policy: str, loss: float) -> dict[str, list[float]
 def choice(net: dict, policy: str, loss: float) -> tuple[float, float]:
     """The threshold that saves most: the share of the cost it saves, and the accuracy it loses.
 
-    On the half that chooses, a threshold may lose at most `loss`; the accuracy it loses is that on the
-    half that judges.  (0, 0) if all thresholds lose more."""
+    On the half that chooses, a threshold may lose at most `loss`; the accuracy it loses is that
+    on the half that judges.  (0, 0) if all thresholds lose more."""
     best = (0.0, 0.0)
     for tried in net["policies"]:
         if tried["policy"] == policy and tried["choice_accuracy"] >= net["choice_accuracy"] - loss:

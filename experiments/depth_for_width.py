@@ -2,10 +2,10 @@
 
     python -m experiments depth_for_width            -> results/depth_for_width.json
 
-The blog says that highway layers "require additional parameters", but that "since we can go deeper,
-the layers do not need to be as wide which can compensate".  The paper (section 5) says that "deep
-and narrow highway networks can match/exceed the accuracy of wide and shallow maxout networks"; its
-nets are convolutional.
+The blog says that highway layers "require additional parameters", but that "since we can go
+deeper, the layers do not need to be as wide which can compensate".  The paper (section 5) says
+that "deep and narrow highway networks can match/exceed the accuracy of wide and shallow maxout
+networks"; its nets are convolutional.
 
 Three nets are trained here.  A highway net of 50 layers and width 25 has about as many parameters
 as the highway net of 10 layers and width 50 in `blocks`, first and last layer included.  A highway
@@ -14,12 +14,12 @@ in all.  A maxout net of 3 layers and width 77 has as many as the net of width 2
 and images are those of `blocks`.  The rates of maxout are searched in a range in which pilots of
 one epoch had learned.  Then follow five seeds that selected nothing.
 
-Fixed before these runs, for Welch's t-test with Holm's correction over the comparisons of a claim:
-Depth makes up for width if both deep nets lose at most 0.002 of test accuracy to the shallow highway
-net, and the one of width 25 at most as much to the plain net of 10 layers and 71 units, which has a
-fifth more parameters.  Deep and narrow matches wide and shallow if the net of width 25 loses at most
-0.002 to maxout.  Expected: it loses a little to each, less than 0.01; on MNIST depth is of little
-use.
+Fixed before these runs, for Welch's t-test with Holm's correction over the comparisons of a
+claim: Depth makes up for width if both deep nets lose at most 0.002 of test accuracy to the
+shallow highway net, and the one of width 25 at most as much to the plain net of 10 layers and 71
+units, which has a fifth more parameters.  Deep and narrow matches wide and shallow if the net of
+width 25 loses at most 0.002 to maxout.  Expected: it loses a little to each, less than 0.01; on
+MNIST depth is of little use.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ point; their number is a mean over seeds.  Nets of 6, 15 and 45 blocks are train
 settings, epochs and seeds of `fifty_layers`.  Rate and momentum were searched for 50 layers, so
 that the shallower nets are, if anything, at a disadvantage.
 
-Fixed before these runs: the training error of a net with fewer blocks than the lesions leave must
-be higher than that of the net of 50 layers by more than a point; that of a net with as many or more
-must not.  Means over seeds are compared by Welch's t-test against a point, with Holm's correction
-over all depths and data sets.
+Fixed before these runs: the training error of a net with fewer blocks than the lesions leave
+must be higher than that of the net of 50 layers by more than a point; that of a net with as many
+or more must not.  Means over seeds are compared by Welch's t-test against a point, with Holm's
+correction over all depths and data sets.
 
 Known before: lesions leave some 16 blocks on MNIST, and some 44 on CIFAR-100.  Expected: on MNIST
 nets of 6 blocks fit as well as those of 49, so that lesions show what a net uses, not what the
@@ -68,8 +68,8 @@ def run(runner: Runner) -> dict:
 def lesions_of(net: dict, lesion: dict) -> dict:
     """What `lesion` found in a net of 50 layers.
 
-    Its training error, the number of blocks that lesions leave, and its errors with all blocks above
-    the k-th closed.  Raises InputError if the results of `lesion` have no such net."""
+    Its training error, the number of blocks that lesions leave, and its errors with all blocks
+    above the k-th closed.  Raises InputError if the results of `lesion` have no such net."""
     place = {"data": net["data"], "seed": net["seed"]}
     try:
         found = select(lesion["trials"], **place)

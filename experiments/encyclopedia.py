@@ -8,8 +8,8 @@ Four of its sentences can be judged by the trainings of `blocks` and `jacobian`,
 - Highway layers have "3x (H, T, C) or 2x (H, T)" parameters, residual layers "1x (just H)".  The
   parameters are counted, at one width for all.
 - "ResNet can be viewed as a special case of Highway Networks where the gate is fixed at T = 1."
-  The output of a highway block whose T is exactly 1 is compared with H and with H + x, for the same
-  weights and inputs.  So is that of the general form, eq. 2, y = H T + x C, with T = C = 1.
+  The output of a highway block whose T is exactly 1 is compared with H and with H + x, for the
+  same weights and inputs.  So is that of the general form, eq. 2, y = H T + x C, with T = C = 1.
 - Residual nets need "no gate initialization tuning".  They have no gate, but W_H has a start.  In
   `blocks` the first four settings of each search were trained twice: with the scale of W_H that
   the search drew, and without.  The running training losses of the last epoch are compared in

@@ -2,11 +2,11 @@
 
     python -m experiments factor_model            -> results/factor_model.json
 
-An encyclopedia article applies highway nets to a factor model.  A net num_factors -> hidden ReLU ->
-4 highway layers (gate bias -1) -> 1 predicts returns from factors, under the squared error.  The
-article reads the mean gate of an input as how complex the regime is: closed in calm, linear regimes,
-open in turbulent ones.  Here the truth is known, because the data are simulated.  Calm and turbulent
-regimes last for some days (a Markov chain).  A day has factors f and a return
+An encyclopedia article applies highway nets to a factor model.  A net num_factors -> hidden ReLU
+-> 4 highway layers (gate bias -1) -> 1 predicts returns from factors, under the squared error.
+The article reads the mean gate of an input as how complex the regime is: closed in calm, linear
+regimes, open in turbulent ones.  Here the truth is known, because the data are simulated.
+Calm and turbulent regimes last for some days (a Markov chain).  A day has factors f and a return
 
     y = beta' f + [turbulent and non-linear] kappa g(f) + noise,    g: products, absolute values, a threshold
 
@@ -18,11 +18,11 @@ There are three worlds, which separate the article's two properties of turbulenc
 
 The first two have the same factors and noise day by day, and differ in the non-linearity alone.
 
-On later days, which the net has not seen, we measure how well an input's mean gate tells turbulent
-from calm (AUC, rank correlation).  It is compared with other scores: the gates before training (a
-gate with a negative bias opens for any large input), the norm of the factors, their Mahalanobis norm
-(no score can tell a change of scale better), their volatility over the last twenty days, and the
-error of a plain net, which knows y.
+On later days, which the net has not seen, we measure how well an input's mean gate tells
+turbulent from calm (AUC, rank correlation).  It is compared with other scores: the gates before
+training (a gate with a negative bias opens for any large input), the norm of the factors, their
+Mahalanobis norm (no score can tell a change of scale better), their volatility over the last
+twenty days, and the error of a plain net, which knows y.
 
 Verdicts are on paired differences over seeds, by 95 % intervals.  Ten and fifty seeds left open
 whether the gates tell anything in the third world, so there are 200.  Looking three times makes a

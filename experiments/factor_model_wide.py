@@ -2,15 +2,15 @@
 
     python -m experiments factor_model_wide            -> results/factor_model_wide.json
 
-The nets of `factor_model` have width 32, and seeds were added until its third world was clear.  Here
-the width is the article's, and the number of seeds was fixed before the first run.  There are 200
-seeds in the world in which turbulent days are non-linear and not volatile, where the effect was
-small and the spread wide, and 40 in the other two.  The results are looked at once, at the end.  All
-else is as in `factor_model`.
+The nets of `factor_model` have width 32, and seeds were added until its third world was clear.
+Here the width is the article's, and the number of seeds was fixed before the first run.  There
+are 200 seeds in the world in which turbulent days are non-linear and not volatile, where the
+effect was small and the spread wide, and 40 in the other two.  The results are looked at once,
+at the end.  All else is as in `factor_model`.
 
-Fixed before these runs: the gate tells turbulent days if the AUC of the mean gate exceeds a half, in
-the world where they are volatile and non-linear, and in the world where they are non-linear only,
-with Holm's correction over the two.  It is of use if the AUC in the second exceeds 0.55.
+Fixed before these runs: the gate tells turbulent days if the AUC of the mean gate exceeds a half,
+in the world where they are volatile and non-linear, and in the world where they are non-linear
+only, with Holm's correction over the two.  It is of use if the AUC in the second exceeds 0.55.
 
 Expected, before these runs: about 0.89 in the first world, and between 0.5 and 0.55 in the second.
 """

@@ -12,19 +12,20 @@ Fixed before these runs, for both kinds alike:
   each epoch, so that it ends where it ended there.  Nothing is searched at 400 epochs, for either
   kind, although another setting may be the best one there.
 - The speed of a net is the first epoch whose running mean loss is at most a threshold, for five
-  thresholds, 1e-1 to 1e-5.  A seed that never arrives counts as 400 epochs, the least that it could
-  have needed.  A threshold at which no seed of either kind arrives is not compared.  If seeds of both
-  kinds never arrive, the comparison stays open.
+  thresholds, 1e-1 to 1e-5.  A seed that never arrives counts as 400 epochs, the least that
+  it could have needed.  A threshold at which no seed of either kind arrives is not compared.
+  If seeds of both kinds never arrive, the comparison stays open.
 - Highway is compared with plain at every depth, by Welch's t-test, with Holm's correction over all
   comparisons of a claim: 4 depths times 5 thresholds for the speed, 4 depths for the last loss.
 - The last loss is that on all training images after training.  Losses are compared by their
   logarithms.  Comparisons of depths have Holm's correction, too.
 
 Expected, before these runs: highway is first to 1e-1, 1e-2 and 1e-3 at every depth.  At 10 layers
-plain is first to 1e-5, because that was so with other settings, those of `long_training`: plain nets
-took 64 to 75 epochs and highway nets 162 to 167, which was seen before this was written.  At 100
-layers plain does not arrive at 1e-3, and its last loss is more than a hundred times highway's.  The
-last losses of highway nets of 50 and 100 layers are within a factor of 3 of those of 10 and 20.
+plain is first to 1e-5, because that was so with other settings, those of `long_training`: plain
+nets took 64 to 75 epochs and highway nets 162 to 167, which was seen before this was written.
+At 100 layers plain does not arrive at 1e-3, and its last loss is more than a hundred times
+highway's.  The last losses of highway nets of 50 and 100 layers are within a factor of 3 of those
+of 10 and 20.
 """
 
 from __future__ import annotations
@@ -90,8 +91,8 @@ def speeds(record: dict, block: str, layers: int, threshold: float) -> list[int 
 def comparisons(record: dict) -> list[dict]:
     """A comparison for every depth and threshold at which a seed of either kind arrives.
 
-    "highway" and "plain" are the epochs that each seed takes; a seed that never arrives counts with
-    all epochs of the training.  "is_open" says that seeds of both kinds never arrive."""
+    "highway" and "plain" are the epochs that each seed takes; a seed that never arrives counts
+    with all epochs of the training.  "is_open" says that seeds of both kinds never arrive."""
     epochs = record["settings"]["epochs"]
     found = []
     for layers in LAYERS:

@@ -7,10 +7,10 @@ momentum.  The net and the settings of SGD were fixed beforehand, from pilot run
 same net with the same decay and clip; its rate is that of three with the lowest training loss in a
 short run.
 
-The blog *Highway Networks with TensorFlow* reports that 20 plain fully connected layers stay under
-15 % on MNIST.  Its settings are ReLU; width 71 (highway: 50, gate bias -2); truncated normal weights
-of deviation 0.1; biases 0.1; gradient descent on the summed loss with a rate of 0.01; batches of 50;
-5000 steps.
+The blog *Highway Networks with TensorFlow* reports that 20 plain fully connected layers stay
+under 15 % on MNIST.  Its settings are ReLU; width 71 (highway: 50, gate bias -2); truncated
+normal weights of deviation 0.1; biases 0.1; gradient descent on the summed loss with a rate of
+0.01; batches of 50; 5000 steps.
 """
 
 from __future__ import annotations

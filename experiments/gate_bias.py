@@ -10,10 +10,11 @@ We add a rule: at the start an image passes through about L sigmoid(b) layers' w
 transforming; while that is below two or three, training does not fail.
 
 Two ways to fail were defined before any run.  A net fails hard if the running loss of the last
-epoch is at least 0.9 log 10, or if the run diverged: it is no better than guessing.  It fails softly
-if it trains, but skipping all its blocks costs less than 0.5 % of test accuracy: the blocks do
-nothing, and the net is a shallow one.  All nets of an activation have the same rate, a good one for
-gates that are mostly shut.  A net that fails at it may train at a far lower rate, as plain nets do.
+epoch is at least 0.9 log 10, or if the run diverged: it is no better than guessing.  It fails
+softly if it trains, but skipping all its blocks costs less than 0.5 % of test accuracy: the
+blocks do nothing, and the net is a shallow one.  All nets of an activation have the same rate,
+a good one for gates that are mostly shut.  A net that fails at it may train at a far lower rate,
+as plain nets do.
 
 The settings are a grid, not a sample, so claims about them are judged by counts at each depth.
 Chosen after the runs:
@@ -22,8 +23,8 @@ Chosen after the runs:
 - Such biases fail at a depth if more than half of the settings do.  This is judged in two parts:
   failing hard, and failing in either way, hard or soft.
 - In doubt means that the choice is between very high and very low.
-- A bias need not be exact if at least three neighbours in the grid come within 0.01 of the best test
-  accuracy.
+- A bias need not be exact if at least three neighbours in the grid come within 0.01 of the best
+  test accuracy.
 """
 
 from __future__ import annotations

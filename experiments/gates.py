@@ -4,17 +4,17 @@
     python -m experiments gates --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist         beside MNIST
 
 The paper says in section 4: Most gate biases decreased during training.  For CIFAR-100 they
-increase with depth, inversely to the mean activity of the gates.  The activity for a single example
-is very sparse, while on average most gates are active.  Outputs stay constant over many layers;
-most of the change happens in the first 15 or so (MNIST) or 40 (CIFAR-100).  The mean activity of
-digits 0 and 7 differs from the overall mean within the first 15 layers.  The differences of classes
-0 and 1 of CIFAR-100 are sparser, and spread out over all layers.
+increase with depth, inversely to the mean activity of the gates.  The activity for a single
+example is very sparse, while on average most gates are active.  Outputs stay constant over
+many layers; most of the change happens in the first 15 or so (MNIST) or 40 (CIFAR-100).
+The mean activity of digits 0 and 7 differs from the overall mean within the first 15 layers.
+The differences of classes 0 and 1 of CIFAR-100 are sparser, and spread out over all layers.
 
 The nets are those of the question `fifty_layers`.  What the paper says of CIFAR-100 is asked of
 CIFAR-100, the rest of MNIST.  Defined before looking:
 
-- Sparsity is Hoyer's measure, from 0 (all gates alike) to 1 (one gate open).  It is measured on the
-  gates of one image, averaged over 1000 training images, and on the mean gates.
+- Sparsity is Hoyer's measure, from 0 (all gates alike) to 1 (one gate open).  It is measured on
+  the gates of one image, averaged over 1000 training images, and on the mean gates.
 - A gate is open if its T exceeds 0.5.  Blocks are counted from 1, starting at the image.
 - Block l changes the state of an image by |y_l - x_l|, averaged over the training images.  A net
   has settled at the first block up to which these changes make 90 % of their sum over all blocks.
@@ -34,7 +34,8 @@ biases, gates and classes were others.
 A transcript of a talk on the paper adds that biases fall especially in the early layers, that one
 image opens a handful of gates, and that after the first 15 (40) layers data coast on unaltered.
 The rules for these were chosen after the runs: early layers are the first third of the blocks,
-compared with the others; a handful is under 5 % of the gates; unaltered is under 1 % of the change.
+compared with the others; a handful is under 5 % of the gates; unaltered is under 1 % of the
+change.
 """
 
 from __future__ import annotations

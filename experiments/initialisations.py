@@ -13,25 +13,25 @@ networks for various zero-mean initial distributions of W_H and different activa
     distribution   orthogonal, Laplace, uniform, of mean zero; of W_H, and of maxout's second piece
     gain           0.3, 1, 3: times the standard deviation 1 / sqrt(width), which for tanh is Glorot's
 
-All 216 cells of the design are trained.  The gates, the first layer and the output are drawn as in
-the other questions.  The rate cannot be the same for all cells: plain nets of 100 layers need a rate
-a hundred times lower than highway nets.  So every cell, of either kind, searches the same four rates
-for the lowest loss after two epochs.  Then three seeds that selected nothing are trained for three
-epochs.  All cells have 60 000 images, SGD with momentum 0.9, a decay of 0.9 an epoch, and the clip at
-norm 1.  The gate bias depends on the depth: -2, -3 and -4.
+All 216 cells of the design are trained.  The gates, the first layer and the output are drawn
+as in the other questions.  The rate cannot be the same for all cells: plain nets of 100 layers
+need a rate a hundred times lower than highway nets.  So every cell, of either kind, searches the
+same four rates for the lowest loss after two epochs.  Then three seeds that selected nothing are
+trained for three epochs.  All cells have 60 000 images, SGD with momentum 0.9, a decay of 0.9 an
+epoch, and the clip at norm 1.  The gate bias depends on the depth: -2, -3 and -4.
 
-Fixed before these runs: training *proceeds* if the training loss at the end is below 0.9 log 10, as
-in `gate_bias`.  It proceeds in a cell if it does so for all three seeds, and fails if it does so for
-none; otherwise the cell is open.  "Various distributions" is judged by the highway cells of 30 and
-100 layers with gain 1, "not essential" by those with all three gains.  How much the start matters is
-measured by the standard deviation of the logarithm of the loss over the nine starts; a net that
-diverged counts as guessing.  Highway is compared with plain over the four H, in pairs, at each
-depth, with Holm's correction.
+Fixed before these runs: training *proceeds* if the training loss at the end is below 0.9 log 10,
+as in `gate_bias`.  It proceeds in a cell if it does so for all three seeds, and fails if it does
+so for none; otherwise the cell is open.  "Various distributions" is judged by the highway cells
+of 30 and 100 layers with gain 1, "not essential" by those with all three gains.  How much the
+start matters is measured by the standard deviation of the logarithm of the loss over the nine
+starts; a net that diverged counts as guessing.  Highway is compared with plain over the four H,
+in pairs, at each depth, with Holm's correction.
 
 Expected, before these runs: training proceeds in all highway cells of gain 1; at gain 3 and 100
 layers some fail, with ReLU or maxout.  Plain nets of 100 layers proceed in fewer than a half of
-their cells, mostly orthogonal ones of gain 1, and in none with sigmoid.  The start matters less for
-highway nets at 30 and 100 layers; at 10 layers it is open.
+their cells, mostly orthogonal ones of gain 1, and in none with sigmoid.  The start matters less
+for highway nets at 30 and 100 layers; at 10 layers it is open.
 """
 
 from __future__ import annotations

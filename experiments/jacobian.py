@@ -2,35 +2,36 @@
 
     python -m experiments jacobian            -> results/jacobian.json
 
-An encyclopedia article says that a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x), and that
-a plain layer has no I, a residual one all of it.  For one image, with H' = 1 - H^2, outputs as rows
-and inputs as columns, this is
+An encyclopedia article says that a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x), and
+that a plain layer has no I, a residual one all of it.  For one image, with H' = 1 - H^2, outputs
+as rows and inputs as columns, this is
 
     highway     J = diag(T H') W_H + diag(1 - T) + diag((H - x) T (1 - T)) W_T
     residual    J = diag(H') W_H + I
     plain       J = diag(H') W_H
 
-The three kinds of net differ in nothing but the block: all have 50 tanh layers of width 50, as many
-epochs, and three seeds that selected nothing.  Each has the setting that the search in
+The three kinds of net differ in nothing but the block: all have 50 tanh layers of width 50,
+as many epochs, and three seeds that selected nothing.  Each has the setting that the search in
 results/blocks.json found best for tanh (for plain nets at width 71, the width searched there).
 Before and after training, on test images, which select nothing here, we measure:
 
-- the difference of J and the formula, where J is taken by complex step, a column for each unit.  It
-  is the largest entry of |J - formula| over the largest of |J|, and the worst of all blocks and
-  images counts.
+- the difference of J and the formula, where J is taken by complex step, a column for each unit.
+  It is the largest entry of |J - formula| over the largest of |J|, and the worst of all blocks
+  and images counts.
 - the size of each of the formula's terms: its Frobenius norm over that of I.
 - the singular values of J, and of the product of all J from block l to the last.  They are the
-  factors by which the net stretches changes of the input of block l, and gradients on their way back
-  to it.  The largest, the median and the smallest are kept, as geometric means over images.  A value
-  below 1e-15 of the largest is lost in rounding, and counts as 1e-15 of the largest.
-- the number of directions that pass from block l to the end: the singular values of the product that
-  are at least 0.01, a mean over images.
+  factors by which the net stretches changes of the input of block l, and gradients on their way
+  back to it.  The largest, the median and the smallest are kept, as geometric means over images.
+  A value below 1e-15 of the largest is lost in rounding, and counts as 1e-15 of the largest.
+- the number of directions that pass from block l to the end: the singular values of the product
+  that are at least 0.01, a mean over images.
 
-Written down before the runs: The formula holds if the difference is at most 1e-12, the precision to
-which gradients are tested.  Information flows unimpeded (the paper's abstract) if half of the
-directions keep half of their length from the first block to the end, that is, if the median singular
-value of the whole product is above 0.5.  Expected: before training all 50 directions pass a residual
-and a highway net, and fewer than half of them a plain one; after training the same.
+Written down before the runs: The formula holds if the difference is at most 1e-12, the precision
+to which gradients are tested.  Information flows unimpeded (the paper's abstract) if half of
+the directions keep half of their length from the first block to the end, that is, if the median
+singular value of the whole product is above 0.5.  Expected: before training all 50 directions
+pass a residual and a highway net, and fewer than half of them a plain one; after training the
+same.
 
 The bound of 0.01 by which a direction passes describes; it judges no claim.
 """
@@ -231,8 +232,8 @@ def differences_by_block(record: dict) -> dict:
 def largest_differences(measured: dict) -> str:
     largest = []
     for block, differences in measured.items():
-        there = [difference for difference in differences if difference is not None]
-        largest.append(f"{block} {max(there, default=0):.0e}")
+        known = [difference for difference in differences if difference is not None]
+        largest.append(f"{block} {max(known, default=0):.0e}")
     return f"largest relative difference to the complex step: {', '.join(largest)}"
 
 

@@ -4,9 +4,9 @@
     python -m experiments lesion --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist         beside MNIST
 
 Section 4.2 closes the gates of one layer at a time: with T = 0 the layer carries its input
-unchanged.  On MNIST the training error rises significantly for the early layers; layers 15 to 45
-have close to no effect; about 60 % of the layers contribute nothing.  On CIFAR-100 any of the first
-40 layers or so matters.
+unchanged.  On MNIST the training error rises significantly for the early layers; layers 15 to
+45 have close to no effect; about 60 % of the layers contribute nothing.  On CIFAR-100 any of the
+first 40 layers or so matters.
 
 The nets are those of the question `fifty_layers`.  Errors and losses are measured on all training
 images.  Defined before looking:

@@ -2,9 +2,10 @@
 
     python -m experiments more_seeds            -> results/more_seeds.json
 
-With three seeds, `optimization` and `blocks` left four claims of the ledger "not clear".  Here every
-net that such a claim compares gets seven more seeds, with the setting that its search chose.  The
-number was fixed before these runs: the claims are judged by all ten seeds, whatever they say.
+With three seeds, `optimization` and `blocks` left four claims of the ledger "not clear".
+Here every net that such a claim compares gets seven more seeds, with the setting that its search
+chose.  The number was fixed before these runs: the claims are judged by all ten seeds, whatever
+they say.
 """
 
 from __future__ import annotations

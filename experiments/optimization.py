@@ -9,15 +9,15 @@ a loss below 1e-4 (see `long_training`), the highway net of 100 layers is more t
 magnitude better than the plain one, and highway nets converge faster.
 
 For each depth and kind a random search tries initial rate, momentum, decay, activation and, for
-highway nets, the gate bias.  The lowest training loss selects, as in the paper.  The best setting is
-then trained over seeds that selected nothing.  The default budget searches near the values at which
-pilot runs had learned, for both kinds alike: rates within a factor of two to ten, gate biases within
-two units.  --full searches widely.  For both kinds the gradient is clipped at norm 1; the clip is
-ours.
+highway nets, the gate bias.  The lowest training loss selects, as in the paper.  The best setting
+is then trained over seeds that selected nothing.  The default budget searches near the values
+at which pilot runs had learned, for both kinds alike: rates within a factor of two to ten, gate
+biases within two units.  --full searches widely.  For both kinds the gradient is clipped at norm
+1; the clip is ours.
 
 The default search is short: the setting that is best after five epochs need not be best after
-twenty, above all not its decay.  So the two best settings of each search, and the best one with the
-slowest decay, are trained as long as the final runs, and the lowest loss selects.
+twenty, above all not its decay.  So the two best settings of each search, and the best one with
+the slowest decay, are trained as long as the final runs, and the lowest loss selects.
 """
 
 from __future__ import annotations
@@ -169,7 +169,8 @@ def measure_two_orders(record: dict) -> dict:
 def place_of_best_rate(record: dict, block: str, layers: int) -> float:
     """Where the chosen rate lies among the rates that were searched with its activation.
 
-    On a logarithmic scale from 0, the lowest, to 1, the highest; 1 if only one rate was searched."""
+    On a logarithmic scale from 0, the lowest, to 1, the highest; 1 if only one rate was
+    searched."""
     best = ranked(record["trials"]["final"], block=block, layers=layers)[0]
     tried = of(record["trials"]["search"], "rate", block=block, layers=layers, activation=best["activation"])
     if min(tried) == max(tried):

@@ -2,26 +2,26 @@
 
     python -m experiments past_a_thousand            -> results/past_a_thousand.json
 
-The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more than 1000
-layers".  So a net of 1500 layers is trained with the settings of the best net of `thousand_layers`.
-Its gate bias is lower by log(1500 / 1000), as in `very_deep`, so that an image passes through as
-many layers' worth of transforming.
+The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more
+than 1000 layers".  So a net of 1500 layers is trained with the settings of the best net of
+`thousand_layers`.  Its gate bias is lower by log(1500 / 1000), as in `very_deep`, so that an
+image passes through as many layers' worth of transforming.
 
-The blog says that "from the paper the network will only utilize ~15 layers anyway".  So the net of
-1000 layers is trained again, over the same seeds.  Its accuracy is measured with all but its first k
-blocks closed, and with only its first 15 closed.  The blog speaks of a gate bias of -20, at which no
-block is in use; this net has a bias at which the gates are in use.
+The blog says that "from the paper the network will only utilize ~15 layers anyway".  So the net
+of 1000 layers is trained again, over the same seeds.  Its accuracy is measured with all but its
+first k blocks closed, and with only its first 15 closed.  The blog speaks of a gate bias of -20,
+at which no block is in use; this net has a bias at which the gates are in use.
 
 Fixed before these runs: SGD does not stall if the running loss of the last epoch is below that of
-the first, and the test accuracy above 0.9.  An accuracy above 0.9 alone says little, since a net of
-one hidden layer has it.  Depth is of use if the accuracy is above that of the same net with all its
-blocks closed, and above that of one hidden layer trained as long (`thousand_layers`), both by
-Welch's t-test with Holm's correction.  Only 15 layers are in use if blocks 1 to 15 alone lose at most
-0.002 of test accuracy.
+the first, and the test accuracy above 0.9.  An accuracy above 0.9 alone says little, since a net
+of one hidden layer has it.  Depth is of use if the accuracy is above that of the same net with
+all its blocks closed, and above that of one hidden layer trained as long (`thousand_layers`),
+both by Welch's t-test with Holm's correction.  Only 15 layers are in use if blocks 1 to 15 alone
+lose at most 0.002 of test accuracy.
 
-Known before: at 1000 layers the accuracy is 0.966, and 0.950 with all blocks closed.  Expected: 1500
-layers train; they are more accurate than with all blocks closed; more than 15 of the blocks are in
-use, since mean T differs little between blocks.
+Known before: at 1000 layers the accuracy is 0.966, and 0.950 with all blocks closed.  Expected:
+1500 layers train; they are more accurate than with all blocks closed; more than 15 of the blocks
+are in use, since mean T differs little between blocks.
 """
 
 from __future__ import annotations
@@ -128,9 +128,10 @@ def rows(record: dict) -> list[dict]:
         ):
             row[name] = mean_sd_n([trial.get(name) for trial in trials])
         result.append(row)
-        there = [trial for trial in trials if not trial["diverged"]]
-        for place, blocks in enumerate(there[0]["first_blocks"] if there else []):
-            of_first = [trial["accuracy_of_first"][place] for trial in there]
+        whole = [trial for trial in trials if not trial["diverged"]]
+        numbers = whole[0]["first_blocks"] if whole else []
+        for place, blocks in enumerate(numbers):
+            of_first = [trial["accuracy_of_first"][place] for trial in whole]
             result.append({"row": "first blocks", **net, "blocks": blocks, "accuracy": mean_sd_n(of_first)})
     return result
 

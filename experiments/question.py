@@ -1,8 +1,8 @@
 """What a question is, and how all questions are found.
 
-Each file here declares one question: what it asks, its budgets, its trials, the rows that sum up the
-trials, and the claims that they decide.  `python -m experiments` lists all questions.  No question
-imports another.
+Each file here declares one question: what it asks, its budgets, its trials, the rows that sum
+up the trials, and the claims that they decide.  `python -m experiments` lists all questions.
+No question imports another.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ class Question:
 
     `run` trains and measures.  It returns the trials, a list or {group: list}.
 
-    `rows` sums up a results record with "settings" and "trials".  It returns rows, dicts of settings
-    and of numbers: a number is a value, or {mean, sd, n} over seeds.
+    `rows` sums up a results record with "settings" and "trials".  It returns rows, dicts of
+    settings and of numbers: a number is a value, or {mean, sd, n} over seeds.
 
-    `accept` is for questions whose trials conv_highway_networks.py may train one by one.  It turns a
-    run of that command into (group, trial).
+    `accept` is for questions whose trials conv_highway_networks.py may train one by one.
+    It turns a run of that command into (group, trial).
 
-    A question without `run` has no trials: other commands write the files that judge its claims.  A
-    question that `awaits` its results was committed before its training ended: its results are not
-    committed, and its claims are not tested yet."""
+    A question without `run` has no trials: other commands write the files that judge its claims.
+    A question that `awaits` its results was committed before its training ended: its results are
+    not committed, and its claims are not tested yet."""
 
     name: str  # the name of its file, of its results and of its module in report/
     source: str  # who says or asks it, and where

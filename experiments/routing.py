@@ -8,16 +8,17 @@ We look at the nets of the question `fifty_layers`:
 - How well does the route tell the class?  A test image is given the class whose centroid, over the
   training images, is nearest.  The accuracy is measured with T of all blocks, the outputs of all
   blocks, the last block's output, and the pixels.
-- Are two images of one class routed alike?  We measure the cosine between two routes, each less the
-  mean route, and how often a pair of one class is more alike than a pair of two classes (AUC).
-- Is the route static, or does it depend on the image?  The variance of T in a block, over units and
-  images, is split in two.  The static part is the variance of the mean route over the units.  The
-  rest is the variance over images, which is split again: between classes, and within them.
-- What of this did the gates learn?  All is measured again with random gates: W_T and b_T as another
-  seed draws them at the start, fed with the same block states.
+- Are two images of one class routed alike?  We measure the cosine between two routes, each less
+  the mean route, and how often a pair of one class is more alike than a pair of two classes
+  (AUC).
+- Is the route static, or does it depend on the image?  The variance of T in a block, over units
+  and images, is split in two.  The static part is the variance of the mean route over the units.
+  The rest is the variance over images, which is split again: between classes, and within them.
+- What of this did the gates learn?  All is measured again with random gates: W_T and b_T as
+  another seed draws them at the start, fed with the same block states.
 - What routes are there?  k-means finds ten clusters among the routes of the test images.  Their
-  purity is the share of images that belong to their cluster's commonest class.  It is compared with
-  that of clusters of the pixels.
+  purity is the share of images that belong to their cluster's commonest class.  It is compared
+  with that of clusters of the pixels.
 """
 
 from __future__ import annotations
@@ -86,7 +87,8 @@ def trial(setting: dict, folder: str) -> dict:
 def measure(net: hn.DeepNet, gates: hn.DeepNet, setting: dict) -> tuple[list, list, dict]:
     """Measures routes: the gates of one net, fed with the states of another or of the same net.
 
-    Returns the two lists of nearest_centroid(), for T and for the outputs, and a dict of the rest."""
+    Returns the two lists of nearest_centroid(), for T and for the outputs, and a dict of the
+    rest."""
     images = fully_connected.images_of(setting)
     moments = Moments(net, gates, images.x_train, images.y_train)
     of_gates, of_outputs = nearest_centroid(net, gates, images.x_test, images.y_test, moments)
@@ -255,8 +257,8 @@ def purity(labels: np.ndarray, y: np.ndarray) -> float:
 def described(members, distance, x, y, mean_T) -> dict:
     """Describes the cluster with these members.
 
-    `distance` (N,) is that of each image to its centre; `mean_T` (N, depth) is a mean over the units
-    of each block."""
+    `distance` (N,) is that of each image to its centre; `mean_T` (N, depth) is a mean over the
+    units of each block."""
     typical = members[np.argsort(distance[members])[:EXAMPLES]]
     return {
         "size": len(members),

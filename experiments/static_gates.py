@@ -15,8 +15,8 @@ scalar  T = sigmoid(b_T), one learned number a block
 random  T = sigmoid(W_T x + b_T), where W_T and b_T stay as drawn: T sees x but does not learn
 wide    as unit, at the width that gives the whole net nearly as many parameters as full
 
-And in trained full nets T is replaced by its mean over the training images, of each unit or of each
-block, in all blocks at once.
+And in trained full nets T is replaced by its mean over the training images, of each unit or of
+each block, in all blocks at once.
 
 Fixed before the runs
 ---------------------
@@ -26,11 +26,12 @@ Fixed before the runs
   the better of them is taken, by its training loss, and trained over five seeds that selected
   nothing.  One seed gives all variants the same order of the images, and all of one width the
   same W_in and W_H: differences are paired by seed.
-- Training measures, loss and accuracy, are taken at the end.  Test measures, log loss and accuracy,
-  are judged after as many epochs as the finalists have, 25: the end of the training on MNIST, a
-  quarter of it on CIFAR-100.  On CIFAR-100 the test accuracy of full nets falls afterwards, from
-  0.19 after 25 epochs to 0.14 after 100 (seen in `fifty_layers`, before this was written), so that at
-  the end a net that learns less by heart would win.  The summary shows the end, too.
+- Training measures, loss and accuracy, are taken at the end.  Test measures, log loss and
+  accuracy, are judged after as many epochs as the finalists have, 25: the end of the training
+  on MNIST, a quarter of it on CIFAR-100.  On CIFAR-100 the test accuracy of full nets falls
+  afterwards, from 0.19 after 25 epochs to 0.14 after 100 (seen in `fifty_layers`, before this was
+  written), so that at the end a net that learns less by heart would win.  The summary shows the
+  end, too.
 - Losses are compared by their ratio, accuracies by their difference.  The cost of a variant is
   how much worse it is than full, the mean over the five pairs with its 95 % interval (Student's
   t).  p-values are Holm's, for the four variants and two data sets of each measure.
@@ -42,10 +43,10 @@ Fixed before the runs
   margin could hardly ever be shown.  The margin of the training loss is a factor of 1.5,
   somewhat more than the seeds of `fifty_layers` differ by on MNIST; that of the test log loss,
   whose spread was not known, a factor of 1.1.
-- T is a part of what a trained net computes if replacing it by its mean raises the training error by
-  more than a percentage point.  A pilot had been seen on MNIST: the error rose from 0.0001 to 0.36;
-  nets with static gates reached a test accuracy of 0.9678 and a training loss of 0.014, full nets
-  0.9692 and 0.0015.
+- T is a part of what a trained net computes if replacing it by its mean raises the training error
+  by more than a percentage point.  A pilot had been seen on MNIST: the error rose from 0.0001
+  to 0.36; nets with static gates reached a test accuracy of 0.9678 and a training loss of 0.014,
+  full nets 0.9692 and 0.0015.
 
 What each outcome would mean
 ----------------------------
@@ -64,9 +65,9 @@ not A             The sentence does not hold for these nets: a static routing do
                   gates do.  With B, gates that see x only eased training; with C, they led to
                   better nets without being used in them.
 
-Random nets show whether T must be learned.  If they are as good as full nets, T must see x at most;
-what it learns is not needed.  If they are as bad as unit nets or worse, seeing x is of no use unless
-W_T learns.  If a verdict is not clear, neither is the outcome.
+Random nets show whether T must be learned.  If they are as good as full nets, T must see x at
+most; what it learns is not needed.  If they are as bad as unit nets or worse, seeing x is of no
+use unless W_T learns.  If a verdict is not clear, neither is the outcome.
 
 A alone shows little: with T replaced everywhere, later blocks get states that they never saw.  All
 this is about fully connected nets of 50 units that learn their training images by heart, and says
@@ -411,9 +412,9 @@ def errors_of(trial: dict, by: str) -> tuple[float | None, float | None]:
 
 def finals_of_both_sets(record: dict) -> list[dict]:
     final = record["trials"]["final"]
-    there = kept_nets.by_data_set(final)
+    trained_sets = kept_nets.by_data_set(final)
     for data in SETS:
-        if data not in there:
+        if data not in trained_sets:
             raise NotMeasured(f"the nets are not trained on {data} yet")
     return [trial for trial in final if trial["data"] in SETS]
 
@@ -473,11 +474,15 @@ def rises_as_text(measured: dict) -> str:
 
 def rises_by_a_point(measured: dict) -> list[bool | None]:
     """Whether the error rises by more than a point, on both data sets and by both means (Holm)."""
-    excess = []
+    tests = []
     for rises in measured.values():
-        excess.append(paired([None if one is None else one - POINT for one in rises]))
-    adjusted = holm([one.p for one in excess])
-    return [one.mean > 0 if p < ERROR else None for one, p in zip(excess, adjusted, strict=True)]
+        excess = [None if risen is None else risen - POINT for risen in rises]
+        tests.append(paired(excess))
+    adjusted = holm([test.p for test in tests])
+    verdicts = []
+    for test, p in zip(tests, adjusted, strict=True):
+        verdicts.append(test.mean > 0 if p < ERROR else None)
+    return verdicts
 
 
 LOSS_MARGIN = f"equal: less than {MEASURES['training loss'].factor} times"

@@ -2,15 +2,15 @@
 
     python -m experiments table1            -> results/table1.json
 
-The protocol "paper" is the authors': 300 epochs, a rate in three steps, He's normal start, images that
-are not moved.  The default budget trains one net of each width by it; --full trains every block of
-both widths, five seeds each.
+The protocol "paper" is the authors': 300 epochs, a rate in three steps, He's normal start, images
+that are not moved.  The default budget trains one net of each width by it; --full trains every
+block of both widths, five seeds each.
 
-The protocol "short" is ours: few epochs, less dropout, a rate that rises and then falls, a uniform
-start.  (In both protocols the last layer starts normal.)  It is the best of six such recipes on the
-last 5 000 training images (16 maps, one seed).  The first of the six comes from pilot runs that were
-compared on test images.  A net with batch normalisation of H, a plain and a residual net are trained
-by it, too.
+The protocol "short" is ours: few epochs, less dropout, a rate that rises and then falls, a
+uniform start.  (In both protocols the last layer starts normal.)  It is the best of six such
+recipes on the last 5 000 training images (16 maps, one seed).  The first of the six comes from
+pilot runs that were compared on test images.  A net with batch normalisation of H, a plain and a
+residual net are trained by it, too.
 
 The accuracy of a run is that of its last epoch.  A trial that was stopped goes on from its last
 epoch, from a checkpoint beside the results, if its code is the same.

@@ -67,6 +67,7 @@ def run(runner: Runner) -> dict:
         ],
     }  # fmt: skip
     all_settings = [setting for group in groups.values() for setting in group]
+    # all groups run together; the results come in the order of the settings
     finished = iter(fully_connected.run(runner, all_settings, trial))
     return {name: [next(finished) for _ in group] for name, group in groups.items()}
 

@@ -2,26 +2,27 @@
 
     python -m experiments very_deep            -> results/very_deep.json
 
-An encyclopedia article says that residual nets go on past 1000 layers.  So residual and highway nets
-of 200, 500 and 1000 layers are trained under one budget, with about 5100 parameters a layer as in
-`blocks` (widths 71 and 50).  Each has a random search of four short trials, of which the one with
-the lowest mean loss in the last epoch is taken, and then seeds that selected nothing.
+An encyclopedia article says that residual nets go on past 1000 layers.  So residual and highway
+nets of 200, 500 and 1000 layers are trained under one budget, with about 5100 parameters a layer
+as in `blocks` (widths 71 and 50).  Each has a random search of four short trials, of which the
+one with the lowest mean loss in the last epoch is taken, and then seeds that selected nothing.
 
-All are ReLU nets, since the search of `blocks` had chosen ReLU for both kinds at 200 layers.  Rates,
-the decay, and the scale of a residual block's W_H at the start (1/L to 1/sqrt(L)) are searched or
-fixed as there.  The gate biases are those of `blocks` at 200 layers, lower by log(L / 200) for L
-layers, so that an image passes through as many layers' worth of transforming at the start.
+All are ReLU nets, since the search of `blocks` had chosen ReLU for both kinds at 200 layers.
+Rates, the decay, and the scale of a residual block's W_H at the start (1/L to 1/sqrt(L)) are
+searched or fixed as there.  The gate biases are those of `blocks` at 200 layers, lower by
+log(L / 200) for L layers, so that an image passes through as many layers' worth of transforming
+at the start.
 
-For both kinds the use of the blocks is measured by the accuracy of the trained net with all of them
-skipped.
+For both kinds the use of the blocks is measured by the accuracy of the trained net with all of
+them skipped.
 
 The gate bias of the highway net of `thousand_layers`, 1000 tanh layers, is swept, too, with the
 settings and seeds of its best runs there: the bias that was fixed there beforehand, once more, and
 those around it.
 
-Margins were set before any run.  A kind goes on at 1000 layers if its test accuracy is above 0.9 and
-its training loss at most three times its loss at 200.  The best gate bias is the one with the lowest
-mean training loss.
+Margins were set before any run.  A kind goes on at 1000 layers if its test accuracy is above 0.9
+and its training loss at most three times its loss at 200.  The best gate bias is the one with the
+lowest mean training loss.
 """
 
 from __future__ import annotations

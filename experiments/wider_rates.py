@@ -3,12 +3,12 @@
     python -m experiments wider_rates            -> results/wider_rates.json
 
 In `optimization` the best rate of the plain net of 100 layers was 0.071, in a search from 0.01 to
-0.08.  That is near the end of the range, so that a higher rate might be better still.  The best rate
-of the highway net of 100 layers, with which it is compared, lay within its range.
+0.08.  That is near the end of the range, so that a higher rate might be better still.  The best
+rate of the highway net of 100 layers, with which it is compared, lay within its range.
 
 Here both kinds are searched again at 100 layers, in ranges that reach four times lower and four
-times higher.  Such a range needs more trials, and rates without gaps: it is cut into equal parts on
-a logarithmic scale, and one rate is drawn from each, for each activation.  All else is as in
+times higher.  Such a range needs more trials, and rates without gaps: it is cut into equal parts
+on a logarithmic scale, and one rate is drawn from each, for each activation.  All else is as in
 `optimization`: momentum, decay and gate bias, the finalists, the seeds that selected nothing, the
 clip at norm 1.
 

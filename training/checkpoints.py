@@ -23,8 +23,8 @@ def differences(saved: Training, asked: Training) -> dict:
 def load_same_run(path: Path, asked: Training) -> Training:
     """Loads the run in a checkpoint, which must be the run `asked` for, as it would begin.
 
-    This is the only rule for resuming: settings, protocol and images must be equal, the commit that
-    trained it need not.  Raises InputError if they differ."""
+    This is the only rule for resuming: settings, protocol and images must be equal, the commit
+    that trained it need not.  Raises InputError if they differ."""
     saved = Training.load(path)
     other = differences(saved, asked)
     if not other:
@@ -113,8 +113,8 @@ def checkpoint_to_resume(
     `stopped` says that some seed of this run was stopped.  If `file` then holds the net of another
     run, that run is an older one, and this seed has not begun.
 
-    Prints a note if the run starts, or if another commit trained the checkpoint.  Raises InputError
-    for a checkpoint of another run."""
+    Prints a note if the run starts, or if another commit trained the checkpoint.  Raises
+    InputError for a checkpoint of another run."""
     check_writable(unfinished(file))
     path = unfinished(file) if unfinished(file).exists() else file
     begun = path.exists()

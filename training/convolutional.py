@@ -31,8 +31,8 @@ class Training:
 
     If several processes train the net, `rank` stands for this one: see join().
 
-    Raises ValueError for images that the net cannot take, and for settings or a protocol with which
-    nothing would be trained."""
+    Raises ValueError for images that the net cannot take, and for settings or a protocol with
+    which nothing would be trained."""
 
     COLUMNS = ("epoch", "train_loss", "train_acc", "test_loss", "test_acc", "grad_norm")
 
@@ -307,8 +307,8 @@ def train_conv(
     after that epoch at the latest; its schedule remains that of all epochs, so that load() can go
     on as if the run had not been stopped.
 
-    A run that diverges ends at once: its history holds the whole epochs before, and `diverged` says
-    where it ended.
+    A run that diverges ends at once: its history holds the whole epochs before, and `diverged`
+    says where it ended.
 
     Raises ValueError for other images than the run was made for, for a run that ended within an
     epoch, and for a stop before the first epoch."""

@@ -91,9 +91,10 @@ class LSTM(Block):
         g = act(W_g x + b_g)        i, f, o = sigmoid(W x + b), each with W and b of its own
         c' = f c + i g              h' = o act(c')              y = [c'; h']
 
-    W_g and W_o are stacked in W_H, W_i and W_f in W_T, so that the block has as many parameters as
-    a highway block.  b_i starts at gate_bias and b_f at -gate_bias; but for the weights, the cell
-    starts as a highway block does.  If the number of units is odd, the last is carried unchanged."""
+    W_g and W_o are stacked in W_H, W_i and W_f in W_T, so that the block has as many parameters
+    as a highway block.  b_i starts at gate_bias and b_f at -gate_bias; but for the weights,
+    the cell starts as a highway block does.  If the number of units is odd, the last is carried
+    unchanged."""
 
     name = "lstm"
     gates = 1
@@ -187,9 +188,10 @@ def sigmoid_back(layer, gate, dgate, dz) -> None:
 class Maxout(Block):
     """y = max(W_H x + b_H, W_T x + b_T), unit by unit: two linear pieces (Goodfellow 2013).
 
-    It has as many parameters as a highway block, but no gate.  `won` is 1 where the second piece is
-    the larger, and net.gates() returns it.  Only the net's first layer uses the activation.  With
-    Glorot's start the weights have variance 1 / fan_in, which preserves a state's mean square."""
+    It has as many parameters as a highway block, but no gate.  `won` is 1 where the second piece
+    is the larger, and net.gates() returns it.  Only the net's first layer uses the activation.
+    With Glorot's start the weights have variance 1 / fan_in, which preserves a state's mean
+    square."""
 
     name = "maxout"
     pieces = ("W_H", "W_T")  # the weights of both

@@ -156,8 +156,8 @@ def trial(setting: dict) -> dict:
 def differences(trials: list[dict]) -> dict[str, list[float]]:
     """By how much the mean gate's AUC in the world "both" exceeds other AUCs, seed by seed.
 
-    Returns {the name of the other AUC: the differences}.  If the mean gate measured complexity, all
-    would be positive."""
+    Returns {the name of the other AUC: the differences}.  If the mean gate measured complexity,
+    all would be positive."""
     by_seed = sorted(trials, key=lambda trial: trial["seed"])
 
     def auc(score, world):

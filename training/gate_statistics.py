@@ -1,7 +1,7 @@
 """Statistics of a trained net's gates: sparsity, biases, changes by block, differences of classes.
 
-Sparsity is Hoyer's measure, from 0 (all gates alike) to 1 (one gate open).  A gate is open if its T
-exceeds 0.5.  Blocks are counted from 1, starting at the image.  A net has settled at the first
+Sparsity is Hoyer's measure, from 0 (all gates alike) to 1 (one gate open).  A gate is open if its
+T exceeds 0.5.  Blocks are counted from 1, starting at the image.  A net has settled at the first
 block up to which the changes |y_l - x_l| make 90 % of their sum over all blocks.
 """
 

@@ -17,8 +17,9 @@ from training.protocols import HELD_OUT, ConvSettings, Protocol
 def select_images(data: hn.Dataset, settings: ConvSettings) -> hn.Dataset:
     """The first n_train training images and the first n_test test images.
 
-    With settings.validation the last HELD_OUT training images serve as test images instead, and are
-    not trained on.  Raises ValueError for more images than there are, and for fewer than one."""
+    With settings.validation the last HELD_OUT training images serve as test images instead,
+    and are not trained on.  Raises ValueError for more images than there are, and for fewer than
+    one."""
     if settings.validation:
         data = data._replace(
             x_train=data.x_train[:-HELD_OUT],

@@ -49,8 +49,8 @@ def slug(data: str) -> str:
 def data_sets(runner: Runner) -> dict[str, dict]:
     """{name: {data, data_dir, n_train, n_test}} for MNIST and the sets beside it.
 
-    The budget says how many images are used.  Raises InputError for two sets whose names would make
-    the same file names, and for a set smaller than a batch."""
+    The budget says how many images are used.  Raises InputError for two sets whose names would
+    make the same file names, and for a set smaller than a batch."""
     found = {}
     for data_dir in (None, *runner.sets_beside):
         data = fully_connected.data_set(data_dir)

@@ -15,8 +15,8 @@ class SGD(Optimizer):
     """Gradient descent with momentum: v = momentum v + lr gradient, parameters -= v.
 
     `learned` has a 1 for every parameter that is learned and a 0 for every other; None means all.
-    The gradient of the others is set to 0 in place: they stay as they are, and do not count for the
-    clip."""
+    The gradient of the others is set to 0 in place: they stay as they are, and do not count for
+    the clip."""
 
     v: np.ndarray
 
@@ -48,8 +48,8 @@ class Nesterov(Optimizer):
 
     `weight_decay` and `rates` are numbers, or arrays with a number for each parameter: see
     ConvNet.per_parameter().  `lr` may be set before every step; the new rate then applies to all
-    of v.  (In Caffe v already contains the rates of earlier steps.)  Raises ValueError unless lr is
-    positive."""
+    of v.  (In Caffe v already contains the rates of earlier steps.)  Raises ValueError unless lr
+    is positive."""
 
     v: np.ndarray
     weight_decay: np.ndarray

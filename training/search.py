@@ -87,11 +87,14 @@ def _compare(runner: Runner, groups: list[list[dict]]) -> tuple[list[dict], list
     """Runs the trials of all groups; returns their results, and each group's settings, the best
     first."""
     results = fully_connected.run(runner, [setting for group in groups for setting in group])
-    losses = iter([fully_connected.selection_loss(result) for result in results])
     ranked_groups = []
+    start = 0
     for group in groups:
-        pairs = [(next(losses), place) for place in range(len(group))]
-        ranked_groups.append([group[place] for _, place in sorted(pairs)])
+        results_of_group = results[start : start + len(group)]
+        start += len(group)
+        losses = [fully_connected.selection_loss(result) for result in results_of_group]
+        best_first = np.argsort(losses, kind="stable")
+        ranked_groups.append([group[place] for place in best_first])
     return results, ranked_groups
 
 

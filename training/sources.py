@@ -1,9 +1,9 @@
 """Checksums of the source text that computes a trial: part of the key of its result in the log.
 
 The text is whole files, comments included: the module of the trial's function, and all modules
-that it imports, directly or indirectly, from any folder, at the top of a file or within a function.
-Installed packages, the standard library, claims/, plumbing/ and report/ are left out, and imports
-by a computed name are not seen.
+that it imports, directly or indirectly, from any folder, at the top of a file or within a
+function.  Installed packages, the standard library, claims/, plumbing/ and report/ are left out,
+and imports by a computed name are not seen.
 
 A changed comment therefore makes trials run again; that is the price of a simple rule.  Finished
 trials stay available in results/NAME.json.
@@ -126,8 +126,9 @@ def _text_of(name: str, path: Path) -> bytes:
     """The text of a module.
 
     For a loaded module this is the text that the process first read, usually in
-    keep_loaded_texts(): later edits do not run here.  A module that is loaded again has a new spec,
-    and its file is read again.  For a module that is not loaded it is the file as it is now."""
+    keep_loaded_texts(): later edits do not run here.  A module that is loaded again has a new
+    spec, and its file is read again.  For a module that is not loaded it is the file as it is
+    now."""
     module = sys.modules.get(name)
     spec = getattr(module, "__spec__", None)
     if module and name in _loaded and _loaded[name][0] is spec:

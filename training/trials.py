@@ -104,8 +104,8 @@ class Runner:
         """Runs function(setting) for every setting that the log lacks.
 
         Returns the setting and the results of every trial, joined in one dict, in the order of
-        `settings`.  A result with the name of a setting is left out.  If the source of the function
-        cannot be read, all trials are run.
+        `settings`.  A result with the name of a setting is left out.  If the source of the
+        function cannot be read, all trials are run.
 
         `data_of(setting)` is the data set that a trial reads.  `after_logging(setting)` is called
         once its result is in the log, on disk.
