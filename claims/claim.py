@@ -48,7 +48,7 @@ class Claim:
     holds: Callable[[dict], list[bool | None] | str]
     # the measurements as text: "idle {share:2}" shows `share` with two digits
     show: str | Callable[[dict], str]
-    # "claim": a source says it; "count": it is counted, or algebra; "open question": nobody claims it
+    # "claim": a source says it; "count": counted, or algebra; "open question": nobody claims it
     kind: str = "claim"
     # the settings and data of the trials that may judge it: see record_for_claim()
     about: dict = field(default_factory=dict)

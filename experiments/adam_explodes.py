@@ -90,9 +90,9 @@ STATISTICS = ("state", "gradient", "surprise", "step", "parameters")
 GUESSING = math.log(10)  # the loss of guessing; a batch above it is an explosion
 OUT_OF_RANGE = 2  # times the largest value in the calm steps
 AFTER = 10  # the number of steps kept after an explosion
-TENTHS = 10  # an epoch has so many parts; the largest batch loss of each is kept
+TENTHS = 10  # the parts of an epoch; the largest batch loss of each is kept
 BURST = 100  # times the usual gradient
-BEFORE = 300  # the usual gradient is the median over so many steps before
+BEFORE = 300  # the usual gradient is the median over this many steps before
 # a net was calm before its burst if the usual gradient is below this; chosen after looking
 USUAL_BELOW = 10
 

@@ -8,12 +8,13 @@ parameters; that highway nets struggle beyond about 100 layers, because the fact
 gradient's identity part compound; and that early layers' gates tend to open, later ones to close.
 The paper (eq. 2) sets the carry gate C = 1 - T, which saves the parameters of a separate one.
 
-Nets are compared with as many parameters, about 5100 a layer, at widths 50 (highway), 71 (plain,
-residual) and 41 (highway-carry); and with the same width, 50.  Every net at every depth has the
-same budget: a random search of as many trials, in ranges in which pilot runs of the kind had
-learned.  The two best settings are trained as long as the final runs.  The one with the lower
-training loss is then trained over seeds that selected nothing.  Only the plain and the
-highway-carry net of width 50 are not searched: they take the setting of their other width.
+Nets are compared with the same number of parameters, about 5100 a layer, at widths 50 (highway),
+71 (plain, residual) and 41 (highway-carry); and with the same width, 50.  Every net at every
+depth has the same budget: a random search with the same number of trials, in ranges in which
+pilot runs of the kind had learned.  The two best settings are trained as long as the final runs.
+The one with the lower training loss is then trained over seeds that selected nothing.  Only the
+plain and the highway-carry net of width 50 are not searched: they take the setting of their other
+width.
 
 The ranges were moved once, after the first search: down for the rates of residual ReLU nets, up
 for those of plain nets from 50 layers on, and made wider for the gate biases at 10 and 50 layers,

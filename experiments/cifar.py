@@ -11,7 +11,7 @@ with one seed: for Highway A the rate, the gate bias and dropout, one at a time;
 rate.  Nets without a search take the rate of the 19 layers: Highway C, the 19 layers on CIFAR-100,
 and Highway B, which differs from the 19 layers only at its end.
 
-A net of our own shows what five hours of training on one core can reach, an evening.
+A net of our own shows what can be reached in an evening, five hours of training on one core.
 
 Only whole runs of "paper" judge a published mean ± standard deviation: their mean must lie in its
 prediction interval.  A run of "paper" that was stopped is compared with the authors' log at equal
@@ -127,7 +127,7 @@ TABLE_2 = PUBLISHED["table_2"]
 TABLE_3 = PUBLISHED["table_3"]
 PAPERS_EPOCHS = TABLE_3[TEN]["epochs"]  # Table 2's are not published
 LOG_POINTS = (10, 25, 50, 100)  # epochs of the authors' log to compare with; later the rate falls
-NEIGHBOURS = 3  # a point of the log is compared with our mean over so many epochs on either side
+NEIGHBOURS = 3  # a point of the log is compared with our mean, over this many epochs either side
 EPOCHS_OF_LOG = LOG_POINTS[-1] + NEIGHBOURS  # a run needs this many epochs to be compared
 
 

@@ -3,19 +3,20 @@
     python -m experiments data_movement            -> results/data_movement.json
     python -m experiments data_movement --data-dir CIFAR-100         nets of another set beside MNIST
 
-The published program left the question open.  ByteDMD is a price for reading memory.
-All values lie on one stack, the most recently touched on top.  Reading a byte at depth d costs
-ceil(sqrt(d)); writing and arithmetic are free.  The inputs of an instruction are priced together,
-by the stack as it was before the instruction.  Then they move to the top in the order of reading,
-and the output is pushed.  A value is removed after its last use.  At the start the first argument
-lies on top, and within an argument its last element.
+The published program left the question open.
+
+ByteDMD is a price for reading memory.  All values lie on one stack, the most recently touched on
+top.  Reading a byte at depth d costs ceil(sqrt(d)); writing and arithmetic are free.  The inputs
+of an instruction are priced together, by the stack as it was before the instruction.  Then they
+move to the top in the order of reading, and the output is pushed.  A value is removed after its
+last use.  At the start the first argument lies on top, and within an argument its last element.
 
 The tape records one training step of `depth` blocks, whose weights are arguments before the
 inputs: the forward pass as the equations are written, one output at a time; dL/dy = y - target;
 the backward pass as the gradient of eq. 3; gradient descent.  A number has four bytes.
 
-And what would be saved in a trained net, at what accuracy, if blocks or units whose gates are shut
-for an image were skipped?  There are three policies:
+A second question is asked of trained nets: what would be saved, at what accuracy, if blocks or
+units whose gates are shut for an image were skipped?  There are three policies:
 
     known     it is known beforehand which blocks are shut, and their gates are not computed; no
               policy for blocks saves more
@@ -81,8 +82,8 @@ MATRICES = {"plain": 1, "residual": 1, "highway": 2}  # in a block
 PHASES = ("forward", "backward", "update")
 POLICIES = ("known", "computed", "unit")
 MARGIN = 0.05  # costs that differ by less are called equal
-POINT = 0.01  # the accuracy that may be lost, or
-TENTH = 0.001  # a tenth of it
+POINT = 0.01  # a policy may lose this much accuracy,
+TENTH = 0.001  # or only this much
 GROUPS = {  # {group: the kinds of values that a step reads}
     "weights": ("W", "b", "dW", "db"),
     "states": ("x", "state"),
@@ -315,8 +316,9 @@ def run(runner: Runner) -> dict:
 def settings_of_steps(base: dict, sweeps: dict) -> list[dict]:
     """Settings for a step at the base size, and with depth, width and batch varied one at a time.
 
-    Each size is measured with highway blocks, and with plain and residual blocks of as many
-    parameters.  At the base plain and residual blocks of the same width are added."""
+    Each size is measured with highway blocks, and with plain and residual blocks that have the
+    same number of parameters.  At the base plain and residual blocks of the same width are
+    added."""
     sizes = [base]
     for name, values in sweeps.items():
         for value in values:
@@ -334,7 +336,7 @@ def settings_of_steps(base: dict, sweeps: dict) -> list[dict]:
 
 
 def width_with_as_many(width: int) -> int:
-    """The width that gives a block of one matrix as many parameters as a highway block of `width`."""
+    """The width at which a block of one matrix has as many parameters as a highway block."""
     wanted = 2 * width * (width + 1)
     return min(range(width, 2 * width), key=lambda wider: abs(wider * (wider + 1) - wanted))
 
@@ -370,7 +372,7 @@ def rows(record: dict) -> list[dict]:
 
 
 def step_of(steps: list[dict], block: str, size: dict, as_many: bool = True) -> dict:
-    """The step of these blocks: with as many parameters as highway blocks of this size, or as wide."""
+    """The step of these blocks: as many parameters as highway blocks of this size, or as wide."""
     return select(steps, block=block, size=size, as_many=as_many)
 
 
@@ -399,9 +401,9 @@ def cost_of(block: str, steps: list[dict], base: dict) -> dict:
 def cost_over(block: str, steps: list[dict], base: dict) -> dict:
     """The ratio of highway blocks' cost to that of these blocks.
 
-    With as many parameters it is the cost per parameter and example: at the base, and the least
-    and the most over all sizes.  With the same width it is the cost of the whole step, at the
-    base."""
+    For blocks with the same number of parameters it is the ratio of costs per parameter and
+    example: at the base, and the least and the most over all sizes.  For blocks of the same width
+    it is that of the whole step, at the base."""
     ratios = [
         per_parameter(step_of(steps, "highway", other["size"])) / per_parameter(other)
         for other in steps

@@ -17,7 +17,7 @@ Four of its sentences can be judged by the trainings of `blocks` and `jacobian`,
   scale is not higher.
 - "Stronger gradient flow: fixed identity provides a guaranteed, unattenuated gradient path."  The
   flow is stronger if the norm of the gradient at the first layer over that at the last is higher
-  for residual nets than for highway nets of as many parameters, at each depth of `blocks`, at the
+  for residual than for highway nets of the same size, at each depth of `blocks`, at the
   start and after training.  The path is unattenuated if half of the directions keep half of their
   length through all blocks of `jacobian`'s residual nets, the rule for highway nets, too.
 

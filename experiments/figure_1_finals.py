@@ -8,9 +8,9 @@ over three seeds that selected nothing.
 
 Fixed before these runs, for both kinds alike:
 
-- The settings are those of `optimization`, but the rate is multiplied by decay ** (20 / 400) after
-  each epoch, so that it ends where it ended there.  Nothing is searched at 400 epochs, for either
-  kind, although another setting may be the best one there.
+- The settings are those of `optimization`, but the rate falls more slowly, to the same last rate:
+  it is multiplied by decay ** (20 / 400) after each epoch.  Nothing is searched at 400 epochs, for
+  either kind, although another setting may be the best one there.
 - The speed of a net is the first epoch whose running mean loss is at most a threshold, for five
   thresholds, 1e-1 to 1e-5.  A seed that never arrives counts as 400 epochs, the least that
   it could have needed.  A threshold at which no seed of either kind arrives is not compared.

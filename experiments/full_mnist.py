@@ -43,7 +43,7 @@ TRUNCATED_AT = 0.2  # two standard deviations of the blog's weights
 
 
 def adam(net: hn.DeepNet, setting: dict, steps: int) -> hn.Adam:
-    """Adam for epochs of so many steps; its rate decays as SGD's does."""
+    """Adam, with a rate that decays as SGD's does; `steps` is the number of steps in an epoch."""
     decay = setting["decay"] ** (1 / steps)
     return hn.Adam(net.parameters, setting["rate"], setting["clip"], decay=decay)
 

@@ -50,7 +50,7 @@ PILOT = (20, 50)  # depths at which the rule was found
 HIGH = 0.0  # biases of this and above are very high
 LOW = -10.0  # biases of this and below are very low
 NEAR = 0.01  # a bias is as good as the best if its test accuracy is at most this much lower
-ADJACENT = 3  # so many neighbours in the grid must be as good as the best
+ADJACENT = 3  # the number of neighbours in the grid that must be as good as the best
 GUIDELINE = {10: -1.0, 20: -2.0, 30: -3.0}  # the paper's bias by depth
 
 

@@ -7,8 +7,8 @@ epochs the biases fell with depth, after 100 they rose.  The paper does not say 
 were trained.  So here one training of 200 epochs is measured after 6, 12, 25, 50, 100 and 200, on
 MNIST and on CIFAR-100 alike.
 
-The settings and seeds are those of the nets in `fifty_layers`, but the rate falls more slowly, so
-that it ends where it ended there.  The measures are those of `gates`.
+The settings and seeds are those of the nets in `fifty_layers`, but the rate falls more slowly, to
+the same last rate.  The measures are those of `gates`.
 
 Fixed before these runs: each claim is judged at all six checkpoints, with Holm's correction, by
 the bounds of `gates`: a correlation of biases and depth over 0.3; one of biases and mean gates

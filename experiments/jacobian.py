@@ -10,9 +10,9 @@ as rows and inputs as columns, this is
     residual    J = diag(H') W_H + I
     plain       J = diag(H') W_H
 
-The three kinds of net differ in nothing but the block: all have 50 tanh layers of width 50,
-as many epochs, and three seeds that selected nothing.  Each has the setting that the search in
-results/blocks.json found best for tanh (for plain nets at width 71, the width searched there).
+The three kinds of net differ in nothing but the block: all have 50 tanh layers of width 50, the
+same number of epochs, and three seeds that selected nothing.  Each has the setting that the search
+in results/blocks.json found best for tanh (for plain nets at width 71, the width searched there).
 Before and after training, on test images, which select nothing here, we measure:
 
 - the difference of J and the formula, where J is taken by complex step, a column for each unit.
@@ -61,7 +61,7 @@ SEARCHED_WIDTH = {"highway": 50, "plain": 71, "residual": 50}
 SETTING = ("block", "activation", "rate", "momentum", "decay", "gate_bias", "scale", "clip")
 EXACT = 1e-12  # the formula holds if the difference is at most this
 PASSES = 0.01  # a direction passes if its singular value is at least this
-HALF = 0.5  # of the length: directions that keep it
+HALF = 0.5  # of their length is what half of the directions must keep
 LOST = 1e-15  # singular values below this share of the largest are lost in rounding
 WHEN = ("at_start", "trained")
 STRETCHES = ("largest", "median", "smallest")

@@ -139,7 +139,7 @@ def six_digits(values) -> list[float]:
 
 
 def through(net: hn.DeepNet, state: np.ndarray, layers) -> np.ndarray:
-    """The logits of a state after these blocks alone; all others are closed, and carry it unchanged."""
+    """The logits of a state after these blocks alone; all other blocks are closed."""
     for *_, y_l in layer_by_layer.walk(net, state, layers):
         state = y_l
     return layer_by_layer.logits(net, state)
@@ -208,7 +208,7 @@ def rows(record: dict) -> list[dict]:
 
 
 def idle_share_among(blocks: range, trial: dict) -> float | None:
-    """The share of idle blocks among those of these blocks that the net has; None if it has none."""
+    """The share of idle blocks among those that the net has; None if it has none of these."""
     present = [block for block in blocks if block <= len(trial["errors"])]
     if not present:
         return None

@@ -12,11 +12,12 @@ Of maxout nets the paper says that they "can cope much better with increased dep
 traditional activation functions" (3.3.1), and of nets with competitive interactions that "they
 still suffer when depth increases beyond 20 even with careful initialization" (5).
 
-Everything is as in `blocks`: 10, 20, 50 and 100 layers of width 50, which makes 5100 parameters a
-layer; a search of as many trials; the two best settings trained at full length; then seeds that
-selected nothing.  All nets have tanh: it belongs to an LSTM, and a maxout net needs it in its
-first layer only.  Rates are searched in ranges in which pilots of one epoch had learned, at 20
-and 100 layers.  The biases of the LSTM's input gates are searched like those of highway nets.
+Everything is as in `blocks`: 10, 20, 50 and 100 layers of width 50, which makes 5100 parameters
+a layer; the same number of trials in a search; the two best settings trained at full length; then
+seeds that selected nothing.  All nets have tanh: it belongs to an LSTM, and a maxout net needs it
+in its first layer only.  Rates are searched in ranges in which pilots of one epoch had learned,
+at 20 and 100 layers.  The biases of the LSTM's input gates are searched like those of highway
+nets.
 
 Fixed before these runs, for Welch's t-test with Holm's correction over the comparisons of a claim;
 losses are compared by their logarithms, and a net that lost a seed leaves its comparison open:

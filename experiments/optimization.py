@@ -187,7 +187,7 @@ def two_orders_unless_at_an_end(measured: dict) -> list[bool | None]:
 
 
 def deep_below_shallow(measured: dict, factor: float) -> list[bool | None]:
-    """For every pair: whether the loss of the deep nets is below `factor` times the shallow nets'."""
+    """For every pair: whether the deep nets' loss is below `factor` times the shallow nets'."""
     pairs = [(measured[deep], measured[shallow]) for deep, shallow in DEEP_AND_SHALLOW]
     return all_ratios_below(pairs, factor)
 

@@ -5,7 +5,7 @@
 The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more
 than 1000 layers".  So a net of 1500 layers is trained with the settings of the best net of
 `thousand_layers`.  Its gate bias is lower by log(1500 / 1000), as in `very_deep`, so that an
-image passes through as many layers' worth of transforming.
+image passes through the same amount of transforming, L sigmoid(b) layers' worth.
 
 The blog says that "from the paper the network will only utilize ~15 layers anyway".  So the net
 of 1000 layers is trained again, over the same seeds.  Its accuracy is measured with all but its
@@ -46,7 +46,7 @@ BUDGETS = {
     "full": {"layers": 1000, "deeper": 3000, "epochs": 40, "seeds": 5, **fully_connected.ALL},
 }
 IN_USE = 15  # the number of layers in use, as the blog says
-FIRST = (0, 5, 15, 30, 60, 125, 250, 500)  # numbers of first blocks that are left when others close
+FIRST = (0, 5, 15, 30, 60, 125, 250, 500)  # numbers of first blocks that stay open
 GROUPS = ("thousand", "deeper")
 
 

@@ -38,7 +38,7 @@ from training.layer_by_layer import rounded
 from training.measures import auc
 from training.trials import Runner
 
-# pairs of images that are compared, and starts of k-means
+# pairs: the number of pairs of images that are compared; restarts: the starts of k-means
 BUDGETS = {
     "quick": {"pairs": 500, "restarts": 1},
     "default": {"pairs": 20000, "restarts": 5},
@@ -191,7 +191,7 @@ class Moments:
 def nearest_centroid(
     net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray, y: np.ndarray, moments: Moments
 ) -> tuple[list[float], list[float]]:
-    """Two lists of accuracies, from T and from the outputs: of each block, and last of all blocks."""
+    """Two lists of accuracies, from T and from outputs: of each block, and last of all blocks."""
     right_by_T = np.zeros(net.depth + 1)
     right_by_output = np.zeros(net.depth + 1)
     n_classes = len(moments.n)
@@ -222,7 +222,9 @@ def n_right(distances_to_classes: np.ndarray, y: np.ndarray) -> int:
 
 
 def alike(patterns: np.ndarray, y: np.ndarray, pairs: int, rng: np.random.Generator) -> dict:
-    """The cosine between the centred routes of pairs of images; how well it tells pairs of one class."""
+    """The cosine between the centred routes of two images, and how well it tells pairs of one class.
+
+    The images are paired at random."""
     first, second = rng.integers(len(y), size=(2, pairs))
     differ = first != second
     first = first[differ]
@@ -238,7 +240,7 @@ def alike(patterns: np.ndarray, y: np.ndarray, pairs: int, rng: np.random.Genera
 
 
 def k_means(rows: np.ndarray, k: int, restarts: int, rng) -> tuple[np.ndarray, np.ndarray]:
-    """The best of several k-means++ starts: labels, and distances of the rows to their centres, (N,) both."""
+    """The best of several k-means++ starts: labels (N,), and distances to the centres (N,)."""
     # all starts are drawn first
     starts = [kmeans2(rows, k, iter=1, minit="++", seed=rng)[0] for _ in range(restarts)]
     runs = []

@@ -248,7 +248,7 @@ MEASURES = {
 class Cost(NamedTuple):
     """How much worse a variant is than full, over the seeds, by one measure.
 
-    cost    the mean over the pairs, its interval and p-value; for losses of log(variant / full)
+    cost    the mean over the pairs, its interval and p-value; for a loss, of log(variant / full)
     p       the p-value with Holm's correction
     margin  the two count as equal if the cost is below
     lost    who lost a seed: "variant", "full", "both" or None"""
@@ -420,7 +420,7 @@ def finals_of_both_sets(record: dict) -> list[dict]:
 
 
 def measure_costs(record: dict, variant: str, name: str) -> dict:
-    """The cost of a variant by a measure on both data sets, with Holm's correction for all variants."""
+    """{data set: the Cost of a variant by a measure}, with Holm's correction for all variants."""
     found = costs(finals_of_both_sets(record), MEASURES[name])
     return {data: found[data, variant] for data in SETS}
 
@@ -473,7 +473,7 @@ def rises_as_text(measured: dict) -> str:
 
 
 def rises_by_a_point(measured: dict) -> list[bool | None]:
-    """Whether the error rises by more than a point, on both data sets and by both means (Holm)."""
+    """Whether the error rises by more than a point, for each data set and each mean."""
     tests = []
     for rises in measured.values():
         excess = [None if risen is None else risen - POINT for risen in rises]

@@ -83,7 +83,7 @@ BUDGETS = {
 ALL_IMAGES = {"n_train": 60000, "n_test": 10000}
 HELD_OUT = {"n_train": 60000 - protocols.HELD_OUT, "n_test": protocols.HELD_OUT}
 FEW_IMAGES = {"n_train": 300, "n_test": 100}  # for a smoke test
-CLOSE = 0.05  # batch normalisation is no worse if it loses at most so many percentage points
+CLOSE = 0.05  # batch normalisation is no worse if it loses at most this many percentage points
 
 
 # ---- Trials ----------------------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def run(runner: Runner) -> dict:
 def accept(record: dict, run: dict) -> tuple[str, dict]:
     """The group and the trial of a run that conv_highway_networks.py finished.
 
-    Raises ValueError where Table 1 has no such run."""
+    Raises ValueError for a run that Table 1 is not about."""
     if record["data_set"] != "MNIST" or not run["net"].startswith("mnist-"):
         raise ValueError("Table 1 is about nets mnist-N on MNIST")
     if (run["n_train"], run["n_test"], run["validation"]) != (60000, 10000, False):
@@ -191,7 +191,7 @@ def runs_of(record: dict, width: int, protocol: str, block: str = "highway") -> 
 
 
 def measure_accuracies(record: dict, width: int) -> dict:
-    """The accuracies by both protocols; by the paper's only of runs with as many epochs as there."""
+    """The accuracies by both protocols; by the paper's only of runs with the paper's epochs."""
     epochs = PUBLISHED["table_1"][str(width)]["epochs"]
     paper = [trial for trial in runs_of(record, width, "paper") if trial["epochs"] == epochs]
     return {

@@ -10,8 +10,8 @@ one with the lowest mean loss in the last epoch is taken, and then seeds that se
 All are ReLU nets, since the search of `blocks` had chosen ReLU for both kinds at 200 layers.
 Rates, the decay, and the scale of a residual block's W_H at the start (1/L to 1/sqrt(L)) are
 searched or fixed as there.  The gate biases are those of `blocks` at 200 layers, lower by
-log(L / 200) for L layers, so that an image passes through as many layers' worth of transforming
-at the start.
+log(L / 200) for L layers, so that an image passes through the same amount of transforming at the
+start, L sigmoid(b) layers' worth.
 
 For both kinds the use of the blocks is measured by the accuracy of the trained net with all of
 them skipped.
@@ -93,7 +93,7 @@ def trial(setting: dict) -> dict:
 
 
 def sweep(settings: dict) -> list[dict]:
-    """The settings of the sweep: the net of thousand_layers at each bias, with each of its seeds."""
+    """The settings of the sweep: the net of thousand_layers, at each bias and with each seed."""
     longer = {
         "layers": settings["layers"][-1],
         "rate": thousand.BEST["rate"],

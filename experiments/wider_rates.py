@@ -53,7 +53,7 @@ def wide_range(block: str, activation: str) -> tuple[float, float]:
 
 
 def parts_of(trials: int) -> int:
-    """The number of parts of each activation's range, when a kind has so many trials."""
+    """The number of parts of each activation's range, from the number of a kind's trials."""
     return trials // len(ACTIVATIONS)
 
 

@@ -21,10 +21,10 @@ def differences(saved: Training, asked: Training) -> dict:
 
 
 def load_same_run(path: Path, asked: Training) -> Training:
-    """Loads the run in a checkpoint, which must be the run `asked` for, as it would begin.
+    """Loads the run in a checkpoint, and checks that it is the run that is asked for.
 
-    This is the only rule for resuming: settings, protocol and images must be equal, the commit
-    that trained it need not.  Raises InputError if they differ."""
+    `asked` is that run as it would begin.  This is the only rule for resuming: settings, protocol
+    and images must be equal; the commit may differ.  Raises InputError otherwise."""
     saved = Training.load(path)
     other = differences(saved, asked)
     if not other:
@@ -82,21 +82,22 @@ def net_file(path: Path, seed: int) -> Path:
 
 
 def unfinished(file: Path) -> Path:
-    """The checkpoint that becomes `file` when all seeds are finished;
-    until then `file` is an earlier run's."""
+    """The checkpoint that becomes `file` when all seeds are finished.
+
+    Until then `file` holds the net of an earlier run."""
     return file.with_name(f"{file.stem}_unfinished.npz")
 
 
 def check_unsaved(file: Path) -> None:
-    """Raises InputError where training from the first epoch would lose the checkpoint
-    of a run that was stopped."""
+    """Raises InputError if training from the first epoch would overwrite the checkpoint of a run
+    that was stopped."""
     for path in (unfinished(file), file):
         check_writable(path)
         if not path.exists():
             continue
         saved = Training.load(path)
-        # The unfinished file of a finished net is kept, too:
-        # another seed of its run is still to be finished.
+        # An unfinished file is kept even if its net is finished, since another seed of its run
+        # is not.
         if path == unfinished(file) or saved.epochs < saved.settings.epochs:
             ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
             raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")

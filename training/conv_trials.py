@@ -1,4 +1,4 @@
-"""Trials of the convolutional nets in Tables 1 to 3.  A stopped trial goes on from its last epoch."""
+"""Trials of the convolutional nets in Tables 1 to 3.  A stopped one goes on from its last epoch."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
 
 
 def check_checkpoint(path: Path, setting: dict, data: hn.Dataset) -> None:
-    """Warns if another commit trained the checkpoint; raises InputError if it is of another run."""
+    """Warns if another commit trained the checkpoint; raises InputError if it is another run's."""
     settings = settings_in(setting)
     images = conv_images.fingerprint(conv_images.select_images(data, settings))
     asked = convolutional.Training(settings, protocol_in(setting), images)
@@ -111,7 +111,7 @@ def by_kind(trials: list[dict]) -> list[list[dict]]:
 
 
 def row_of(runs: list[dict]) -> dict:
-    """The row of the runs of one kind."""
+    """The row that sums up the runs of one kind."""
     first = runs[0]
     return {
         "net": first["net"],

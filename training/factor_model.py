@@ -19,7 +19,7 @@ DEPTH = 4
 GATE_BIAS = -1.0
 # the worlds, fixed before the first run
 STAYS = 0.98  # the probability that a regime lasts another day
-VOLATILITY = 2.0  # of turbulent days over calm ones
+VOLATILITY = 2.0  # the ratio of turbulent days' volatility to that of calm ones
 KAPPA = 0.5  # the size of the non-linearity
 NOISE = 0.5
 # the training

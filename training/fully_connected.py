@@ -121,7 +121,7 @@ def make(setting: dict) -> hn.DeepNet:
 
 
 def sgd(net: hn.DeepNet, setting: dict, steps: int) -> SGD:
-    """The optimiser of a trial, for epochs of so many steps.
+    """The optimiser of a trial; `steps` is the number of steps in an epoch.
 
     The setting's `rate` is the effective step, lr / (1 - momentum); its `decay` is the factor of
     the rate after an epoch.  With `frozen_gates` the transform gates stay as they were drawn."""
@@ -211,7 +211,7 @@ def without_blocks(net: hn.DeepNet) -> hn.DeepNet:
 
 
 def train_and_skip(setting: dict) -> tuple[hn.DeepNet, dict]:
-    """train(), with "skipped_accuracy": the test accuracy of the trained net without its blocks."""
+    """train(), with "skipped_accuracy", the test accuracy of the trained net without blocks."""
     net, result = train(setting)
     skipped = measure(without_blocks(net), setting)
     return net, {**result, "skipped_accuracy": skipped["test_accuracy"]}
@@ -223,7 +223,7 @@ def trial(setting: dict) -> dict:
 
 
 def run(runner: Runner, settings: list[dict], function=trial) -> list[dict]:
-    """runner.run(function, settings).  Reads the images first, so that forked processes share them."""
+    """runner.run(function, settings).  Reads the images first: forked processes share them."""
     for setting in settings:
         images_of(setting)
     return runner.run(function, settings, data_of)

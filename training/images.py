@@ -43,8 +43,9 @@ def select_images(data: hn.Dataset, settings: ConvSettings) -> hn.Dataset:
 
 
 def shape_of(maps: int, n_pixels: int) -> tuple[int, int, int]:
-    """(maps, side, side) of images of so many pixels;
-    raises ValueError where they are not square."""
+    """(maps, side, side) for images with this number of pixels.
+
+    Raises ValueError if they are not square."""
     side = math.isqrt(n_pixels // maps)
     if maps * side**2 != n_pixels:
         noun = "map" if maps == 1 else "maps"

@@ -24,7 +24,7 @@ ON_ALL_SETS = {"layers": 50}
 
 
 DECAY = {"quick": 0.9, "default": 0.9, "full": 0.98}  # the factor of the rate after each epoch
-LONGER = {fully_connected.CIFAR: 4}  # final runs have this many times as many epochs
+LONGER = {fully_connected.CIFAR: 4}  # the factor by which final runs have more epochs
 
 
 def setting_of(trial: dict) -> dict:
@@ -103,7 +103,7 @@ def trained(trial: dict, folder: str) -> tuple[hn.DeepNet, dict]:
 
 
 def net_of(trial: dict, folder: str) -> hn.DeepNet:
-    """The net of a final trial: loaded if a net of these settings and data is kept, else trained."""
+    """The net of a final trial: the kept one if it has these settings and data, else trained."""
     trial = setting_of(trial)
     with contextlib.suppress(InputError):
         net = hn.DeepNet.load(file_of(trial, folder))

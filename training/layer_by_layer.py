@@ -23,7 +23,7 @@ def first_state(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
 
 
 def block_forward(net: hn.DeepNet, layer: int, x: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """T and y of one block for its input x, all (N, hidden); T is None for a block without gate."""
+    """T and y of one block for its input x, all (N, hidden).  T is None if it has no gate."""
     arrays = _forward(net, layer, x)
     T = net.block.transform_gate(arrays).T if net.block.gates else None
     return T, arrays.y.T.copy()
@@ -39,7 +39,7 @@ def _forward(net, layer, x):
 
 
 def block_backward(net: hn.DeepNet, layer: int, x: np.ndarray, dy: np.ndarray) -> np.ndarray:
-    """dL/dy of one block for its input x -> dL/dx, (N, hidden) all three."""
+    """dL/dx of one block, from its input x and dL/dy; all (N, hidden)."""
     arrays = _forward(net, layer, x)
     arrays.dy[:] = dy.T
     return net.block_backward(arrays, arrays.dy).T.copy()
@@ -117,5 +117,5 @@ def gradient_flow(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> tuple[list[f
 
 
 def rounded(array: np.ndarray, digits: int = 3) -> list:
-    """The array as lists of numbers with so many decimals."""
+    """The array as lists of numbers, rounded to `digits` decimals."""
     return np.round(np.asarray(array, np.float64), digits).tolist()

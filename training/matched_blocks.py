@@ -1,6 +1,6 @@
-"""What the questions share that compare kinds of block with as many parameters.
+"""Widths, search ranges, margins and measurements for questions that compare kinds of block.
 
-Widths, ranges of the search, margins, and measurements.
+The widths give all kinds about the same number of parameters a layer.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def restore(path: Path, about: dict, net: hn.DeepNet, optimizer) -> list[float]:
 
 
 def run(runner: Runner, settings: list[dict]) -> list[dict]:
-    """fully_connected.run() for trial(); removes a trial's checkpoint once the log has its result."""
+    """fully_connected.run() for trial(); removes a checkpoint once the log has its trial."""
     folder = str(runner.folder)
     for setting in settings:
         fully_connected.images_of(setting)

@@ -35,7 +35,7 @@ def train_one(
     rank: Rank | None = None,
     tell=lambda message: None,
 ) -> dict:
-    """Trains one net and returns its RUN.  `rank` is this process, where several train it.
+    """Trains one net and returns its RUN.  If several processes train it, `rank` is this one.
 
     If `checkpoint` exists, the run goes on from it.  Otherwise it starts from the seed or, with
     `branch_of`, from that checkpoint of a run at another rate.  With resume=False it starts in any

@@ -65,7 +65,7 @@ def search(
     sample,
     finalists=two_best,
 ) -> tuple[dict[str, list], list[dict]]:
-    """Returns all trials, {"search": [...], "finalists": [...]}, and the chosen setting of each kind.
+    """Returns all trials, {"search": [...], "finalists": [...]}, and each kind's chosen setting.
 
     finalists(ranked_settings, budget's settings) selects from one kind's settings, the best first,
     those to train again for longer.  If it is None, the best short trial is taken."""
@@ -115,7 +115,7 @@ def stretched(setting: dict, epochs: int) -> dict:
 
 
 def over_seeds(settings: list[dict], seeds: int) -> list[dict]:
-    """Each setting with the seeds 1, 2, ...: the search has seed 0, so that these selected nothing."""
+    """Each setting with the seeds 1, 2, ..., which selected nothing: the search has seed 0."""
     return [{**setting, "seed": seed} for setting in settings for seed in range(1, seeds + 1)]
 
 
