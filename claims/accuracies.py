@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from claims.claim import sample, verdict_of_parts
+from claims.claim import sample_as_text, verdict_of_parts
 from claims.rules import mean, prediction_interval, standard_error
 
 
@@ -29,7 +29,7 @@ class Accuracies:
 
     def __str__(self) -> str:
         unit = "epoch" if self.epochs == 1 else "epochs"
-        return f"{sample(self.percents, 4)} in {self.epochs} {unit}"
+        return f"{sample_as_text(self.percents, 4)} in {self.epochs} {unit}"
 
     @property
     def percents(self) -> list[float | None]:

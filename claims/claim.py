@@ -70,7 +70,7 @@ class Claim:
 def judge(claim: Claim, *records: dict) -> tuple[str, str]:
     """The measurements as text, and the verdict; raises what measure() raises."""
     measured = measure(claim, *records)
-    return shown(claim.show, measured), verdict_on(claim, measured)
+    return measured_as_text(claim.show, measured), verdict_on(claim, measured)
 
 
 def measure(claim: Claim, *records: dict) -> dict:
@@ -172,7 +172,7 @@ def _joined_by_or(accepted: tuple) -> str:
     return " or ".join(map(str, accepted))
 
 
-def of(trials: list[dict], name: str, **wanted) -> list:
+def values_of(trials: list[dict], name: str, **wanted) -> list:
     """The value called `name` in each trial that has the wanted settings.
 
     Raises LookupError if no trial has them."""
@@ -197,11 +197,11 @@ class _Sample:
 
     def __format__(self, digits: str) -> str:
         if digits == "interval":
-            return effect(self.values)
-        return sample(self.values, int(digits or 3))
+            return effect_as_text(self.values)
+        return sample_as_text(self.values, int(digits or 3))
 
 
-def sample(values, digits: int = 3) -> str:
+def sample_as_text(values, digits: int = 3) -> str:
     """Values over seeds as text: "mean ± standard deviation (n)", or a single value alone.
 
     Counts missing values (None) as lost."""
@@ -213,7 +213,7 @@ def sample(values, digits: int = 3) -> str:
     return f"{text}, {lost} of {len(values)} lost" if lost else text
 
 
-def effect(values, less=(0.0,), level: float = 0.95) -> str:
+def effect_as_text(values, less=(0.0,), level: float = 0.95) -> str:
     """The mean of values over seeds, less that of `less`, as text: "0.5571 (95 %: 0.5529 to 0.5613,
     n = 3)".
 
@@ -232,7 +232,7 @@ def effect(values, less=(0.0,), level: float = 0.95) -> str:
     return f"{size:.{decimals}f} ({100 * level:.3g} %: {ends}, {n})"
 
 
-def effect_in_ratio(values, less) -> str:
+def ratio_as_text(values, less) -> str:
     """The ratio of geometric means as text, with its 95 % interval.  Losses are compared by it."""
     size, low, high = ratio(values, less)
     if math.isnan(size):
@@ -240,7 +240,7 @@ def effect_in_ratio(values, less) -> str:
     return f"{size:.3g} (95 %: {low:.3g} to {high:.3g})"
 
 
-def shown(show: str | Callable[[dict], str], measured: dict) -> str:
+def measured_as_text(show: str | Callable[[dict], str], measured: dict) -> str:
     """The measurements as text.  In a format string a list over seeds is a _Sample."""
     if callable(show):
         return show(measured)

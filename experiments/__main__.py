@@ -22,7 +22,7 @@ import json
 from functools import cache, partial
 
 from claims import ledger
-from claims.claim import Claim, check_about, measure, shown, verdict_on
+from claims.claim import Claim, check_about, measure, measured_as_text, verdict_on
 from experiments.question import Question, all_questions, find_question, question_names
 from plumbing.commands import first_line, number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, Lock, check_writable, environment, json_bytes, read_json, write_json
@@ -184,7 +184,7 @@ def print_claims(claims: list[Claim], record: dict) -> None:
         except (LookupError, InputError):
             line = "not measured with these settings"
         else:
-            line = shown(claim.show, measured)
+            line = measured_as_text(claim.show, measured)
             if not is_quick:
                 line = f"{verdict_on(claim, measured)}: {line}"
         print(f"{claim.source}: {claim.says}\n    {line}")

@@ -34,7 +34,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, effect, of
+from claims.claim import Claim, effect_as_text, values_of
 from claims.rules import all_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -121,7 +121,7 @@ def measure_thirds(*names: str):
             for name in names:
                 for third in THIRDS:
                     key = f"{name}_{third}"
-                    measured[data][key] = of(record["trials"], key, data=data)
+                    measured[data][key] = values_of(record["trials"], key, data=data)
         return measured
 
     return measure
@@ -130,7 +130,7 @@ def measure_thirds(*names: str):
 def thirds_as_text(measured: dict) -> str:
     texts = []
     for data, values in measured.items():
-        parts = [f"{key.replace('_', ', ')} {effect(of_seeds)}" for key, of_seeds in values.items()]
+        parts = [f"{key.replace('_', ', ')} {effect_as_text(of_seeds)}" for key, of_seeds in values.items()]
         texts.append(f"{data}: {'; '.join(parts)}")
     return "; ".join(texts)
 

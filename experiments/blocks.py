@@ -34,8 +34,8 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, Claim, effect, effect_in_ratio, of
-from claims.claim import sample as as_text
+from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, ratio_as_text, values_of
+from claims.claim import sample_as_text
 from claims.rules import above, corrected, in_ratio, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -220,7 +220,7 @@ def by_depth(record: dict, name: str, block: str, width: int) -> dict[int, list]
     """{layers: the value of every seed} of one net."""
     depths = record["settings"]["layers"]
     final = record["trials"]["final"]
-    return {layers: of(final, name, block=block, width=width, layers=layers) for layers in depths}
+    return {layers: values_of(final, name, block=block, width=width, layers=layers) for layers in depths}
 
 
 def accuracies(**nets: tuple[str, int]):
@@ -237,7 +237,7 @@ def accuracies(**nets: tuple[str, int]):
 
 def highway_losses(record: dict, layers: int) -> list[float]:
     final = record["trials"]["final"]
-    return of(final, "loss", block="highway", width=MATCHED_WIDTH, layers=layers)
+    return values_of(final, "loss", block="highway", width=MATCHED_WIDTH, layers=layers)
 
 
 def measure_losses_and_deepest(record: dict, deepest: dict) -> dict:
@@ -245,15 +245,15 @@ def measure_losses_and_deepest(record: dict, deepest: dict) -> dict:
         "at_20": highway_losses(record, 20),
         "at_100": highway_losses(record, 100),
         "at_200": highway_losses(record, 200),
-        "accuracy_at_1000": of(deepest["trials"]["best"], "test_accuracy"),
+        "accuracy_at_1000": values_of(deepest["trials"]["best"], "test_accuracy"),
     }
 
 
 def measure_fading(*records: dict) -> dict:
     """The gradient at the first layer over that at the last, of trained highway nets."""
     final = with_more_seeds(*records)["trials"]["final"]
-    trained_100 = of(final, "trained", block="highway", layers=100)
-    trained_200 = of(final, "trained", block="highway", layers=200)
+    trained_100 = values_of(final, "trained", block="highway", layers=100)
+    trained_200 = values_of(final, "trained", block="highway", layers=200)
     return {
         "over_100": [first_over_last(trained["gradient"]) for trained in trained_100],
         "over_200": [first_over_last(trained["gradient"]) for trained in trained_200],
@@ -268,7 +268,7 @@ def measure_identity(*records: dict) -> dict:
     measured = {}
     for layers in (100, 200):
         for when in WHEN:
-            nets = of(final, when, block="highway", layers=layers)
+            nets = values_of(final, when, block="highway", layers=layers)
             measured[f"{when}_{layers}"] = [net["identity_part"] for net in nets]
     return measured
 
@@ -328,7 +328,7 @@ def least_difference(ours: dict[int, list], theirs: dict[int, list]) -> str:
     if not means_less_theirs:
         return "no difference is known: seeds are lost at every depth"
     layers = min(means_less_theirs, key=means_less_theirs.get)
-    return f"least difference, at {layers} layers: {effect(ours[layers], theirs[layers])}"
+    return f"least difference, at {layers} layers: {effect_as_text(ours[layers], theirs[layers])}"
 
 
 def two_widths_as_text(measured: dict) -> str:
@@ -336,7 +336,7 @@ def two_widths_as_text(measured: dict) -> str:
     deepest = max(narrow)
     return (
         f"test accuracy of width 50: {means(measured['wide'])}; "
-        f"of width 41 at {deepest} layers: {as_text(narrow[deepest])}"
+        f"of width 41 at {deepest} layers: {sample_as_text(narrow[deepest])}"
     )
 
 
@@ -375,9 +375,9 @@ CLAIMS = (
         over=("blocks", "thousand_layers"),
         measure=measure_losses_and_deepest,
         show=lambda m: (
-            f"loss over that of 20 layers: at 100 {effect_in_ratio(m['at_100'], m['at_20'])}, "
-            f"at 200 {effect_in_ratio(m['at_200'], m['at_20'])}; accuracy at 1000: "
-            f"{effect(m['accuracy_at_1000'])}"
+            f"loss over that of 20 layers: at 100 {ratio_as_text(m['at_100'], m['at_20'])}, "
+            f"at 200 {ratio_as_text(m['at_200'], m['at_20'])}; accuracy at 1000: "
+            f"{effect_as_text(m['accuracy_at_1000'])}"
         ),
         holds=lambda m: corrected(
             in_ratio(is_above, m["at_100"], STRUGGLES, less=m["at_20"]),

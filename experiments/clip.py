@@ -31,7 +31,7 @@ import math
 
 import numpy as np
 
-from claims.claim import Claim, effect_in_ratio, of
+from claims.claim import Claim, ratio_as_text, values_of
 from claims.rules import all_below, all_ratios_below, ratio
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -66,7 +66,7 @@ def run(runner: Runner) -> list[dict]:
 
 def losses(record: dict, block: str, layers: int, way: str) -> list[float | None]:
     """The last training loss of every seed; None where it diverged."""
-    return of(record["trials"], "loss", block=block, layers=layers, way=way)
+    return values_of(record["trials"], "loss", block=block, layers=layers, way=way)
 
 
 def mean_log(values: list[float | None]) -> float:
@@ -126,8 +126,8 @@ def row_of_way(record: dict, block: str, layers: int, way: str) -> dict:
     wanted = {"block": block, "layers": layers, "way": way}
     row = {"row": "way", **wanted}
     row["loss"] = mean_sd_n(losses(record, block, layers, way))
-    row["diverged"] = sum(end is not None for end in of(record["trials"], "diverged", **wanted))
-    shares = of(record["trials"], "steps_over", **wanted)
+    row["diverged"] = sum(end is not None for end in values_of(record["trials"], "diverged", **wanted))
+    shares = values_of(record["trials"], "steps_over", **wanted)
     row["share_of_steps"] = mean_sd_n([float(np.mean(share)) if share else None for share in shares])
     row["share_of_first_epoch"] = mean_sd_n([share[0] if share else None for share in shares])
     return row
@@ -140,7 +140,7 @@ def show(measured: dict) -> str:
     parts = []
     for layers, pair in measured.items():
         lost = pair["free"].count(None)
-        text = effect_in_ratio(pair["free"], pair["clipped"])
+        text = ratio_as_text(pair["free"], pair["clipped"])
         if lost:
             text = f"{lost} of {len(pair['free'])} seeds diverge"
         parts.append(f"{layers} layers {text}")
@@ -151,7 +151,7 @@ def share_of_steps(record: dict) -> dict:
     """For each number of layers: the share of steps in which the clip acts, seed by seed."""
     shares = {}
     for layers in LAYERS:
-        by_epoch = of(record["trials"], "steps_over", block="highway", layers=layers, way="clipped")
+        by_epoch = values_of(record["trials"], "steps_over", block="highway", layers=layers, way="clipped")
         shares[f"at_{layers}"] = [float(np.mean(share)) for share in by_epoch]
     return shares
 

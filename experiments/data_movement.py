@@ -44,7 +44,7 @@ import functools
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, NotMeasured, effect, of, sample
+from claims.claim import Claim, NotMeasured, effect_as_text, values_of, sample_as_text
 from claims.rules import above, corrected, is_above, is_below
 from experiments.question import Question
 from plumbing.records import select
@@ -359,8 +359,8 @@ def rows(record: dict) -> list[dict]:
             cost += sum(cost_of_kind.get(kind, 0) for kind in kinds)
         result.append({"block": "highway", "read": group, "share": cost / highway["cost"]})
     for data, nets in kept_nets.by_data_set(record["trials"]["trained"]).items():
-        depth = mean_sd_n(of(nets, "effective_depth"))
-        depth_sd = mean_sd_n(of(nets, "effective_depth_sd"))
+        depth = mean_sd_n(values_of(nets, "effective_depth"))
+        depth_sd = mean_sd_n(values_of(nets, "effective_depth_sd"))
         result.append({"data": data, "effective_depth": depth, "effective_depth_sd": depth_sd})
         for policy in POLICIES:
             for loss in (POINT, TENTH):
@@ -446,18 +446,18 @@ def measure_variation(record: dict, data: str) -> dict:
     nets = [net for net in record["trials"]["trained"] if net["data"] == data]
     if not nets:
         raise NotMeasured(f"no nets of {data} have been looked into for it yet")
-    trained = np.divide(of(nets, "effective_depth_sd"), of(nets, "effective_depth")).tolist()
+    trained = np.divide(values_of(nets, "effective_depth_sd"), values_of(nets, "effective_depth")).tolist()
     at_start = []
     for net in nets:
         if "effective_depth_at_start" in net:
             at_start.append(net["effective_depth_sd_at_start"] / net["effective_depth_at_start"])
-    return {"depth": of(nets, "effective_depth"), "trained": trained, "at_start": at_start}
+    return {"depth": values_of(nets, "effective_depth"), "trained": trained, "at_start": at_start}
 
 
 def variation_as_text(measured: dict) -> str:
-    text = f"depth {sample(measured['depth'])}, varies by a share of {effect(measured['trained'])}"
+    text = f"depth {sample_as_text(measured['depth'])}, varies by a share of {effect_as_text(measured['trained'])}"
     if measured["at_start"]:
-        text += f", before training by {effect(measured['at_start'])}"
+        text += f", before training by {effect_as_text(measured['at_start'])}"
     return text
 
 

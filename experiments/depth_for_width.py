@@ -27,7 +27,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, effect, of
+from claims.claim import Claim, effect_as_text, values_of
 from claims.rules import above, corrected, is_above
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -114,7 +114,7 @@ def rows(record: dict) -> list[dict]:
 
 
 def accuracies(record: dict, net: tuple[str, int, int]) -> list[float | None]:
-    return of(record["trials"]["final"], "test_accuracy", **settings_of(net))
+    return values_of(record["trials"]["final"], "test_accuracy", **settings_of(net))
 
 
 def measure_compensation(record: dict, *others: dict) -> dict:
@@ -134,9 +134,9 @@ def measure_against_maxout(record: dict) -> dict:
 def compensation_as_text(measured: dict) -> str:
     deep = measured["deep"]
     return (
-        f"width 25 less 10 layers of width 50 {effect(deep, measured['shallow'])}, "
-        f"width 22 {effect(measured['narrower'], measured['shallow'])}; "
-        f"width 25 less plain {effect(deep, measured['plain'])}"
+        f"width 25 less 10 layers of width 50 {effect_as_text(deep, measured['shallow'])}, "
+        f"width 22 {effect_as_text(measured['narrower'], measured['shallow'])}; "
+        f"width 25 less plain {effect_as_text(deep, measured['plain'])}"
     )
 
 
@@ -163,7 +163,7 @@ CLAIMS = (
         f"{MARGIN} to 3 of width 77)",
         about=ALL,
         measure=measure_against_maxout,
-        show=lambda m: f"highway less maxout {effect(m['deep'], m['wide'])}",
+        show=lambda m: f"highway less maxout {effect_as_text(m['deep'], m['wide'])}",
         holds=lambda m: [above(m["deep"], -MARGIN, less=m["wide"])],
         note="fully connected; the paper's nets are convolutional",
     ),

@@ -25,7 +25,7 @@ problem needs; on CIFAR-100 nets of 6 blocks fit worse, and nets of 45 as well a
 
 from __future__ import annotations
 
-from claims.claim import Claim, of
+from claims.claim import Claim, values_of
 from claims.rules import corrected, is_above, mean
 from experiments.question import Question
 from plumbing.files import InputError
@@ -110,11 +110,11 @@ def measure_depths(record: dict) -> dict:
         lesions = record["trials"]["lesions"]
         errors = {}
         for blocks in record["settings"]["blocks"]:
-            errors[blocks] = of(record["trials"]["anew"], "training_error", data=data, layers=blocks + 1)
+            errors[blocks] = values_of(record["trials"]["anew"], "training_error", data=data, layers=blocks + 1)
         measured[data] = {
-            "lesions": mean(of(lesions, "blocks_left", data=data)),
+            "lesions": mean(values_of(lesions, "blocks_left", data=data)),
             "errors": errors,
-            "of_50_layers": of(lesions, "training_error", data=data),
+            "of_50_layers": values_of(lesions, "training_error", data=data),
         }
     return measured
 

@@ -30,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, Claim, NotMeasured, effect_in_ratio, of
+from claims.claim import CHOSEN_AFTER, Claim, NotMeasured, ratio_as_text, values_of
 from claims.rules import above, all_ratios_below, corrected, interval, is_below, mean
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -88,7 +88,7 @@ def rows(record: dict) -> list[dict]:
         result.append({"row": "block", "block": trial["block"], "parameters": trial["parameters"]})
     row = {"row": "T = 1"}
     for name in ("eq_3_from_H", "eq_3_from_residual", "eq_2_from_H", "eq_2_from_residual"):
-        row[name] = mean_sd_n(of(record["trials"]["T_is_1"], name))
+        row[name] = mean_sd_n(values_of(record["trials"]["T_is_1"], name))
     result.append(row)
     return result
 
@@ -100,7 +100,7 @@ def measure_parameters(record: dict) -> dict:
 def measure_at_one(record: dict) -> dict:
     trials = record["trials"]["T_is_1"]
     names = ("eq_3_from_H", "eq_3_from_residual", "eq_2_from_residual")
-    return {name: max(of(trials, name)) for name in names}
+    return {name: max(values_of(trials, name)) for name in names}
 
 
 def pairs_of_starts(record: dict) -> dict[str, dict[int, list[tuple]]]:
@@ -168,7 +168,7 @@ def measure_gradients(record: dict) -> dict:
         for layers in LAYERS:
             of_blocks = {}
             for block in ("highway", "residual"):
-                looks = of(final, when, block=block, width=WIDTH[block], layers=layers)
+                looks = values_of(final, when, block=block, width=WIDTH[block], layers=layers)
                 of_blocks[block] = [look["gradient"][0] / look["gradient"][-1] for look in looks]
             measured[when][layers] = of_blocks
     return measured
@@ -186,7 +186,7 @@ def gradients_as_text(measured: dict) -> str:
     for when, by_depth in measured.items():
         ratios = []
         for of_blocks in by_depth.values():
-            ratios.append(effect_in_ratio(of_blocks["residual"], of_blocks["highway"]))
+            ratios.append(ratio_as_text(of_blocks["residual"], of_blocks["highway"]))
         texts.append(f"{WHEN[when]} {', '.join(ratios)}")
     return f"residual's over highway's at {min(LAYERS)} to {max(LAYERS)} layers: {'; '.join(texts)}"
 

@@ -32,7 +32,7 @@ correction for three looks.
 
 from __future__ import annotations
 
-from claims.claim import Claim, effect, of
+from claims.claim import Claim, effect_as_text, values_of
 from claims.rules import above
 from experiments.question import Question
 from training.factor_model import LEAST, WORLDS, differences, rows, trial
@@ -58,15 +58,15 @@ def run(runner: Runner) -> list[dict]:
 
 def gate_auc_by_world(record: dict) -> dict:
     return {
-        "both": of(record["trials"], "auc_gate", world="both"),
-        "non_linear": of(record["trials"], "auc_gate", world="non-linear"),
+        "both": values_of(record["trials"], "auc_gate", world="both"),
+        "non_linear": values_of(record["trials"], "auc_gate", world="non-linear"),
     }
 
 
 def show_auc_by_world(measured: dict) -> str:
     reversed_nets = sum(auc < 0.5 for auc in measured["non_linear"])
-    both = effect(measured["both"], level=LEVEL)
-    non_linear = effect(measured["non_linear"], level=LEVEL)
+    both = effect_as_text(measured["both"], level=LEVEL)
+    non_linear = effect_as_text(measured["non_linear"], level=LEVEL)
     nets = len(measured["non_linear"])
     return f"AUC {both}; non-linear only {non_linear}, below a half in {reversed_nets} of {nets} nets"
 
@@ -94,7 +94,7 @@ CLAIMS = (
         kind="open question",
         about=ABOUT,
         measure=gate_auc_by_world,
-        show=lambda m: f"AUC {effect(m['non_linear'], level=LEVEL)}",
+        show=lambda m: f"AUC {effect_as_text(m['non_linear'], level=LEVEL)}",
         holds=lambda m: [above(m["non_linear"], LEAST, level=LEVEL)],
         note="the bound was chosen after the runs",
     ),

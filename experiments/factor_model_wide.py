@@ -17,7 +17,7 @@ Expected, before these runs: about 0.89 in the first world, and between 0.5 and 
 
 from __future__ import annotations
 
-from claims.claim import Claim, effect, of
+from claims.claim import Claim, effect_as_text, values_of
 from claims.rules import above
 from experiments.question import Question
 from training.factor_model import LEAST, WORLDS, rows, trial
@@ -64,14 +64,14 @@ def run(runner: Runner) -> list[dict]:
 
 def gate_auc_by_world(record: dict) -> dict:
     return {
-        "both": of(record["trials"], "auc_gate", world="both"),
-        "non_linear": of(record["trials"], "auc_gate", world="non-linear"),
+        "both": values_of(record["trials"], "auc_gate", world="both"),
+        "non_linear": values_of(record["trials"], "auc_gate", world="non-linear"),
     }
 
 
 def show_auc_by_world(measured: dict) -> str:
-    both = effect(measured["both"])
-    non_linear = effect(measured["non_linear"])
+    both = effect_as_text(measured["both"])
+    non_linear = effect_as_text(measured["non_linear"])
     return f"AUC {both}; non-linear only {non_linear}"
 
 
@@ -94,7 +94,7 @@ CLAIMS = (
         kind="open question",
         about=ABOUT,
         measure=gate_auc_by_world,
-        show=lambda m: f"AUC {effect(m['non_linear'])}",
+        show=lambda m: f"AUC {effect_as_text(m['non_linear'])}",
         holds=lambda m: [above(m["non_linear"], LEAST)],
     ),
 )

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 
-from claims.claim import Claim, effect_in_ratio, of
+from claims.claim import Claim, ratio_as_text, values_of
 from claims.rules import (
     above,
     all_below,
@@ -79,12 +79,12 @@ def run(runner: Runner) -> dict:
 
 def losses(record: dict, block: str, layers: int) -> list[float]:
     """The last training loss of every seed."""
-    return of(record["trials"]["final"], "loss", block=block, layers=layers)
+    return values_of(record["trials"]["final"], "loss", block=block, layers=layers)
 
 
 def speeds(record: dict, block: str, layers: int, threshold: float) -> list[int | None]:
     """The epochs that each seed takes to a threshold; None for one that never arrives."""
-    curves = of(record["trials"]["final"], "losses", block=block, layers=layers)
+    curves = values_of(record["trials"]["final"], "losses", block=block, layers=layers)
     return [epochs_to(threshold, curve) for curve in curves]
 
 
@@ -228,7 +228,7 @@ def ratios_at_every_depth(measured: dict) -> str:
     """Plain's last loss over highway's, with its 95 % interval, depth by depth."""
     parts = []
     for layers, pair in measured.items():
-        parts.append(f"{layers} layers {effect_in_ratio(pair['plain'], pair['highway'])}")
+        parts.append(f"{layers} layers {ratio_as_text(pair['plain'], pair['highway'])}")
     return f"plain's loss over highway's: {', '.join(parts)}"
 
 
@@ -271,7 +271,7 @@ CLAIMS = (
         says="100 layers: after 400 epochs highway is better than plain by more than two orders of magnitude",
         about={**ABOUT, "layers": 100},
         measure=lambda record: last_losses(record, 100),
-        show=lambda m: f"a factor of {effect_in_ratio(m['plain'], m['highway'])}",
+        show=lambda m: f"a factor of {ratio_as_text(m['plain'], m['highway'])}",
         holds=lambda m: [in_ratio(above, m["plain"], 100, less=m["highway"])],
     ),
     Claim(

@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, Claim, effect, of
+from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, values_of
 from claims.rules import above, below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -143,15 +143,15 @@ def rows(record: dict) -> list[dict]:
             "row": "hundred layers",
             "optimizer": optimizer,
             "rate": trials[0]["rate"],
-            "test_accuracy": mean_sd_n(of(trials, "test_accuracy")),
-            "loss": mean_sd_n(of(trials, "loss")),
+            "test_accuracy": mean_sd_n(values_of(trials, "test_accuracy")),
+            "loss": mean_sd_n(values_of(trials, "loss")),
         })  # fmt: skip
     for block in ("plain", "highway"):
         trials = [trial for trial in record["trials"]["blog"] if trial["block"] == block]
         result.append({
             "row": "blog",
             "block": block,
-            "test_accuracy": mean_sd_n(of(trials, "test_accuracy")),
+            "test_accuracy": mean_sd_n(values_of(trials, "test_accuracy")),
             "diverged": sum(trial["diverged"] is not None for trial in trials),
         })  # fmt: skip
     return result
@@ -159,12 +159,12 @@ def rows(record: dict) -> list[dict]:
 
 def accuracies_by_optimizer(record: dict) -> dict:
     trials = record["trials"]["hundred_layers"]
-    return {name: of(trials, "test_accuracy", optimizer=name) for name in ("sgd", "adam")}
+    return {name: values_of(trials, "test_accuracy", optimizer=name) for name in ("sgd", "adam")}
 
 
 def accuracies_by_block(record: dict) -> dict:
     trials = record["trials"]["blog"]
-    return {block: of(trials, "test_accuracy", block=block) for block in ("highway", "plain")}
+    return {block: values_of(trials, "test_accuracy", block=block) for block in ("highway", "plain")}
 
 
 CLAIMS = (
@@ -173,7 +173,7 @@ CLAIMS = (
         source="blog",
         says="20 plain fully connected layers stay under 15 % on MNIST, with its settings",
         about={"layers": BLOG_LAYERS, "n_train": 60000},
-        measure=lambda r: {"accuracy": of(r["trials"]["blog"], "test_accuracy", block="plain")},
+        measure=lambda r: {"accuracy": values_of(r["trials"]["blog"], "test_accuracy", block="plain")},
         show="{accuracy:interval}",
         holds=lambda m: [below(m["accuracy"], 0.15)],
         contradicts="plain-10-and-20-train",
@@ -184,7 +184,7 @@ CLAIMS = (
         says="with the same settings, not searched, highway does much better than plain (by 0.5 of accuracy or more)",
         about={"layers": BLOG_LAYERS, "n_train": 60000},
         measure=accuracies_by_block,
-        show=lambda m: f"more by {effect(m['highway'], m['plain'])}",
+        show=lambda m: f"more by {effect_as_text(m['highway'], m['plain'])}",
         holds=lambda m: [above(m["highway"], 0.5, less=m["plain"])],
         note=f"{CHOSEN_AFTER}; widths are 50 and 71",
     ),

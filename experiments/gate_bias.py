@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 
-from claims.claim import CHOSEN_AFTER, Claim, of
+from claims.claim import CHOSEN_AFTER, Claim, values_of
 from experiments.question import Question
 from training import fully_connected
 from training.trials import Runner
@@ -114,7 +114,7 @@ def rows(record: dict) -> list[dict]:
 def failures(trials: list[dict]) -> dict:
     learned = [trial["transforms"] for trial in trials if trial["fate"] != "hard"]
     failed = [trial["transforms"] for trial in trials if trial["fate"] == "hard"]
-    fates = of(trials, "fate")
+    fates = values_of(trials, "fate")
     return {
         "row": "failures",
         "nets": len(trials),
@@ -140,7 +140,7 @@ def rule(trials: list[dict]) -> dict:
         "row": "rule",
         "rule_accuracy": accuracy_of_rule(trials),
         "rule_accuracy_at_depths_without_pilot": accuracy_of_rule(at_other_depths),
-        "rule_accuracy_of_always_trains": 1 - share("hard", of(trials, "fate")),
+        "rule_accuracy_of_always_trains": 1 - share("hard", values_of(trials, "fate")),
         "rule_false_alarms": sum(trial["fate"] != "hard" for trial in alarms),
         "rule_misses": sum(trial["fate"] == "hard" for trial in others),
     }
@@ -159,7 +159,7 @@ def guideline(trials: list[dict]) -> list[dict]:
             of_net = {"layers": layers, "activation": activation}
             nets = [trial for trial in trials if of_net.items() <= trial.items()]
             best = min(nets, key=fully_connected.selection_loss)
-            [net_fate] = of(nets, "fate", gate_bias=bias)
+            [net_fate] = values_of(nets, "fate", gate_bias=bias)
             result.append({
                 "row": "guideline",
                 "activation": activation,
@@ -178,7 +178,7 @@ def fates_of_guideline(record: dict) -> dict:
         fates[activation] = []
         for layers, bias in GUIDELINE.items():
             of_net = {"activation": activation, "layers": layers, "gate_bias": bias}
-            fates[activation] += of(record["trials"], "fate", **of_net)
+            fates[activation] += values_of(record["trials"], "fate", **of_net)
     return fates
 
 
@@ -254,7 +254,7 @@ def adjacent_good_biases(record: dict) -> dict[str, list[int]]:
         for layers in sorted({trial["layers"] for trial in nets}):
             accuracies = []
             for bias in BIASES:
-                [accuracy] = of(nets, "test_accuracy", layers=layers, gate_bias=bias)
+                [accuracy] = values_of(nets, "test_accuracy", layers=layers, gate_bias=bias)
                 accuracies.append(accuracy or 0)
             is_good = [accuracy >= max(accuracies) - NEAR for accuracy in accuracies]
             found[activation].append(longest_run(is_good))

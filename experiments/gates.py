@@ -43,7 +43,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, Claim, effect, of
+from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, values_of
 from claims.rules import above, corrected, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -155,7 +155,7 @@ def measure_thirds(record: dict) -> dict:
     """{data set: {"first" or "last": the mean T of that third of the blocks, over seeds}}."""
     measured = {}
     for data in ("MNIST", CIFAR):
-        thirds = [thirds_of(mean_T) for mean_T in of(record["trials"], "mean_T_of_layer", data=data)]
+        thirds = [thirds_of(mean_T) for mean_T in values_of(record["trials"], "mean_T_of_layer", data=data)]
         measured[data] = {}
         for name in ("first", "last"):
             measured[data][name] = [means[name] for means in thirds]
@@ -172,7 +172,7 @@ def open_early(measured: dict) -> list[bool | None]:
 def thirds_as_text(measured: dict) -> str:
     texts = []
     for data, thirds in measured.items():
-        difference = effect(thirds["first"], thirds["last"])
+        difference = effect_as_text(thirds["first"], thirds["last"])
         texts.append(f"{data} {np.mean(thirds['first']):.2g}, more than the last by {difference}")
     return f"mean T of the first third of the blocks: {'; '.join(texts)}"
 
@@ -197,7 +197,7 @@ def measure_change(record: dict, first: int) -> dict:
     The record has the nets of one data set."""
     trials = record["trials"]
     return {
-        "share": of(trials, f"change_share_first_{first}"),
+        "share": values_of(trials, f"change_share_first_{first}"),
         "half": [settled_at(trial, HALF) for trial in trials],
         "most": [settled_at(trial, SETTLED) for trial in trials],
         "blocks": len(trials[0]["change"]),
@@ -223,8 +223,8 @@ def measure_sparsity(record: dict) -> dict:
     """How sparse and how active the gates are.  The record has the nets of one data set."""
     trials = record["trials"]
     return {
-        "single": of(trials, "sparsity_single"),
-        "mean": of(trials, "sparsity_mean"),
+        "single": values_of(trials, "sparsity_single"),
+        "mean": values_of(trials, "sparsity_mean"),
         "units": units_active_on_average(trials),
     }
 
@@ -247,18 +247,18 @@ def sparse_yet_active(measured: dict) -> list[bool | None]:
 def measure_sparsity_of_sets(record: dict) -> dict:
     trials = record["trials"]
     return {
-        "single": of(trials, "sparsity_single", data=CIFAR),
-        "single_of_mnist": of(trials, "sparsity_single", data="MNIST"),
-        "mean_T": of(trials, "mean_T", data=CIFAR),
-        "mean_T_of_mnist": of(trials, "mean_T", data="MNIST"),
+        "single": values_of(trials, "sparsity_single", data=CIFAR),
+        "single_of_mnist": values_of(trials, "sparsity_single", data="MNIST"),
+        "mean_T": values_of(trials, "mean_T", data=CIFAR),
+        "mean_T_of_mnist": values_of(trials, "mean_T", data="MNIST"),
     }
 
 
 def by_data(record: dict, name: str) -> dict:
     """One statistic of both of the paper's data sets."""
     return {
-        "mnist": of(record["trials"], name, data="MNIST"),
-        "cifar": of(record["trials"], name, data=CIFAR),
+        "mnist": values_of(record["trials"], name, data="MNIST"),
+        "cifar": values_of(record["trials"], name, data=CIFAR),
     }
 
 
@@ -274,8 +274,8 @@ def measure_falls(record: dict) -> dict:
 
 
 def measure_remaining_change(record: dict) -> dict:
-    fifteen = of(record["trials"], "change_share_first_15", data="MNIST")
-    forty = of(record["trials"], "change_share_first_40", data=CIFAR)
+    fifteen = values_of(record["trials"], "change_share_first_15", data="MNIST")
+    forty = values_of(record["trials"], "change_share_first_40", data=CIFAR)
     return {"mnist": [1 - share for share in fifteen], "cifar": [1 - share for share in forty]}
 
 
@@ -283,10 +283,10 @@ def measure_class_differences(record: dict) -> dict:
     share = "class_difference_share_first_15"
     sparsity = "class_difference_sparsity"
     return {
-        "share": of(record["trials"], share, data=CIFAR),
-        "share_of_mnist": of(record["trials"], share, data="MNIST"),
-        "sparsity": of(record["trials"], sparsity, data=CIFAR),
-        "sparsity_of_mnist": of(record["trials"], sparsity, data="MNIST"),
+        "share": values_of(record["trials"], share, data=CIFAR),
+        "share_of_mnist": values_of(record["trials"], share, data="MNIST"),
+        "sparsity": values_of(record["trials"], sparsity, data=CIFAR),
+        "sparsity_of_mnist": values_of(record["trials"], sparsity, data="MNIST"),
     }
 
 
@@ -365,8 +365,8 @@ CLAIMS = (
         says="on CIFAR-100 biases rise with depth, inversely to the mean gate (r above 0.3, below -0.3)",
         about=kept_nets.ON_CIFAR_100,
         measure=lambda r: {
-            "with_depth": of(r["trials"], "bias_depth_correlation"),
-            "with_T": of(r["trials"], "bias_activity_correlation"),
+            "with_depth": values_of(r["trials"], "bias_depth_correlation"),
+            "with_T": values_of(r["trials"], "bias_activity_correlation"),
         },
         show="r = {with_depth:interval} with depth, {with_T:interval} with mean T",
         holds=lambda m: corrected(is_above(m["with_depth"], 0.3), is_below(m["with_T"], -0.3)),
@@ -381,8 +381,8 @@ CLAIMS = (
         about=kept_nets.ON_ALL_SETS,
         measure=measure_sparsity_of_sets,
         show=lambda m: (
-            f"CIFAR-100 less MNIST: sparsity {effect(m['single'], m['single_of_mnist'])}, "
-            f"mean T {effect(m['mean_T'], m['mean_T_of_mnist'])}"
+            f"CIFAR-100 less MNIST: sparsity {effect_as_text(m['single'], m['single_of_mnist'])}, "
+            f"mean T {effect_as_text(m['mean_T'], m['mean_T_of_mnist'])}"
         ),
         holds=lambda m: corrected(
             is_above(m["single"], 0, less=m["single_of_mnist"]),
@@ -400,8 +400,8 @@ CLAIMS = (
         measure=measure_order_of_sets,
         show=lambda m: (
             "block of CIFAR-100 less that of MNIST, for 50 %: "
-            f"{effect(m['half_cifar'], m['half_mnist'])}, "
-            f"for 90 %: {effect(m['most_cifar'], m['most_mnist'])}"
+            f"{effect_as_text(m['half_cifar'], m['half_mnist'])}, "
+            f"for 90 %: {effect_as_text(m['most_cifar'], m['most_mnist'])}"
         ),
         holds=lambda m: corrected(
             is_above(m["half_cifar"], 0, less=m["half_mnist"]),
@@ -414,7 +414,7 @@ CLAIMS = (
         source="paper, Figure 3",
         says="MNIST: classes differ in their gates within the first 15 layers (more than half of the differences)",
         about=kept_nets.ON_MNIST,
-        measure=lambda r: {"share": of(r["trials"], "class_difference_share_first_15")},
+        measure=lambda r: {"share": values_of(r["trials"], "class_difference_share_first_15")},
         show="a share of {share:interval} of the differences",
         holds=lambda m: [above(m["share"], HALF)],
     ),
@@ -426,8 +426,8 @@ CLAIMS = (
         measure=measure_class_differences,
         show=lambda m: (
             "CIFAR-100 less MNIST: share in the first 15 blocks "
-            f"{effect(m['share'], m['share_of_mnist'])}; "
-            f"sparsity {effect(m['sparsity'], m['sparsity_of_mnist'])}"
+            f"{effect_as_text(m['share'], m['share_of_mnist'])}; "
+            f"sparsity {effect_as_text(m['sparsity'], m['sparsity_of_mnist'])}"
         ),
         holds=lambda m: corrected(
             is_below(m["share"], 0, less=m["share_of_mnist"]),

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from claims.claim import PUBLISHED, Claim, effect
+from claims.claim import PUBLISHED, Claim, effect_as_text
 from claims.rules import above, corrected, is_above, is_below, prediction_interval, within
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -115,7 +115,7 @@ CLAIMS = (
         over=("run_seeds",),
         about=SEEDS,
         measure=lambda r: {"highway": over_runs(r, "highway", "final_test_acc")},
-        show=lambda m: f"theirs less ours {effect(HIGHWAY_OVER_SEEDS, m['highway'])}",
+        show=lambda m: f"theirs less ours {effect_as_text(HIGHWAY_OVER_SEEDS, m['highway'])}",
         holds=lambda m: [within(HIGHWAY_OVER_SEEDS, -0.02, 0.02, less=m["highway"])],
         note="theirs are three seeds, whose mean is known to 0.04: no number of ours decides it",
     ),
@@ -149,8 +149,8 @@ CLAIMS = (
         about={"data_set": "MNIST", "n_train": 6000},
         measure=shallow_plain,
         show=lambda m: (
-            f"{effect(m['at_5'])}; {effect(m['at_10'])}, lowest {min(m['at_10'])}; "
-            f"difference {effect(m['at_5'], m['at_10'])}"
+            f"{effect_as_text(m['at_5'])}; {effect_as_text(m['at_10'])}, lowest {min(m['at_10'])}; "
+            f"difference {effect_as_text(m['at_5'], m['at_10'])}"
         ),
         holds=learns_less_at_10,
         note="rule chosen after three of the ten seeds",

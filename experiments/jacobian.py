@@ -41,7 +41,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, Claim, effect
+from claims.claim import CHOSEN_AFTER, Claim, effect_as_text
 from claims.rules import corrected, is_above
 from experiments.question import Question
 from plumbing.files import ROOT, InputError
@@ -253,7 +253,7 @@ def spectrum_through_all_blocks(record: dict, block: str) -> dict:
 def spectrum_as_text(spectrum: dict) -> str:
     texts = []
     for when, training in zip(WHEN, ("before training", "after"), strict=True):
-        stretches_as_text = [f"{name} {effect(values)}" for name, values in spectrum[when].items()]
+        stretches_as_text = [f"{name} {effect_as_text(values)}" for name, values in spectrum[when].items()]
         texts.append(f"{training}: {', '.join(stretches_as_text)}")
     return f"singular values of the product of all Jacobians {'; '.join(texts)}"
 

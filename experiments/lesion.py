@@ -33,7 +33,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, Claim, effect, of
+from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, values_of
 from claims.rules import below, corrected, is_above, is_below, within
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -50,8 +50,8 @@ IDLE = 0.001  # a block is idle if the error rises by less
 OTHER_MARGINS = (0.0001, 0.01)  # used instead of IDLE, to compare
 MIDDLE = range(15, 46)  # the paper's layers 15 to 45, taken as numbers of blocks
 EARLY = range(1, MIDDLE.start)
-ANY = 0.1  # any of some blocks matters if a smaller share of them is idle
-NONE = 0.9  # some blocks have close to no effect if a larger share of them is idle
+MATTERS_BELOW = 0.1  # any of some blocks matters if a smaller share of them is idle
+NO_EFFECT_ABOVE = 0.9  # some blocks have close to no effect if a larger share of them is idle
 FIRST_40 = range(1, 41)  # the blocks that matter on CIFAR-100, by the paper
 GREEDY_IMAGES = 2000  # the number of training images that the greedy search sees
 POINT = 0.01  # the rise of the error that ends the greedy closing
@@ -235,14 +235,14 @@ def measure_early_and_middle(record: dict) -> dict:
         "early": [idle_share_among(EARLY, trial) for trial in trials],
         "first_five": [idle_share_among(range(1, 6), trial) for trial in trials],
         "middle": [idle_share_among(MIDDLE, trial) for trial in trials],
-        "all_idle": of(trials, "error_all_idle"),
+        "all_idle": values_of(trials, "error_all_idle"),
     }
 
 
 def idle_shares_by_set(record: dict) -> dict:
     return {
-        "cifar": of(record["trials"], "idle_share", data=fully_connected.CIFAR),
-        "mnist": of(record["trials"], "idle_share", data="MNIST"),
+        "cifar": values_of(record["trials"], "idle_share", data=fully_connected.CIFAR),
+        "mnist": values_of(record["trials"], "idle_share", data="MNIST"),
     }
 
 
@@ -260,7 +260,7 @@ CLAIMS = (
         measure=measure_early_and_middle,
         show="idle of 1 to 14: {early:interval}, of the first five alone {first_five:2}; "
         "of 15 to 45: {middle:interval}; all idle ones closed together: error {all_idle:2}",
-        holds=lambda m: corrected(is_below(m["early"], ANY), is_above(m["middle"], NONE)),
+        holds=lambda m: corrected(is_below(m["early"], MATTERS_BELOW), is_above(m["middle"], NO_EFFECT_ABOVE)),
         note=CHOSEN_AFTER,
     ),
     Claim(
@@ -269,8 +269,8 @@ CLAIMS = (
         says="about 60 % of the layers contribute nothing (one at a time: 45 to 75 %)",
         about=kept_nets.ON_MNIST,
         measure=lambda r: {
-            "share": of(r["trials"], "idle_share"),
-            "together": of(r["trials"], "closed_together"),
+            "share": values_of(r["trials"], "idle_share"),
+            "together": values_of(r["trials"], "closed_together"),
             "blocks": len(r["trials"][0]["errors"]),
         },
         show="share idle, each alone: {share:interval}; closed together: {together} of {blocks}",
@@ -282,7 +282,7 @@ CLAIMS = (
         says="on the harder task, CIFAR-100, more layers matter",
         about=kept_nets.ON_ALL_SETS,
         measure=idle_shares_by_set,
-        show=lambda m: f"share idle on CIFAR-100 less that on MNIST: {effect(m['cifar'], m['mnist'])}",
+        show=lambda m: f"share idle on CIFAR-100 less that on MNIST: {effect_as_text(m['cifar'], m['mnist'])}",
         holds=lambda m: [below(m["cifar"], 0, less=m["mnist"])],
         note=LENGTH,
     ),
@@ -293,7 +293,7 @@ CLAIMS = (
         about=kept_nets.ON_CIFAR_100,
         measure=lambda r: {"idle": [idle_share_among(FIRST_40, trial) for trial in r["trials"]]},
         show="a share of {idle:interval} of them is idle",
-        holds=lambda m: [below(m["idle"], ANY)],
+        holds=lambda m: [below(m["idle"], MATTERS_BELOW)],
         note=LENGTH,
     ),
 )

@@ -15,7 +15,7 @@ loss on all training images at the end.
 
 from __future__ import annotations
 
-from claims.claim import Claim, of
+from claims.claim import Claim, values_of
 from claims.rules import below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -85,8 +85,8 @@ CLAIMS = (
         says="plain nets of 10 and 20 layers reach a loss below 1e-4",
         about={"layers": (10, 20), **ALL},
         measure=lambda record: {
-            "at_10": of(record["trials"]["final"], "loss", block="plain", layers=10),
-            "at_20": of(record["trials"]["final"], "loss", block="plain", layers=20),
+            "at_10": values_of(record["trials"]["final"], "loss", block="plain", layers=10),
+            "at_20": values_of(record["trials"]["final"], "loss", block="plain", layers=20),
         },
         show="{at_10:2}, {at_20:2}",
         holds=lambda m: [below(m["at_10"], LOW_LOSS), below(m["at_20"], LOW_LOSS)],

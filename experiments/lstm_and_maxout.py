@@ -36,8 +36,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from claims.claim import Claim, effect, effect_in_ratio, of
-from claims.claim import sample as as_text
+from claims.claim import Claim, effect_as_text, ratio_as_text, values_of
+from claims.claim import sample_as_text
 from claims.rules import Comparison, corrected, in_ratio, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -140,7 +140,7 @@ def rows(record: dict) -> list[dict]:
 
 
 def losses(record: dict, block: str, layers: int, width: int = UNITS) -> list[float | None]:
-    return of(record["trials"]["final"], "loss", block=block, width=width, layers=layers)
+    return values_of(record["trials"]["final"], "loss", block=block, width=width, layers=layers)
 
 
 def measure_very_deep(block: str):
@@ -173,12 +173,12 @@ def struggles(measured: dict) -> list[bool | None]:
 
 
 def losses_as_text(measured: dict) -> str:
-    texts = [f"loss at {SHALLOW} layers {as_text(measured['shallow'], 2)}"]
+    texts = [f"loss at {SHALLOW} layers {sample_as_text(measured['shallow'], 2)}"]
     for layers in VERY_DEEP:
-        text = f"at {layers} {as_text(measured[layers], 2)}"
+        text = f"at {layers} {sample_as_text(measured[layers], 2)}"
         if None not in measured[layers]:
-            text += f", over plain's {effect_in_ratio(measured[layers], measured[f'plain {layers}'])}"
-            text += f", over that of {SHALLOW} {effect_in_ratio(measured[layers], measured['shallow'])}"
+            text += f", over plain's {ratio_as_text(measured[layers], measured[f'plain {layers}'])}"
+            text += f", over that of {SHALLOW} {ratio_as_text(measured[layers], measured['shallow'])}"
         texts.append(text)
     return "; ".join(texts)
 
@@ -189,8 +189,8 @@ def measure_accuracies(record: dict, *others: dict) -> dict:
     measured = {}
     for layers in record["settings"]["layers"]:
         measured[layers] = {
-            "lstm": of(record["trials"]["final"], "test_accuracy", block="lstm", layers=layers),
-            "highway": of(blocks["trials"]["final"], "test_accuracy", block="highway", layers=layers),
+            "lstm": values_of(record["trials"]["final"], "test_accuracy", block="lstm", layers=layers),
+            "highway": values_of(blocks["trials"]["final"], "test_accuracy", block="highway", layers=layers),
         }
     return measured
 
@@ -205,7 +205,7 @@ def as_good_as_highway(measured: dict) -> list[bool | None]:
 def accuracies_as_text(measured: dict) -> str:
     texts = []
     for layers, at_depth in measured.items():
-        texts.append(f"{layers} layers {effect(at_depth['lstm'], at_depth['highway'])}")
+        texts.append(f"{layers} layers {effect_as_text(at_depth['lstm'], at_depth['highway'])}")
     return f"LSTM's test accuracy less highway's: {'; '.join(texts)}"
 
 

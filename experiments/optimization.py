@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from claims.claim import CHOSEN_AFTER, Claim, effect_in_ratio, of
+from claims.claim import CHOSEN_AFTER, Claim, ratio_as_text, values_of
 from claims.rules import above, all_ratios_below, below, in_ratio
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -137,7 +137,7 @@ def ratio(plain: dict, highway: dict) -> float | None:
 
 def losses(record: dict, block: str, layers: int) -> list[float]:
     """The training loss of every seed."""
-    return of(record["trials"]["final"], "loss", block=block, layers=layers)
+    return values_of(record["trials"]["final"], "loss", block=block, layers=layers)
 
 
 def measure_highway_at_depths(*records: dict) -> dict:
@@ -172,7 +172,7 @@ def place_of_best_rate(record: dict, block: str, layers: int) -> float:
     On a logarithmic scale from 0, the lowest, to 1, the highest; 1 if only one rate was
     searched."""
     best = ranked(record["trials"]["final"], block=block, layers=layers)[0]
-    tried = of(record["trials"]["search"], "rate", block=block, layers=layers, activation=best["activation"])
+    tried = values_of(record["trials"]["search"], "rate", block=block, layers=layers, activation=best["activation"])
     if min(tried) == max(tried):
         return 1.0
     return float(np.log(best["rate"] / min(tried)) / np.log(max(tried) / min(tried)))
@@ -197,7 +197,7 @@ def deep_over_shallow(measured: dict) -> str:
     parts = []
     for deep, shallow in DEEP_AND_SHALLOW:
         layers = f"{deep.removeprefix('at_')} over {shallow.removeprefix('at_')} layers"
-        parts.append(f"{layers} {effect_in_ratio(measured[deep], measured[shallow])}")
+        parts.append(f"{layers} {ratio_as_text(measured[deep], measured[shallow])}")
     return f"ratio of losses: {', '.join(parts)}"
 
 
@@ -266,7 +266,7 @@ CLAIMS = (
         about={**ABOUT, "layers": 100},
         measure=measure_two_orders,
         show=lambda m: (
-            f"a factor of {effect_in_ratio(m['plain'], m['highway'])}; plain's best rate, from the lowest "
+            f"a factor of {ratio_as_text(m['plain'], m['highway'])}; plain's best rate, from the lowest "
             f"searched (0) to the highest (1): {m['place']:.2g}"
         ),
         holds=two_orders_unless_at_an_end,

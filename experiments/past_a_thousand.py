@@ -31,7 +31,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, effect, of
+from claims.claim import Claim, effect_as_text, values_of
 from claims.rules import above, below, corrected, is_above
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -141,32 +141,32 @@ def measure_stalling(record: dict) -> dict:
     return {
         "first": [None if trial["diverged"] else trial["losses"][0] for trial in trials],
         "last": [None if trial["diverged"] else trial["losses"][-1] for trial in trials],
-        "accuracy": of(trials, "test_accuracy"),
+        "accuracy": values_of(trials, "test_accuracy"),
     }
 
 
 def measure_use(record: dict, thousand_layers: dict) -> dict:
     trials = record["trials"]["deeper"]
     return {
-        "accuracy": of(trials, "test_accuracy"),
+        "accuracy": values_of(trials, "test_accuracy"),
         "gain": gains(trials),
-        "one_layer": of(thousand_layers["trials"]["one_hidden_layer_longer"], "test_accuracy"),
+        "one_layer": values_of(thousand_layers["trials"]["one_hidden_layer_longer"], "test_accuracy"),
     }
 
 
 def gains(trials: list[dict]) -> list[float]:
     """What each net loses without its blocks; NaN for one that diverged."""
-    accuracy = np.array(of(trials, "test_accuracy"), float)
-    return (accuracy - np.array(of(trials, "skipped_accuracy"), float)).tolist()
+    accuracy = np.array(values_of(trials, "test_accuracy"), float)
+    return (accuracy - np.array(values_of(trials, "skipped_accuracy"), float)).tolist()
 
 
 def measure_first(record: dict) -> dict:
     trials = record["trials"]["thousand"]
     return {
-        "all": of(trials, "test_accuracy"),
+        "all": values_of(trials, "test_accuracy"),
         "first": [accuracy_of_first(trial, IN_USE) for trial in trials],
         "without": [trial.get("accuracy_without_first") for trial in trials],
-        "skipped": of(trials, "skipped_accuracy"),
+        "skipped": values_of(trials, "skipped_accuracy"),
     }
 
 
@@ -197,8 +197,8 @@ CLAIMS = (
         over=("past_a_thousand", "thousand_layers"),
         measure=measure_use,
         show=lambda m: (
-            f"gain over all blocks closed {effect(m['gain'])}, "
-            f"over one hidden layer {effect(m['accuracy'], m['one_layer'])}"
+            f"gain over all blocks closed {effect_as_text(m['gain'])}, "
+            f"over one hidden layer {effect_as_text(m['accuracy'], m['one_layer'])}"
         ),
         holds=lambda m: corrected(is_above(m["gain"], 0), is_above(m["accuracy"], 0, less=m["one_layer"])),
     ),
@@ -209,8 +209,8 @@ CLAIMS = (
         about=ABOUT,
         measure=measure_first,
         show=lambda m: (
-            f"blocks 1 to 15 alone lose {effect(m['all'], m['first'])}, "
-            f"all others alone {effect(m['all'], m['without'])}, none {effect(m['all'], m['skipped'])}"
+            f"blocks 1 to 15 alone lose {effect_as_text(m['all'], m['first'])}, "
+            f"all others alone {effect_as_text(m['all'], m['without'])}, none {effect_as_text(m['all'], m['skipped'])}"
         ),
         holds=lambda m: [above(m["first"], -MARGIN, less=m["all"])],
         note="the blog says it of a gate bias of -20, at which no block is in use; here of -7",

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.cluster.vq import kmeans, kmeans2, vq
 
 import highway_networks as hn
-from claims.claim import Claim, of
+from claims.claim import Claim, values_of
 from claims.rules import above
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -307,8 +307,8 @@ CLAIMS = (
         says="T learns what class an image is of: it tells more than gates drawn at random (by 0.01)",
         about=kept_nets.ON_MNIST,
         measure=lambda r: {
-            "by_T": of(r["trials"], "class_accuracy_from_gates"),
-            "by_random": of(r["trials"], "class_accuracy_from_random_gates"),
+            "by_T": values_of(r["trials"], "class_accuracy_from_gates"),
+            "by_random": values_of(r["trials"], "class_accuracy_from_random_gates"),
         },
         show="{by_T:4} by T, {by_random:4} by random gates",
         holds=lambda m: [above(m["by_T"], 0.01, less=m["by_random"])],

@@ -21,7 +21,7 @@ from __future__ import annotations
 import functools
 
 from claims.accuracies import Accuracies, reaches, side_by_side
-from claims.claim import PUBLISHED, Claim, of
+from claims.claim import PUBLISHED, Claim, values_of
 from claims.rules import above, compared
 from conv.nets import find_net
 from experiments.question import Question
@@ -220,8 +220,8 @@ def reaches_claim(width: int) -> Claim:
 def measure_parameters(record: dict) -> dict:
     final = record["trials"]["final"]
     return {
-        "of_16_maps": of(final, "n_parameters", width=16, block="highway")[0],
-        "of_32_maps": of(final, "n_parameters", width=32, block="highway")[0],
+        "of_16_maps": values_of(final, "n_parameters", width=16, block="highway")[0],
+        "of_32_maps": values_of(final, "n_parameters", width=32, block="highway")[0],
     }
 
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from claims.claim import CHOSEN_AFTER, Claim, effect, of
+from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, values_of
 from claims.rules import above
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -112,7 +112,7 @@ def measured_of(trial: dict) -> list[str]:
 
 def accuracies(record: dict, group: str) -> dict:
     trials = record["trials"][group]
-    return {"accuracy": of(trials, "test_accuracy"), "skipped": of(trials, "skipped_accuracy")}
+    return {"accuracy": values_of(trials, "test_accuracy"), "skipped": values_of(trials, "skipped_accuracy")}
 
 
 def measure_use(record: dict) -> dict:
@@ -121,7 +121,7 @@ def measure_use(record: dict) -> dict:
     measured = accuracies(record, "best")
     accuracy = np.array(measured["accuracy"], float)  # NaN where a seed is lost
     gains = (accuracy - np.array(measured["skipped"], float)).tolist()
-    one_layer = of(record["trials"]["one_hidden_layer_longer"], "test_accuracy")
+    one_layer = values_of(record["trials"]["one_hidden_layer_longer"], "test_accuracy")
     return {"accuracy": measured["accuracy"], "gain": gains, "one_layer": one_layer}
 
 
@@ -145,8 +145,8 @@ CLAIMS = (
         about=ABOUT,
         measure=measure_use,
         show=lambda m: (
-            f"gain over all blocks skipped {effect(m['gain'])}, "
-            f"over one hidden layer {effect(m['accuracy'], m['one_layer'])}"
+            f"gain over all blocks skipped {effect_as_text(m['gain'])}, "
+            f"over one hidden layer {effect_as_text(m['accuracy'], m['one_layer'])}"
         ),
         holds=lambda m: [above(m["accuracy"], 0, less=m["one_layer"])],
         note=CHOSEN_AFTER,

@@ -31,8 +31,8 @@ import math
 
 import numpy as np
 
-from claims.claim import Claim, effect_in_ratio, of
-from claims.claim import sample as as_text
+from claims.claim import Claim, ratio_as_text, values_of
+from claims.claim import sample_as_text
 from claims.rules import corrected, in_ratio, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -146,11 +146,11 @@ def rows(record: dict) -> list[dict]:
 def at_depths(record: dict, name: str, block: str) -> list[list]:
     """The values of all seeds, depth by depth."""
     final = record["trials"]["final"]
-    return [of(final, name, block=block, layers=layers) for layers in record["settings"]["layers"]]
+    return [values_of(final, name, block=block, layers=layers) for layers in record["settings"]["layers"]]
 
 
 def listed(samples: list[list], digits: int) -> str:
-    return ", ".join(as_text(sample, digits) for sample in samples)
+    return ", ".join(sample_as_text(sample, digits) for sample in samples)
 
 
 def goes_on(measured: dict) -> list[bool | None]:
@@ -183,7 +183,7 @@ CLAIMS = (
         },
         show=lambda m: (
             f"loss {listed(m['loss'], 2)}: at 1000 over that of 200 "
-            f"{effect_in_ratio(m['loss'][-1], m['loss'][0])}; accuracy "
+            f"{ratio_as_text(m['loss'][-1], m['loss'][0])}; accuracy "
             f"{listed(m['accuracy'], 4)}; all blocks skipped {listed(m['skipped'], 4)}; "
             f"accuracy of highway {listed(m['highway'], 4)}"
         ),

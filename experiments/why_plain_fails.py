@@ -43,7 +43,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, effect, of
+from claims.claim import Claim, effect_as_text, values_of
 from claims.rules import above, below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -294,7 +294,7 @@ def first_over_last(norms: list[float]) -> float:
 
 
 def looks(record: dict, block: str) -> dict[str, list]:
-    return {when: of(record["trials"]["headline"], when, block=block) for when in WHEN}
+    return {when: values_of(record["trials"]["headline"], when, block=block) for when in WHEN}
 
 
 def measure_saturation(record: dict) -> dict:
@@ -307,7 +307,7 @@ def measure_saturation(record: dict) -> dict:
 
 
 def accuracies(record: dict, group: str, **net) -> list:
-    return of(record["trials"][group], "test_accuracy", **net)
+    return values_of(record["trials"][group], "test_accuracy", **net)
 
 
 def measure_starts(record: dict) -> dict:
@@ -330,7 +330,7 @@ def measure_relu(record: dict) -> dict:
 def relu_as_text(measured: dict) -> str:
     texts = []
     for (init, depth), values in measured.items():
-        texts.append(f"{init} start, depth {depth}: {effect(values)}")
+        texts.append(f"{init} start, depth {depth}: {effect_as_text(values)}")
     return ", ".join(texts)
 
 

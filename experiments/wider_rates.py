@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from claims.claim import Claim, effect_in_ratio, of
+from claims.claim import Claim, ratio_as_text, values_of
 from claims.rules import above, in_ratio, ratio
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -113,7 +113,7 @@ def rows(record: dict) -> list[dict]:
 
 def losses(record: dict, block: str) -> list[float]:
     """The last training loss of every seed."""
-    return of(record["trials"]["final"], "loss", block=block)
+    return values_of(record["trials"]["final"], "loss", block=block)
 
 
 def measure(record: dict) -> dict:
@@ -125,7 +125,7 @@ def measure(record: dict) -> dict:
 
 
 def show(measured: dict) -> str:
-    factor = effect_in_ratio(measured["plain"], measured["highway"])
+    factor = ratio_as_text(measured["plain"], measured["highway"])
     places = f"plain {measured['plain_part']}, highway {measured['highway_part']}"
     return f"a factor of {factor}; best rates, by parts of their ranges: {places}"
 

@@ -13,11 +13,11 @@ from claims.claim import (
     SOURCES,
     Claim,
     record_for_claim,
-    effect,
-    effect_in_ratio,
+    effect_as_text,
+    ratio_as_text,
     judge,
-    sample,
-    shown,
+    sample_as_text,
+    measured_as_text,
     verdict_of_parts,
 )
 from claims.rules import below
@@ -40,27 +40,27 @@ def test_verdicts_of_parts():
 
 
 def test_numbers_as_the_table_shows_them():
-    assert sample([0.5]) == "0.5"
-    assert sample([1.0, 2.0]) == "1.5 ± 0.71 (n = 2)"
-    assert sample([1.0, None, 2.0]) == "1.5 ± 0.71 (n = 2), 1 of 3 lost"
-    assert sample([None]) == "none of 1"
-    assert shown("{a:2}, {b:2}; {c:.1f} {d}", {"a": [1.0, 2.0], "b": [0.12345], "c": 0.25, "d": "tanh"}) == (
+    assert sample_as_text([0.5]) == "0.5"
+    assert sample_as_text([1.0, 2.0]) == "1.5 ± 0.71 (n = 2)"
+    assert sample_as_text([1.0, None, 2.0]) == "1.5 ± 0.71 (n = 2), 1 of 3 lost"
+    assert sample_as_text([None]) == "none of 1"
+    assert measured_as_text("{a:2}, {b:2}; {c:.1f} {d}", {"a": [1.0, 2.0], "b": [0.12345], "c": 0.25, "d": "tanh"}) == (
         "1.5 ± 0.71 (n = 2), 0.12; 0.2 tanh"
     )
 
 
 def test_effects_have_intervals():
-    assert effect([1.0, 3.0, 2.0]) == "2.0 (95 %: -0.5 to 4.5, n = 3)"
-    assert effect([5.0, 7.0], less=[1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2)"
-    assert effect([5.0, 7.0], less=[1.0, 1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2 and 3)"
-    assert effect([0.5571, 0.5588, 0.5554]) == "0.5571 (95 %: 0.5529 to 0.5613, n = 3)"
-    assert effect([1.0, 1.0]) == "1 (n = 2, all alike)"
-    assert effect([1.0, 3.0, 2.0], level=0.9) == "2.0 (90 %: 0.3 to 3.7, n = 3)"
-    assert effect([1.0, None]) == "not known: a seed is lost"
-    assert effect_in_ratio([1.0, 1.0], [0.5, 0.5]) == "2 (95 %: 2 to 2)"
-    assert effect_in_ratio([1.0, 10.0, 100.0], [1.0]) == "10 (95 %: 0.0328 to 3.05e+03)"
-    assert effect_in_ratio([1.0, None], [1.0]) == "not known: a seed is lost"
-    assert shown("{a:interval}", {"a": [1.0, 3.0, 2.0]}) == effect([1.0, 3.0, 2.0])
+    assert effect_as_text([1.0, 3.0, 2.0]) == "2.0 (95 %: -0.5 to 4.5, n = 3)"
+    assert effect_as_text([5.0, 7.0], less=[1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2)"
+    assert effect_as_text([5.0, 7.0], less=[1.0, 1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2 and 3)"
+    assert effect_as_text([0.5571, 0.5588, 0.5554]) == "0.5571 (95 %: 0.5529 to 0.5613, n = 3)"
+    assert effect_as_text([1.0, 1.0]) == "1 (n = 2, all alike)"
+    assert effect_as_text([1.0, 3.0, 2.0], level=0.9) == "2.0 (90 %: 0.3 to 3.7, n = 3)"
+    assert effect_as_text([1.0, None]) == "not known: a seed is lost"
+    assert ratio_as_text([1.0, 1.0], [0.5, 0.5]) == "2 (95 %: 2 to 2)"
+    assert ratio_as_text([1.0, 10.0, 100.0], [1.0]) == "10 (95 %: 0.0328 to 3.05e+03)"
+    assert ratio_as_text([1.0, None], [1.0]) == "not known: a seed is lost"
+    assert measured_as_text("{a:interval}", {"a": [1.0, 3.0, 2.0]}) == effect_as_text([1.0, 3.0, 2.0])
 
 
 def test_spread():
