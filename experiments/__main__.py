@@ -31,7 +31,7 @@ from plumbing.records import checksum, load_record, load_results, seconds_on_two
 from plumbing.statistics import format_stat
 from report.pages import changed_pages
 from training import committed, finished
-from training.trials import Runner
+from training.trials import Runner, results_folder
 
 PROGRAM = "python -m experiments"
 BESIDE = "data sets to be measured beside MNIST: folders in its layout, such as Fashion-MNIST's, and CIFAR-100"
@@ -114,16 +114,20 @@ def parse_arguments(question: Question, argv):
 def answer(question: Question, args) -> dict:
     """Runs a question's trials, writes its results, prints its rows and claims; returns the record."""
     needed = {name: result_of(name, args) for name in question.needs}
+    sets_beside = ()
     data_dir = getattr(args, "data_dir", None)
+    if question.takes_sets_beside:
+        sets_beside = data_dir
+        data_dir = None
     with Runner(
         question.name,
         args.budget,
         question.budgets[args.budget],
-        folder=args.results and Path(args.results),
+        folder=Path(args.results) if args.results else None,
         jobs=args.jobs,
         scheduler=args.scheduler,
-        sets_beside=data_dir if question.takes_sets_beside else (),
-        data_dir=None if question.takes_sets_beside else data_dir,
+        sets_beside=sets_beside,
+        data_dir=data_dir,
     ) as runner:
         runner.needed = needed
         record = runner.record(question.source, question.run(runner))
@@ -142,12 +146,13 @@ def result_of(name: str, args) -> dict:
     A smoke test answers that question first; otherwise its results must be there.  Raises
     InputError if they are not, or if they are of another budget."""
     question = find_question(name)
-    folder = Path(args.results) if args.results else ROOT / "results" / args.budget.replace("default", "")
     if args.budget == "quick":
-        data_dirs = getattr(args, "data_dir", None) if question.takes_sets_beside else None
-        needed_args = argparse.Namespace(**{**vars(args), "data_dir": data_dirs or []})
+        needed_args = argparse.Namespace(**vars(args))
+        needed_args.data_dir = []
+        if question.takes_sets_beside:
+            needed_args.data_dir = getattr(args, "data_dir", None) or []
         return answer(question, needed_args)
-    path = folder / f"{name}.json"
+    path = results_folder(args.budget, args.results) / f"{name}.json"
     record = load_results(path)
     expected = json.loads(json.dumps({"budget": args.budget, **question.budgets[args.budget]}))
     if record["settings"] != expected:
@@ -207,8 +212,12 @@ def read_results(folder: Path) -> dict[str, dict]:
 
     Raises InputError if a file is missing, holds no results, or has other settings than its
     claims."""
-    wanted = {name for claim in all_claims() for name in claim.over}
-    wanted |= {name for file in wanted for name in needs().get(file, ())}
+    needed = needs()
+    wanted = set()
+    for claim in all_claims():
+        for name in claim.over:
+            wanted.add(name)
+            wanted.update(needed.get(name, ()))
     awaited = {question.name for question in all_questions() if question.awaits}
     records = {}
     for name in sorted(wanted - awaited):

@@ -133,14 +133,16 @@ class WatchedAdam(hn.Adam):
 
     def step(self, gradient):
         np.copyto(self.before, self.parameters)
+        # the sum of v over each layer; hn.Adam keeps v without 1 - beta2 and bias correction
         v = self.sums(self.v) * (1 - self.beta2) / max(1 - self.beta2**self.t, 1e-30)
+        # (layers, hidden, batch), without the row of ones
         states = self.net.workspace(fully_connected.BATCH, "train").states[:, :-1]
         state = np.maximum(states.max(axis=(1, 2)), -states.min(axis=(1, 2)))
         self.look_for_burst(math.sqrt(np.dot(gradient, gradient)))
 
         norm = super().step(gradient)
         sizes = self.norms(self.before)
-        moved = np.subtract(self.parameters, self.before, self.before)
+        moved = np.subtract(self.parameters, self.before, out=self.before)
         gradients = self.norms(gradient)
         scale_of_clip = min(1, self.clip / norm)
         surprise = scale_of_clip * gradients / np.sqrt(v) if self.t > 1 else np.zeros(len(v))

@@ -141,12 +141,12 @@ def trial(setting: dict) -> dict:
         "plain_error": errors["plain"],
     }
 
-    now = turbulent[test]
-    result = {f"auc_{name}": measures.auc(score, now) for name, score in scores.items()}
-    result["rank_correlation_gate"] = float(stats.spearmanr(scores["gate"], now)[0])
+    is_turbulent = turbulent[test]
+    result = {f"auc_{name}": measures.auc(score, is_turbulent) for name, score in scores.items()}
+    result["rank_correlation_gate"] = float(stats.spearmanr(scores["gate"], is_turbulent)[0])
     with_norm = stats.spearmanr(scores["gate"], scores["norm"])[0]
     result["rank_correlation_gate_norm"] = float(with_norm)
-    for regime, of_regime in (("calm", ~now), ("turbulent", now)):
+    for regime, of_regime in (("calm", ~is_turbulent), ("turbulent", is_turbulent)):
         result[f"mean_gate_{regime}"] = float(scores["gate"][of_regime].mean())
         for name, error in errors.items():
             result[f"error_{name}_{regime}"] = float(np.mean(error[of_regime] ** 2))

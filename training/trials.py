@@ -58,10 +58,7 @@ class Runner:
         self.name = name
         self.budget = budget
         self.settings = settings
-        default_folder = ROOT / "results"
-        if budget != "default":
-            default_folder /= budget
-        self.folder = Path(os.path.abspath(folder)) if folder else default_folder
+        self.folder = results_folder(budget, folder)
         self.jobs = jobs or all_cores()
         self.scheduler = scheduler
         self.sets_beside = tuple(sets_beside)
@@ -222,6 +219,15 @@ class Runner:
             "env": env,
             "trials": trials,
         }
+
+
+def results_folder(budget: str, folder: str | Path | None = None) -> Path:
+    """The folder of a budget's results: `folder` if it is given, otherwise results/ or, for a
+    budget other than the default, a folder in it."""
+    if folder:
+        return Path(os.path.abspath(folder))
+    results = ROOT / "results"
+    return results if budget == "default" else results / budget
 
 
 def _key(setting: dict, data: str | None, code: str | None) -> str:
