@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from claims.claim import sample, verdict_of
+from claims.claim import sample_as_text, verdict_of_parts
 from claims.rules import mean, prediction_interval, standard_error
 
 
@@ -29,7 +29,7 @@ class Accuracies:
 
     def __str__(self) -> str:
         unit = "epoch" if self.epochs == 1 else "epochs"
-        return f"{sample(self.percents, 4)} in {self.epochs} {unit}"
+        return f"{sample_as_text(self.percents, 4)} in {self.epochs} {unit}"
 
     @property
     def percents(self) -> list[float | None]:
@@ -48,7 +48,7 @@ class Accuracies:
         return standard_error(self.mean, self.images)
 
     def verdict(self, words: str) -> str:
-        """The verdict, with a note where it rests on one run."""
+        """The verdict in these words; adds "one run" if it rests on one."""
         return f"{words}, one run" if len(self.over_seeds) == 1 else words
 
 
@@ -73,7 +73,7 @@ def reaches(
         inside = low <= paper.mean <= high
     else:
         inside = abs(paper.mean - published["mean"]) <= 1.96 * paper.standard_error
-    return paper.verdict(verdict_of([inside]))
+    return paper.verdict(verdict_of_parts([inside]))
 
 
 def is_at_least(
@@ -109,8 +109,8 @@ def side_by_side(
     other: Accuracies | None,
     name_of_other: str,
 ) -> str:
-    """Our accuracies: by the paper's protocol, with what is expected of it, and by the other
-    one."""
+    """Our accuracies as text: by the paper's protocol, with the range that the published accuracy
+    makes us expect, and by the other recipe."""
     parts = []
     if paper:
         parts.append(f"{paper} ({expected(published, paper)})")
@@ -120,8 +120,7 @@ def side_by_side(
 
 
 def expected(published: dict, paper: Accuracies) -> str:
-    """In percent, the prediction interval or, where no deviation is published, the standard
-    error."""
+    """The prediction interval in percent or, if no deviation is published, our standard error."""
     if published.get("sd"):
         low, high = prediction_interval(published, len(paper.over_seeds))
         return f"95 % prediction interval {100 * low:.2f} to {100 * high:.2f}"

@@ -1,9 +1,9 @@
-"""A claim: what somebody says, what is measured of it, and the rule that judges.  No verdict is
-written by hand.
+"""Claims: what a source says, what we measure about it, and the rule that gives the verdict.
 
-A claim that an interval leaves open is "not clear"; one that rests on a single run says so; "as
-good as" holds only within a margin that the claim names.  A claim of several parts is reproduced
-"in part" when some of them hold.
+Verdicts are computed, never written by hand.  If an interval leaves a claim open, the verdict
+is "not clear".  If it rests on a single run, the verdict says so.  "As good as" means within
+a margin, which the claim names.  A claim of several parts is reproduced "in part" if only some
+parts hold.
 """
 
 from __future__ import annotations
@@ -35,26 +35,27 @@ class NotMeasured(LookupError):
 
 @dataclass(frozen=True)
 class Claim:
-    """What somebody says, and how results judge it.  Names of measurements are shared by measure,
-    holds and show."""
+    """What a source says, and how results judge it.
 
-    id: str  # its name on pages, in contradictions, in tests
+    `measure` returns measurements by name; `holds` and `show` use these names."""
+
+    id: str  # pages, tests and `contradicts` refer to the claim by it
     source: str  # who says it, and where
     says: str
-    # results records -> {name: a list over seeds, or a number, or text}
+    # takes the results named by `over`; returns {name: a list over seeds, a number, or text}
     measure: Callable[..., dict]
-    # measurements -> every part's verdict, or the verdict in words
+    # takes the measurements; returns the verdict on each part, or the whole verdict in words
     holds: Callable[[dict], list[bool | None] | str]
-    # measurements as text: "idle {share:2}" gives share with two digits
+    # the measurements as text: "idle {share:2}" shows `share` with two digits
     show: str | Callable[[dict], str]
-    # one of KINDS: what somebody claimed, what is counted or algebra, and what nobody claimed
+    # "claim": a source says it; "count": counted, or algebra; "open question": nobody claims it
     kind: str = "claim"
-    # settings and data of the trials that may judge it: see about_trials()
+    # the settings and data of the trials that may judge it: see record_for_claim()
     about: dict = field(default_factory=dict)
-    over: tuple[str, ...] = ()  # what `measure` takes; default: its question's results
+    # the names of the results that `measure` takes; by default those of the claim's question
+    over: tuple[str, ...] = ()
     note: str = ""
-    # the verdict rests on single runs; judge() finds out itself where every measured list has one
-    # value
+    # the verdict rests on single runs; only needed if a list of measurements has several values
     one_run: bool = False
     contradicts: str = ""  # the id of a claim that cannot hold together with this one
 
@@ -69,35 +70,35 @@ class Claim:
 def judge(claim: Claim, *records: dict) -> tuple[str, str]:
     """The measurements as text, and the verdict; raises what measure() raises."""
     measured = measure(claim, *records)
-    return shown(claim.show, measured), verdict_on(claim, measured)
+    return measured_as_text(claim.show, measured), verdict_on(claim, measured)
 
 
 def measure(claim: Claim, *records: dict) -> dict:
-    """What the results say of the claim, by name.
+    """The claim's measurements, by name.
 
-    Raises NotMeasured where runs are missing, InputError for results that are not what the claim
-    is about."""
-    return claim.measure(*(about_trials(record, claim) for record in records))
+    Raises NotMeasured if runs are missing, and InputError if the claim is not about these
+    results."""
+    return claim.measure(*(record_for_claim(record, claim) for record in records))
 
 
 def verdict_on(claim: Claim, measured: dict) -> str:
     parts = claim.holds(measured)
     if isinstance(parts, str):
         return parts
-    verdict = verdict_of(parts)
-    if claim.one_run or _is_of_one_seed(measured):
+    verdict = verdict_of_parts(parts)
+    if claim.one_run or _has_one_seed(measured):
         verdict += ", one run"
     return verdict
 
 
-def _is_of_one_seed(measured: dict) -> bool:
-    """Whether all measurements over seeds, which are lists, have one value."""
+def _has_one_seed(measured: dict) -> bool:
+    """Whether every list over seeds has a single value."""
     lengths = [len(value) for value in measured.values() if isinstance(value, list)]
     return set(lengths) == {1}
 
 
-def verdict_of(parts: list[bool | None]) -> str:
-    """The verdict on a claim of several parts, which holds when all of them do."""
+def verdict_of_parts(parts: list[bool | None]) -> str:
+    """The verdict on a claim whose parts hold (True), do not hold (False), or are open (None)."""
     if not parts:
         raise ValueError("a claim needs at least one part to be judged by")
     if all(parts):
@@ -113,14 +114,13 @@ def verdict_of(parts: list[bool | None]) -> str:
 
 
 def check_about(claim: Claim, *records: dict) -> None:
-    """Raises InputError for a name in `claim.about` that whole results have nowhere.
+    """Raises InputError for a name in `claim.about` that occurs nowhere in the results.
 
-    about_trials() would ignore a misspelt one."""
+    record_for_claim() would ignore it, so a misspelt name would check nothing."""
     known = set().union(*map(_names_in, records))
     for name in claim.about:
         if name not in known:
-            what = f"is about {name}, a name that its results have nowhere"
-            raise InputError(f"the claim {claim.id} {what}")
+            raise InputError(f"the claim {claim.id} is about {name}, which is not in its results")
 
 
 def _names_in(record: dict) -> set[str]:
@@ -134,15 +134,14 @@ def _names_in(record: dict) -> set[str]:
     return names
 
 
-def about_trials(record: dict, claim: Claim) -> dict:
-    """The record with only the trials that have the settings in `claim.about`.
+def record_for_claim(record: dict, claim: Claim) -> dict:
+    """The record with only the trials whose settings and data are those in `claim.about`.
 
-    A name that trials have selects among them: {"data": "MNIST"} leaves out trials on other data,
-    and keeps those that have no such name.  A name that no trial has is looked up among the
-    settings of the whole record; check_about() refuses one that is found nowhere.  A value may be
-    a tuple of what is accepted.
+    A name that some trials have selects among them: {"data": "MNIST"} drops trials on other data,
+    and keeps trials without the name.  A name that no trial has is compared with the settings of
+    the record as a whole.  A tuple lists the values that are accepted.
 
-    Raises InputError where nothing is left, or the record has another setting."""
+    Raises InputError if no trial is left, or if a setting of the record differs."""
     trials = record.get("trials", [])
     groups = trials if isinstance(trials, dict) else {"": trials}
     of_record = {**record, **record.get("settings", {})}
@@ -154,10 +153,10 @@ def about_trials(record: dict, claim: Claim) -> dict:
                 for key, group in groups.items()
             }
             if not any(groups.values()):
-                what = f"no trial with {name} {_either(accepted)}"
+                what = f"no trial with {name} {_joined_by_or(accepted)}"
                 raise InputError(_refusal(record, claim, what))
         elif name in of_record and of_record[name] not in accepted:
-            what = f"{name} {of_record[name]}, not {_either(accepted)}"
+            what = f"{name} {of_record[name]}, not {_joined_by_or(accepted)}"
             raise InputError(_refusal(record, claim, what))
     if "trials" not in record:
         return record
@@ -169,13 +168,14 @@ def _refusal(record: dict, claim: Claim, what: str) -> str:
     return f"the results of {name} have {what}: the claim {claim.id} is not about them"
 
 
-def _either(accepted: tuple) -> str:
+def _joined_by_or(accepted: tuple) -> str:
     return " or ".join(map(str, accepted))
 
 
-def of(trials: list[dict], name: str, **wanted) -> list:
-    """The value `name` of every trial with these settings; raises LookupError where no trial has
-    them."""
+def values_of(trials: list[dict], name: str, **wanted) -> list:
+    """The value called `name` in each trial that has the wanted settings.
+
+    Raises LookupError if no trial has them."""
     found = []
     for trial in trials:
         if all(trial.get(key) == value for key, value in wanted.items()):
@@ -189,33 +189,35 @@ def of(trials: list[dict], name: str, **wanted) -> list:
 
 
 class _Sample:
-    """Values over seeds, which format as mean ± standard deviation (n): f"{sample:4}" with four
-    digits; f"{sample:interval}" as mean (95 % interval)."""
+    """Values over seeds that format themselves: f"{sample:4}" is mean ± standard deviation (n) with
+    four digits, f"{sample:interval}" the mean with its 95 % interval."""
 
     def __init__(self, values):
         self.values = values
 
     def __format__(self, digits: str) -> str:
         if digits == "interval":
-            return effect(self.values)
-        return sample(self.values, int(digits or 3))
+            return effect_as_text(self.values)
+        return sample_as_text(self.values, int(digits or 3))
 
 
-def sample(values, digits: int = 3) -> str:
-    """Mean ± standard deviation (n) of values over seeds, or the one value; says how many are
-    missing (None)."""
-    there = [value for value in values if value is not None]
-    if not there:
+def sample_as_text(values, digits: int = 3) -> str:
+    """Values over seeds as text: "mean ± standard deviation (n)", or a single value alone.
+
+    Counts missing values (None) as lost."""
+    known = [value for value in values if value is not None]
+    if not known:
         return f"none of {len(values)}"
-    text = format_stat(mean_sd_n(there), digits)
-    lost = len(values) - len(there)
+    text = format_stat(mean_sd_n(known), digits)
+    lost = len(values) - len(known)
     return f"{text}, {lost} of {len(values)} lost" if lost else text
 
 
-def effect(values, less=(0.0,), level: float = 0.95) -> str:
-    """The mean of values over seeds, or its difference to the mean of `less`, with its interval.
+def effect_as_text(values, less=(0.0,), level: float = 0.95) -> str:
+    """The mean of values over seeds, less that of `less`, as text: "0.5571 (95 %: 0.5529 to 0.5613,
+    n = 3)".
 
-    As many decimals as half of the interval needs for two digits."""
+    The decimals are those that give half the interval's width two digits."""
     low, high = interval(values, less, level)
     size = mean(values) - mean(less)
     if math.isnan(size):
@@ -230,17 +232,16 @@ def effect(values, less=(0.0,), level: float = 0.95) -> str:
     return f"{size:.{decimals}f} ({100 * level:.3g} %: {ends}, {n})"
 
 
-def effect_in_ratio(values, less) -> str:
-    """The ratio of geometric means, by which losses are compared, with its 95 % interval."""
+def ratio_as_text(values, less) -> str:
+    """The ratio of geometric means as text, with its 95 % interval.  Losses are compared by it."""
     size, low, high = ratio(values, less)
     if math.isnan(size):
         return "not known: a seed is lost"
     return f"{size:.3g} (95 %: {low:.3g} to {high:.3g})"
 
 
-def shown(show: str | Callable[[dict], str], measured: dict) -> str:
-    """Measurements as text: lists as mean ± standard deviation (n), all else as Python formats
-    it."""
+def measured_as_text(show: str | Callable[[dict], str], measured: dict) -> str:
+    """The measurements as text.  In a format string a list over seeds is a _Sample."""
     if callable(show):
         return show(measured)
     values = {}

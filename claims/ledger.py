@@ -7,11 +7,11 @@ from plumbing.files import InputError
 from plumbing.records import seconds_on_two_cores
 
 VERDICTS = ("reproduced", "in part", "not reproduced", "not clear", "not tested")
-FOR_NOT_MEASURED = "-"  # in place of measurements
+FOR_NOT_MEASURED = "-"  # shown instead of measurements
 
 
 def in_order(claims: list[Claim]) -> list[Claim]:
-    """Kind by kind, and in each source by source."""
+    """The claims sorted by kind and, within a kind, by source."""
 
     def place(claim):
         source = claim.source.split(",")[0]
@@ -27,11 +27,14 @@ def judge_all(
     needs: dict[str, tuple],
     commands: dict,
 ) -> list[dict]:
-    """A row for each claim: what is said, measured and concluded, and which commands measure it.
+    """A row for each claim: what it says, our measurements, the verdict, and the commands.
 
-    `records` holds results by name, `needs` the results that others are computed from, `commands`
-    how each is made.  A claim over results that `records` lacks is not tested.  Raises InputError
-    for results that lack what a claim is judged by."""
+    records   results by name
+    needs     for the name of a result, the results from which it is computed
+    commands  for the name of a result, the command that makes it
+
+    A claim over results that `records` lacks is "not tested".  Raises InputError for results that
+    lack something the claim is judged by."""
     judged = {}
     for claim in claims:
         if claim.id in judged:
@@ -89,7 +92,7 @@ def _judge(claim: Claim, records: dict[str, dict]) -> tuple[str, str]:
 
 
 def _contradiction(claim: Claim, other: Claim, verdict: str, other_verdict: str) -> str:
-    """Who is right where claims of two sources contradict each other."""
+    """Says which source is right when the claims of two sources contradict each other."""
     source = claim.source.split(",")[0]
     other_source = other.source.split(",")[0]
     holds = verdict.startswith("reproduced")

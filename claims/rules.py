@@ -1,8 +1,8 @@
 """The rules that judge: 95 % intervals, and what they say of a bound.
 
-A rule is tri-state: True, False, or None where the interval leaves it open.  Intervals are those
-of means over seeds (Student's t; Welch's for differences), not of single runs.  A row that makes
-several comparisons corrects for their number by Holm's procedure: corrected().
+A rule answers True, False, or None if the interval leaves it open.  The intervals are those of
+means over seeds, not of single runs: Student's t, and Welch's for differences of means.  A claim
+that makes several comparisons passes them to corrected(), which applies Holm's correction.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-ERROR = 0.05  # the probability with which a rule decides where there is nothing to decide
+ERROR = 0.05  # the probability that a rule finds a difference although there is none
 
 
 def mean(values) -> float:
@@ -20,10 +20,10 @@ def mean(values) -> float:
 
 
 def interval(values, less=(0.0,), level: float = 0.95) -> tuple[float, float]:
-    """The interval of the mean of `values`, or of its difference to the mean of `less`.
+    """The confidence interval of the mean of `values`, less the mean of `less`.
 
-    A single point where neither varies.  NaN where a value is missing (None): a mean over some
-    seeds alone would hide those that failed."""
+    If neither varies, both ends are the difference itself.  They are NaN if a value is missing
+    (None): the mean of the other seeds would hide those that failed."""
     a = np.array(values, float)
     b = np.array(less, float)
     test = _t_test(a, b)
@@ -34,10 +34,9 @@ def interval(values, less=(0.0,), level: float = 0.95) -> tuple[float, float]:
 
 
 def p_value(values, less=(0.0,), bound: float = 0.0) -> float:
-    """The two-sided p-value of the mean, or of the difference of means, against the bound.
+    """The two-sided p-value of the mean of `values`, less the mean of `less`, against the bound.
 
-    It is below 0.05 where the bound lies outside interval().  NaN where a value is missing
-    (None)."""
+    It is below 0.05 if interval() excludes the bound, and NaN if a value is missing (None)."""
     a = np.array(values, float) - bound
     b = np.array(less, float)
     test = _t_test(a, b)
@@ -50,14 +49,14 @@ def p_value(values, less=(0.0,), bound: float = 0.0) -> float:
 
 
 def _t_test(a: np.ndarray, b: np.ndarray):
-    """SciPy's test whether two means differ: Welch's or, where one does not vary, Student's.
+    """SciPy's test of whether two means differ: Welch's, or Student's if one sample is constant.
 
-    None where neither varies, or a value is NaN."""
+    None if both are constant, or a value is NaN."""
     from scipy.stats import ttest_1samp, ttest_ind  # imported here: it takes a second
 
     if np.ptp(a) > 0 and np.ptp(b) > 0:
         return ttest_ind(a, b, equal_var=False)
-    # what does not vary is taken as exact
+    # the mean of a constant sample is taken as exact
     differences = a - b.mean() if np.ptp(a) > 0 else a.mean() - b
     return ttest_1samp(differences, 0) if np.ptp(differences) > 0 else None
 
@@ -73,16 +72,17 @@ class Paired(NamedTuple):
 
 
 def paired(differences) -> Paired:
-    """Of the differences of two kinds, one for each pair of trials that share a seed: Student's t.
+    """Student's t-test of differences between two kinds, one for each pair that shares a seed.
 
-    NaN where a value is missing (None)."""
+    All four numbers are NaN if a value is missing (None)."""
     low, high = interval(differences)
     return Paired(mean(differences), low, high, p_value(differences))
 
 
 def above(values, bound: float, less=(0.0,), level: float = 0.95) -> bool | None:
-    """Whether the mean, or the difference of means, exceeds the bound; None where the interval
-    contains the bound or is NaN."""
+    """Whether the mean of `values`, less that of `less`, exceeds the bound.
+
+    None if the interval contains the bound, or is NaN."""
     low, high = interval(values, less, level)
     if low > bound:
         return True
@@ -90,7 +90,7 @@ def above(values, bound: float, less=(0.0,), level: float = 0.95) -> bool | None
 
 
 def below(values, bound: float, less=(0.0,)) -> bool | None:
-    """Whether the mean, or the difference of means, lies below the bound; None as in above()."""
+    """Whether the mean of `values`, less that of `less`, lies below the bound; None as in above()."""
     is_above = above(values, bound, less)
     return None if is_above is None else not is_above
 
@@ -104,7 +104,7 @@ def within(values, low: float, high: float, less=(0.0,)) -> bool | None:
 
 
 def compared(rule, ours, theirs, bound: float) -> bool | None:
-    """rule(ours, bound, less=theirs); if only one side lost a seed, it is the worse one."""
+    """rule(ours, bound, less=theirs); but a side that alone lost a seed is the worse one."""
     ours_lost = None in ours
     theirs_lost = None in theirs
     if ours_lost != theirs_lost:
@@ -113,7 +113,7 @@ def compared(rule, ours, theirs, bound: float) -> bool | None:
 
 
 class Comparison(NamedTuple):
-    """Whether the mean of `values`, or its difference to the mean of `less`, exceeds the bound."""
+    """The question whether the mean of `values`, less that of `less`, exceeds the bound."""
 
     values: list | tuple
     less: list | tuple
@@ -135,26 +135,30 @@ def corrected(*comparisons: Comparison) -> list[bool | None]:
     p_values = holm([p_value(*comparison) for comparison in comparisons])
     verdicts = []
     for (values, less, bound), p in zip(comparisons, p_values, strict=True):
-        is_decided = p < ERROR  # not where p is NaN
+        is_decided = p < ERROR  # False for NaN
         verdicts.append(mean(values) - mean(less) > bound if is_decided else None)
     return verdicts
 
 
 def all_below(pairs: list[tuple]) -> list[bool | None]:
-    """Whether the mean of values is below that of less, for every pair (values, less), with
-    Holm's correction for their number."""
+    """For every pair (values, less): whether the mean of `values` is below that of `less`.
+
+    With Holm's correction for the number of pairs."""
     return corrected(*(is_below(values, 0, less=less) for values, less in pairs))
 
 
 def all_ratios_below(pairs: list[tuple], bound: float) -> list[bool | None]:
-    """Whether the geometric mean of values is below bound times that of less, for every pair
-    (values, less), with Holm's correction."""
+    """For every pair (values, less): whether the ratio of their geometric means is below the bound.
+
+    With Holm's correction for the number of pairs."""
     return corrected(*(in_ratio(is_below, values, bound, less) for values, less in pairs))
 
 
 def holm(p_values) -> list[float]:
-    """Holm's adjusted p-values: compared with 0.05, the probability that any of the comparisons is
-    decided wrongly is at most 0.05.  A NaN stays NaN."""
+    """Holm's adjusted p-values.
+
+    If comparisons are decided where these are below 0.05, the probability that any of them is
+    decided wrongly is at most 0.05.  NaN stays NaN."""
     p = np.array(p_values, float)
     smallest_first = np.argsort(p)  # NaN last
     still_to_test = np.arange(len(p), 0, -1)
@@ -164,9 +168,9 @@ def holm(p_values) -> list[float]:
 
 
 def in_ratio(rule, values, bound: float, less):
-    """The rule applied to the ratio of geometric means, by which losses are compared.
+    """Applies a rule to the ratio of the geometric means of values and less, as for losses.
 
-    As a comparison for corrected() where the rule is is_above or is_below."""
+    above() and below() decide it; is_above() and is_below() make a comparison for corrected()."""
     return rule(logs(values), np.log10(bound), less=logs(less))
 
 
@@ -178,24 +182,25 @@ def ratio(values, less) -> tuple[float, float, float]:
 
 
 def logs(values) -> np.ndarray:
-    """Their logarithms to the base of ten; NaN where a value is missing (None)."""
+    """log10 of every value; NaN for a missing one (None)."""
     return np.log10(np.array(values, float))
 
 
 def prediction_interval(published: dict, runs: float) -> tuple[float, float]:
-    """The interval that contains the mean of `runs` new runs with probability 95 %, if they are
-    like the published ones; with runs=inf the interval of the published mean.
+    """The interval that contains the mean of `runs` new runs with probability 95 %.
 
-    `published` is {mean, sd, runs}: mean ± t sd sqrt(1 / new runs + 1 / published runs), with
-    Student's t for the published runs."""
+    The new runs are assumed to be like the published ones, {mean, sd, runs}.  The interval is
+
+        mean ± t sd sqrt(1 / new runs + 1 / published runs)
+
+    with Student's t for the published runs.  With runs=inf it is that of the published mean."""
     from scipy.stats import t  # imported here: it takes a second
 
-    width = t.ppf(0.975, published["runs"] - 1) * published["sd"]
-    width *= (1 / runs + 1 / published["runs"]) ** 0.5
-    return published["mean"] - width, published["mean"] + width
+    half = t.ppf(0.975, published["runs"] - 1) * published["sd"]
+    half *= (1 / runs + 1 / published["runs"]) ** 0.5
+    return published["mean"] - half, published["mean"] + half
 
 
 def standard_error(accuracy: float, images: int) -> float:
-    """The standard error of an accuracy measured on this many images: how much another draw of
-    them would change."""
+    """The standard error of an accuracy that was measured on so many images."""
     return (accuracy * (1 - accuracy) / images) ** 0.5

@@ -22,7 +22,7 @@ import json
 from functools import cache, partial
 
 from claims import ledger
-from claims.claim import Claim, check_about, measure, shown, verdict_on
+from claims.claim import Claim, check_about, measure, measured_as_text, verdict_on
 from experiments.question import Question, all_questions, find_question, question_names
 from plumbing.commands import first_line, number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, Lock, check_writable, environment, json_bytes, read_json, write_json
@@ -31,7 +31,7 @@ from plumbing.records import checksum, load_record, load_results, seconds_on_two
 from plumbing.statistics import format_stat
 from report.pages import changed_pages
 from training import committed, finished
-from training.trials import Runner
+from training.trials import Runner, results_folder
 
 PROGRAM = "python -m experiments"
 BESIDE = "data sets to be measured beside MNIST: folders in its layout, such as Fashion-MNIST's, and CIFAR-100"
@@ -42,15 +42,15 @@ RESUME = "finished trials are kept: the same command goes on from there"
 
 def list_questions() -> None:
     for question in all_questions():
-        details = [takes(question)]
+        details = [duration_or_source(question)]
         if question.needs:
             details.append(f"needs {', '.join(question.needs)}")
         print(f"{question.name:16} {question.asks}\n{'':16} {'; '.join(details)}")
     print(f"\n{PROGRAM} NAME answers one, with --quick as a smoke test; {PROGRAM} NAME --help says more.")
 
 
-def takes(question: Question) -> str:
-    """How long the committed results took on two cores; without trials, which commands write what it is judged by."""
+def duration_or_source(question: Question) -> str:
+    """How long the committed results took; for a question without trials, what it is judged by."""
     if question.run is None:
         return f"judged by what {made_by(question)} write"
     try:
@@ -67,7 +67,7 @@ def made_by(question: Question) -> str:
 
 
 def without_trials(question: Question) -> str:
-    """What is said of a question that other commands answer."""
+    """The message about a question that other commands answer."""
     return f"{question.name} has no trials of its own: {made_by(question)} write what it is judged by"
 
 
@@ -78,7 +78,7 @@ def check_has_trials(question: Question) -> None:
 
 
 def refuse(question: Question, argv) -> int:
-    """Ends the command of a question without trials: in its help, or in an error."""
+    """The command of a question without trials: prints its help, or fails with the message."""
     parser = argparse.ArgumentParser(
         prog=f"{PROGRAM} {question.name}", description=question.asks, epilog=without_trials(question)
     )
@@ -114,16 +114,20 @@ def parse_arguments(question: Question, argv):
 def answer(question: Question, args) -> dict:
     """Runs a question's trials, writes its results, prints its rows and claims; returns the record."""
     needed = {name: result_of(name, args) for name in question.needs}
+    sets_beside = ()
     data_dir = getattr(args, "data_dir", None)
+    if question.takes_sets_beside:
+        sets_beside = data_dir
+        data_dir = None
     with Runner(
         question.name,
         args.budget,
         question.budgets[args.budget],
-        folder=args.results and Path(args.results),
+        folder=Path(args.results) if args.results else None,
         jobs=args.jobs,
         scheduler=args.scheduler,
-        sets_beside=data_dir if question.takes_sets_beside else (),
-        data_dir=None if question.takes_sets_beside else data_dir,
+        sets_beside=sets_beside,
+        data_dir=data_dir,
     ) as runner:
         runner.needed = needed
         record = runner.record(question.source, question.run(runner))
@@ -137,16 +141,18 @@ def answer(question: Question, args) -> dict:
 
 
 def result_of(name: str, args) -> dict:
-    """The results of another question under the same budget; a smoke test answers it first.
+    """The results of another question under the same budget.
 
-    Raises InputError where there are none, or those of another budget."""
+    A smoke test answers that question first; otherwise its results must be there.  Raises
+    InputError if they are not, or if they are of another budget."""
     question = find_question(name)
-    folder = Path(args.results) if args.results else ROOT / "results" / args.budget.replace("default", "")
     if args.budget == "quick":
-        data_dirs = getattr(args, "data_dir", None) if question.takes_sets_beside else None
-        needed_args = argparse.Namespace(**{**vars(args), "data_dir": data_dirs or []})
+        needed_args = argparse.Namespace(**vars(args))
+        needed_args.data_dir = []
+        if question.takes_sets_beside:
+            needed_args.data_dir = getattr(args, "data_dir", None) or []
         return answer(question, needed_args)
-    path = folder / f"{name}.json"
+    path = results_folder(args.budget, args.results) / f"{name}.json"
     record = load_results(path)
     expected = json.loads(json.dumps({"budget": args.budget, **question.budgets[args.budget]}))
     if record["settings"] != expected:
@@ -155,7 +161,7 @@ def result_of(name: str, args) -> dict:
 
 
 def with_summary(question: Question, record: dict) -> dict:
-    """The record with its rows anew, before its trials."""
+    """The record with a new summary, which stands before the trials."""
     try:
         rows = question.rows(record)
     except (LookupError, TypeError, ValueError) as error:
@@ -171,7 +177,7 @@ def print_rows(rows: list[dict]) -> None:
 
 
 def print_claims(claims: list[Claim], record: dict) -> None:
-    """A question's claims with what its own results say; a smoke test gives numbers, not verdicts."""
+    """Prints the claims that a question's own results judge; for a smoke test without verdicts."""
     for claim in claims:
         if claim.over != (record["experiment"],):
             continue
@@ -183,7 +189,7 @@ def print_claims(claims: list[Claim], record: dict) -> None:
         except (LookupError, InputError):
             line = "not measured with these settings"
         else:
-            line = shown(claim.show, measured)
+            line = measured_as_text(claim.show, measured)
             if not is_quick:
                 line = f"{verdict_on(claim, measured)}: {line}"
         print(f"{claim.source}: {claim.says}\n    {line}")
@@ -202,11 +208,16 @@ def needs() -> dict[str, tuple[str, ...]]:
 
 
 def read_results(folder: Path) -> dict[str, dict]:
-    """The results that claims are judged by, by name, without those that a question awaits.
+    """The results that judge the claims, by name.  Leaves out those that a question awaits.
 
-    Raises InputError for one that is missing, no results file, or not of the settings that claims are about."""
-    wanted = {name for claim in all_claims() for name in claim.over}
-    wanted |= {name for file in wanted for name in needs().get(file, ())}
+    Raises InputError if a file is missing, holds no results, or has other settings than its
+    claims."""
+    needed = needs()
+    wanted = set()
+    for claim in all_claims():
+        for name in claim.over:
+            wanted.add(name)
+            wanted.update(needed.get(name, ()))
     awaited = {question.name for question in all_questions() if question.awaits}
     records = {}
     for name in sorted(wanted - awaited):
@@ -220,7 +231,7 @@ def read_results(folder: Path) -> dict[str, dict]:
 
 
 def judged_record(records: dict) -> dict:
-    """What results/claims.json holds, from results by name."""
+    """The contents of results/claims.json, made from results by name."""
     commands = {name: record.get("command") or committed.COMMANDS[name] for name, record in records.items()}
     rows = ledger.judge_all(all_claims(), records, needs(), commands)
     judged = {
@@ -270,14 +281,14 @@ def add_runs(argv) -> int:
         "and the pages anew; trains nothing.",
     )
     parser.add_argument(
-        "question", choices=question_names(), metavar="NAME", help="of the question that the trainings belong to"
+        "question", choices=question_names(), metavar="NAME", help="the question that the trainings belong to"
     )
     parser.add_argument(
         "runs",
         type=path_name,
         nargs="*",
         metavar="RUN.json",
-        help="what conv_highway_networks.py wrote; without any, only summary, claims and pages are made anew",
+        help="JSON that conv_highway_networks.py wrote; if none is given, only summary, claims and pages are made anew",
     )
     args = parser.parse_args(argv)
 
@@ -303,12 +314,12 @@ def add_runs(argv) -> int:
 
 # ---- The command -----------------------------------------------------------------------------------------------------
 
-OTHERS = {"add": add_runs, "claims": judge_claims}
+OTHER_COMMANDS = {"add": add_runs, "claims": judge_claims}
 
 
 def main(argv: list[str]) -> int:
-    if argv and argv[0] in OTHERS:
-        return OTHERS[argv[0]](argv[1:])
+    if argv and argv[0] in OTHER_COMMANDS:
+        return OTHER_COMMANDS[argv[0]](argv[1:])
     parser = argparse.ArgumentParser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [-h] [NAME | add | claims] [FLAG ...]",
@@ -319,7 +330,8 @@ def main(argv: list[str]) -> int:
         "a question to answer; or 'add', to add finished trainings to a question's results; "
         "or 'claims', to judge all claims by the results"
     )
-    parser.add_argument("name", nargs="?", choices=[*question_names(), *OTHERS], metavar="NAME", help=explained)
+    choices = [*question_names(), *OTHER_COMMANDS]
+    parser.add_argument("name", nargs="?", choices=choices, metavar="NAME", help=explained)
     name = parser.parse_args(argv[:1]).name
     if name is None:
         return run_command(PROGRAM, lambda save: list_questions())

@@ -3,59 +3,60 @@
     python -m experiments adam_explodes            -> results/adam_explodes.json
 
 The question full_mnist trains three nets of 100 ReLU highway layers by Adam.  One explodes in
-epoch 5, one has an epoch at a loss of 23.  Here the same nets for 6 epochs, as they were and with
-one thing changed: beta2 = 0.99 for 0.999; a rate that rises from 0 over the first epoch; a clip
-of 0.1 for 1; a rate of 3e-4 for 1e-3; tanh for ReLU.
+epoch 5, and one has an epoch at a loss of 23.  Here the same nets are trained for 6 epochs, as
+they were and with one change at a time: beta2 = 0.99 instead of 0.999; a rate that rises from
+0 over the first epoch; a clip of 0.1 instead of 1; a rate of 3e-4 instead of 1e-3; tanh instead
+of ReLU.
 
 What follows was written before any run.  An *explosion* is the first batch after the first epoch
-that has a loss above log 10, that of guessing.  The hypotheses, each with what should leave its
+whose loss exceeds log 10, the loss of guessing.  Each hypothesis says what should leave its usual
 range first, and what should cure it:
 
 1. The memory.  Adam divides by the root of v, its mean of squared gradients over some
-   1/(1 - beta2) = 1000 steps, and so undoes whatever scale a clip gives.  Where gradients were
-   small for long v is small, and one ordinary gradient moves a parameter by up to
+   1/(1 - beta2) = 1000 steps, and so undoes whatever scale a clip gives.  If gradients have been
+   small for long, v is small, and one ordinary gradient moves a parameter by up to
    lr (1 - beta1) / sqrt(1 - beta2) = 3.2 lr.  First: surprise, before the gradient.  Cure:
-   beta2 = 0.99, where that bound is lr.
-2. The gradient.  One batch has a gradient far above the usual; at a clip of 1 it still is.
+   beta2 = 0.99, which lowers that bound to lr.
+2. The gradient.  One batch has a gradient far above the usual, and still has it at a clip of 1.
    First: the gradient.  Cure: the lower clip.
-3. The start.  v is not known yet.  Cure: the warm-up.  Not expected: the explosions are epochs
-   later.
-4. The states.  They have no bound, and steps of ordinary size in all blocks at once multiply.
-   First: the state, all else in its range.  Cure: only smaller steps, the lower rate.
+3. The start.  v is not known yet.  Cure: the warm-up.  Not expected, since the explosions come
+   epochs later.
+4. The states.  They have no bound, and ordinary steps in all blocks at once multiply.  First: the
+   state, with all else in its range.  Cure: only smaller steps, that is, the lower rate.
 
-A fifth hypothesis was added after the first run (seed 0, nothing changed), before all others.
-There gradient and state went first, in one batch, at steps of ordinary size: the gradient of a
-single image, whose states are a few times as large as those of others, is a million times
-theirs.  So:
+A fifth hypothesis was added after the first run (seed 0, nothing changed) and before all others.
+In that run gradient and state left their range first, in one batch, at steps of ordinary size.
+The gradient of a single image was a million times that of others; its states were a few times as
+large as theirs.  So:
 
 5. The gate.  A block's Jacobian (the question jacobian) has the term (H - x) dT/dx.  ReLU states
    have no bound, and where x is large this term stretches; over 99 blocks the gradient of one
-   image explodes.  A clip bounds the step that follows, but all of it is then that one image's.
+   image explodes.  A clip bounds the step that follows, but that one image alone decides the step.
    Cure: tanh, whose states cannot grow.
 
 A *burst* is the first batch after the first epoch with a gradient over 100 times the median of
-the last 300.  Its images are ordered by the *stretch*, the largest singular value of the product
-of all blocks' Jacobians, and the last of them is compared with the median one: the stretch from
-each block to the end, the size of the gate's term (its Frobenius norm over that of I), and the
-norm of the block's input.  Expected: in every burst the worst image's stretch is over 10 times
-the median one's, its gate's term and its states are larger in most blocks; under tanh there is no
-burst.
+the last 300.  Its images are ordered by their *stretch*, the largest singular value of the product
+of all blocks' Jacobians.  The image with the largest stretch, the worst, is compared with the
+median one, block by block: the stretch from the block to the end, the size of the gate's term (its
+Frobenius norm over that of I), and the norm of the block's input.  Expected: in every burst the
+worst image's stretch is over 10 times the median one's, and its gate's terms and states are larger
+in most blocks; with tanh there is no burst.
 
 Statistics of every step and layer (the first layer, the blocks, the output), in the order in
-which a step finds them:
+which a step computes them:
 
-    state       the largest |y| of its units and images; of the output nothing
+    state       the largest |y| over units and images; the output has none
     gradient    the norm of the gradient, not clipped yet
     surprise    the norm of the clipped gradient over the root of the sum of v (bias-corrected) before this step
     step        the norm of the parameters' change over that of the parameters
     parameters  their norm, after the step
 
-A statistic of a layer is out of range where it is more than twice its largest value in the steps
-350 to 50 before the explosion; its onset is the first of the last 50 steps where it is.  First is
-the earliest onset; at the same step the order above decides, then how far out of range.  A change
-is a cure where no seed explodes and the mean test accuracy, over seeds that explode with neither,
-is at most 0.005 lower.  Few seeds tell little, so the number of batches above log 10 is reported,
-too.
+A statistic of a layer is out of range if it is more than twice its largest value in the steps 350
+to 50 before the explosion.  Its onset is the first of the last 50 steps in which it is out of
+range.  The statistic with the earliest onset was first; of two with the same onset, the one that
+stands first above, and then the one further out of range.  A change is a cure if no seed explodes
+and the mean test accuracy is at most 0.005 lower, over the seeds that explode neither with the
+change nor without.  Few seeds tell little, so the number of batches above log 10 is reported, too.
 """
 
 from __future__ import annotations
@@ -86,13 +87,14 @@ CHANGES = {
     "tanh": {"activation": "tanh"},
 }
 STATISTICS = ("state", "gradient", "surprise", "step", "parameters")
-GUESSING = math.log(10)  # the loss of guessing, above which a batch is an explosion
-OUT_OF_RANGE = 2  # times the largest value of the calm steps
-AFTER = 10  # steps after an explosion that are kept
-TENTHS = 10  # parts of an epoch, the largest batch loss of which is kept
+GUESSING = math.log(10)  # the loss of guessing; a batch above it is an explosion
+OUT_OF_RANGE = 2  # times the largest value in the calm steps
+AFTER = 10  # the number of steps kept after an explosion
+TENTHS = 10  # the parts of an epoch; the largest batch loss of each is kept
 BURST = 100  # times the usual gradient
-BEFORE = 300  # the usual gradient is the median of this many steps
-USUAL_BELOW = 10  # a net was calm before its burst if the usual gradient is below this; chosen after looking
+BEFORE = 300  # the usual gradient is the median over this many steps before
+# a net was calm before its burst if the usual gradient is below this; chosen after looking
+USUAL_BELOW = 10
 
 # ---- Adam, watched ---------------------------------------------------------------------------------------------------
 
@@ -131,14 +133,16 @@ class WatchedAdam(hn.Adam):
 
     def step(self, gradient):
         np.copyto(self.before, self.parameters)
+        # the sum of v over each layer; hn.Adam keeps v without 1 - beta2 and bias correction
         v = self.sums(self.v) * (1 - self.beta2) / max(1 - self.beta2**self.t, 1e-30)
+        # (layers, hidden, batch), without the row of ones
         states = self.net.workspace(fully_connected.BATCH, "train").states[:, :-1]
         state = np.maximum(states.max(axis=(1, 2)), -states.min(axis=(1, 2)))
         self.look_for_burst(math.sqrt(np.dot(gradient, gradient)))
 
         norm = super().step(gradient)
         sizes = self.norms(self.before)
-        moved = np.subtract(self.parameters, self.before, self.before)
+        moved = np.subtract(self.parameters, self.before, out=self.before)
         gradients = self.norms(gradient)
         scale_of_clip = min(1, self.clip / norm)
         surprise = scale_of_clip * gradients / np.sqrt(v) if self.t > 1 else np.zeros(len(v))
@@ -169,9 +173,10 @@ class WatchedAdam(hn.Adam):
             }
 
     def look(self) -> dict:
-        """The image of the last batch that the net stretches most, "worst", beside the "median" one.
+        """Compares the image of the last batch with the largest stretch, "worst", and the "median" one.
 
-        For each block: the stretch from it to the end, the size of the gate's term, the norm of its input."""
+        A list has an entry for each block: the stretch from the block to the end, the size of the
+        gate's term, the norm of the block's input."""
         net = layer_by_layer.in_dtype(self.net, np.float64)
         x = self.net.workspace(fully_connected.BATCH, "train").states[0, :-1].T.astype(np.float64)
         order = stretches_of_net(net, x).argsort()
@@ -201,7 +206,7 @@ class WatchedAdam(hn.Adam):
 
 
 def stretches_of_net(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
-    """x (N, hidden), the first block's input -> the largest singular value of all Jacobians' product (N,)."""
+    """x (N, hidden), the first block's input -> the stretch of each image by all blocks (N,)."""
     whole = np.eye(net.hidden)
     for layer, _, state, _ in layer_by_layer.walk(net, x):
         whole = sum(jacobians.by_formula(net, layer, state).values()) @ whole
@@ -212,8 +217,10 @@ def stretches_of_net(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
 
 
 def trial(setting: dict) -> dict:
-    """Trains as fully_connected.train() does, watched."""
-    x, y, *_ = fully_connected.images_of(setting)
+    """fully_connected.train() with a WatchedAdam."""
+    images = fully_connected.images_of(setting)
+    x = images.x_train
+    y = images.y_train
     net = fully_connected.make(setting)
     shuffle = np.random.default_rng([setting["seed"], 1])
     steps = len(x) // fully_connected.BATCH
@@ -230,7 +237,7 @@ def trial(setting: dict) -> dict:
     measured = fully_connected.measure(net, setting, diverged)
 
     later = batch_losses[steps:]  # after the first epoch
-    # NaN explodes
+    # not <=, so that NaN counts as an explosion
     exploding = [k for k in range(steps, len(batch_losses)) if not batch_losses[k] <= GUESSING]
     clipped = [norm > setting["clip"] for norm, *_ in optimizer.of_net[steps:]]
     tenths = np.array_split(batch_losses, min(TENTHS * setting["epochs"], len(batch_losses)))
@@ -251,7 +258,9 @@ def trial(setting: dict) -> dict:
 
 
 def explosion(watched: WatchedAdam, batch_losses: list[float], at: int, setting: dict, steps: int) -> dict:
-    """What was out of range first, before the batch `at`; steps count from it, layers from 1."""
+    """What was out of range first, before the batch `at`.
+
+    Steps are counted from that batch, layers from 1."""
     last = setting["last"]
     begin = at - last
     end = at + AFTER + 1
@@ -310,7 +319,7 @@ def run(runner: Runner) -> list[dict]:
     return fully_connected.run(runner, wanted, trial)
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- Summary ---------------------------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -330,7 +339,7 @@ def rows(record: dict) -> list[dict]:
 
 
 def summed_up(trials: list[dict], unchanged: list[dict]) -> dict:
-    """The numbers of one change; some of them also over the seeds that explode neither there nor unchanged."""
+    """The numbers of one change, some also over the seeds that explode neither with it nor without."""
     exploded = {trial["seed"] for trial in trials + unchanged if trial["explosion"]}
     calm = [trial for trial in trials if trial["seed"] not in exploded]
     largest = [trial["largest_batch_loss"] for trial in trials]

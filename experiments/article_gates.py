@@ -5,26 +5,26 @@
 
 The encyclopedia article "Highway Networks", on learned gates: "middle layers: gates show
 selective behavior, transforming some dimensions while carrying others; later layers: some gates
-close (T near 0), effectively shortening the network for certain inputs".  Asked of the nets of
-`fifty_layers`, MNIST and CIFAR-100, by the first 1000 training images.  First, middle and last
-are thirds of the 49 blocks.
+close (T near 0), effectively shortening the network for certain inputs".  Here the nets of
+`fifty_layers` on MNIST and CIFAR-100 are looked at, with the first 1000 training images.  First,
+middle and last mean thirds of the 49 blocks.
 
-Fixed before looking, one rule for both data sets:
+Fixed before looking, with one rule for both data sets:
 
-- A block selects for an image where some of its units are open, T > 0.5, and some carry, T <
-  0.1.  Middle layers are selective where their blocks select in over half of the pairs of image
-  and block, and more often than those of the first and of the last third.
-- A gate closes for certain inputs where T is below half of its value at the start, sigmoid(b_T),
-  for at least a tenth of the images, and is not for at least a tenth.  Some gates do where a
-  tenth of those of the last third do, and more of them than of the first third.
-- The net is shortened for certain inputs where a tenth of the blocks of the last third are passed
-  by at least a tenth of the images, and not by another tenth: an image passes a block that
-  changes its state by less than a hundredth of its length.
+- A block selects for an image if some of its units are open, T > 0.5, and some carry, T < 0.1.
+  Middle layers are selective if their blocks select in over half of the pairs of image and block,
+  and more often than those of the first and of the last third.
+- A gate closes for certain inputs if T is below half of its value at the start, sigmoid(b_T), for
+  at least a tenth of the images, and is not below for at least another tenth.  Some gates of later
+  layers close if over a tenth of the gates of the last third do, and more than of the first third.
+- An image passes a block if the block changes its state by less than a hundredth of its length.
+  The net is shortened for certain inputs if over a tenth of the blocks of the last third are
+  passed by at least a tenth of the images and not passed by at least another tenth.
 
-Means over seeds, Welch's t-test, Holm's correction over all comparisons of a claim.  Known
-before: mean T is highest at both ends; on MNIST it is some 0.12, on CIFAR-100 lower.  Expected:
-no third selects much more than another; late gates do close for certain inputs, early ones too;
-few blocks are passed on MNIST.
+Means over seeds are compared by Welch's t-test, with Holm's correction over all comparisons of
+a claim.  Known before: mean T is highest at both ends; on MNIST it is some 0.12, on CIFAR-100
+lower.  Expected: no third selects much more than another; late gates do close for certain inputs,
+and early ones, too; few blocks are passed on MNIST.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, effect, of
+from claims.claim import Claim, effect_as_text, values_of
 from claims.rules import all_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -46,18 +46,18 @@ BUDGETS = {
     "quick": {"of_each": 100},
     "default": {"of_each": 1000},
     "full": {"of_each": 10000},
-}  # images
-OPEN = 0.5
-CARRIES = 0.1
-PASSED = 0.01  # of the length of the state
-CERTAIN = 0.1  # a share of the images, and of the gates or blocks
+}  # the number of images
+OPEN = 0.5  # a unit is open if T is above
+CARRIES = 0.1  # a unit carries if T is below
+PASSED = 0.01  # a block is passed if it changes less than this share of the state's length
+CERTAIN = 0.1  # a tenth of the images, and a tenth of the gates or blocks
 THIRDS = ("first", "middle", "last")
 MEASURED = ("selecting", "closing", "passed")
 PAPERS_SETS = ("MNIST", CIFAR)
 
 
 def trial(setting: dict, folder: str) -> dict:
-    """Of each third of the blocks what the docstring above defines."""
+    """What the module's docstring defines, for each third of the blocks and for each block."""
     net = kept_nets.net_of(setting, folder)
     images = fully_connected.images_of(setting)
     start = 1 / (1 + math.exp(-setting["gate_bias"]))
@@ -72,10 +72,11 @@ def trial(setting: dict, folder: str) -> dict:
 
 
 def measured_by_block(net: hn.DeepNet, x: np.ndarray, start: float) -> dict[str, list[float]]:
-    """Of every block: the share of images for which it selects, the share of its gates that close
-    for certain inputs, and whether it is passed for certain inputs."""
+    """For every block: the share of images for which it selects ("selecting"), the share of its
+    gates that close for certain inputs ("closing"), and whether certain inputs pass it
+    ("passed")."""
     by_block = {name: [] for name in MEASURED}
-    for _, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x)):
+    for _, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first_state(net, x)):
         selects = (T > OPEN).any(axis=1) & (T < CARRIES).any(axis=1)  # (N,)
         is_closed = np.less(T, start / 2)
         closed = is_closed.mean(axis=0)  # (hidden,): the share of images
@@ -87,7 +88,7 @@ def measured_by_block(net: hn.DeepNet, x: np.ndarray, start: float) -> dict[str,
 
 
 def is_for_certain_inputs(share):
-    """Whether what holds for this share of the images holds for some, and not for others."""
+    """Whether something is so for at least a tenth of the images, and not so for another tenth."""
     return (share >= CERTAIN) & (share <= 1 - CERTAIN)
 
 
@@ -95,7 +96,7 @@ def run(runner: Runner) -> list[dict]:
     return kept_nets.look_into(runner, trial)
 
 
-# ---- What they say -----------------------------------------------------------------------------
+# ---- Summary -----------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -120,7 +121,7 @@ def measure_thirds(*names: str):
             for name in names:
                 for third in THIRDS:
                     key = f"{name}_{third}"
-                    measured[data][key] = of(record["trials"], key, data=data)
+                    measured[data][key] = values_of(record["trials"], key, data=data)
         return measured
 
     return measure
@@ -129,7 +130,7 @@ def measure_thirds(*names: str):
 def thirds_as_text(measured: dict) -> str:
     texts = []
     for data, values in measured.items():
-        parts = [f"{key.replace('_', ', ')} {effect(of_seeds)}" for key, of_seeds in values.items()]
+        parts = [f"{key.replace('_', ', ')} {effect_as_text(of_seeds)}" for key, of_seeds in values.items()]
         texts.append(f"{data}: {'; '.join(parts)}")
     return "; ".join(texts)
 

@@ -3,27 +3,30 @@ carry gate.
 
     python -m experiments blocks            -> results/blocks.json
 
-An encyclopedia article: residual blocks, y = x + H, are as effective with half the parameters;
-highway nets struggle beyond about 100 layers, because the factors 1 - T of the gradient's
-identity part compound; early layers' gates tend to open, later ones close.  The paper (eq. 2)
-sets the carry gate C = 1 - T, which saves the parameters of a separate one.
+An encyclopedia article says that residual blocks, y = x + H, are as effective with half the
+parameters; that highway nets struggle beyond about 100 layers, because the factors 1 - T of the
+gradient's identity part compound; and that early layers' gates tend to open, later ones to close.
+The paper (eq. 2) sets the carry gate C = 1 - T, which saves the parameters of a separate one.
 
-Matched parameters, about 5100 a layer: widths 50 (highway), 71 (plain, residual), 41
-(highway-carry); and matched width, 50.  Every net at every depth has the same budget: a random
-search of as many trials, in ranges where pilot runs had found the kind to learn.  The two best
-settings are trained as long as the final runs, the one with the lower training loss is taken,
-then trained over seeds that selected nothing.  Only the plain and the highway-carry net of width
-50 take the setting of their other width.  The ranges were moved once, after the first search:
-down for the rates of residual ReLU nets, up for those of plain nets from 50 layers on, wider for
-the gate biases at 10 and 50 layers, where the best lay at the edge of its range.
+Nets are compared with the same number of parameters, about 5100 a layer, at widths 50 (highway),
+71 (plain, residual) and 41 (highway-carry); and with the same width, 50.  Every net at every
+depth has the same budget: a random search with the same number of trials, in ranges in which
+pilot runs of the kind had learned.  The two best settings are trained as long as the final runs.
+The one with the lower training loss is then trained over seeds that selected nothing.  Only the
+plain and the highway-carry net of width 50 are not searched: they take the setting of their other
+width.
 
-A residual block has no gate that is shut at the start.  In its place, W_H is scaled at the start,
-by a number between 1/L and 1/sqrt(L).  The trials "unscaled" are the first four of each search
+The ranges were moved once, after the first search: down for the rates of residual ReLU nets, up
+for those of plain nets from 50 layers on, and made wider for the gate biases at 10 and 50 layers,
+where the best lay at the edge of its range.
+
+A residual block has no gate that is shut at the start.  Instead its W_H is scaled at the start, by
+a number between 1/L and 1/sqrt(L).  The trials "unscaled" repeat the first four of each search
 without that scale.
 
-Margins were set before the final runs.  A kind is as good as another where its mean test accuracy
-is at most 0.002 less.  It struggles where its training loss is over three times its loss at 20
-layers.  Early and late are the first and the last third of the blocks.
+Margins were set before the final runs.  A kind is as good as another if its mean test accuracy is
+at most 0.002 lower.  It struggles if its training loss is over three times its loss at 20 layers.
+Early and late are the first and the last third of the blocks.
 """
 
 from __future__ import annotations
@@ -31,8 +34,8 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, Claim, effect, effect_in_ratio, of
-from claims.claim import sample as as_text
+from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, ratio_as_text, values_of
+from claims.claim import sample_as_text
 from claims.rules import above, corrected, in_ratio, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -62,13 +65,13 @@ BUDGETS = {
     "default": {"layers": LAYERS, "trials": 10, "search_epochs": 3, "epochs": 10, "seeds": 3, **ALL},
     "full": {"layers": LAYERS, "trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 5, **ALL},
 }
-SEEDED = ("highway", "plain", "residual", "highway-carry")  # a kind's place here seeds its search
+SEEDED = ("highway", "plain", "residual", "highway-carry")  # the index here seeds a kind's search
 MATCHED_WIDTH = 50
 SEARCHED = [*WIDTH.items(), ("residual", MATCHED_WIDTH)]  # nets: (block, width)
-NOT_SEARCHED = ("plain", "highway-carry")  # at MATCHED_WIDTH: they take the setting of their other width
-UNSCALED = 4  # trials of every search that are repeated without the scale
+NOT_SEARCHED = ("plain", "highway-carry")  # at MATCHED_WIDTH they take the setting of WIDTH
+UNSCALED = 4  # the number of trials of each search that are repeated without the scale
 WHEN = ("at_start", "trained")
-FADED = 0.5  # the gradient fades where the first layer's over the last's is less than this
+FADED = 0.5  # the gradient fades if the ratio of the first layer's to the last's is below this
 
 
 def sample(kind: tuple[str, int, int], k: int, runner: Runner) -> dict:
@@ -113,8 +116,8 @@ def run(runner: Runner) -> dict:
 
 
 def rows(record: dict) -> list[dict]:
-    """The definitions; a row for each kind of block; for each net, rows of its numbers, gradients and gates; at each
-    depth two rows for the start of residual blocks."""
+    """The definitions; a row for each kind of block; rows for each net: its numbers, its gradients
+    and its gates; and for each depth two rows on the start of residual blocks."""
     result = [{"row": "definitions", "matched_width": MATCHED_WIDTH}]
     for block, width in WIDTH.items():
         result.append({
@@ -139,7 +142,7 @@ def rows(record: dict) -> list[dict]:
 
 
 def row_of_net(final: list[dict]) -> dict:
-    """Sums up the seeds of one net, given the best first."""
+    """Sums up the runs of one net over seeds; the best run comes first."""
     best = final[0]
     searched = [name for name in ("activation", "rate", "gate_bias", "scale") if name in best]
     return {
@@ -195,7 +198,8 @@ def rows_of_residual_start(trials: dict, layers: int) -> list[dict]:
             "layers": layers,
             "start": start,
             "best_loss": tried[0]["loss"],
-            "best_relu_loss": relu_losses[0] if relu_losses else None,  # None, too, if all diverged
+            # None as well if all diverged
+            "best_relu_loss": relu_losses[0] if relu_losses else None,
         })  # fmt: skip
     return result
 
@@ -216,13 +220,13 @@ def by_depth(record: dict, name: str, block: str, width: int) -> dict[int, list]
     """{layers: the value of every seed} of one net."""
     depths = record["settings"]["layers"]
     final = record["trials"]["final"]
-    return {layers: of(final, name, block=block, width=width, layers=layers) for layers in depths}
+    return {layers: values_of(final, name, block=block, width=width, layers=layers) for layers in depths}
 
 
 def accuracies(**nets: tuple[str, int]):
-    """A claim's measure: the test accuracies of named nets, (block, width), at every depth.
+    """Makes a claim's `measure`: the test accuracies of nets, (block, width), at every depth.
 
-    It takes a record alone, or with that of more_seeds."""
+    It takes the record of `blocks`, and may take that of more_seeds, too."""
 
     def measure(*records: dict) -> dict:
         record = with_more_seeds(*records)
@@ -233,7 +237,7 @@ def accuracies(**nets: tuple[str, int]):
 
 def highway_losses(record: dict, layers: int) -> list[float]:
     final = record["trials"]["final"]
-    return of(final, "loss", block="highway", width=MATCHED_WIDTH, layers=layers)
+    return values_of(final, "loss", block="highway", width=MATCHED_WIDTH, layers=layers)
 
 
 def measure_losses_and_deepest(record: dict, deepest: dict) -> dict:
@@ -241,15 +245,15 @@ def measure_losses_and_deepest(record: dict, deepest: dict) -> dict:
         "at_20": highway_losses(record, 20),
         "at_100": highway_losses(record, 100),
         "at_200": highway_losses(record, 200),
-        "accuracy_at_1000": of(deepest["trials"]["best"], "test_accuracy"),
+        "accuracy_at_1000": values_of(deepest["trials"]["best"], "test_accuracy"),
     }
 
 
 def measure_fading(*records: dict) -> dict:
     """The gradient at the first layer over that at the last, of trained highway nets."""
     final = with_more_seeds(*records)["trials"]["final"]
-    trained_100 = of(final, "trained", block="highway", layers=100)
-    trained_200 = of(final, "trained", block="highway", layers=200)
+    trained_100 = values_of(final, "trained", block="highway", layers=100)
+    trained_200 = values_of(final, "trained", block="highway", layers=200)
     return {
         "over_100": [first_over_last(trained["gradient"]) for trained in trained_100],
         "over_200": [first_over_last(trained["gradient"]) for trained in trained_200],
@@ -257,22 +261,23 @@ def measure_fading(*records: dict) -> dict:
 
 
 def measure_identity(*records: dict) -> dict:
-    """The product of all factors 1 - T, a mean over units and images, of highway nets: trained,
-    and at the start."""
+    """The product of all factors 1 - T in highway nets, a mean over units and images.
+
+    Before and after training."""
     final = with_more_seeds(*records)["trials"]["final"]
     measured = {}
     for layers in (100, 200):
         for when in WHEN:
-            nets = of(final, when, block="highway", layers=layers)
+            nets = values_of(final, when, block="highway", layers=layers)
             measured[f"{when}_{layers}"] = [net["identity_part"] for net in nets]
     return measured
 
 
 def as_good(ours: dict[int, list], theirs: dict[int, list], margin: float) -> list[bool | None]:
-    """At each depth: whether our accuracies are at most this much lower than theirs.
+    """At each depth: whether our accuracies are at most this margin lower than theirs.
 
-    If only one side lost a seed, it is the worse one; the other depths are compared by tests, with a correction for
-    their number."""
+    At a depth where only one side lost a seed, that side is the worse one.  The other depths are
+    tested, with Holm's correction for their number."""
     verdicts = {}
     comparisons = {}
     for layers in ours:
@@ -288,7 +293,7 @@ def as_good(ours: dict[int, list], theirs: dict[int, list], margin: float) -> li
 
 
 def has_learned(accuracies: list[float | None]) -> bool | None:
-    """Whether the mean is above LEARNED; not where a seed is lost."""
+    """Whether the mean is above LEARNED; False if a seed is lost."""
     return None not in accuracies and above(accuracies, LEARNED)
 
 
@@ -304,7 +309,7 @@ def range_of(by_depth: dict) -> str:
 
 
 def means(accuracies: dict[int, list]) -> str:
-    """Depth by depth; a seed that is lost counts as 0."""
+    """The mean at every depth, as text; a lost seed counts as 0."""
     texts = []
     for seeds in accuracies.values():
         counted = [0 if accuracy is None else accuracy for accuracy in seeds]
@@ -313,9 +318,9 @@ def means(accuracies: dict[int, list]) -> str:
 
 
 def least_difference(ours: dict[int, list], theirs: dict[int, list]) -> str:
-    """Our mean less theirs, with its interval, at the depth where it is least.
+    """The least difference of our mean and theirs over the depths, with its interval, as text.
 
-    Depths at which a seed is lost are left out."""
+    Leaves out depths at which a seed is lost."""
     means_less_theirs = {}
     for layers in ours:
         if None not in ours[layers] and None not in theirs[layers]:
@@ -323,7 +328,7 @@ def least_difference(ours: dict[int, list], theirs: dict[int, list]) -> str:
     if not means_less_theirs:
         return "no difference is known: seeds are lost at every depth"
     layers = min(means_less_theirs, key=means_less_theirs.get)
-    return f"least difference, at {layers} layers: {effect(ours[layers], theirs[layers])}"
+    return f"least difference, at {layers} layers: {effect_as_text(ours[layers], theirs[layers])}"
 
 
 def two_widths_as_text(measured: dict) -> str:
@@ -331,7 +336,7 @@ def two_widths_as_text(measured: dict) -> str:
     deepest = max(narrow)
     return (
         f"test accuracy of width 50: {means(measured['wide'])}; "
-        f"of width 41 at {deepest} layers: {as_text(narrow[deepest])}"
+        f"of width 41 at {deepest} layers: {sample_as_text(narrow[deepest])}"
     )
 
 
@@ -370,9 +375,9 @@ CLAIMS = (
         over=("blocks", "thousand_layers"),
         measure=measure_losses_and_deepest,
         show=lambda m: (
-            f"loss over that of 20 layers: at 100 {effect_in_ratio(m['at_100'], m['at_20'])}, "
-            f"at 200 {effect_in_ratio(m['at_200'], m['at_20'])}; accuracy at 1000: "
-            f"{effect(m['accuracy_at_1000'])}"
+            f"loss over that of 20 layers: at 100 {ratio_as_text(m['at_100'], m['at_20'])}, "
+            f"at 200 {ratio_as_text(m['at_200'], m['at_20'])}; accuracy at 1000: "
+            f"{effect_as_text(m['accuracy_at_1000'])}"
         ),
         holds=lambda m: corrected(
             in_ratio(is_above, m["at_100"], STRUGGLES, less=m["at_20"]),

@@ -2,24 +2,25 @@
 
     python -m experiments cifar [--data-dir DIR]            -> results/cifar.json
 
-The authors trained for 400 epochs: --full does, with their protocol "paper", five seeds.  By default
-the protocol is "short", ours: few epochs without dropout, the rate up and down again.  Runs of "paper"
-that were trained one by one are added by `python -m experiments add cifar`.
+The authors trained for 400 epochs.  So does --full, with their protocol "paper" and five seeds.
+The default budget uses our protocol "short": few epochs, no dropout, and a rate that rises and
+then falls.  `python -m experiments add cifar` adds runs of "paper" that were trained one by one.
 
-A small search on the last 5 000 training images of CIFAR-10, one seed, first compares settings of
-"short": for Highway A the rate, the gate bias and dropout, one at a time; for the others the
-rate.  Nets without a search take the rate of the 19 layers: Highway C, the 19 layers on
-CIFAR-100, and Highway B, which differs from them only at its end.
+First a small search compares settings of "short" on the last 5 000 training images of CIFAR-10,
+with one seed: for Highway A the rate, the gate bias and dropout, one at a time; for the others the
+rate.  Nets without a search take the rate of the 19 layers: Highway C, the 19 layers on CIFAR-100,
+and Highway B, which differs from the 19 layers only at its end.
 
-A net of our own shows what an evening can buy: five hours of training on one core.
+A net of our own shows what can be reached in an evening, five hours of training on one core.
 
 Only whole runs of "paper" judge a published mean ± standard deviation: their mean must lie in its
-prediction interval.  The authors' log judges a run of "paper" that was stopped, at equal epochs.  Runs of
-"short" follow another recipe: they decide no claim that names a number, but may show that at least so
-much can be reached.
+prediction interval.  A run of "paper" that was stopped is compared with the authors' log at equal
+epochs.  Runs of "short" follow another recipe.  They decide no claim that names a number, but may
+show that at least so much can be reached.
 
-An accuracy is that of the last epoch.  A trial that is stopped goes on from its last epoch, from a
-checkpoint beside the results, if its code is the same.  --quick trains on made-up images.
+The accuracy of a run is that of its last epoch.  A trial that was stopped goes on from its last
+epoch, from a checkpoint beside the results, if its code is the same.  --quick trains on random
+images.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ import numpy as np
 
 import highway_networks as hn
 from claims.accuracies import Accuracies, is_at_least, reaches, side_by_side
-from claims.claim import PUBLISHED, Claim, NotMeasured, verdict_of
+from claims.claim import PUBLISHED, Claim, NotMeasured, verdict_of_parts
 from claims.rules import above, below, prediction_interval
 from conv.cifar import PIXELS, sha256_as_read
 from conv.net import ConvNet
@@ -58,8 +59,8 @@ TEN = "cifar-10"
 HUNDRED = "cifar-100"
 ALL_IMAGES = {"n_train": 50000, "n_test": 10000}
 
-# "runs": net, block, data, protocol, epochs, seeds; the longest first, lest it runs alone at the end.
-# "search": net, block, epochs of a trial.
+# "runs": net, block, data, protocol, epochs, seeds.  The longest comes first, so that it does not run
+# alone at the end.  "search": net, block, epochs of a trial.
 BUDGETS = {
     "quick": {
         "runs": [
@@ -104,7 +105,7 @@ BUDGETS = {
         **ALL_IMAGES,
     },
 }
-SEARCHED = {  # for "short"; the first is the start, from which the others differ
+SEARCHED = {  # changes of "short"; the first is the starting point, from which the others differ
     HIGHWAY_A: [
         {"lr": 0.1},
         {"lr": 0.05},
@@ -116,17 +117,17 @@ SEARCHED = {  # for "short"; the first is the start, from which the others diffe
     EVENING: [{"lr": 0.1}, {"lr": 0.05}],
     PLAIN_B: [{"lr": 0.1}, {"lr": 0.03}, {"lr": 0.01}],
 }
-AS_SEARCHED = {HIGHWAY_B: NINETEEN, HIGHWAY_C: NINETEEN}  # nets without a search: whose best rate they take
-PICTURED = ((*HIGHWAY_A, TEN, 0), (*NINETEEN, TEN, 0))  # kind, data and seed of the nets that pictures look into
-MOST_WRONG = 30  # the most images that are kept of those that a net gets wrong
-# The deviations of the first layer's weights: of the released program, and as its file asks for.
+AS_SEARCHED = {HIGHWAY_B: NINETEEN, HIGHWAY_C: NINETEEN}  # {net without a search: whose rate it takes}
+PICTURED = ((*HIGHWAY_A, TEN, 0), (*NINETEEN, TEN, 0))  # kind, data and seed of the nets in pictures
+MOST_WRONG = 30  # the most misclassified images that are kept
+# the deviations of the first layer's weights: that of the released program, and that of its file
 FIRST_LAYERS = (1.0, protocols.FIRST_OF_TABLE_2)
 
 TABLE_2 = PUBLISHED["table_2"]
 TABLE_3 = PUBLISHED["table_3"]
 PAPERS_EPOCHS = TABLE_3[TEN]["epochs"]  # Table 2's are not published
-NEIGHBOURS = 3  # epochs on either side, whose mean is compared with a point of the authors' log
-LOG_POINTS = (10, 25, 50, 100)  # those epochs of the log that are compared: before the rate falls
+LOG_POINTS = (10, 25, 50, 100)  # epochs of the authors' log to compare with; later the rate falls
+NEIGHBOURS = 3  # a point of the log is compared with our mean, over this many epochs either side
 EPOCHS_OF_LOG = LOG_POINTS[-1] + NEIGHBOURS  # a run needs this many epochs to be compared
 
 
@@ -135,9 +136,9 @@ EPOCHS_OF_LOG = LOG_POINTS[-1] + NEIGHBOURS  # a run needs this many epochs to b
 
 @functools.lru_cache
 def images(data: str, data_dir: str | None = None) -> hn.Dataset:
-    """Read once, for the processes that are forked afterwards, too.
+    """The data set "cifar-10" or "cifar-100", read once; forked processes share it.
 
-    Raises InputError for another set of the same layout."""
+    Raises InputError if the folder holds another set of the same layout."""
     found = conv_images.load_images(data, data_dir)
     if found.name != data.upper():
         raise InputError(f"{found.source} holds {found.name}; Tables 2 and 3 are about the official images")
@@ -146,7 +147,7 @@ def images(data: str, data_dir: str | None = None) -> hn.Dataset:
 
 @functools.lru_cache
 def made_up(data: str) -> hn.Dataset:
-    """Random images of this set's shape and classes, as many as a smoke test needs."""
+    """Random images for a smoke test, with the shape and the classes of a data set."""
     rng = np.random.default_rng(0)
     classes = int(data.removeprefix("cifar-"))
     parts = []
@@ -159,10 +160,9 @@ def made_up(data: str) -> hn.Dataset:
 
 
 def as_read(setting: dict, load) -> hn.Dataset:
-    """The data set of a trial under a checksum that tells orders apart: images in another order
-    give other numbers.
+    """The data set of a trial, with a checksum that depends on the order of the images.
 
-    load(name) is the data set of this name."""
+    Images in another order give other numbers.  load(name) returns the data set of this name."""
     data = load(setting["data"])
     return data._replace(name=f"{data.name}, as read", sha256=sha256_as_read(data))
 
@@ -172,7 +172,7 @@ def all_images(budget: dict) -> dict:
 
 
 def held_out(budget: dict) -> dict:
-    """The last training images, to test on."""
+    """Selects the last training images to test on."""
     return {
         "n_train": min(budget["n_train"], 50000 - protocols.HELD_OUT),
         "n_test": min(budget["n_test"], protocols.HELD_OUT),
@@ -184,9 +184,9 @@ def held_out(budget: dict) -> dict:
 
 
 def setting(kind, data: str, protocol: str, epochs: int, seed: int, selection: dict, changes: dict) -> dict:
-    """A trial on the images that all_images() or held_out() selects.
+    """The setting of a trial; `selection` comes from all_images() or held_out().
 
-    `changes` replace settings of the protocol, and the gate bias, which is the net's."""
+    `changes` replaces settings of the protocol, or the net's gate bias."""
     net, block = kind
     settings = protocols.ConvSettings(
         net=net,
@@ -222,10 +222,10 @@ def for_pictures(setting: dict, result: dict) -> dict:
 
 
 def best(searched: list[dict], kind, protocol: str) -> dict:
-    """What the search chose for this kind of net: the changes of the trial with the highest validation
-    accuracy, of equal ones the first.
+    """The changes that the search chose for this kind of net.
 
-    Nothing where there was no search, and for the paper's protocol, whose rate is the authors'."""
+    They are those with the highest validation accuracy, the first among equals.  Returns {} if
+    there was no search, and for the paper's protocol, which keeps the authors' settings."""
     if protocol == "paper":
         return {}
     net, block = AS_SEARCHED.get(kind, kind)
@@ -274,8 +274,8 @@ def run(runner: Runner) -> dict:
 def accept(record: dict, run: dict) -> tuple[str, dict]:
     """The group and the trial of a run that conv_highway_networks.py finished.
 
-    A run that was stopped, and a branch, are "partial": they enter no row about whole runs.
-    Raises ValueError where Tables 2 and 3 have no such run."""
+    The group is "final", or "partial" for a branch and for a run that was stopped: rows about
+    whole runs leave these out.  Raises ValueError for a run that Tables 2 and 3 are not about."""
     if record["data_set"] != run["data"].upper() or run["data"] not in (TEN, HUNDRED):
         raise ValueError("Tables 2 and 3 are about the official images of CIFAR-10 and CIFAR-100")
     if (run["n_train"], run["n_test"], run["validation"]) != (50000, 10000, False):
@@ -285,11 +285,12 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
     return group, for_pictures(trial, trial)
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- Summary ---------------------------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
-    """Rows for kinds of whole runs, starts of the first layer, prediction intervals, points of the log."""
+    """Rows for each kind of whole runs, for the first layer's deviations, for the prediction
+    intervals, and for the points of the authors' log."""
     trials = record["trials"]
     result = []
     for runs in conv_trials.by_kind(trials["final"]):
@@ -321,7 +322,7 @@ def first_layer_rows(trials: list[dict]) -> list[dict]:
 
 
 def prediction_intervals() -> list[dict]:
-    """For each of the paper's means on CIFAR, the interval of one more run and of the mean."""
+    """For each published mean with a deviation: the interval of one new run, and of the mean."""
     result = []
     for net, data, published in (
         ("highway-b", TEN, TABLE_2["highway-b"]),
@@ -346,7 +347,7 @@ def prediction_intervals() -> list[dict]:
 
 
 def runs_of(record: dict, net: str, block: str, data: str, protocol: str) -> list[dict]:
-    """Whole runs of one kind; of the paper's protocol those of the paper's epochs alone."""
+    """Whole runs of one kind; by the paper's protocol only runs with as many epochs as the paper's."""
     wanted = {"net": net, "block": block, "data": data, "protocol": protocol}
     runs = [trial for trial in record["trials"]["final"] if wanted.items() <= trial.items()]
     if protocol == "paper":
@@ -359,7 +360,9 @@ def not_trained(net: str, block: str, data: str) -> NotMeasured:
 
 
 def measure_accuracies(record: dict, net: str, data: str) -> dict:
-    """Of a highway net by the paper's protocol, and by ours; NotMeasured where there is neither."""
+    """The accuracies of a highway net by the paper's protocol and by ours, or None.
+
+    Raises NotMeasured if there are neither."""
     paper = runs_of(record, net, "highway", data, "paper")
     short = runs_of(record, net, "highway", data, "short")
     if not paper and not short:
@@ -412,12 +415,12 @@ def measure_trains(record: dict, net: str, block: str) -> dict:
 
 def trains(measured: dict) -> str:
     accuracies = measured["accuracies"]
-    return accuracies.verdict(verdict_of([above(accuracies.percents, 50)]))
+    return accuracies.verdict(verdict_of_parts([above(accuracies.percents, 50)]))
 
 
 def does_not_train(measured: dict) -> str:
     accuracies = measured["accuracies"]
-    return accuracies.verdict(verdict_of([below(accuracies.percents, 15)]))
+    return accuracies.verdict(verdict_of_parts([below(accuracies.percents, 15)]))
 
 
 def trains_claim(layers: int, net: str) -> Claim:
@@ -460,7 +463,7 @@ def plain_claim(layers: int, net: str) -> Claim:
 
 
 def parameters_of(net: str) -> int:
-    """Counted, not trained: of one of the paper's nets for CIFAR-10."""
+    """The number of parameters of one of the paper's nets for CIFAR-10; nothing is trained."""
     named_net = find_net(net)
     return ConvNet.sizes_of(named_net.shape, named_net.layers)["parameters"]
 
@@ -469,8 +472,7 @@ def parameters_of(net: str) -> int:
 
 
 def stopped_run(trials: dict) -> dict | None:
-    """The 19 layers on CIFAR-10 by the paper's protocol, trained as far as the log is compared; None where
-    there is no such run."""
+    """A run of the 19 layers on CIFAR-10 by the paper's protocol, long enough for the log; or None."""
     wanted = {"net": "nineteen-layers", "block": "highway", "data": TEN, "protocol": "paper"}
     for trial in [*trials.get("partial", []), *trials["final"]]:
         is_branch = "parent" in trial
@@ -481,11 +483,12 @@ def stopped_run(trials: dict) -> dict | None:
 
 
 def beside_the_log(run: dict) -> list[dict]:
-    """Rows for accuracy and loss at the compared epochs: the mean of our epochs around less the log's number.
+    """Rows for accuracy and loss at each compared epoch: the mean of our epochs around it, less the
+    log's number.
 
-    `s` is the standard deviation of our single epochs there about a straight line.  They are consistent with
-    the log where 0 lies within the difference ± 1.96 s sqrt(1 + 1 / our epochs): one epoch of theirs against
-    our mean."""
+    `s` is the standard deviation of our epochs around a straight line.  Our mean is compared with
+    a single epoch of theirs: the two are consistent if 0 lies within the difference
+    ± 1.96 s sqrt(1 + 1 / number of our epochs)."""
     result = []
     for epoch, accuracy, loss in PUBLISHED["authors_log_cifar"][TEN]["points"]:
         if epoch in LOG_POINTS:
@@ -501,7 +504,7 @@ def beside_the_log(run: dict) -> list[dict]:
 
 
 def compare_at(epoch: int, history: list[float], theirs: float) -> dict:
-    """Our history around an epoch beside their number."""
+    """Compares our history around an epoch with their number."""
     epochs = np.arange(epoch - NEIGHBOURS, epoch + NEIGHBOURS + 1)
     ours = np.array(history)[epochs - 1]
     slope, at_the_point = np.polyfit(epochs - epoch, ours, 1)

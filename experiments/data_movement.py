@@ -3,30 +3,38 @@
     python -m experiments data_movement            -> results/data_movement.json
     python -m experiments data_movement --data-dir CIFAR-100         nets of another set beside MNIST
 
-The published program left the question open.  ByteDMD: all values lie on one stack, the last
-touched on top; to read a byte at depth d costs ceil(sqrt(d)); writing and arithmetic are free.
-The inputs of an instruction are priced together, on the stack as it was before; then they move to
-the top in the order of reading, and the output is pushed.  A value is removed after its last use.
-At the start the first argument lies on top, within an argument its last element.
+The published program left the question open.
 
-The tape records a step of `depth` blocks, weights as arguments before the inputs: forward as the
-equations are written, one output at a time; dL/dy = y - target; backward as the
-gradient of eq. 3; gradient descent.  Numbers of four bytes.
+ByteDMD is a price for reading memory.  All values lie on one stack, the most recently touched on
+top.  Reading a byte at depth d costs ceil(sqrt(d)); writing and arithmetic are free.  The inputs
+of an instruction are priced together, by the stack as it was before the instruction.  Then they
+move to the top in the order of reading, and the output is pushed.  A value is removed after its
+last use.  At the start the first argument lies on top, and within an argument its last element.
 
-And a net that is trained: what would be saved if a block whose gates are shut for this input were
-skipped, at what accuracy?  "known": its gates need not be computed, the bound for blocks.
-"computed": T is computed, and H only where a gate of the block is not shut.  "unit": H only of
-the units whose gate is not shut.  Comparing T with a threshold is free.  Weights that an image
-does not need stay on the stack: the next one may.  A threshold is chosen on one half of the test
-images, and judged on the other.
+The tape records one training step of `depth` blocks, whose weights are arguments before the
+inputs: the forward pass as the equations are written, one output at a time; dL/dy = y - target;
+the backward pass as the gradient of eq. 3; gradient descent.  A number has four bytes.
 
-Effective depth: the sum over the blocks of an image's mean T.  An encyclopedia article: a net
-learns to use different effective depths for different inputs.  Written down before the nets of
-CIFAR-100, and any net before training, were looked at: depth varies by its standard deviation over
-images, over its mean.  It differs by input where this is more in trained nets than in the same nets
-before training, whose gates have learned nothing; on MNIST and on CIFAR-100 by the same rule.  If it
-is more, training makes depth a matter of the input; if it is not, what differs is in the states.
-(On MNIST the trained nets had been seen: 0.055.  The rule before was more than 0.1.)
+A second question is asked of trained nets: what would be saved, at what accuracy, if blocks or
+units whose gates are shut for an image were skipped?  There are three policies:
+
+    known     it is known beforehand which blocks are shut, and their gates are not computed; no
+              policy for blocks saves more
+    computed  T is computed, and H only in blocks with a gate that is not shut
+    unit      T is computed, and H only for units whose gate is not shut
+
+Comparing T with a threshold is free.  Weights that an image does not need stay on the stack,
+because the next image may need them.  A threshold is chosen on one half of the test images, and
+judged on the other.
+
+The effective depth of an image is its mean T, summed over the blocks.  An encyclopedia article
+says that a net learns to use different effective depths for different inputs.  Written down
+before the nets of CIFAR-100, and any net before training, were looked at: depth varies by its
+standard deviation over images, divided by its mean.  It differs by input if it varies more in
+trained nets than in the same nets before training, whose gates have learned nothing; the rule
+is the same on MNIST and on CIFAR-100.  If it varies more, training makes depth a matter of the
+input; if not, the difference lies in the states.  (The trained nets of MNIST had been seen, with
+0.055.  The rule until then was more than 0.1.)
 """
 
 from __future__ import annotations
@@ -36,7 +44,7 @@ import functools
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, NotMeasured, effect, of, sample
+from claims.claim import Claim, NotMeasured, effect_as_text, values_of, sample_as_text
 from claims.rules import above, corrected, is_above, is_below
 from experiments.question import Question
 from plumbing.records import select
@@ -46,7 +54,9 @@ from training.byte_dmd import Tape, price
 from training.trials import Runner
 
 BASE = {"depth": 10, "width": 16, "batch": 8}
-# sizes of a step, varied one at a time from the base; thresholds below which a gate is shut; images priced
+# sweeps: sizes of a step, varied one at a time from the base
+# thresholds: a gate is shut if its T is below
+# images: the number of images whose passage is priced
 BUDGETS = {
     "quick": {
         "sweeps": {"depth": [1, 3], "width": [4], "batch": [1, 2]},
@@ -67,14 +77,14 @@ BUDGETS = {
         "images": 100,
     },
 }
-BYTES = 4  # of a number
-MATRICES = {"plain": 1, "residual": 1, "highway": 2}  # of a block
+BYTES = 4  # in a number
+MATRICES = {"plain": 1, "residual": 1, "highway": 2}  # in a block
 PHASES = ("forward", "backward", "update")
 POLICIES = ("known", "computed", "unit")
-MARGIN = 0.05  # costs closer than this are called equal
-POINT = 0.01  # of accuracy that may be lost
-TENTH = 0.001  # a tenth of it
-GROUPS = {  # of the kinds of values that a step reads
+MARGIN = 0.05  # costs that differ by less are called equal
+POINT = 0.01  # a policy may lose this much accuracy,
+TENTH = 0.001  # or only this much
+GROUPS = {  # {group: the kinds of values that a step reads}
     "weights": ("W", "b", "dW", "db"),
     "states": ("x", "state"),
     "partial sums": ("product", "partial sum"),
@@ -87,6 +97,7 @@ GROUPS = {  # of the kinds of values that a step reads
 
 
 def trial(setting: dict) -> dict:
+    """Prices one training step: in all, by phase, and by kind of value."""
     block = setting["block"]
     depth = setting["depth"]
     width = setting["width"]
@@ -165,7 +176,7 @@ def forward(tape: Tape, block: str, z, x) -> tuple[np.ndarray, tuple]:
 
 
 def backward(tape: Tape, block: str, dy, H, T=None, difference=None) -> tuple:
-    """dz, and what of dy is carried past the products: nothing, dy, or (1 - T) dy."""
+    """dz, and the part of dy that is carried past the products: None, dy, or (1 - T) dy."""
     slope = tape.do("slope", H)  # 1 - H^2
     if block == "plain":
         return tape.do("dz", slope, dy), None
@@ -188,11 +199,12 @@ def trained(setting: dict, folder: str) -> dict:
     net = kept_nets.net_of(setting, folder)
     images = fully_connected.images_of(setting)
     y = images.y_test
-    state = layer_by_layer.first(net, images.x_test)
+    state = layer_by_layer.first_state(net, images.x_test)
     depths = effective_depths(net, images.x_test)
     depths_at_start = effective_depths(fully_connected.make(setting), images.x_test)
-    priced = state[len(y) // 2 :][: setting["images"]]  # from the half that judges
-    whole_costs = [inference(net, one, 0.0, "all") for one in priced]
+    judging_half = state[len(y) // 2 :]
+    priced = judging_half[: setting["images"]]
+    whole_costs = [inference(net, image_state, 0.0, "all") for image_state in priced]
 
     policies = []
     for threshold in setting["thresholds"]:
@@ -200,7 +212,7 @@ def trained(setting: dict, folder: str) -> dict:
             after, used = through(net, state, threshold, unit)
             measured = {"threshold": threshold, **accuracies(net, after, y), "used": float(used)}
             for policy in names:
-                costs = [inference(net, one, threshold, policy) for one in priced]
+                costs = [inference(net, image_state, threshold, policy) for image_state in priced]
                 ratios = [cost / whole for cost, whole in zip(costs, whole_costs, strict=True)]
                 policies.append({"policy": policy, **measured, "cost_over_whole": float(np.mean(ratios))})
 
@@ -217,13 +229,14 @@ def trained(setting: dict, folder: str) -> dict:
 
 
 def effective_depths(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
-    """The sum over the blocks of each image's mean T: images (N, d_in) -> (N,)."""
-    state = layer_by_layer.first(net, x)
+    """Images (N, d_in) -> their effective depths (N,): mean T, summed over the blocks."""
+    state = layer_by_layer.first_state(net, x)
     return sum(T.mean(axis=1) for _, T, *_ in layer_by_layer.walk(net, state))
 
 
 def accuracies(net: hn.DeepNet, state: np.ndarray, y: np.ndarray) -> dict:
-    """On the half of the test images that chooses a threshold, and on the half that judges it."""
+    """The accuracy on the half of the test images that chooses a threshold ("choice_accuracy") and
+    on the half that judges it ("test_accuracy")."""
     right = layer_by_layer.logits(net, state).argmax(axis=1) == y
     half = len(y) // 2
     return {
@@ -233,10 +246,10 @@ def accuracies(net: hn.DeepNet, state: np.ndarray, y: np.ndarray) -> dict:
 
 
 def through(net: hn.DeepNet, state: np.ndarray, threshold: float, unit: bool) -> tuple:
-    """The state after all blocks without the shut ones (or shut units), and the share not shut."""
+    """The state after all blocks, with shut blocks (or shut units) skipped, and the share not shut."""
     used = []
     for layer in range(net.depth):
-        T, y = layer_by_layer.block(net, layer, state)
+        T, y = layer_by_layer.block_forward(net, layer, state)
         gate = T if unit else T.max(axis=1, keepdims=True)
         shut = gate < threshold
         used.append(1 - shut.mean())
@@ -245,8 +258,7 @@ def through(net: hn.DeepNet, state: np.ndarray, threshold: float, unit: bool) ->
 
 
 def inference(net: hn.DeepNet, state: np.ndarray, threshold: float, policy: str) -> int:
-    """The price of passing one state (hidden,) through the blocks by a policy, or through
-    "all"."""
+    """The price of passing one state (hidden,) through the blocks by a policy; "all" skips none."""
     width = net.hidden
     depth = net.depth
     tape = Tape()
@@ -259,7 +271,7 @@ def inference(net: hn.DeepNet, state: np.ndarray, threshold: float, policy: str)
     )
     state = state[None]
     for layer in range(depth):
-        T, y = layer_by_layer.block(net, layer, state)
+        T, y = layer_by_layer.block_forward(net, layer, state)
         used = units_used(T[0], threshold, policy)
         state = np.where(used, y, state)
         if policy == "known" and not used.any():
@@ -296,16 +308,17 @@ def run(runner: Runner) -> dict:
     settings = runner.settings
     steps = runner.run(trial, settings_of_steps(settings["base"], settings["sweeps"]))
     of_skipping = {"thresholds": settings["thresholds"], "images": settings["images"]}
-    nets = [{**net, **of_skipping} for net in kept_nets.finals(runner)]
+    nets = [{**net, **of_skipping} for net in kept_nets.settings_of_kept_nets(runner)]
     skip = functools.partial(trained, folder=str(runner.folder))
     return {"step": steps, "trained": fully_connected.run(runner, nets, skip)}
 
 
 def settings_of_steps(base: dict, sweeps: dict) -> list[dict]:
-    """A step at the base size, and with its depth, width and batch varied one at a time.
+    """Settings for a step at the base size, and with depth, width and batch varied one at a time.
 
-    Each for highway blocks and, with as many parameters, for blocks of one matrix; at the base
-    also for blocks of one matrix that are as wide as the highway ones."""
+    Each size is measured with highway blocks, and with plain and residual blocks that have the
+    same number of parameters.  At the base plain and residual blocks of the same width are
+    added."""
     sizes = [base]
     for name, values in sweeps.items():
         for value in values:
@@ -315,25 +328,25 @@ def settings_of_steps(base: dict, sweeps: dict) -> list[dict]:
     settings = []
     for size in sizes:
         for block in MATRICES:
-            width = size["width"] if block == "highway" else wide(size["width"])
+            width = size["width"] if block == "highway" else width_with_as_many(size["width"])
             settings.append({"block": block, **size, "width": width, "size": size, "as_many": True})
     for block in ("plain", "residual"):
         settings.append({"block": block, **base, "size": base, "as_many": False})
     return settings
 
 
-def wide(width: int) -> int:
+def width_with_as_many(width: int) -> int:
     """The width at which a block of one matrix has as many parameters as a highway block."""
     wanted = 2 * width * (width + 1)
     return min(range(width, 2 * width), key=lambda wider: abs(wider * (wider + 1) - wanted))
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- Summary ---------------------------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
-    """The cost of blocks; that of highway blocks over others, and what they read; the effective depths of the
-    trained nets; the policies of skipping."""
+    """The cost of each kind of block; that of highway blocks over the others, and what they read; the
+    effective depths of trained nets; what each policy saves."""
     steps = record["trials"]["step"]
     base = record["settings"]["base"]
     result = [{"row": "cost", "block": block, **cost_of(block, steps, base)} for block in MATRICES]
@@ -346,8 +359,8 @@ def rows(record: dict) -> list[dict]:
             cost += sum(cost_of_kind.get(kind, 0) for kind in kinds)
         result.append({"block": "highway", "read": group, "share": cost / highway["cost"]})
     for data, nets in kept_nets.by_data_set(record["trials"]["trained"]).items():
-        depth = mean_sd_n(of(nets, "effective_depth"))
-        depth_sd = mean_sd_n(of(nets, "effective_depth_sd"))
+        depth = mean_sd_n(values_of(nets, "effective_depth"))
+        depth_sd = mean_sd_n(values_of(nets, "effective_depth_sd"))
         result.append({"data": data, "effective_depth": depth, "effective_depth_sd": depth_sd})
         for policy in POLICIES:
             for loss in (POINT, TENTH):
@@ -359,7 +372,7 @@ def rows(record: dict) -> list[dict]:
 
 
 def step_of(steps: list[dict], block: str, size: dict, as_many: bool = True) -> dict:
-    """The step of these blocks: with as many parameters as highway blocks of this size, or as wide."""
+    """The step of these blocks: as many parameters as highway blocks of this size, or as wide."""
     return select(steps, block=block, size=size, as_many=as_many)
 
 
@@ -369,7 +382,8 @@ def per_parameter(step: dict) -> float:
 
 
 def cost_of(block: str, steps: list[dict], base: dict) -> dict:
-    """The cost of a step at the base, the shares of its phases, and the deepest net's over the shallowest's."""
+    """The cost of a step at the base, the shares of its phases, and the ratio of the deepest net's
+    cost to the shallowest's."""
     at_base = step_of(steps, block, base)
     row = {
         "cost_per_parameter": per_parameter(at_base),
@@ -385,10 +399,11 @@ def cost_of(block: str, steps: list[dict], base: dict) -> dict:
 
 
 def cost_over(block: str, steps: list[dict], base: dict) -> dict:
-    """The cost of highway blocks over that of these blocks, by parameter and example.
+    """The ratio of highway blocks' cost to that of these blocks.
 
-    With as many parameters: at the base, and the least and the most over all sizes.  With as wide blocks: at the
-    base, the whole step."""
+    For blocks with the same number of parameters it is the ratio of costs per parameter and
+    example: at the base, and the least and the most over all sizes.  For blocks of the same width
+    it is that of the whole step, at the base."""
     ratios = [
         per_parameter(step_of(steps, "highway", other["size"])) / per_parameter(other)
         for other in steps
@@ -410,9 +425,10 @@ def savings(nets: list[dict], policy: str, loss: float) -> dict[str, list[float]
 
 
 def choice(net: dict, policy: str, loss: float) -> tuple[float, float]:
-    """The largest share of the cost that a threshold saves, and the accuracy that it loses on the images that judge.
+    """The threshold that saves most: the share of the cost it saves, and the accuracy it loses.
 
-    On the images that choose it may lose this much; (0, 0) where all lose more."""
+    On the half that chooses, a threshold may lose at most `loss`; the accuracy it loses is that
+    on the half that judges.  (0, 0) if all thresholds lose more."""
     best = (0.0, 0.0)
     for tried in net["policies"]:
         if tried["policy"] == policy and tried["choice_accuracy"] >= net["choice_accuracy"] - loss:
@@ -423,25 +439,25 @@ def choice(net: dict, policy: str, loss: float) -> tuple[float, float]:
 
 
 def measure_variation(record: dict, data: str) -> dict:
-    """How much effective depth varies from image to image, over its mean: of trained nets, and before training.
+    """The deviation of effective depth over images, divided by its mean, after and before training.
 
-    Raises NotMeasured where no net of this data set was looked into; "at_start" is empty where none was before
-    training."""
+    Raises NotMeasured if no net of this data set was looked into.  "at_start" is empty if none was
+    looked into before training."""
     nets = [net for net in record["trials"]["trained"] if net["data"] == data]
     if not nets:
         raise NotMeasured(f"no nets of {data} have been looked into for it yet")
-    trained = np.divide(of(nets, "effective_depth_sd"), of(nets, "effective_depth")).tolist()
+    trained = np.divide(values_of(nets, "effective_depth_sd"), values_of(nets, "effective_depth")).tolist()
     at_start = []
     for net in nets:
         if "effective_depth_at_start" in net:
             at_start.append(net["effective_depth_sd_at_start"] / net["effective_depth_at_start"])
-    return {"depth": of(nets, "effective_depth"), "trained": trained, "at_start": at_start}
+    return {"depth": values_of(nets, "effective_depth"), "trained": trained, "at_start": at_start}
 
 
 def variation_as_text(measured: dict) -> str:
-    text = f"depth {sample(measured['depth'])}, varies by a share of {effect(measured['trained'])}"
+    text = f"depth {sample_as_text(measured['depth'])}, varies by a share of {effect_as_text(measured['trained'])}"
     if measured["at_start"]:
-        text += f", before training by {effect(measured['at_start'])}"
+        text += f", before training by {effect_as_text(measured['at_start'])}"
     return text
 
 

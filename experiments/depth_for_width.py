@@ -2,23 +2,24 @@
 
     python -m experiments depth_for_width            -> results/depth_for_width.json
 
-The blog: highway layers "require additional parameters", but "since we can go deeper, the layers
-do not need to be as wide which can compensate".  The paper (section 5): "deep and narrow highway
-networks can match/exceed the accuracy of wide and shallow maxout networks"; there they are
-convolutional.
+The blog says that highway layers "require additional parameters", but that "since we can go
+deeper, the layers do not need to be as wide which can compensate".  The paper (section 5) says
+that "deep and narrow highway networks can match/exceed the accuracy of wide and shallow maxout
+networks"; its nets are convolutional.
 
-So a highway net of 50 layers and width 25 has about as many parameters as the net of 10 layers
-and width 50 in `blocks`, first and last layer included; one of width 22 has about as many in its
-blocks alone, and a fifth fewer in all.  A maxout net of 3 layers and width 77 has as many as that
-of width 25.  Search, epochs and images are those of `blocks`; the rates of maxout are searched
-where pilots of one epoch had found it to learn; then five seeds that selected nothing.
+Three nets are trained here.  A highway net of 50 layers and width 25 has about as many parameters
+as the highway net of 10 layers and width 50 in `blocks`, first and last layer included.  A highway
+net of 50 layers and width 22 has about as many as that net in its blocks alone, and a fifth fewer
+in all.  A maxout net of 3 layers and width 77 has as many as the net of width 25.  Search, epochs
+and images are those of `blocks`.  The rates of maxout are searched in a range in which pilots of
+one epoch had learned.  Then follow five seeds that selected nothing.
 
-Fixed before these runs, by Welch's t-test with Holm's correction over the comparisons of a
-claim.  Depth makes up for width where both deep nets lose at most 0.002 of test accuracy to the
+Fixed before these runs, for Welch's t-test with Holm's correction over the comparisons of a
+claim: Depth makes up for width if both deep nets lose at most 0.002 of test accuracy to the
 shallow highway net, and the one of width 25 at most as much to the plain net of 10 layers and 71
-units, which has a fifth more parameters.  Deep and narrow matches wide and shallow where the net
-of width 25 loses at most 0.002 to maxout.  Expected: it loses a little to each, less than 0.01;
-on MNIST depth is of little use.
+units, which has a fifth more parameters.  Deep and narrow matches wide and shallow if the net of
+width 25 loses at most 0.002 to maxout.  Expected: it loses a little to each, less than 0.01; on
+MNIST depth is of little use.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, effect, of
+from claims.claim import Claim, effect_as_text, values_of
 from claims.rules import above, corrected, is_above
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -47,14 +48,14 @@ DEEP = ("highway", 25, 50)  # (block, width, layers)
 DEEP_AND_NARROWER = ("highway", 22, 50)
 WIDE = ("maxout", 77, 3)
 TRAINED = (DEEP, DEEP_AND_NARROWER, WIDE)
-SHALLOW = ("highway", 50, 10)  # of `blocks`, and so is
-PLAIN = ("plain", 71, 10)
+SHALLOW = ("highway", 50, 10)  # trained in `blocks`
+PLAIN = ("plain", 71, 10)  # trained in `blocks`
 MAXOUT_RATES = (0.2, 2)  # lr / (1 - momentum), drawn log-uniformly
 PIXELS_AND_CLASSES = (784, 10)
 
 
 def sample(net: tuple[str, int, int], k: int, runner: Runner) -> dict:
-    """The k-th setting that the search tries for a net: highway nets are tanh and ReLU in turn."""
+    """The k-th setting that the search tries for a net; highway nets alternate tanh and ReLU."""
     block, width, layers = net
     rng = np.random.default_rng([k, layers, width, 8])
     activation = "tanh" if block == "maxout" else ("tanh", "relu")[k % 2]
@@ -85,35 +86,35 @@ def run(runner: Runner) -> dict:
     return trials
 
 
-# ---- What they say -----------------------------------------------------------------------------
+# ---- Summary -----------------------------------------------------------------------------------
 
 
-def place_of(net: tuple[str, int, int]) -> dict:
+def settings_of(net: tuple[str, int, int]) -> dict:
     block, width, layers = net
     return {"block": block, "width": width, "layers": layers}
 
 
 def rows(record: dict) -> list[dict]:
-    """A row for each net that is trained here, and one for the parameters of those of `blocks`."""
+    """A row for each net trained here, and one for each net of `blocks`, with its parameters."""
     result = []
     for net in TRAINED:
-        final = ranked(record["trials"]["final"], **place_of(net))
+        final = ranked(record["trials"]["final"], **settings_of(net))
         searched = [name for name in ("activation", "rate", "gate_bias") if name in final[0]]
         result.append({
             "row": "net",
-            **place_of(net),
+            **settings_of(net),
             "parameters": parameters(net),
             "loss": mean_sd_n([trial["loss"] for trial in final]),
             "test_accuracy": mean_sd_n([trial["test_accuracy"] for trial in final]),
             "best": ", ".join(f"{name} {final[0][name]}" for name in searched),
         })  # fmt: skip
     for net in (SHALLOW, PLAIN):
-        result.append({"row": "net of blocks", **place_of(net), "parameters": parameters(net)})
+        result.append({"row": "net of blocks", **settings_of(net), "parameters": parameters(net)})
     return result
 
 
 def accuracies(record: dict, net: tuple[str, int, int]) -> list[float | None]:
-    return of(record["trials"]["final"], "test_accuracy", **place_of(net))
+    return values_of(record["trials"]["final"], "test_accuracy", **settings_of(net))
 
 
 def measure_compensation(record: dict, *others: dict) -> dict:
@@ -133,9 +134,9 @@ def measure_against_maxout(record: dict) -> dict:
 def compensation_as_text(measured: dict) -> str:
     deep = measured["deep"]
     return (
-        f"width 25 less 10 layers of width 50 {effect(deep, measured['shallow'])}, "
-        f"width 22 {effect(measured['narrower'], measured['shallow'])}; "
-        f"width 25 less plain {effect(deep, measured['plain'])}"
+        f"width 25 less 10 layers of width 50 {effect_as_text(deep, measured['shallow'])}, "
+        f"width 22 {effect_as_text(measured['narrower'], measured['shallow'])}; "
+        f"width 25 less plain {effect_as_text(deep, measured['plain'])}"
     )
 
 
@@ -162,7 +163,7 @@ CLAIMS = (
         f"{MARGIN} to 3 of width 77)",
         about=ALL,
         measure=measure_against_maxout,
-        show=lambda m: f"highway less maxout {effect(m['deep'], m['wide'])}",
+        show=lambda m: f"highway less maxout {effect_as_text(m['deep'], m['wide'])}",
         holds=lambda m: [above(m["deep"], -MARGIN, less=m["wide"])],
         note="fully connected; the paper's nets are convolutional",
     ),

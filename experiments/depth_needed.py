@@ -1,31 +1,31 @@
-"""How much depth does a problem need?  Nets trained anew, beside lesions of 50 layers.
+"""How much depth does a problem need?  Lesions of 50 layers, and shallower nets trained anew.
 
     python -m experiments depth_needed                          -> results/depth_needed.json
     python -m experiments depth_needed --data-dir CIFAR-100     beside MNIST
 
 The paper (section 5): "for the first time, highway networks allow us to examine how much
-computation depth is needed for a given problem", by closing layers of a trained net.  If so, what
-lesions call needed must be what nets need that are trained anew.
+computation depth is needed for a given problem", by closing layers of a trained net.  If so, a net
+that is trained anew must need the depth that lesions find.
 
-Lesions say that a net of 50 layers needs its 49 blocks less those that the greedy search of
-`lesion` closes together before the error on the training images rises by a point; a mean over the
-seeds.  Trained anew are nets of 6, 15 and 45 blocks, with the settings, epochs and seeds of
-`fifty_layers`: rate and momentum were searched for 50 layers, so that the shallower nets are, if
-anything, at a disadvantage.
+Lesions find that a net of 50 layers needs those of its 49 blocks that are left when the greedy
+search of `lesion` has closed as many as it can before the error on the training images rises by a
+point; their number is a mean over seeds.  Nets of 6, 15 and 45 blocks are trained anew, with the
+settings, epochs and seeds of `fifty_layers`.  Rate and momentum were searched for 50 layers, so
+that the shallower nets are, if anything, at a disadvantage.
 
-Fixed before these runs: a net with fewer blocks than the lesions say must have a training error
-higher by more than a point than the net of 50 layers, one with as many or more must not.
-Differences of means over seeds, Welch's t-test against a point, Holm's correction over all depths
-and data sets.
+Fixed before these runs: the training error of a net with fewer blocks than the lesions leave
+must be higher than that of the net of 50 layers by more than a point; that of a net with as many
+or more must not.  Means over seeds are compared by Welch's t-test against a point, with Holm's
+correction over all depths and data sets.
 
-Known before: on MNIST lesions leave some 16 blocks, on CIFAR-100 some 44.  Expected: on MNIST
-nets of 6 blocks fit as well as those of 49, so that lesions say what a net uses, not what the
-problem needs; on CIFAR-100 nets of 6 blocks fit worse, nets of 45 as well.
+Known before: lesions leave some 16 blocks on MNIST, and some 44 on CIFAR-100.  Expected: on MNIST
+nets of 6 blocks fit as well as those of 49, so that lesions show what a net uses, not what the
+problem needs; on CIFAR-100 nets of 6 blocks fit worse, and nets of 45 as well as those of 49.
 """
 
 from __future__ import annotations
 
-from claims.claim import Claim, of
+from claims.claim import Claim, values_of
 from claims.rules import corrected, is_above, mean
 from experiments.question import Question
 from plumbing.files import InputError
@@ -55,8 +55,8 @@ def error_of(result: dict) -> float | None:
 
 
 def run(runner: Runner) -> dict:
-    """The nets, MNIST's first; and what `lesion` found in those of 50 layers."""
-    nets = kept_nets.finals(runner)
+    """Trains the nets, on MNIST first; adds what `lesion` found in the nets of 50 layers."""
+    nets = kept_nets.settings_of_kept_nets(runner)
     wanted = []
     for net in nets:
         for blocks in runner.settings["blocks"]:
@@ -66,12 +66,10 @@ def run(runner: Runner) -> dict:
 
 
 def lesions_of(net: dict, lesion: dict) -> dict:
-    """What lesions say of a net of 50 layers.
+    """What `lesion` found in a net of 50 layers.
 
-    Its training error, how many blocks they leave, and its errors with all blocks above the k-th
-    closed.
-
-    Raises InputError where the results of `lesion` have no such net."""
+    Its training error, the number of blocks that lesions leave, and its errors with all blocks
+    above the k-th closed.  Raises InputError if the results of `lesion` have no such net."""
     place = {"data": net["data"], "seed": net["seed"]}
     try:
         found = select(lesion["trials"], **place)
@@ -88,7 +86,7 @@ def lesions_of(net: dict, lesion: dict) -> dict:
     }
 
 
-# ---- What they say -----------------------------------------------------------------------------
+# ---- Summary -----------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -105,36 +103,35 @@ def rows(record: dict) -> list[dict]:
 
 
 def measure_depths(record: dict) -> dict:
-    """{data: the blocks that lesions leave, the errors by number of blocks, those of 50 layers}."""
+    """For each data set: the number of blocks that lesions leave ("lesions"), the training errors by
+    number of blocks ("errors"), and those of the nets of 50 layers ("of_50_layers")."""
     measured = {}
     for data in PAPERS_SETS:
         lesions = record["trials"]["lesions"]
         errors = {}
         for blocks in record["settings"]["blocks"]:
-            errors[blocks] = of(record["trials"]["anew"], "training_error", data=data, layers=blocks + 1)
+            errors[blocks] = values_of(record["trials"]["anew"], "training_error", data=data, layers=blocks + 1)
         measured[data] = {
-            "lesions": mean(of(lesions, "blocks_left", data=data)),
+            "lesions": mean(values_of(lesions, "blocks_left", data=data)),
             "errors": errors,
-            "of_50_layers": of(lesions, "training_error", data=data),
+            "of_50_layers": values_of(lesions, "training_error", data=data),
         }
     return measured
 
 
 def agree(measured: dict) -> list[bool | None]:
-    """Whether each depth's error is as the lesions say.
+    """Whether the error at each depth is what the lesions predict.
 
-    None where Holm's correction leaves it open.
-
-    A net that diverged leaves its depth open."""
-    needed = []  # whether the lesions say that the error must be higher
-    higher = []
+    None if Holm's correction leaves it open, or if a net of that depth diverged."""
+    predicted = []  # whether the error should be higher than that of 50 layers
+    comparisons = []
     for of_set in measured.values():
         for blocks, errors in of_set["errors"].items():
-            needed.append(blocks < of_set["lesions"])
-            higher.append(is_above(errors, POINT, less=of_set["of_50_layers"]))
+            predicted.append(blocks < of_set["lesions"])
+            comparisons.append(is_above(errors, POINT, less=of_set["of_50_layers"]))
     verdicts = []
-    for must_be_higher, is_higher in zip(needed, corrected(*higher), strict=True):
-        verdicts.append(None if is_higher is None else is_higher == must_be_higher)
+    for should_be_higher, is_higher in zip(predicted, corrected(*comparisons), strict=True):
+        verdicts.append(None if is_higher is None else is_higher == should_be_higher)
     return verdicts
 
 

@@ -3,26 +3,26 @@
     python -m experiments encyclopedia            -> results/encyclopedia.json
 
 The encyclopedia article "Highway Networks" compares highway nets with residual ones (ResNet).
-Four of its sentences need no training beyond that of `blocks` and `jacobian`:
+Four of its sentences can be judged by the trainings of `blocks` and `jacobian`, or without any:
 
-- Parameters: "3x (H, T, C) or 2x (H, T)" a layer, against "1x (just H)".  Counted, all of one
-  width.
+- Highway layers have "3x (H, T, C) or 2x (H, T)" parameters, residual layers "1x (just H)".  The
+  parameters are counted, at one width for all.
 - "ResNet can be viewed as a special case of Highway Networks where the gate is fixed at T = 1."
-  Computed: a highway block whose T is exactly 1, beside H and beside H + x of the same weights
-  and inputs; and the general form of eq. 2, y = H T + x C, whose T and C are both 1.
+  The output of a highway block whose T is exactly 1 is compared with H and with H + x, for the
+  same weights and inputs.  So is that of the general form, eq. 2, y = H T + x C, with T = C = 1.
 - Residual nets need "no gate initialization tuning".  They have no gate, but W_H has a start.  In
   `blocks` the first four settings of each search were trained twice: with the scale of W_H that
-  the search drew, and without.  Compared is the running training loss of the last epoch, in
-  pairs, tanh and ReLU apart.  The sentence holds for an activation where the loss without the
+  the search drew, and without.  The running training losses of the last epoch are compared in
+  pairs, for tanh and ReLU apart.  The sentence holds for an activation if the loss without the
   scale is not higher.
-- "Stronger gradient flow: fixed identity provides a guaranteed, unattenuated gradient path."
-  Stronger: the norm of the gradient at the first layer over that at the last is higher for
-  residual nets than for highway nets of as many parameters, at each depth of `blocks`, at the
-  start and after training.  Unattenuated: through all blocks of `jacobian`'s residual nets half of
-  the directions keep half of their length, the rule by which highway nets are judged.
+- "Stronger gradient flow: fixed identity provides a guaranteed, unattenuated gradient path."  The
+  flow is stronger if the norm of the gradient at the first layer over that at the last is higher
+  for residual than for highway nets of the same size, at each depth of `blocks`, at the
+  start and after training.  The path is unattenuated if half of the directions keep half of their
+  length through all blocks of `jacobian`'s residual nets, the rule for highway nets, too.
 
-The results of `blocks` and `jacobian` were known when these rules were written.  Comparisons are
-corrected by Holm's method within a claim.
+The results of `blocks` and `jacobian` were known when these rules were written.  Holm's correction
+is applied within a claim.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, Claim, NotMeasured, effect_in_ratio, of
+from claims.claim import CHOSEN_AFTER, Claim, NotMeasured, ratio_as_text, values_of
 from claims.rules import above, all_ratios_below, corrected, interval, is_below, mean
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -39,10 +39,10 @@ from training.matched_blocks import LAYERS, WIDTH, parameters_per_layer
 from training.trials import Runner
 
 BUDGETS = {"quick": {"seeds": 2}, "default": {"seeds": 5}, "full": {"seeds": 50}}
-ONE_WIDTH = 50  # of the blocks whose parameters are counted
-UNITS = 50  # of the blocks with T = 1
-INPUTS = 20  # to the blocks with T = 1
-OPEN = 1000.0  # a gate's bias at which sigmoid is exactly 1
+ONE_WIDTH = 50  # the width at which parameters are counted
+UNITS = 50  # the width of the blocks with T = 1
+INPUTS = 20  # the number of inputs to the blocks with T = 1
+OPEN = 1000.0  # a gate bias at which the sigmoid is exactly 1
 ACTIVATIONS = ("tanh", "relu")
 WHEN = {"at_start": "at the start", "trained": "after training"}
 
@@ -51,10 +51,10 @@ def count(setting: dict) -> dict:
     return {"parameters": parameters_per_layer(setting["block"], setting["width"])}
 
 
-def at_one(setting: dict) -> dict:
-    """One block with T = 1, of eq. 3, and of eq. 2 with C = 1: how far it is from H and from H + x.
+def compare_at_one(setting: dict) -> dict:
+    """How far a block with T = 1 is from H and from H + x: by eq. 3, and by eq. 2 with C = 1.
 
-    Differences are the largest of all units and inputs, over the largest |H + x|."""
+    A difference is the largest over all units and inputs, divided by the largest |H + x|."""
     rng = np.random.default_rng(setting["seed"])
     x = rng.normal(size=(INPUTS, UNITS))
     result = {}
@@ -64,7 +64,7 @@ def at_one(setting: dict) -> dict:
         if block == "highway-carry":
             net.b_C[:] = OPEN
         H = np.tanh(x @ net.W_H[0].T + net.b_H[0])
-        T, y = layer_by_layer.block(net, 0, x)
+        T, y = layer_by_layer.block_forward(net, 0, x)
         largest = np.abs(H + x).max()
         result[f"{name}_T_is_1"] = bool((T == 1).all())
         result[f"{name}_from_H"] = float(np.abs(y - H).max() / largest)
@@ -75,10 +75,10 @@ def at_one(setting: dict) -> dict:
 def run(runner: Runner) -> dict:
     counted = [{"block": block, "width": ONE_WIDTH} for block in WIDTH]
     seeds = [{"seed": seed} for seed in range(runner.settings["seeds"])]
-    return {"parameters": runner.run(count, counted), "T_is_1": runner.run(at_one, seeds)}
+    return {"parameters": runner.run(count, counted), "T_is_1": runner.run(compare_at_one, seeds)}
 
 
-# ---- What they say -----------------------------------------------------------------------------
+# ---- Summary -----------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -88,7 +88,7 @@ def rows(record: dict) -> list[dict]:
         result.append({"row": "block", "block": trial["block"], "parameters": trial["parameters"]})
     row = {"row": "T = 1"}
     for name in ("eq_3_from_H", "eq_3_from_residual", "eq_2_from_H", "eq_2_from_residual"):
-        row[name] = mean_sd_n(of(record["trials"]["T_is_1"], name))
+        row[name] = mean_sd_n(values_of(record["trials"]["T_is_1"], name))
     result.append(row)
     return result
 
@@ -100,7 +100,7 @@ def measure_parameters(record: dict) -> dict:
 def measure_at_one(record: dict) -> dict:
     trials = record["trials"]["T_is_1"]
     names = ("eq_3_from_H", "eq_3_from_residual", "eq_2_from_residual")
-    return {name: max(of(trials, name)) for name in names}
+    return {name: max(values_of(trials, name)) for name in names}
 
 
 def pairs_of_starts(record: dict) -> dict[str, dict[int, list[tuple]]]:
@@ -122,7 +122,7 @@ def last_loss(trial: dict) -> float | None:
 
 
 def logs_of_ratios(pairs: list[tuple]) -> list[float]:
-    """log10 of (without / with), of the pairs that did not diverge."""
+    """log10 of (loss without the scale / loss with it), for the pairs in which neither diverged."""
     return [float(np.log10(without / scaled)) for without, scaled in pairs if None not in (without, scaled)]
 
 
@@ -136,10 +136,10 @@ def measure_starts(record: dict) -> dict:
 
 
 def not_higher(measured: dict) -> list[bool | None]:
-    """Whether the loss without the scale is the lower one, of each activation.
+    """Whether the loss without the scale is lower, for each activation.
 
-    None where Holm's correction over both leaves it open.  A training that diverges without the
-    scale alone counts as a higher loss."""
+    None if Holm's correction over both leaves it open.  False if a training diverges without the
+    scale and not with it."""
     verdicts = corrected(*(is_below(measured[activation], 0) for activation in ACTIVATIONS))
     for place, activation in enumerate(ACTIVATIONS):
         if measured[f"{activation}_lost"]:
@@ -168,7 +168,7 @@ def measure_gradients(record: dict) -> dict:
         for layers in LAYERS:
             of_blocks = {}
             for block in ("highway", "residual"):
-                looks = of(final, when, block=block, width=WIDTH[block], layers=layers)
+                looks = values_of(final, when, block=block, width=WIDTH[block], layers=layers)
                 of_blocks[block] = [look["gradient"][0] / look["gradient"][-1] for look in looks]
             measured[when][layers] = of_blocks
     return measured
@@ -186,13 +186,13 @@ def gradients_as_text(measured: dict) -> str:
     for when, by_depth in measured.items():
         ratios = []
         for of_blocks in by_depth.values():
-            ratios.append(effect_in_ratio(of_blocks["residual"], of_blocks["highway"]))
+            ratios.append(ratio_as_text(of_blocks["residual"], of_blocks["highway"]))
         texts.append(f"{WHEN[when]} {', '.join(ratios)}")
     return f"residual's over highway's at {min(LAYERS)} to {max(LAYERS)} layers: {'; '.join(texts)}"
 
 
 def measure_positions(record: dict) -> dict:
-    """T of every image, position and map of a trained convolutional net: no such net is kept."""
+    """Would measure T at every position of a trained convolutional net, but none is kept."""
     raise NotMeasured("no trained convolutional highway net is kept, only its mean T by position")
 
 

@@ -2,34 +2,37 @@
 
     python -m experiments factor_model            -> results/factor_model.json
 
-An encyclopedia article's application: returns from factors by a net num_factors -> hidden ReLU ->
-4 highway layers (gate bias -1) -> 1 under the squared error.  The article reads the mean gate of
-an input as how complex the regime is: closed in calm, linear ones, open in turbulent ones.  Here
-the truth is known, because the data are simulated: days in a calm or a turbulent regime that last
-(a Markov chain), factors f, a return
+An encyclopedia article applies highway nets to a factor model.  A net num_factors -> hidden ReLU
+-> 4 highway layers (gate bias -1) -> 1 predicts returns from factors, under the squared error.
+The article reads the mean gate of an input as how complex the regime is: closed in calm, linear
+regimes, open in turbulent ones.  Here the truth is known, because the data are simulated.
+Calm and turbulent regimes last for some days (a Markov chain).  A day has factors f and a return
 
     y = beta' f + [turbulent and non-linear] kappa g(f) + noise,    g: products, absolute values, a threshold
 
-in three worlds that take the article's two properties of turbulence apart:
+There are three worlds, which separate the article's two properties of turbulence:
 
     both         turbulent days are volatile and non-linear: what the article speaks of
     volatile     turbulent days are volatile, and as linear as calm ones: nothing is more complex
     non-linear   turbulent days are non-linear and no more volatile; a state among the factors shows the regime
 
 The first two have the same factors and noise day by day, and differ in the non-linearity alone.
-Measured on later days that the net has not seen: how well an input's mean gate tells turbulent
-from calm (AUC, rank correlation).  Beside it the gates before training (a gate at a negative bias
-opens for any large input), the norm of the factors, their Mahalanobis norm (nothing can tell a
-change of scale better), their volatility over the last twenty days, and the error of a plain net,
-which knows y.  Verdicts are on paired differences over seeds, by 95 % intervals.  Ten and fifty
-seeds left open whether the gates tell anything in the third world; so there are 200.  Who looks
-three times finds something by chance more often: so what that world tells is judged by intervals
-with Bonferroni's correction for three looks.
+
+On later days, which the net has not seen, we measure how well an input's mean gate tells
+turbulent from calm (AUC, rank correlation).  It is compared with other scores: the gates before
+training (a gate with a negative bias opens for any large input), the norm of the factors, their
+Mahalanobis norm (no score can tell a change of scale better), their volatility over the last
+twenty days, and the error of a plain net, which knows y.
+
+Verdicts are on paired differences over seeds, by 95 % intervals.  Ten and fifty seeds left open
+whether the gates tell anything in the third world, so there are 200.  Looking three times makes a
+chance finding more likely.  The third world is therefore judged by intervals with Bonferroni's
+correction for three looks.
 """
 
 from __future__ import annotations
 
-from claims.claim import Claim, effect, of
+from claims.claim import Claim, effect_as_text, values_of
 from claims.rules import above
 from experiments.question import Question
 from training.factor_model import LEAST, WORLDS, differences, rows, trial
@@ -50,20 +53,20 @@ def run(runner: Runner) -> list[dict]:
     return runner.run(trial, wanted)
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- Summary ---------------------------------------------------------------------------------------------------------
 
 
 def gate_auc_by_world(record: dict) -> dict:
     return {
-        "both": of(record["trials"], "auc_gate", world="both"),
-        "non_linear": of(record["trials"], "auc_gate", world="non-linear"),
+        "both": values_of(record["trials"], "auc_gate", world="both"),
+        "non_linear": values_of(record["trials"], "auc_gate", world="non-linear"),
     }
 
 
 def show_auc_by_world(measured: dict) -> str:
     reversed_nets = sum(auc < 0.5 for auc in measured["non_linear"])
-    both = effect(measured["both"], level=LEVEL)
-    non_linear = effect(measured["non_linear"], level=LEVEL)
+    both = effect_as_text(measured["both"], level=LEVEL)
+    non_linear = effect_as_text(measured["non_linear"], level=LEVEL)
     nets = len(measured["non_linear"])
     return f"AUC {both}; non-linear only {non_linear}, below a half in {reversed_nets} of {nets} nets"
 
@@ -91,7 +94,7 @@ CLAIMS = (
         kind="open question",
         about=ABOUT,
         measure=gate_auc_by_world,
-        show=lambda m: f"AUC {effect(m['non_linear'], level=LEVEL)}",
+        show=lambda m: f"AUC {effect_as_text(m['non_linear'], level=LEVEL)}",
         holds=lambda m: [above(m["non_linear"], LEAST, level=LEVEL)],
         note="the bound was chosen after the runs",
     ),

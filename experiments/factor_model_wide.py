@@ -1,23 +1,23 @@
-"""The factor model at the width that the article gives it, 128: does its mean gate tell
-complexity?
+"""Does the mean gate of a factor model tell complexity at the article's width, 128?
 
     python -m experiments factor_model_wide            -> results/factor_model_wide.json
 
-`factor_model` has nets of width 32, and nets were added until its third world was clear.  Here the
-width is the article's, and the number of seeds was fixed before the first: 200 in the world in
-which turbulent days are non-linear and not volatile, where the effect was small and the spread
-wide, and 40 in the other two.  There is one look, at the end.  All else is as in `factor_model`.
+The nets of `factor_model` have width 32, and seeds were added until its third world was clear.
+Here the width is the article's, and the number of seeds was fixed before the first run.  There
+are 200 seeds in the world in which turbulent days are non-linear and not volatile, where the
+effect was small and the spread wide, and 40 in the other two.  The results are looked at once,
+at the end.  All else is as in `factor_model`.
 
 Fixed before these runs: the gate tells turbulent days if the AUC of the mean gate exceeds a half,
-in the world where they are volatile and non-linear, and where they are non-linear only, with
-Holm's correction over the two.  It is of use if the AUC in the second exceeds 0.55.
+in the world where they are volatile and non-linear, and in the world where they are non-linear
+only, with Holm's correction over the two.  It is of use if the AUC in the second exceeds 0.55.
 
 Expected, before these runs: about 0.89 in the first world, and between 0.5 and 0.55 in the second.
 """
 
 from __future__ import annotations
 
-from claims.claim import Claim, effect, of
+from claims.claim import Claim, effect_as_text, values_of
 from claims.rules import above
 from experiments.question import Question
 from training.factor_model import LEAST, WORLDS, rows, trial
@@ -64,14 +64,14 @@ def run(runner: Runner) -> list[dict]:
 
 def gate_auc_by_world(record: dict) -> dict:
     return {
-        "both": of(record["trials"], "auc_gate", world="both"),
-        "non_linear": of(record["trials"], "auc_gate", world="non-linear"),
+        "both": values_of(record["trials"], "auc_gate", world="both"),
+        "non_linear": values_of(record["trials"], "auc_gate", world="non-linear"),
     }
 
 
 def show_auc_by_world(measured: dict) -> str:
-    both = effect(measured["both"])
-    non_linear = effect(measured["non_linear"])
+    both = effect_as_text(measured["both"])
+    non_linear = effect_as_text(measured["non_linear"])
     return f"AUC {both}; non-linear only {non_linear}"
 
 
@@ -94,7 +94,7 @@ CLAIMS = (
         kind="open question",
         about=ABOUT,
         measure=gate_auc_by_world,
-        show=lambda m: f"AUC {effect(m['non_linear'])}",
+        show=lambda m: f"AUC {effect_as_text(m['non_linear'])}",
         holds=lambda m: [above(m["non_linear"], LEAST)],
     ),
 )

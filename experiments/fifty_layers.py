@@ -1,21 +1,25 @@
-"""The trained net of 50 layers that the paper's Figures 2, 3 and 4 look into, and other questions here.
+"""Trains the nets of 50 layers that the paper's Figures 2, 3 and 4, and other questions, look into.
 
     python -m experiments fifty_layers            -> results/fifty_layers.json, results/fifty_layers_mnist_1.npz, ...
     python -m experiments fifty_layers --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist         beside MNIST
 
-Section 4: "the best 50 hidden layer fully connected highway networks", 49 highway layers of 50 units after a plain
-first layer, all tanh, gate biases -2 at the start on MNIST, -4 on CIFAR-100.  Here the best of a random search over
-rate and momentum, a search for every data set.  The two best settings are trained for longer, and the one with the
-lower training loss is trained over seeds that selected nothing.  Each of these nets is kept, seed 1 of MNIST in the
-repository.  A question that needs a net which is not there trains it again, which takes minutes.
+Section 4 is about "the best 50 hidden layer fully connected highway networks": 49 highway layers
+of 50 units after a plain first layer, all tanh, with gate biases of -2 at the start on MNIST and
+of -4 on CIFAR-100.  Here rate and momentum are searched at random, on each data set.  The two
+best settings are trained for longer, and the one with the lower training loss is trained over
+seeds that selected nothing.  These nets are kept; that of seed 1 on MNIST is in the repository.
+A question that needs a net which is missing trains it again, which takes minutes.
 
-Fashion-MNIST, a third set, starts as MNIST does.  On CIFAR-100 the net tells the fine classes, from whole images, not
-shifted or mirrored, with all three colours scaled to [-1, 1].  In a pilot of 4 epochs on 15 000 training images the
-training loss became 0.3 lower than with [0, 1], the scale of MNIST; on 30 000 images the rates 1, 2.5 and 6 differed by
-less than 0.02.  The final nets of CIFAR-100 are trained four times as long as the finalists, the rate falling four
-times as slowly: after 25 epochs they were right for 37 % of the training images only.  This was decided after looking:
-at 25 epochs, three seeds, biases fell with depth and classes differed early; in one net of 100 epochs biases rose and
-the differences were spread out.
+Fashion-MNIST, a third set, has the settings of MNIST at the start.  On CIFAR-100 the net tells
+the fine classes, from whole images, neither shifted nor mirrored, with all three colours scaled
+to [-1, 1].  In a pilot of 4 epochs on 15 000 training images the training loss was 0.3 lower
+than with [0, 1], the scale of MNIST; on 30 000 images the rates 1, 2.5 and 6 differed by less
+than 0.02.
+
+The final nets of CIFAR-100 are trained four times as long as the finalists, with a rate that falls
+four times as slowly, because after 25 epochs they were right for only 37 % of the training images.
+This was decided after looking.  After 25 epochs, with three seeds, biases fell with depth and
+classes differed early; in one net of 100 epochs biases rose and the differences were spread out.
 """
 
 from __future__ import annotations
@@ -35,7 +39,7 @@ BUDGETS = {
     "default": {"layers": 50, "trials": 8, "search_epochs": 8, "epochs": 25, "seeds": 3, **fully_connected.ALL},
     "full": {"layers": 50, "trials": 100, "search_epochs": 50, "epochs": 200, "seeds": 5, **fully_connected.ALL},
 }
-GATE_BIAS = {fully_connected.CIFAR: -4.0}  # at the start; of other sets -2
+GATE_BIAS = {fully_connected.CIFAR: -4.0}  # at the start; -2 on other sets
 
 
 def sample(of_set: dict, k: int, runner: Runner) -> dict:

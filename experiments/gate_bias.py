@@ -2,31 +2,36 @@
 
     python -m experiments gate_bias            -> results/gate_bias.json
 
-The paper (section 2.2) suggests -1, -2 and -3 for convolutional nets of depth about 10, 20 and
-30.  The blog: very low and very high biases fail to converge in a reasonable time; otherwise they
-need not be exact; "when in doubt start with high biases (more negative)".  A rule of our own: at the start an image
-passes through about L sigmoid(b) layers' worth of transforming; while that is below two or three,
-training does not fail.
+The paper (section 2.2) suggests -1, -2 and -3 for convolutional nets of depth about 10, 20 and 30.
+The blog says that very low and very high biases fail to converge in a reasonable time; that
+otherwise they need not be exact; and "when in doubt start with high biases (more negative)".
 
-Two ways to fail, defined before any run.  Hard: the running loss of the last epoch is at least
-0.9 log 10, or the run diverged; the net is no better than guessing.  Soft: it trains, but
-skipping all its blocks costs less than 0.5 % of test accuracy; they do nothing, and the net is a
-shallow one.  All nets of an activation have one rate, a good one for gates that are mostly shut.
-A net that fails at it may train at a far lower rate, as plain nets do.
+We add a rule: at the start an image passes through about L sigmoid(b) layers' worth of
+transforming; while that is below two or three, training does not fail.
 
-The settings are a grid and no sample: claims about them are judged by counts, depth by depth.
-Chosen after the runs: very high is 0 and above, very low -10 and below, two biases each; such
-biases fail at a depth where more than half of the settings do, judged in two parts: failing hard, and failing
-in either way, hard or soft.  To be in doubt is to choose
-between the two.  A bias need not be exact where at least three that are next to each other come
-within 0.01 of the best test accuracy.
+Two ways to fail were defined before any run.  A net fails hard if the running loss of the last
+epoch is at least 0.9 log 10, or if the run diverged: it is no better than guessing.  It fails
+softly if it trains, but skipping all its blocks costs less than 0.5 % of test accuracy: the
+blocks do nothing, and the net is a shallow one.  All nets of an activation have the same rate,
+a good one for gates that are mostly shut.  A net that fails at it may train at a far lower rate,
+as plain nets do.
+
+The settings are a grid, not a sample, so claims about them are judged by counts at each depth.
+Chosen after the runs:
+
+- Very high means 0 and above, very low -10 and below; the grid has two biases of each.
+- Such biases fail at a depth if more than half of the settings do.  This is judged in two parts:
+  failing hard, and failing in either way, hard or soft.
+- In doubt means that the choice is between very high and very low.
+- A bias need not be exact if at least three neighbours in the grid come within 0.01 of the best
+  test accuracy.
 """
 
 from __future__ import annotations
 
 import math
 
-from claims.claim import CHOSEN_AFTER, Claim, of
+from claims.claim import CHOSEN_AFTER, Claim, values_of
 from experiments.question import Question
 from training import fully_connected
 from training.trials import Runner
@@ -38,14 +43,14 @@ BUDGETS = {
 }
 BIASES = (2.0, 0.0, -1.0, -2.0, -3.0, -4.0, -5.0, -7.0, -10.0, -20.0)
 RATES = {"tanh": 3.0, "relu": 1.5}
-HARD = fully_connected.NO_BETTER_THAN_GUESSING  # a net fails hard from this loss on
-SOFT = 0.005  # a net fails softly where its blocks are worth less accuracy
-RULE = 2.5  # L sigmoid(b) from which on the rule foretells a hard failure
+HARD = fully_connected.NO_BETTER_THAN_GUESSING  # a net fails hard at this loss or more
+SOFT = 0.005  # a net fails softly if its blocks are worth less accuracy
+RULE = 2.5  # the rule predicts a hard failure at this L sigmoid(b) or more
 PILOT = (20, 50)  # depths at which the rule was found
-HIGH = 0.0  # biases from here on are very high
-LOW = -10.0  # biases up to here are very low
-NEAR = 0.01  # of test accuracy: a bias is as good as the best
-ADJACENT = 3  # biases of the grid that are next to each other
+HIGH = 0.0  # biases of this and above are very high
+LOW = -10.0  # biases of this and below are very low
+NEAR = 0.01  # a bias is as good as the best if its test accuracy is at most this much lower
+ADJACENT = 3  # the number of neighbours in the grid that must be as good as the best
 GUIDELINE = {10: -1.0, 20: -2.0, 30: -3.0}  # the paper's bias by depth
 
 
@@ -92,11 +97,11 @@ def run(runner: Runner) -> list[dict]:
     return [{**trial, "fate": fate(trial), "transforms": transforms(trial)} for trial in trials]
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- Summary ---------------------------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
-    """The definitions, the shares that fail, how good the rule is, and a row for each net of the guideline."""
+    """The definitions, the shares that fail, how often the rule is right, and the guideline's nets."""
     trials = record["trials"]
     return [
         {"row": "definitions", "rule_threshold": RULE},
@@ -109,7 +114,7 @@ def rows(record: dict) -> list[dict]:
 def failures(trials: list[dict]) -> dict:
     learned = [trial["transforms"] for trial in trials if trial["fate"] != "hard"]
     failed = [trial["transforms"] for trial in trials if trial["fate"] == "hard"]
-    fates = of(trials, "fate")
+    fates = values_of(trials, "fate")
     return {
         "row": "failures",
         "nets": len(trials),
@@ -125,7 +130,9 @@ def share(name: str, fates: list[str]) -> float:
 
 
 def rule(trials: list[dict]) -> dict:
-    """How often our rule, that nets of L sigmoid(b) >= RULE fail, is right, and the rule that all nets train."""
+    """How often our rule is right that nets with L sigmoid(b) >= RULE fail hard and others do not.
+
+    Beside it, how often it would be right to say of all nets that they train."""
     at_other_depths = [trial for trial in trials if trial["layers"] not in PILOT]
     alarms = [trial for trial in trials if trial["transforms"] >= RULE]
     others = [trial for trial in trials if trial["transforms"] < RULE]
@@ -133,7 +140,7 @@ def rule(trials: list[dict]) -> dict:
         "row": "rule",
         "rule_accuracy": accuracy_of_rule(trials),
         "rule_accuracy_at_depths_without_pilot": accuracy_of_rule(at_other_depths),
-        "rule_accuracy_of_always_trains": 1 - share("hard", of(trials, "fate")),
+        "rule_accuracy_of_always_trains": 1 - share("hard", values_of(trials, "fate")),
         "rule_false_alarms": sum(trial["fate"] != "hard" for trial in alarms),
         "rule_misses": sum(trial["fate"] == "hard" for trial in others),
     }
@@ -145,14 +152,14 @@ def accuracy_of_rule(trials: list[dict]) -> float:
 
 
 def guideline(trials: list[dict]) -> list[dict]:
-    """The fate of every net that the paper's guideline is about, and the bias with the lowest loss."""
+    """For each depth of the paper's guideline: the fate at its bias, and the bias of lowest loss."""
     result = []
     for layers, bias in GUIDELINE.items():
         for activation in RATES:
             of_net = {"layers": layers, "activation": activation}
             nets = [trial for trial in trials if of_net.items() <= trial.items()]
             best = min(nets, key=fully_connected.selection_loss)
-            [net_fate] = of(nets, "fate", gate_bias=bias)
+            [net_fate] = values_of(nets, "fate", gate_bias=bias)
             result.append({
                 "row": "guideline",
                 "activation": activation,
@@ -171,13 +178,12 @@ def fates_of_guideline(record: dict) -> dict:
         fates[activation] = []
         for layers, bias in GUIDELINE.items():
             of_net = {"activation": activation, "layers": layers, "gate_bias": bias}
-            fates[activation] += of(record["trials"], "fate", **of_net)
+            fates[activation] += values_of(record["trials"], "fate", **of_net)
     return fates
 
 
 def counts_by_depth(record: dict, low: float, high: float) -> dict[int, dict]:
-    """{layers: {"settings": n, "hard": n, "soft": n}} of the nets whose gate bias is from low to
-    high."""
+    """{layers: {"settings": n, "hard": n, "soft": n, "trained": n}} for gate biases from low to high."""
     counts = {}
     for trial in sorted(record["trials"], key=lambda trial: trial["layers"]):
         if low <= trial["gate_bias"] <= high:
@@ -201,7 +207,8 @@ def failing(of_depth: dict) -> dict[str, int]:
 
 
 def most_fail(counts: dict[int, dict]) -> list[bool]:
-    """Two parts: whether at each depth more than half of the settings fail hard; in either way."""
+    """Whether at each depth more than half of the settings fail hard; then whether they fail in
+    either way."""
     parts = []
     for way in ("hard", "either"):
         parts += [failing(of_depth)[way] > of_depth["settings"] / 2 for of_depth in counts.values()]
@@ -226,8 +233,9 @@ def measure_doubt(record: dict) -> dict:
 
 
 def lower_is_safer(measured: dict) -> list[bool]:
-    """Two parts, failing hard and failing in either way: whether very low biases fail at no depth more often than very
-    high ones, and less often in all."""
+    """Whether very low biases are safer than very high ones: in failing hard, and in either way.
+
+    They are safer if they fail at no depth more often, and less often in all."""
     parts = []
     for way in ("hard", "either"):
         low = [failing(of_depth)[way] for of_depth in measured["low"].values()]
@@ -238,7 +246,7 @@ def lower_is_safer(measured: dict) -> list[bool]:
 
 
 def adjacent_good_biases(record: dict) -> dict[str, list[int]]:
-    """{activation: at each depth, how many biases of the grid that are next to each other are as good as the best}."""
+    """{activation: at each depth, how many neighbouring biases are as good as the best}."""
     found = {}
     for activation in RATES:
         found[activation] = []
@@ -246,7 +254,7 @@ def adjacent_good_biases(record: dict) -> dict[str, list[int]]:
         for layers in sorted({trial["layers"] for trial in nets}):
             accuracies = []
             for bias in BIASES:
-                [accuracy] = of(nets, "test_accuracy", layers=layers, gate_bias=bias)
+                [accuracy] = values_of(nets, "test_accuracy", layers=layers, gate_bias=bias)
                 accuracies.append(accuracy or 0)
             is_good = [accuracy >= max(accuracies) - NEAR for accuracy in accuracies]
             found[activation].append(longest_run(is_good))

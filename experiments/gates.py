@@ -3,36 +3,39 @@
     python -m experiments gates            -> results/gates.json
     python -m experiments gates --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist         beside MNIST
 
-Section 4: most gate biases decreased during training.  For CIFAR-100 they increase with depth,
-inversely to the mean activity of the gates.  The activity for a single example is very sparse,
-while on average most gates are active.  Outputs stay constant over many layers; most of the change
-happens in the first 15 or so (MNIST) or 40 (CIFAR-100).  The mean activity of digits 0 and 7
-differs from the overall mean within the first 15 layers.  The differences of classes 0 and 1 of
-CIFAR-100 are sparser and spread out over all layers.
+The paper says in section 4: Most gate biases decreased during training.  For CIFAR-100 they
+increase with depth, inversely to the mean activity of the gates.  The activity for a single
+example is very sparse, while on average most gates are active.  Outputs stay constant over
+many layers; most of the change happens in the first 15 or so (MNIST) or 40 (CIFAR-100).
+The mean activity of digits 0 and 7 differs from the overall mean within the first 15 layers.
+The differences of classes 0 and 1 of CIFAR-100 are sparser, and spread out over all layers.
 
-The nets are those of the question `fifty_layers`.  Defined before looking: sparsity is Hoyer's
-measure, from 0 (all gates alike) to 1 (one gate open), of the gates of one image, a mean over 1000
-training images, and of the mean gates.  A gate is open where T > 0.5.  Blocks are counted from 1,
-the one nearest to the image.  Block l changes an image's state by |y_l - x_l|, a mean over the
-training images; a net has settled at the block by which 90 % of the sum of these changes has
-happened.  Classes differ in a block by (mean T of a class - mean T)^2, summed over units and
-classes.  "Most" is more than a half.  What the paper says of CIFAR-100 is asked of CIFAR-100, the
-rest of MNIST.
+The nets are those of the question `fifty_layers`.  What the paper says of CIFAR-100 is asked of
+CIFAR-100, the rest of MNIST.  Defined before looking:
 
-Defined before looking, too: class differences are spread out if the first 15 blocks have a smaller
-share of them than on MNIST, and sparser if Hoyer's measure of |mean T of a class - mean T|, a mean
-over classes, is higher.
+- Sparsity is Hoyer's measure, from 0 (all gates alike) to 1 (one gate open).  It is measured on
+  the gates of one image, averaged over 1000 training images, and on the mean gates.
+- A gate is open if its T exceeds 0.5.  Blocks are counted from 1, starting at the image.
+- Block l changes the state of an image by |y_l - x_l|, averaged over the training images.  A net
+  has settled at the first block up to which these changes make 90 % of their sum over all blocks.
+- Classes differ in a block by (mean T of a class - mean T)^2, summed over units and classes.
+- "Most" is more than a half.
+- Class differences are spread out if the first 15 blocks have a smaller share of them than on
+  MNIST.  They are sparser if Hoyer's measure of |mean T of a class - mean T|, averaged over
+  classes, is higher.
 
 Chosen after the runs, to have one rule for both data sets: most of the change is judged as more
-than 50 % and as more than 90 % of it, and one image's gates on MNIST and on CIFAR-100 alike; a gate is
-active on average where its mean T over the training images is above 0.5.  Chosen
-after looking at CIFAR-100, too: how long its nets are trained (100 epochs; after 25 they said
-otherwise of biases, gates and classes).
+than 50 % and as more than 90 % of it; the gates of one image are judged on MNIST and on CIFAR-100
+alike; a gate is active on average if its mean T over the training images exceeds 0.5.
+
+Chosen after looking at CIFAR-100: its nets are trained for 100 epochs.  After 25 the verdicts on
+biases, gates and classes were others.
 
 A transcript of a talk on the paper adds that biases fall especially in the early layers, that one
 image opens a handful of gates, and that after the first 15 (40) layers data coast on unaltered.
-Its rules were chosen after the runs: the first third of the blocks, against the others; under 5 %
-of the gates; under 1 % of the change.
+The rules for these were chosen after the runs: early layers are the first third of the blocks,
+compared with the others; a handful is under 5 % of the gates; unaltered is under 1 % of the
+change.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, Claim, effect, of
+from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, values_of
 from claims.rules import above, corrected, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -50,13 +53,13 @@ from training.gate_statistics import FIRST, FIRST_OF_CIFAR, OPEN, SETTLED
 from training.layer_by_layer import rounded
 from training.trials import Runner
 
-# images whose single patterns are measured
+# of_each: the number of images whose gates are measured one by one
 BUDGETS = {"quick": {"of_each": 1000}, "default": {"of_each": 1000}, "full": {"of_each": 1000}}
 HALF = 0.5
 HANDFUL = 0.05  # of the gates: the transcript's "small, sparse handful"
-UNALTERED = 0.01  # of the change: what coasts on unaltered has less left
+UNALTERED = 0.01  # of the change: data coast on unaltered if less is left
 MAPPED = 1  # the seed whose heat maps are kept
-CLASSES = {"MNIST": 10, CIFAR: 2}  # the sets whose maps are kept, the paper's two: so many classes
+CLASSES = {"MNIST": 10, CIFAR: 2}  # the paper's data sets, and the number of classes with maps
 STATISTICS = (
     "share_of_biases_decreased",
     "bias_activity_correlation",
@@ -76,6 +79,7 @@ STATISTICS = (
 
 
 def trial(setting: dict, folder: str) -> dict:
+    """The statistics of one net's gates, by block where they depend on it, and its heat maps."""
     net = kept_nets.net_of(setting, folder)
     images = fully_connected.images_of(setting)
     x = images.x_train
@@ -102,9 +106,9 @@ def trial(setting: dict, folder: str) -> dict:
 
 
 def one_image(net: hn.DeepNet, x: np.ndarray, seed: int) -> dict:
-    """What Figure 2 shows of an image drawn at random: T and outputs of every block, (depth, hidden)."""
+    """T and the outputs of all blocks, (depth, hidden), for an image drawn at random, as in Figure 2."""
     chosen = int(np.random.default_rng(seed).integers(len(x)))
-    state = layer_by_layer.first(net, x[chosen : chosen + 1])
+    state = layer_by_layer.first_state(net, x[chosen : chosen + 1])
     gates = []
     outputs = []
     for _, T, _, y_l in layer_by_layer.walk(net, state):
@@ -117,7 +121,7 @@ def run(runner: Runner) -> list[dict]:
     return kept_nets.look_into(runner, trial)
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- Summary ---------------------------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -148,10 +152,10 @@ def thirds_of(values: list[float]) -> dict[str, float]:
 
 
 def measure_thirds(record: dict) -> dict:
-    """{data set: {third: mean T of its blocks, of every seed}} of the paper's data sets."""
+    """{data set: {"first" or "last": the mean T of that third of the blocks, over seeds}}."""
     measured = {}
     for data in ("MNIST", CIFAR):
-        thirds = [thirds_of(mean_T) for mean_T in of(record["trials"], "mean_T_of_layer", data=data)]
+        thirds = [thirds_of(mean_T) for mean_T in values_of(record["trials"], "mean_T_of_layer", data=data)]
         measured[data] = {}
         for name in ("first", "last"):
             measured[data][name] = [means[name] for means in thirds]
@@ -159,7 +163,7 @@ def measure_thirds(record: dict) -> dict:
 
 
 def open_early(measured: dict) -> list[bool | None]:
-    """On each data set: whether the first third is more open than the last, and whether it is above 0.5."""
+    """Whether on each data set the first third is more open than the last, and its T above 0.5."""
     more_open = [is_above(thirds["first"], 0, less=thirds["last"]) for thirds in measured.values()]
     open_at_all = [is_above(thirds["first"], OPEN) for thirds in measured.values()]
     return corrected(*more_open, *open_at_all)
@@ -168,13 +172,13 @@ def open_early(measured: dict) -> list[bool | None]:
 def thirds_as_text(measured: dict) -> str:
     texts = []
     for data, thirds in measured.items():
-        difference = effect(thirds["first"], thirds["last"])
+        difference = effect_as_text(thirds["first"], thirds["last"])
         texts.append(f"{data} {np.mean(thirds['first']):.2g}, more than the last by {difference}")
     return f"mean T of the first third of the blocks: {'; '.join(texts)}"
 
 
 def settled_at(trial: dict, share: float) -> int:
-    """The block by which this share of the change has happened, counted from 1."""
+    """The first block, counted from 1, up to which the changes make this share of their sum."""
     change = np.array(trial["change"])
     return int(np.argmax(np.cumsum(change) >= share * change.sum())) + 1
 
@@ -188,11 +192,12 @@ def settled_by(record: dict, data: str, share: float) -> list[int]:
 
 
 def measure_change(record: dict, first: int) -> dict:
-    """Of the nets of one data set: the share of the change that the first blocks make, and when
-    it has happened."""
+    """The share of the change in the first blocks, and the blocks where half and most are reached.
+
+    The record has the nets of one data set."""
     trials = record["trials"]
     return {
-        "share": of(trials, f"change_share_first_{first}"),
+        "share": values_of(trials, f"change_share_first_{first}"),
         "half": [settled_at(trial, HALF) for trial in trials],
         "most": [settled_at(trial, SETTLED) for trial in trials],
         "blocks": len(trials[0]["change"]),
@@ -215,19 +220,19 @@ def measure_order_of_sets(record: dict) -> dict:
 
 
 def measure_sparsity(record: dict) -> dict:
-    """Of the nets of one data set."""
+    """How sparse and how active the gates are.  The record has the nets of one data set."""
     trials = record["trials"]
     return {
-        "single": of(trials, "sparsity_single"),
-        "mean": of(trials, "sparsity_mean"),
+        "single": values_of(trials, "sparsity_single"),
+        "mean": values_of(trials, "sparsity_mean"),
         "units": units_active_on_average(trials),
     }
 
 
 def units_active_on_average(trials: list[dict]) -> dict[str, float]:
-    """Of the nets whose maps are kept, one a data set: their gates, and the share whose mean T is above 0.5.
+    """The number of gates, and the share whose mean T is above 0.5, in the nets with kept maps.
 
-    Raises LookupError where no map is kept."""
+    There is one such net a data set.  Raises LookupError if there is none."""
     maps = [trial["maps"]["mean_T"] for trial in trials if "maps" in trial]
     if not maps:
         raise LookupError("no map of mean T is kept")
@@ -242,18 +247,18 @@ def sparse_yet_active(measured: dict) -> list[bool | None]:
 def measure_sparsity_of_sets(record: dict) -> dict:
     trials = record["trials"]
     return {
-        "single": of(trials, "sparsity_single", data=CIFAR),
-        "single_of_mnist": of(trials, "sparsity_single", data="MNIST"),
-        "mean_T": of(trials, "mean_T", data=CIFAR),
-        "mean_T_of_mnist": of(trials, "mean_T", data="MNIST"),
+        "single": values_of(trials, "sparsity_single", data=CIFAR),
+        "single_of_mnist": values_of(trials, "sparsity_single", data="MNIST"),
+        "mean_T": values_of(trials, "mean_T", data=CIFAR),
+        "mean_T_of_mnist": values_of(trials, "mean_T", data="MNIST"),
     }
 
 
 def by_data(record: dict, name: str) -> dict:
     """One statistic of both of the paper's data sets."""
     return {
-        "mnist": of(record["trials"], name, data="MNIST"),
-        "cifar": of(record["trials"], name, data=CIFAR),
+        "mnist": values_of(record["trials"], name, data="MNIST"),
+        "cifar": values_of(record["trials"], name, data=CIFAR),
     }
 
 
@@ -269,8 +274,8 @@ def measure_falls(record: dict) -> dict:
 
 
 def measure_remaining_change(record: dict) -> dict:
-    fifteen = of(record["trials"], "change_share_first_15", data="MNIST")
-    forty = of(record["trials"], "change_share_first_40", data=CIFAR)
+    fifteen = values_of(record["trials"], "change_share_first_15", data="MNIST")
+    forty = values_of(record["trials"], "change_share_first_40", data=CIFAR)
     return {"mnist": [1 - share for share in fifteen], "cifar": [1 - share for share in forty]}
 
 
@@ -278,10 +283,10 @@ def measure_class_differences(record: dict) -> dict:
     share = "class_difference_share_first_15"
     sparsity = "class_difference_sparsity"
     return {
-        "share": of(record["trials"], share, data=CIFAR),
-        "share_of_mnist": of(record["trials"], share, data="MNIST"),
-        "sparsity": of(record["trials"], sparsity, data=CIFAR),
-        "sparsity_of_mnist": of(record["trials"], sparsity, data="MNIST"),
+        "share": values_of(record["trials"], share, data=CIFAR),
+        "share_of_mnist": values_of(record["trials"], share, data="MNIST"),
+        "sparsity": values_of(record["trials"], sparsity, data=CIFAR),
+        "sparsity_of_mnist": values_of(record["trials"], sparsity, data="MNIST"),
     }
 
 
@@ -299,6 +304,50 @@ SPARSITY_AS_TEXT = (
 )
 MEAN_T = f"{CHOSEN_AFTER}: at first a gate that opens for one image in 100 was active on average"
 CHOSEN_LENGTH = "the length of training was chosen after looking"
+ABOUT = {"MNIST": kept_nets.ON_MNIST, CIFAR: kept_nets.ON_CIFAR_100}
+
+
+def sparsity_claim(id: str, data: str, note: str) -> Claim:
+    return Claim(
+        id=id,
+        source="paper, Figure 2",
+        says=f"{data}: one image's gates are sparse (more than the mean gates, by Hoyer's measure), yet most "
+        "gates are active on average (mean T above 0.5)",
+        about=ABOUT[data],
+        measure=measure_sparsity,
+        show=SPARSITY_AS_TEXT,
+        holds=sparse_yet_active,
+        note=note,
+    )
+
+
+def change_claim(id: str, data: str, first: int, note: str) -> Claim:
+    return Claim(
+        id=id,
+        source="paper, Figure 2",
+        says=f"{data}: most of the change happens in the first {first} layers or so "
+        "(more than 50 % of it; more than 90 %)",
+        about=ABOUT[data],
+        measure=lambda r: measure_change(r, first),
+        show="a share of {share:interval}; half of it by block {half:3}, 90 % by block {most:3}, of {blocks}",
+        holds=most_of_the_change,
+        note=note,
+    )
+
+
+def falling_biases_claim(id: str, data: str, note: str) -> Claim:
+    return Claim(
+        id=id,
+        source="transcript, 4",
+        says=f"{data}: biases became more negative especially in the early layers (the first third of the blocks)",
+        about=ABOUT[data],
+        measure=measure_falls,
+        show="they fell by {early:2}, those of the others by {later:2}: difference {more:interval}",
+        holds=lambda m: [above(m["more"], 0)],
+        note=note,
+    )
+
+
 CLAIMS = (
     Claim(
         id="most-biases-decreased",
@@ -316,35 +365,15 @@ CLAIMS = (
         says="on CIFAR-100 biases rise with depth, inversely to the mean gate (r above 0.3, below -0.3)",
         about=kept_nets.ON_CIFAR_100,
         measure=lambda r: {
-            "with_depth": of(r["trials"], "bias_depth_correlation"),
-            "with_T": of(r["trials"], "bias_activity_correlation"),
+            "with_depth": values_of(r["trials"], "bias_depth_correlation"),
+            "with_T": values_of(r["trials"], "bias_activity_correlation"),
         },
         show="r = {with_depth:interval} with depth, {with_T:interval} with mean T",
         holds=lambda m: corrected(is_above(m["with_depth"], 0.3), is_below(m["with_T"], -0.3)),
         note=LENGTH,
     ),
-    Claim(
-        id="gates-of-one-image-sparse",
-        source="paper, Figure 2",
-        says="MNIST: one image's gates are sparse (more than the mean gates, by Hoyer's measure), yet most "
-        "gates are active on average (mean T above 0.5)",
-        about=kept_nets.ON_MNIST,
-        measure=measure_sparsity,
-        show=SPARSITY_AS_TEXT,
-        holds=sparse_yet_active,
-        note=MEAN_T,
-    ),
-    Claim(
-        id="gates-of-one-image-sparse-on-cifar",
-        source="paper, Figure 2",
-        says="CIFAR-100: one image's gates are sparse (more than the mean gates, by Hoyer's measure), yet most "
-        "gates are active on average (mean T above 0.5)",
-        about=kept_nets.ON_CIFAR_100,
-        measure=measure_sparsity,
-        show=SPARSITY_AS_TEXT,
-        holds=sparse_yet_active,
-        note=f"{MEAN_T}; {CHOSEN_LENGTH}",
-    ),
+    sparsity_claim("gates-of-one-image-sparse", "MNIST", MEAN_T),
+    sparsity_claim("gates-of-one-image-sparse-on-cifar", CIFAR, f"{MEAN_T}; {CHOSEN_LENGTH}"),
     Claim(
         id="sparser-on-cifar",
         source="paper, 4.1",
@@ -352,8 +381,8 @@ CLAIMS = (
         about=kept_nets.ON_ALL_SETS,
         measure=measure_sparsity_of_sets,
         show=lambda m: (
-            f"CIFAR-100 less MNIST: sparsity {effect(m['single'], m['single_of_mnist'])}, "
-            f"mean T {effect(m['mean_T'], m['mean_T_of_mnist'])}"
+            f"CIFAR-100 less MNIST: sparsity {effect_as_text(m['single'], m['single_of_mnist'])}, "
+            f"mean T {effect_as_text(m['mean_T'], m['mean_T_of_mnist'])}"
         ),
         holds=lambda m: corrected(
             is_above(m["single"], 0, less=m["single_of_mnist"]),
@@ -361,27 +390,8 @@ CLAIMS = (
         ),
         note=f"{MEAN_T}; {CHOSEN_LENGTH}",
     ),
-    Claim(
-        id="most-change-in-first-15",
-        source="paper, Figure 2",
-        says="MNIST: most of the change happens in the first 15 layers or so (more than 50 % of it; more than 90 %)",
-        about=kept_nets.ON_MNIST,
-        measure=lambda r: measure_change(r, FIRST),
-        show="a share of {share:interval}; half of it by block {half:3}, 90 % by block {most:3}, of {blocks}",
-        holds=most_of_the_change,
-        note=CHOSEN_AFTER,
-    ),
-    Claim(
-        id="change-takes-first-40-on-cifar",
-        source="paper, Figure 2",
-        says="CIFAR-100: most of the change happens in the first 40 layers or so "
-        "(more than 50 % of it; more than 90 %)",
-        about=kept_nets.ON_CIFAR_100,
-        measure=lambda r: measure_change(r, FIRST_OF_CIFAR),
-        show="a share of {share:interval}; half of it by block {half:3}, 90 % by block {most:3}, of {blocks}",
-        holds=most_of_the_change,
-        note=f"{CHOSEN_AFTER}; {SAME_AT_25}",
-    ),
+    change_claim("most-change-in-first-15", "MNIST", FIRST, CHOSEN_AFTER),
+    change_claim("change-takes-first-40-on-cifar", CIFAR, FIRST_OF_CIFAR, f"{CHOSEN_AFTER}; {SAME_AT_25}"),
     Claim(
         id="change-takes-longer-on-cifar",
         source="paper, Figure 2",
@@ -390,8 +400,8 @@ CLAIMS = (
         measure=measure_order_of_sets,
         show=lambda m: (
             "block of CIFAR-100 less that of MNIST, for 50 %: "
-            f"{effect(m['half_cifar'], m['half_mnist'])}, "
-            f"for 90 %: {effect(m['most_cifar'], m['most_mnist'])}"
+            f"{effect_as_text(m['half_cifar'], m['half_mnist'])}, "
+            f"for 90 %: {effect_as_text(m['most_cifar'], m['most_mnist'])}"
         ),
         holds=lambda m: corrected(
             is_above(m["half_cifar"], 0, less=m["half_mnist"]),
@@ -404,7 +414,7 @@ CLAIMS = (
         source="paper, Figure 3",
         says="MNIST: classes differ in their gates within the first 15 layers (more than half of the differences)",
         about=kept_nets.ON_MNIST,
-        measure=lambda r: {"share": of(r["trials"], "class_difference_share_first_15")},
+        measure=lambda r: {"share": values_of(r["trials"], "class_difference_share_first_15")},
         show="a share of {share:interval} of the differences",
         holds=lambda m: [above(m["share"], HALF)],
     ),
@@ -416,8 +426,8 @@ CLAIMS = (
         measure=measure_class_differences,
         show=lambda m: (
             "CIFAR-100 less MNIST: share in the first 15 blocks "
-            f"{effect(m['share'], m['share_of_mnist'])}; "
-            f"sparsity {effect(m['sparsity'], m['sparsity_of_mnist'])}"
+            f"{effect_as_text(m['share'], m['share_of_mnist'])}; "
+            f"sparsity {effect_as_text(m['sparsity'], m['sparsity_of_mnist'])}"
         ),
         holds=lambda m: corrected(
             is_below(m["share"], 0, less=m["share_of_mnist"]),
@@ -425,26 +435,8 @@ CLAIMS = (
         ),
         note=LENGTH,
     ),
-    Claim(
-        id="biases-fall-early",
-        source="transcript, 4",
-        says="MNIST: biases became more negative especially in the early layers (the first third of the blocks)",
-        about=kept_nets.ON_MNIST,
-        measure=measure_falls,
-        show="they fell by {early:2}, those of the others by {later:2}: difference {more:interval}",
-        holds=lambda m: [above(m["more"], 0)],
-        note=CHOSEN_AFTER,
-    ),
-    Claim(
-        id="biases-fall-early-on-cifar",
-        source="transcript, 4",
-        says="CIFAR-100: biases became more negative especially in the early layers (the first third of the blocks)",
-        about=kept_nets.ON_CIFAR_100,
-        measure=measure_falls,
-        show="they fell by {early:2}, those of the others by {later:2}: difference {more:interval}",
-        holds=lambda m: [above(m["more"], 0)],
-        note=f"{CHOSEN_AFTER}; {LENGTH}",
-    ),
+    falling_biases_claim("biases-fall-early", "MNIST", CHOSEN_AFTER),
+    falling_biases_claim("biases-fall-early-on-cifar", CIFAR, f"{CHOSEN_AFTER}; {LENGTH}"),
     Claim(
         id="a-handful-of-gates-opens",
         source="transcript, 4",

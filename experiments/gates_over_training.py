@@ -2,13 +2,13 @@
 
     python -m experiments gates_over_training --data-dir CIFAR-100            -> results/gates_over_training.json
 
-On CIFAR-100, `gates` judges nets of 100 epochs, and that length was chosen after looking: at 25
-epochs the biases fell with depth, at 100 they rose.  The paper does not say how long its nets were
-trained.  So here is the whole picture: one training of 200 epochs, measured on its way after 6,
-12, 25, 50, 100 and 200, on MNIST and on CIFAR-100 alike.
+On CIFAR-100, `gates` judges nets of 100 epochs.  That length was chosen after looking: after 25
+epochs the biases fell with depth, after 100 they rose.  The paper does not say how long its nets
+were trained.  So here one training of 200 epochs is measured after 6, 12, 25, 50, 100 and 200, on
+MNIST and on CIFAR-100 alike.
 
-The nets are those of `fifty_layers`, with the settings that its searches chose and its seeds, but
-the rate falls more slowly, so that the last rate is the same.  The measures are those of `gates`.
+The settings and seeds are those of the nets in `fifty_layers`, but the rate falls more slowly, to
+the same last rate.  The measures are those of `gates`.
 
 Fixed before these runs: each claim is judged at all six checkpoints, with Holm's correction, by
 the bounds of `gates`: a correlation of biases and depth over 0.3; one of biases and mean gates
@@ -56,7 +56,7 @@ SHOWN = (
 def run(runner: Runner) -> list[dict]:
     checkpoints = runner.settings["checkpoints"]
     wanted = []
-    for net in kept_nets.finals(runner):
+    for net in kept_nets.settings_of_kept_nets(runner):
         setting = stretched(net, checkpoints[-1])
         wanted.append({**setting, **runner.settings})
     return fully_connected.run(runner, wanted, over_training.trial)
@@ -66,7 +66,9 @@ def run(runner: Runner) -> list[dict]:
 
 
 def over_epochs(record: dict, data: str, name: str) -> dict[int, list[float]]:
-    """By checkpoint: a measure of every seed.  Raises NotMeasured where a set is not there."""
+    """{epoch: the statistic `name` of every seed}, for every checkpoint.
+
+    Raises NotMeasured if there is no training on the data set."""
     found = {}
     for trial in record["trials"]:
         if trial["data"] == data:
@@ -94,7 +96,7 @@ def rows(record: dict) -> list[dict]:
 
 
 def by_checkpoint(measured: dict[int, list[float]]) -> str:
-    """after 6 epochs -0.41 (-0.52 to -0.3), ..."""
+    """The text "after so many epochs 6: -0.41 (-0.52 to -0.3), ..."."""
     parts = []
     for epoch, values in measured.items():
         low, high = interval(values)
@@ -103,7 +105,7 @@ def by_checkpoint(measured: dict[int, list[float]]) -> str:
 
 
 def shares(record: dict) -> dict:
-    """By checkpoint: the class differences' share in the first 15 blocks, on both sets."""
+    """{epoch: the share of the class differences in the first 15 blocks, on both data sets}."""
     name = "class_difference_share_first_15"
     cifar = over_epochs(record, CIFAR, name)
     mnist = over_epochs(record, "MNIST", name)

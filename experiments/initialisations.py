@@ -5,7 +5,7 @@
 The paper says that a negative gate bias "was sufficient for training to proceed in very deep
 networks for various zero-mean initial distributions of W_H and different activation functions"
 (section 2.2), and that "derivation of a suitable initialization scheme is not essential" (section
-5).  A factorial, in which nothing else differs:
+5).  This is tested by a factorial design in which nothing else differs:
 
     kind           highway, plain
     layers         10, 30, 100
@@ -13,29 +13,30 @@ networks for various zero-mean initial distributions of W_H and different activa
     distribution   orthogonal, Laplace, uniform, of mean zero; of W_H, and of maxout's second piece
     gain           0.3, 1, 3: times the standard deviation 1 / sqrt(width), which for tanh is Glorot's
 
-All 216 cells are trained: no fraction of the design.  The gates, the first layer and the output
-are drawn as everywhere here.  The rate cannot be the same for all: plain nets of 100 layers need
-one a hundred times lower than highway nets.  So every cell, of either kind, has a search of its
-own over the same four rates, in which the lowest loss after two epochs selects; then three seeds
-that selected nothing, of three epochs.  Fixed for all: 60 000 images, SGD with momentum 0.9, a
-decay of 0.9 an epoch, the clip at norm 1; the gate bias by depth, -2, -3 and -4.
+All 216 cells of the design are trained.  The gates, the first layer and the output are drawn
+as in the other questions.  The rate cannot be the same for all cells: plain nets of 100 layers
+need a rate a hundred times lower than highway nets.  So every cell, of either kind, searches the
+same four rates for the lowest loss after two epochs.  Then three seeds that selected nothing are
+trained for three epochs.  All cells have 60 000 images, SGD with momentum 0.9, a decay of 0.9 an
+epoch, and the clip at norm 1.  The gate bias depends on the depth: -2, -3 and -4.
 
-Fixed before these runs: training *proceeds* where the training loss at the end is below 0.9 log
-10, as in `gate_bias`.  In a cell it proceeds if it does so for all three seeds, and does not if
-for none; else the cell is open.  "Various distributions" is judged by the highway cells of 30 and
-100 layers and gain 1, "not essential" by those of all three gains.  How much the start matters is
-the standard deviation of the logarithm of the loss over the nine starts, a net that diverged
-counting as guessing; highway is compared with plain over the four H, paired, depth by depth, with
-Holm's correction.
+Fixed before these runs: training *proceeds* if the training loss at the end is below 0.9 log 10,
+as in `gate_bias`.  It proceeds in a cell if it does so for all three seeds, and fails if it does
+so for none; otherwise the cell is open.  "Various distributions" is judged by the highway cells
+of 30 and 100 layers with gain 1, "not essential" by those with all three gains.  How much the
+start matters is measured by the standard deviation of the logarithm of the loss over the nine
+starts; a net that diverged counts as guessing.  Highway is compared with plain over the four H,
+in pairs, at each depth, with Holm's correction.
 
 Expected, before these runs: training proceeds in all highway cells of gain 1; at gain 3 and 100
 layers some fail, with ReLU or maxout.  Plain nets of 100 layers proceed in fewer than a half of
-their cells, mostly orthogonal ones of gain 1, and none with sigmoid.  The start matters less for
-highway nets at 30 and 100 layers; at 10 it is open.
+their cells, mostly orthogonal ones of gain 1, and in none with sigmoid.  The start matters less
+for highway nets at 30 and 100 layers; at 10 layers it is open.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -75,15 +76,12 @@ CELL = ("kind", "layers", "H", "distribution", "gain")
 
 
 def cells(settings: dict) -> list[dict]:
-    """All combinations."""
+    """All cells of the design, each a dict with the names in CELL."""
+    factors = (settings["layers"], KINDS, H, DISTRIBUTIONS, settings["gains"])
     found = []
-    for layers in settings["layers"]:
-        for kind in KINDS:
-            for h in H:
-                for distribution in DISTRIBUTIONS:
-                    for gain in settings["gains"]:
-                        values = (kind, layers, h, distribution, gain)
-                        found.append(dict(zip(CELL, values, strict=True)))
+    for layers, kind, of_H, distribution, gain in itertools.product(*factors):
+        values = (kind, layers, of_H, distribution, gain)
+        found.append(dict(zip(CELL, values, strict=True)))
     return found
 
 
@@ -95,7 +93,7 @@ def sample(cell: dict, k: int, runner: Runner) -> dict:
         **cell,
         "block": MAXOUT[kind] if is_maxout else kind,
         "width": WIDTH[kind],
-        "activation": "tanh" if is_maxout else cell["H"],  # with maxout, of the first layer
+        "activation": "tanh" if is_maxout else cell["H"],  # with maxout only in the first layer
         "rate": RATES[k],
         "momentum": 0.9,
         "decay": 0.9,
@@ -127,7 +125,7 @@ def by_cell(record: dict) -> dict[tuple, list[dict]]:
 
 
 def cell_proceeds(trials: list[dict]) -> bool | None:
-    """Whether training proceeds in a cell: for all seeds, for none, or None."""
+    """True if training proceeds for all seeds of a cell, False if for none, None otherwise."""
     verdicts = {proceeds(trial) for trial in trials}
     return verdicts.pop() if len(verdicts) == 1 else None
 
@@ -152,14 +150,14 @@ def chosen(record: dict, **wanted) -> dict[tuple, list[dict]]:
 def spreads(record: dict, kind: str, layers: int) -> list[float]:
     """The standard deviation of log10 of the loss over all starts, for every H."""
     found = []
-    for h in H:
-        starts = chosen(record, kind=(kind,), layers=(layers,), H=(h,)).values()
+    for of_H in H:
+        starts = chosen(record, kind=(kind,), layers=(layers,), H=(of_H,)).values()
         found.append(float(np.std([log_loss(trials) for trials in starts], ddof=1)))
     return found
 
 
 def spread_differences(record: dict) -> dict[int, list[float]]:
-    """By layers: how much wider the spread of highway is than that of plain, for every H."""
+    """{layers: by how much the spread of highway exceeds that of plain, for every H}."""
     depths = record["settings"]["layers"]
     differences = {}
     for layers in depths:

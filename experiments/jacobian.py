@@ -1,38 +1,39 @@
-"""What is a way past every layer?  The Jacobian of every block of a net, by complex step and by the formula.
+"""Does information flow past the layers?  The Jacobian of every block, measured and by formula.
 
     python -m experiments jacobian            -> results/jacobian.json
 
-An encyclopedia article: a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x); a plain layer
-has no I, a residual one all of it.  For one image, with outputs as rows and inputs as columns, and
-H' = 1 - H^2:
+An encyclopedia article says that a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x), and
+that a plain layer has no I, a residual one all of it.  For one image, with H' = 1 - H^2, outputs
+as rows and inputs as columns, this is
 
     highway     J = diag(T H') W_H + diag(1 - T) + diag((H - x) T (1 - T)) W_T
     residual    J = diag(H') W_H + I
     plain       J = diag(H') W_H
 
-The three kinds of net differ in nothing but the block: 50 layers, all of width 50 and tanh, as
-many epochs, three seeds that selected nothing.  Each has the setting that the search in
-results/blocks.json found best for tanh (plain: of width 71, as there).  They are looked at before
-and after training, on test images, which select nothing here:
+The three kinds of net differ in nothing but the block: all have 50 tanh layers of width 50, the
+same number of epochs, and three seeds that selected nothing.  Each has the setting that the search
+in results/blocks.json found best for tanh (for plain nets at width 71, the width searched there).
+Before and after training, on test images, which select nothing here, we measure:
 
-- the difference: of a block and an image the largest entry of |J - formula| over the largest of
-  |J|, where J is taken by complex step, a column for each unit; the worst of all blocks and
-  images.
+- the difference of J and the formula, where J is taken by complex step, a column for each unit.
+  It is the largest entry of |J - formula| over the largest of |J|, and the worst of all blocks
+  and images counts.
 - the size of each of the formula's terms: its Frobenius norm over that of I.
-- the singular values of J, and of the product of the J of block l to the last: by these factors
-  the net stretches changes of what block l sees, and gradients on their way back to it.  The
-  largest, the median, the smallest; geometric means over images.  A value below 1e-15 of the
-  largest is lost in rounding and counted as that.
-- how many directions pass from block l to the end: the product's singular values of 0.01 and
-  more, a mean over images.
+- the singular values of J, and of the product of all J from block l to the last.  They are the
+  factors by which the net stretches changes of the input of block l, and gradients on their way
+  back to it.  The largest, the median and the smallest are kept, as geometric means over images.
+  A value below 1e-15 of the largest is lost in rounding, and counts as 1e-15 of the largest.
+- the number of directions that pass from block l to the end: the singular values of the product
+  that are at least 0.01, a mean over images.
 
-Written down before the runs.  The formula holds where the difference is at most 1e-12, to which
-gradients are tested.  Information flows unimpeded (the paper's abstract) where half of the
-directions keep half of their length from the first block to the end: where the median singular
-value of the whole product is above 0.5.  Expected: before training all 50 directions pass a
-residual and a highway net, and fewer than half of them a plain one; after it the same.
+Written down before the runs: The formula holds if the difference is at most 1e-12, the precision
+to which gradients are tested.  Information flows unimpeded (the paper's abstract) if half of
+the directions keep half of their length from the first block to the end, that is, if the median
+singular value of the whole product is above 0.5.  Expected: before training all 50 directions
+pass a residual and a highway net, and fewer than half of them a plain one; after training the
+same.
 
-The other bound, a hundredth, by which a direction passes, is a description: it does not judge.
+The bound of 0.01 by which a direction passes describes; it judges no claim.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, Claim, effect
+from claims.claim import CHOSEN_AFTER, Claim, effect_as_text
 from claims.rules import corrected, is_above
 from experiments.question import Question
 from plumbing.files import ROOT, InputError
@@ -58,9 +59,9 @@ BUDGETS = {
 WIDTH = 50
 SEARCHED_WIDTH = {"highway": 50, "plain": 71, "residual": 50}
 SETTING = ("block", "activation", "rate", "momentum", "decay", "gate_bias", "scale", "clip")
-EXACT = 1e-12  # the formula holds up to this difference
-PASSES = 0.01  # a direction passes from this singular value on
-HALF = 0.5
+EXACT = 1e-12  # the formula holds if the difference is at most this
+PASSES = 0.01  # a direction passes if its singular value is at least this
+HALF = 0.5  # of their length is what half of the directions must keep
 LOST = 1e-15  # singular values below this share of the largest are lost in rounding
 WHEN = ("at_start", "trained")
 STRETCHES = ("largest", "median", "smallest")
@@ -90,13 +91,13 @@ def settings(budget: dict) -> list[dict]:
 
 
 def look(net: hn.DeepNet, x: np.ndarray) -> dict:
-    """What the docstring above defines, of images x (N, 784); lists have an entry a block."""
+    """What the module's docstring defines, for images x (N, 784).  Lists have an entry a block."""
     net = layer_by_layer.in_dtype(net, np.float64)
     twin = layer_by_layer.in_dtype(net, np.complex128)
     jacobians_of_blocks = []
     differences = []
     sizes = []
-    for layer, _, state, _ in layer_by_layer.walk(net, layer_by_layer.first(net, x)):
+    for layer, _, state, _ in layer_by_layer.walk(net, layer_by_layer.first_state(net, x)):
         J = jacobians.by_complex_step(twin, layer, state)
         terms = jacobians.by_formula(net, layer, state).values()
         error = np.abs(J - sum(terms)).max(axis=(1, 2)) / np.abs(J).max(axis=(1, 2))
@@ -120,9 +121,9 @@ def look(net: hn.DeepNet, x: np.ndarray) -> dict:
 
 
 def stretches(values: np.ndarray) -> np.ndarray:
-    """Singular values (blocks, N, hidden), the largest first -> their STRETCHES (blocks, 3).
+    """Singular values (blocks, N, hidden), the largest first -> (blocks, 3), in STRETCHES' order.
 
-    Geometric means over the images."""
+    They are geometric means over the images."""
     lost = LOST * values[..., :1]
     logs = np.log(np.maximum(values, lost))
     largest_median_smallest = [logs[..., 0], np.median(logs, axis=2), logs[..., -1]]  # (blocks, N) each
@@ -147,11 +148,12 @@ def run(runner: Runner) -> list[dict]:
     return fully_connected.run(runner, wanted, trial)
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- Summary ---------------------------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
-    """The definitions; for each block a row of its nets, of both looks at them, and of the terms seen there."""
+    """The definitions; for each kind of block a row on its nets, one on each of the two looks at
+    them, and one on each term of the formula."""
     result = [{"row": "definitions", "passes": PASSES}]
     for block in SEARCHED_WIDTH:
         trials = [trial for trial in record["trials"] if trial["block"] == block]
@@ -187,7 +189,7 @@ def seen(looks: list[dict | None], number) -> list:
 
 
 def summed_up(looks: list[dict | None]) -> dict:
-    """The worst difference, the directions that pass all blocks, and how all blocks together stretch."""
+    """The worst difference, the directions that pass all blocks, and the stretches by all blocks."""
     differences = [look["difference"] for look in looks if look is not None]
     directions = seen(looks, lambda look: look["directions_that_pass"][0])
     result = {
@@ -200,13 +202,13 @@ def summed_up(looks: list[dict | None]) -> dict:
 
 
 def through_all_blocks(looks: list[dict | None], stretch: str) -> list[float | None]:
-    """This stretch of the product of all Jacobians of each net."""
+    """A stretch, named as in STRETCHES, by the product of all Jacobians of each net."""
     place = STRETCHES.index(stretch)
     return seen(looks, lambda look: look["to_the_end"][0][place])
 
 
 def sizes_of_terms(looks: list[dict | None]) -> dict[str, dict]:
-    """{term: its size}, a mean over the blocks of a net; nothing where the first net diverged."""
+    """{term: its mean size over the blocks of each net}; {} if the first net diverged."""
     of_nets = seen(looks, lambda look: np.mean(look["sizes_of_terms"], axis=0))  # (terms,) each
     if of_nets[0] is None:
         return {}
@@ -230,8 +232,8 @@ def differences_by_block(record: dict) -> dict:
 def largest_differences(measured: dict) -> str:
     largest = []
     for block, differences in measured.items():
-        there = [difference for difference in differences if difference is not None]
-        largest.append(f"{block} {max(there, default=0):.0e}")
+        known = [difference for difference in differences if difference is not None]
+        largest.append(f"{block} {max(known, default=0):.0e}")
     return f"largest relative difference to the complex step: {', '.join(largest)}"
 
 
@@ -240,7 +242,7 @@ def formula_holds(differences: list[float | None]) -> bool | None:
 
 
 def spectrum_through_all_blocks(record: dict, block: str) -> dict:
-    """{when: {stretch: that of the product of all Jacobians of each net of this kind}}."""
+    """{when: {name in STRETCHES: the stretch by all blocks, in each net of this kind}}."""
     spectrum = {}
     for when in WHEN:
         looks = looks_at(record["trials"], block, when)
@@ -251,7 +253,7 @@ def spectrum_through_all_blocks(record: dict, block: str) -> dict:
 def spectrum_as_text(spectrum: dict) -> str:
     texts = []
     for when, training in zip(WHEN, ("before training", "after"), strict=True):
-        stretches_as_text = [f"{name} {effect(values)}" for name, values in spectrum[when].items()]
+        stretches_as_text = [f"{name} {effect_as_text(values)}" for name, values in spectrum[when].items()]
         texts.append(f"{training}: {', '.join(stretches_as_text)}")
     return f"singular values of the product of all Jacobians {'; '.join(texts)}"
 

@@ -12,22 +12,21 @@ Of maxout nets the paper says that they "can cope much better with increased dep
 traditional activation functions" (3.3.1), and of nets with competitive interactions that "they
 still suffer when depth increases beyond 20 even with careful initialization" (5).
 
-All as in `blocks`: 10, 20, 50 and 100 layers of width 50, so 5100 parameters a layer; a search of
-as many trials, the two best settings trained at full length, then seeds that selected nothing.
-All are tanh nets: an LSTM is, and a maxout block has no activation, its first layer alone.  The
-rates are searched where pilots of one epoch had found each kind to learn, at 20 and 100 layers;
-the biases of the input gates as those of highway nets.
+Everything is as in `blocks`: 10, 20, 50 and 100 layers of width 50, which makes 5100 parameters
+a layer; the same number of trials in a search; the two best settings trained at full length; then
+seeds that selected nothing.  All nets have tanh: it belongs to an LSTM, and a maxout net needs it
+in its first layer only.  Rates are searched in ranges in which pilots of one epoch had learned,
+at 20 and 100 layers.  The biases of the LSTM's input gates are searched like those of highway
+nets.
 
-Fixed before these runs, each by Welch's t-test with Holm's correction over the comparisons of a
-claim, losses by their logarithms.  A net that lost a seed leaves its comparison open.
+Fixed before these runs, for Welch's t-test with Holm's correction over the comparisons of a claim;
+losses are compared by their logarithms, and a net that lost a seed leaves its comparison open:
 
-- The LSTM's block is successful in very deep nets where at 50 and 100 layers its loss is below
-  that of the plain nets of `blocks` (71 units, as many parameters) and at most three times its
-  loss at 20.
-- It does as well as a highway block where at every depth its test accuracy is at most 0.002
-  lower.
-- Maxout copes better than plain nets where its loss is below theirs at 50 and 100 layers.
-- It suffers beyond 20 layers where its loss at 50 and at 100 is over three times its loss at 20.
+- The LSTM block is successful in very deep nets if its loss at 50 and 100 layers is below that of
+  the plain nets of `blocks` (71 units, as many parameters) and at most three times its loss at 20.
+- It does as well as a highway block if its test accuracy is at most 0.002 lower at every depth.
+- Maxout copes better than plain nets if its loss is below theirs at 50 and 100 layers.
+- It suffers beyond 20 layers if its loss at 50 and at 100 is over three times its loss at 20.
 
 Expected: the LSTM's block trains at all depths and does as well as highway; maxout is better than
 plain and suffers at 100 layers.
@@ -37,8 +36,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from claims.claim import Claim, effect, effect_in_ratio, of
-from claims.claim import sample as as_text
+from claims.claim import Claim, effect_as_text, ratio_as_text, values_of
+from claims.claim import sample_as_text
 from claims.rules import Comparison, corrected, in_ratio, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -112,7 +111,7 @@ def run(runner: Runner) -> dict:
     return trials
 
 
-# ---- What they say -----------------------------------------------------------------------------
+# ---- Summary -----------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -141,11 +140,12 @@ def rows(record: dict) -> list[dict]:
 
 
 def losses(record: dict, block: str, layers: int, width: int = UNITS) -> list[float | None]:
-    return of(record["trials"]["final"], "loss", block=block, width=width, layers=layers)
+    return values_of(record["trials"]["final"], "loss", block=block, width=width, layers=layers)
 
 
 def measure_very_deep(block: str):
-    """A claim's measure: losses of a kind at 20 layers and beyond, of plain nets beyond."""
+    """Makes a claim's `measure`: the losses of a kind at 20, 50 and 100 layers, and of plain nets at
+    50 and 100."""
 
     def measure(record: dict, blocks: dict) -> dict:
         measured = {"shallow": losses(record, block, SHALLOW)}
@@ -173,12 +173,12 @@ def struggles(measured: dict) -> list[bool | None]:
 
 
 def losses_as_text(measured: dict) -> str:
-    texts = [f"loss at {SHALLOW} layers {as_text(measured['shallow'], 2)}"]
+    texts = [f"loss at {SHALLOW} layers {sample_as_text(measured['shallow'], 2)}"]
     for layers in VERY_DEEP:
-        text = f"at {layers} {as_text(measured[layers], 2)}"
+        text = f"at {layers} {sample_as_text(measured[layers], 2)}"
         if None not in measured[layers]:
-            text += f", over plain's {effect_in_ratio(measured[layers], measured[f'plain {layers}'])}"
-            text += f", over that of {SHALLOW} {effect_in_ratio(measured[layers], measured['shallow'])}"
+            text += f", over plain's {ratio_as_text(measured[layers], measured[f'plain {layers}'])}"
+            text += f", over that of {SHALLOW} {ratio_as_text(measured[layers], measured['shallow'])}"
         texts.append(text)
     return "; ".join(texts)
 
@@ -189,8 +189,8 @@ def measure_accuracies(record: dict, *others: dict) -> dict:
     measured = {}
     for layers in record["settings"]["layers"]:
         measured[layers] = {
-            "lstm": of(record["trials"]["final"], "test_accuracy", block="lstm", layers=layers),
-            "highway": of(blocks["trials"]["final"], "test_accuracy", block="highway", layers=layers),
+            "lstm": values_of(record["trials"]["final"], "test_accuracy", block="lstm", layers=layers),
+            "highway": values_of(blocks["trials"]["final"], "test_accuracy", block="highway", layers=layers),
         }
     return measured
 
@@ -205,7 +205,7 @@ def as_good_as_highway(measured: dict) -> list[bool | None]:
 def accuracies_as_text(measured: dict) -> str:
     texts = []
     for layers, at_depth in measured.items():
-        texts.append(f"{layers} layers {effect(at_depth['lstm'], at_depth['highway'])}")
+        texts.append(f"{layers} layers {effect_as_text(at_depth['lstm'], at_depth['highway'])}")
     return f"LSTM's test accuracy less highway's: {'; '.join(texts)}"
 
 

@@ -2,10 +2,10 @@
 
     python -m experiments more_seeds            -> results/more_seeds.json
 
-Three seeds of `optimization` and `blocks` left four claims of the ledger "not clear".  Seven more
-seeds of every net that such a claim compares, each with the setting that its search chose, make
-ten.  That was fixed before these runs, and the claims are judged by all ten, whatever they say.
-Both questions must have been answered before.
+With three seeds, `optimization` and `blocks` left four claims of the ledger "not clear".
+Here every net that such a claim compares gets seven more seeds, with the setting that its search
+chose.  The number was fixed before these runs: the claims are judged by all ten seeds, whatever
+they say.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from training.matched_blocks import final_trial
 from training.search import chosen_settings
 from training.trials import Runner
 
-# seeds, with those that were there
+# seeds: the number including those that the questions have
 BUDGETS = {"quick": {"seeds": 3}, "default": {"seeds": 10}, "full": {"seeds": 20}}
 # the nets that the open claims compare: (block, width); None where the question has one width alone
 OPEN = {

@@ -8,22 +8,23 @@ networks with up to 100 layers can still be optimized well".  Plain nets of 10 a
 a loss below 1e-4 (see `long_training`), the highway net of 100 layers is more than two orders of
 magnitude better than the plain one, and highway nets converge faster.
 
-For each depth and kind, a random search over initial rate, momentum, decay, activation and, for
-highway nets, the gate bias, selected by training loss, as in the paper.  Then the best setting
-over seeds that selected nothing.  The default budget searches rates within a factor of two to
-ten, and gate biases within two units, of those at which pilot runs had learned, for both kinds
-alike; --full searches widely.  Clipping the gradient at norm 1, for both kinds, is ours.
+For each depth and kind a random search tries initial rate, momentum, decay, activation and, for
+highway nets, the gate bias.  The lowest training loss selects, as in the paper.  The best setting
+is then trained over seeds that selected nothing.  The default budget searches near the values
+at which pilot runs had learned, for both kinds alike: rates within a factor of two to ten, gate
+biases within two units.  --full searches widely.  For both kinds the gradient is clipped at norm
+1; the clip is ours.
 
-The default search is short: the setting that is best after five epochs, above all its decay, need
-not be best after twenty.  So the two best settings of each search, and the best one with the
-slowest decay, are trained as long as the final runs, and the lowest loss selects.
+The default search is short: the setting that is best after five epochs need not be best after
+twenty, above all not its decay.  So the two best settings of each search, and the best one with
+the slowest decay, are trained as long as the final runs, and the lowest loss selects.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from claims.claim import CHOSEN_AFTER, Claim, effect_in_ratio, of
+from claims.claim import CHOSEN_AFTER, Claim, ratio_as_text, values_of
 from claims.rules import above, all_ratios_below, below, in_ratio
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -44,12 +45,17 @@ BUDGETS = {
     "full": {"trials": 100, "search_epochs": 400, "epochs": 400, "seeds": 3, "top": 10, **ALL},
 }
 GATE_BIASES = {10: (-3, -1.5), 20: (-4, -2), 50: (-5, -3.5), 100: (-5, -3.5)}
-WIDE_RATES = (1e-3, 10)  # of --full; the paper does not give its range
-WIDE_GATE_BIASES = (-10, -1)  # of --full: the paper's range
-LOW_LOSS = 0.1  # of an epoch: the speed of convergence is the number of epochs to it
-DEEP_AND_SHALLOW = (("at_50", "at_10"), ("at_50", "at_20"), ("at_100", "at_10"), ("at_100", "at_20"))  # compared
-OUTER = 0.1  # a best rate this near to an end of those searched, as a share of their range, may be too low or too high
-DEGRADED = 3  # a kind degrades when a deeper net's loss is over three times a shallower one's
+WIDE_RATES = (1e-3, 10)  # for --full; the paper does not give its range
+WIDE_GATE_BIASES = (-10, -1)  # for --full: the paper's range
+LOW_LOSS = 0.1  # speed is measured by the number of epochs to this loss
+DEEP_AND_SHALLOW = (  # the pairs of depths that are compared
+    ("at_50", "at_10"),
+    ("at_50", "at_20"),
+    ("at_100", "at_10"),
+    ("at_100", "at_20"),
+)
+OUTER = 0.1  # the share of the searched range, at either end, in which no best rate should lie
+DEGRADED = 3  # a kind degrades if a deeper net's loss is over this many times a shallower one's
 
 
 def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
@@ -120,7 +126,7 @@ def row_of_net(record: dict, block: str, layers: int) -> dict:
 
 
 def ratio(plain: dict, highway: dict) -> float | None:
-    """The mean loss of one row over that of the other; None where a seed of either diverged."""
+    """Plain's mean loss over highway's, from their rows; None if a seed of either diverged."""
     if not (plain["loss"]["mean"] and highway["loss"]["mean"]):
         return None
     return plain["loss"]["mean"] / highway["loss"]["mean"]
@@ -131,7 +137,7 @@ def ratio(plain: dict, highway: dict) -> float | None:
 
 def losses(record: dict, block: str, layers: int) -> list[float]:
     """The training loss of every seed."""
-    return of(record["trials"]["final"], "loss", block=block, layers=layers)
+    return values_of(record["trials"]["final"], "loss", block=block, layers=layers)
 
 
 def measure_highway_at_depths(*records: dict) -> dict:
@@ -161,34 +167,37 @@ def measure_two_orders(record: dict) -> dict:
 
 
 def place_of_best_rate(record: dict, block: str, layers: int) -> float:
-    """Where the final rate lies among the rates that were searched with its activation: from 0, the lowest, to 1,
-    the highest, in the logarithm; 1, too, where only one rate was searched."""
+    """Where the chosen rate lies among the rates that were searched with its activation.
+
+    On a logarithmic scale from 0, the lowest, to 1, the highest; 1 if only one rate was
+    searched."""
     best = ranked(record["trials"]["final"], block=block, layers=layers)[0]
-    tried = of(record["trials"]["search"], "rate", block=block, layers=layers, activation=best["activation"])
+    tried = values_of(record["trials"]["search"], "rate", block=block, layers=layers, activation=best["activation"])
     if min(tried) == max(tried):
         return 1.0
     return float(np.log(best["rate"] / min(tried)) / np.log(max(tried) / min(tried)))
 
 
 def two_orders_unless_at_an_end(measured: dict) -> list[bool | None]:
-    """None where plain's best rate lies in an outer part of those searched: a further one may be better still."""
+    """Whether highway is a hundred times better; None if plain's best rate lies near an end of those
+    searched, so that a rate beyond may be better."""
     if not OUTER <= measured["place"] <= 1 - OUTER:
         return [None]
     return [in_ratio(above, measured["plain"], 100, less=measured["highway"])]
 
 
 def deep_below_shallow(measured: dict, factor: float) -> list[bool | None]:
-    """Whether the loss of deep nets is below so many times that of shallow ones, pair by pair."""
+    """For every pair: whether the deep nets' loss is below `factor` times the shallow nets'."""
     pairs = [(measured[deep], measured[shallow]) for deep, shallow in DEEP_AND_SHALLOW]
     return all_ratios_below(pairs, factor)
 
 
 def deep_over_shallow(measured: dict) -> str:
-    """The ratios of their losses, with their 95 % intervals."""
+    """For every pair: the ratio of the losses with its 95 % interval, as text."""
     parts = []
     for deep, shallow in DEEP_AND_SHALLOW:
         layers = f"{deep.removeprefix('at_')} over {shallow.removeprefix('at_')} layers"
-        parts.append(f"{layers} {effect_in_ratio(measured[deep], measured[shallow])}")
+        parts.append(f"{layers} {ratio_as_text(measured[deep], measured[shallow])}")
     return f"ratio of losses: {', '.join(parts)}"
 
 
@@ -257,7 +266,7 @@ CLAIMS = (
         about={**ABOUT, "layers": 100},
         measure=measure_two_orders,
         show=lambda m: (
-            f"a factor of {effect_in_ratio(m['plain'], m['highway'])}; plain's best rate, from the lowest "
+            f"a factor of {ratio_as_text(m['plain'], m['highway'])}; plain's best rate, from the lowest "
             f"searched (0) to the highest (1): {m['place']:.2g}"
         ),
         holds=two_orders_unless_at_an_end,

@@ -1,27 +1,27 @@
-"""Past a thousand layers: do 1500 train, and how many of a thousand are in use?
+"""Do 1500 layers train, and how many of a thousand layers does a net use?
 
     python -m experiments past_a_thousand            -> results/past_a_thousand.json
 
-The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more than 1000
-layers".  So a net of 1500 layers, with the settings of the best net of `thousand_layers`; its
-gate bias is lower by log(1500 / 1000), as in `very_deep`, so that an image passes through as many
-layers' worth of transforming.
+The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more
+than 1000 layers".  So a net of 1500 layers is trained with the settings of the best net of
+`thousand_layers`.  Its gate bias is lower by log(1500 / 1000), as in `very_deep`, so that an
+image passes through the same amount of transforming, L sigmoid(b) layers' worth.
 
-The blog: "from the paper the network will only utilize ~15 layers anyway".  So the net of 1000
-layers is trained again, over the same seeds, and its accuracy is measured with its first k blocks
-alone, all others closed, and with its first 15 closed alone.  The blog says it of a gate bias of
--20, at which no block is in use; here the gates are in use.
+The blog says that "from the paper the network will only utilize ~15 layers anyway".  So the net
+of 1000 layers is trained again, over the same seeds.  Its accuracy is measured with all but its
+first k blocks closed, and with only its first 15 closed.  The blog speaks of a gate bias of -20,
+at which no block is in use; this net has a bias at which the gates are in use.
 
-Fixed before these runs.  SGD does not stall where the running loss of the last epoch is below
-that of the first, and the test accuracy above 0.9.  An accuracy above 0.9 alone says little: a
-net of one hidden layer has that.  Depth is of use where the accuracy is above that of the same
-net with all its blocks closed, and above that of one hidden layer trained as long
-(`thousand_layers`), both by Welch's t-test with Holm's correction.  Only 15 layers are in use
-where blocks 1 to 15 alone lose at most 0.002 of test accuracy.
+Fixed before these runs: SGD does not stall if the running loss of the last epoch is below that of
+the first, and the test accuracy above 0.9.  An accuracy above 0.9 alone says little, since a net
+of one hidden layer has it.  Depth is of use if the accuracy is above that of the same net with
+all its blocks closed, and above that of one hidden layer trained as long (`thousand_layers`),
+both by Welch's t-test with Holm's correction.  Only 15 layers are in use if blocks 1 to 15 alone
+lose at most 0.002 of test accuracy.
 
-Known before: at 1000 layers the accuracy is 0.966, with all blocks closed 0.950.  Expected: 1500
-layers train; their blocks are of use over closed ones; more than 15 of the blocks are in use,
-since mean T differs little between blocks.
+Known before: at 1000 layers the accuracy is 0.966, and 0.950 with all blocks closed.  Expected:
+1500 layers train; they are more accurate than with all blocks closed; more than 15 of the blocks
+are in use, since mean T differs little between blocks.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, effect, of
+from claims.claim import Claim, effect_as_text, values_of
 from claims.rules import above, below, corrected, is_above
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -45,8 +45,8 @@ BUDGETS = {
     "default": {"layers": 1000, "deeper": 1500, "epochs": 4, "seeds": 3, **fully_connected.ALL},
     "full": {"layers": 1000, "deeper": 3000, "epochs": 40, "seeds": 5, **fully_connected.ALL},
 }
-IN_USE = 15  # layers, as the blog says
-FIRST = (0, 5, 15, 30, 60, 125, 250, 500)  # numbers of first blocks that are kept alone
+IN_USE = 15  # the number of layers in use, as the blog says
+FIRST = (0, 5, 15, 30, 60, 125, 250, 500)  # numbers of first blocks that stay open
 GROUPS = ("thousand", "deeper")
 
 
@@ -66,24 +66,24 @@ def trial(setting: dict) -> dict:
 
 
 def accuracies_of_first(net: hn.DeepNet, images: fully_connected.Images, numbers: list[int]) -> dict[int, float]:
-    """{k: test accuracy with the first k blocks alone}: the others carry their input."""
+    """{k: test accuracy with all blocks after the k-th closed}, for every k in `numbers`."""
     right = dict.fromkeys(numbers, 0)
     for rows in layer_by_layer.slices(len(images.x_test)):
         y = images.y_test[rows]
-        state = layer_by_layer.first(net, images.x_test[rows])
+        state = layer_by_layer.first_state(net, images.x_test[rows])
         for k in range(net.depth + 1):
             if k in right:
                 right[k] += count_right(net, state, y)
             if k < net.depth:
-                _, state = layer_by_layer.block(net, k, state)
+                _, state = layer_by_layer.block_forward(net, k, state)
     return {k: n / len(images.y_test) for k, n in right.items()}
 
 
 def accuracy_without_first(net: hn.DeepNet, images: fully_connected.Images, closed: int) -> float:
-    """Test accuracy with so many first blocks closed."""
+    """The test accuracy with the first `closed` blocks closed."""
     right = 0
     for rows in layer_by_layer.slices(len(images.x_test)):
-        state = layer_by_layer.first(net, images.x_test[rows])
+        state = layer_by_layer.first_state(net, images.x_test[rows])
         for *_, y_l in layer_by_layer.walk(net, state, range(closed, net.depth)):
             state = y_l
         right += count_right(net, state, images.y_test[rows])
@@ -95,7 +95,7 @@ def count_right(net: hn.DeepNet, state: np.ndarray, y: np.ndarray) -> int:
 
 
 def run(runner: Runner) -> dict:
-    """The nets of 1000 layers first."""
+    """Trains the nets of 1000 layers, and then the deeper ones."""
     settings = runner.settings
     gate_bias = round(thousand.BEST["gate_bias"] - math.log(settings["deeper"] / settings["layers"]), 2)
     nets = {
@@ -109,7 +109,7 @@ def run(runner: Runner) -> dict:
     return trials
 
 
-# ---- What they say -----------------------------------------------------------------------------
+# ---- Summary -----------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -128,9 +128,10 @@ def rows(record: dict) -> list[dict]:
         ):
             row[name] = mean_sd_n([trial.get(name) for trial in trials])
         result.append(row)
-        there = [trial for trial in trials if not trial["diverged"]]
-        for place, blocks in enumerate(there[0]["first_blocks"] if there else []):
-            of_first = [trial["accuracy_of_first"][place] for trial in there]
+        whole = [trial for trial in trials if not trial["diverged"]]
+        numbers = whole[0]["first_blocks"] if whole else []
+        for place, blocks in enumerate(numbers):
+            of_first = [trial["accuracy_of_first"][place] for trial in whole]
             result.append({"row": "first blocks", **net, "blocks": blocks, "accuracy": mean_sd_n(of_first)})
     return result
 
@@ -140,37 +141,37 @@ def measure_stalling(record: dict) -> dict:
     return {
         "first": [None if trial["diverged"] else trial["losses"][0] for trial in trials],
         "last": [None if trial["diverged"] else trial["losses"][-1] for trial in trials],
-        "accuracy": of(trials, "test_accuracy"),
+        "accuracy": values_of(trials, "test_accuracy"),
     }
 
 
 def measure_use(record: dict, thousand_layers: dict) -> dict:
     trials = record["trials"]["deeper"]
     return {
-        "accuracy": of(trials, "test_accuracy"),
+        "accuracy": values_of(trials, "test_accuracy"),
         "gain": gains(trials),
-        "one_layer": of(thousand_layers["trials"]["one_hidden_layer_longer"], "test_accuracy"),
+        "one_layer": values_of(thousand_layers["trials"]["one_hidden_layer_longer"], "test_accuracy"),
     }
 
 
 def gains(trials: list[dict]) -> list[float]:
     """What each net loses without its blocks; NaN for one that diverged."""
-    accuracy = np.array(of(trials, "test_accuracy"), float)
-    return (accuracy - np.array(of(trials, "skipped_accuracy"), float)).tolist()
+    accuracy = np.array(values_of(trials, "test_accuracy"), float)
+    return (accuracy - np.array(values_of(trials, "skipped_accuracy"), float)).tolist()
 
 
 def measure_first(record: dict) -> dict:
     trials = record["trials"]["thousand"]
     return {
-        "all": of(trials, "test_accuracy"),
+        "all": values_of(trials, "test_accuracy"),
         "first": [accuracy_of_first(trial, IN_USE) for trial in trials],
         "without": [trial.get("accuracy_without_first") for trial in trials],
-        "skipped": of(trials, "skipped_accuracy"),
+        "skipped": values_of(trials, "skipped_accuracy"),
     }
 
 
 def accuracy_of_first(trial: dict, blocks: int) -> float | None:
-    """The accuracy with so many first blocks alone; None for a net that diverged, or has fewer."""
+    """The accuracy with the first blocks alone; None if the net diverged or has fewer blocks."""
     if trial["diverged"] or blocks not in trial["first_blocks"]:
         return None
     return trial["accuracy_of_first"][trial["first_blocks"].index(blocks)]
@@ -196,8 +197,8 @@ CLAIMS = (
         over=("past_a_thousand", "thousand_layers"),
         measure=measure_use,
         show=lambda m: (
-            f"gain over all blocks closed {effect(m['gain'])}, "
-            f"over one hidden layer {effect(m['accuracy'], m['one_layer'])}"
+            f"gain over all blocks closed {effect_as_text(m['gain'])}, "
+            f"over one hidden layer {effect_as_text(m['accuracy'], m['one_layer'])}"
         ),
         holds=lambda m: corrected(is_above(m["gain"], 0), is_above(m["accuracy"], 0, less=m["one_layer"])),
     ),
@@ -208,8 +209,8 @@ CLAIMS = (
         about=ABOUT,
         measure=measure_first,
         show=lambda m: (
-            f"blocks 1 to 15 alone lose {effect(m['all'], m['first'])}, "
-            f"all others alone {effect(m['all'], m['without'])}, none {effect(m['all'], m['skipped'])}"
+            f"blocks 1 to 15 alone lose {effect_as_text(m['all'], m['first'])}, "
+            f"all others alone {effect_as_text(m['all'], m['without'])}, none {effect_as_text(m['all'], m['skipped'])}"
         ),
         holds=lambda m: [above(m["first"], -MARGIN, less=m["all"])],
         note="the blog says it of a gate bias of -20, at which no block is in use; here of -7",

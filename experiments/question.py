@@ -1,7 +1,8 @@
-"""What a question is, and where all of them are found.
+"""What a question is, and how all questions are found.
 
-A file declares its question once: what it asks, the budgets, the trials, the rows that sum them up, and the claims that
-they decide.  `python -m experiments` lists all of them.  No question imports another.
+Each file here declares one question: what it asks, its budgets, its trials, the rows that sum
+up the trials, and the claims that they decide.  `python -m experiments` lists all questions.
+No question imports another.
 """
 
 from __future__ import annotations
@@ -22,26 +23,28 @@ FULL = "a larger budget: more trials, epochs, seeds or draws, as far as the ques
 class Question:
     """A question that `python -m experiments NAME` answers, in results/NAME.json.
 
-    `run` trains and measures: it returns the trials, a list or {group: list}.  `rows` sums up a
-    results record that has "settings" and "trials".  It returns a list of rows: a row has
-    settings, and numbers by name, each {mean, sd, n} or a value.  `accept` is for questions whose
-    trials conv_highway_networks.py may train one by one: it turns a run of that command into
-    (group, trial).
+    `run` trains and measures.  It returns the trials, a list or {group: list}.
 
-    A question without trials has no `run`: other commands write what its claims are judged by.  One that `awaits`
-    its results was committed before its training ended: no results of it are committed, and its claims are not
-    tested yet."""
+    `rows` sums up a results record with "settings" and "trials".  It returns rows, dicts of
+    settings and of numbers: a number is a value, or {mean, sd, n} over seeds.
+
+    `accept` is for questions whose trials conv_highway_networks.py may train one by one.
+    It turns a run of that command into (group, trial).
+
+    A question without `run` has no trials: other commands write the files that judge its claims.
+    A question that `awaits` its results was committed before its training ended: its results are
+    not committed, and its claims are not tested yet."""
 
     name: str  # the name of its file, of its results and of its module in report/
     source: str  # who says or asks it, and where
-    budgets: dict[str, dict] = field(default_factory=dict)  # "quick", "default", "full": the settings
+    budgets: dict[str, dict] = field(default_factory=dict)  # {"quick", "default" or "full": settings}
     run: Callable[[Runner], dict | list] | None = None
     rows: Callable[[dict], list[dict]] | None = None
     claims: tuple[Claim, ...] = ()
     needs: tuple[str, ...] = ()  # the questions whose results it reads
     full: str = FULL  # what --help says of --full
-    takes_sets_beside: bool = False  # --data-dir names data sets that are measured beside MNIST
-    data_dir: str = ""  # what --help says of --data-dir, which names a folder of the question's data
+    takes_sets_beside: bool = False  # --data-dir names data sets to be measured beside MNIST
+    data_dir: str = ""  # what --help says of --data-dir, if it names the folder of the data instead
     accept: Callable[[dict, dict], tuple[str, dict]] | None = None
     awaits: bool = False  # its results are not committed yet
 

@@ -2,21 +2,23 @@
 
     python -m experiments routing            -> results/routing.json
 
-The published program asks it.  The route of an image is the values of its transform gates, all blocks
-and units.  Measured on the nets of the question `fifty_layers`:
+The published program asks this question.  The route of an image is T of all its blocks and units.
+We look at the nets of the question `fifty_layers`:
 
-- How well does the route tell the class?  Nearest centroid, centroids of the training images,
-  accuracy on the test images: on T of all blocks, on the outputs of all blocks, on the last
-  block's output, on the pixels.
-- Are two images of one class routed alike?  The cosine between two routes, each less the mean
-  route; and how often a pair of one class is more alike than a pair of two (AUC).
-- Is the route static, or does it depend on the image?  The variance of T in a block over units and
-  images is that of the mean route over the units, the static part, and that over the images,
-  between classes and within them.
-- Which of this did the gates learn?  All of it again for random gates: W_T and b_T as drawn at the
-  start, by another seed, fed with the same block states.
-- Which routes are there?  k-means with ten clusters on the routes of the test images, and the
-  share of images that are of their cluster's commonest class, beside the same on the pixels.
+- How well does the route tell the class?  A test image is given the class whose centroid, over the
+  training images, is nearest.  The accuracy is measured with T of all blocks, the outputs of all
+  blocks, the last block's output, and the pixels.
+- Are two images of one class routed alike?  We measure the cosine between two routes, each less
+  the mean route, and how often a pair of one class is more alike than a pair of two classes
+  (AUC).
+- Is the route static, or does it depend on the image?  The variance of T in a block, over units
+  and images, is split in two.  The static part is the variance of the mean route over the units.
+  The rest is the variance over images, which is split again: between classes, and within them.
+- What of this did the gates learn?  All is measured again with random gates: W_T and b_T as
+  another seed draws them at the start, fed with the same block states.
+- What routes are there?  k-means finds ten clusters among the routes of the test images.  Their
+  purity is the share of images that belong to their cluster's commonest class.  It is compared
+  with that of clusters of the pixels.
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ import numpy as np
 from scipy.cluster.vq import kmeans, kmeans2, vq
 
 import highway_networks as hn
-from claims.claim import Claim, of
+from claims.claim import Claim, values_of
 from claims.rules import above
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -36,15 +38,15 @@ from training.layer_by_layer import rounded
 from training.measures import auc
 from training.trials import Runner
 
-# pairs of images that are compared, and starts of k-means
+# pairs: the number of pairs of images that are compared; restarts: the starts of k-means
 BUDGETS = {
     "quick": {"pairs": 500, "restarts": 1},
     "default": {"pairs": 20000, "restarts": 5},
     "full": {"pairs": 20000, "restarts": 50},
 }
 CLUSTERS = 10
-EXAMPLES = 8  # so many images of a cluster are kept,
-GREYS = 16  # in this many greys, a hexadecimal digit each
+EXAMPLES = 8  # the number of images that are kept of each cluster
+GREYS = 16  # the number of greys in them; a pixel is a hexadecimal digit
 DESCRIBED = 1  # the seed whose clusters are described
 OF_ROUTES = (
     "static_variance_share",
@@ -83,9 +85,10 @@ def trial(setting: dict, folder: str) -> dict:
 
 
 def measure(net: hn.DeepNet, gates: hn.DeepNet, setting: dict) -> tuple[list, list, dict]:
-    """What the gates of one net tell about the states of another, or of the same.
+    """Measures routes: the gates of one net, fed with the states of another or of the same net.
 
-    The accuracies of nearest_centroid() on T and on the outputs, and all else by name."""
+    Returns the two lists of nearest_centroid(), for T and for the outputs, and a dict of the
+    rest."""
     images = fully_connected.images_of(setting)
     moments = Moments(net, gates, images.x_train, images.y_train)
     of_gates, of_outputs = nearest_centroid(net, gates, images.x_test, images.y_test, moments)
@@ -108,13 +111,14 @@ def measure(net: hn.DeepNet, gates: hn.DeepNet, setting: dict) -> tuple[list, li
 
 
 def measure_pixels(setting: dict) -> tuple[float, float]:
-    """Of the images themselves: the accuracy of the nearest centroid, and the purity of clusters."""
-    x, y, x_test, y_test = fully_connected.images_of(setting)
-    centroids = np.array([x[y == label].mean(axis=0) for label in range(y.max() + 1)])
-    nearest = distances(x_test, centroids).argmin(axis=1)
+    """For the pixels: the accuracy of the nearest centroid, and the purity of clusters."""
+    images = fully_connected.images_of(setting)
+    y = images.y_train
+    centroids = np.array([images.x_train[y == label].mean(axis=0) for label in range(y.max() + 1)])
+    nearest = distances(images.x_test, centroids).argmin(axis=1)
     rng = np.random.default_rng([setting["seed"], 6])
-    labels, _ = k_means(x_test, CLUSTERS, setting["restarts"], rng)
-    return float((nearest == y_test).mean()), purity(labels, y_test)
+    labels, _ = k_means(images.x_test, CLUSTERS, setting["restarts"], rng)
+    return float((nearest == images.y_test).mean()), purity(labels, images.y_test)
 
 
 # ---- Routes ----------------------------------------------------------------------------------------------------------
@@ -122,9 +126,9 @@ def measure_pixels(setting: dict) -> tuple[float, float]:
 
 def routes(net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray) -> Iterator[tuple]:
     """Yields (layer, T, y), block by block: T of `gates`, fed with the states of `net`."""
-    for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x)):
+    for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first_state(net, x)):
         if gates is not net:
-            T, _ = layer_by_layer.block(gates, layer, x_l)
+            T, _ = layer_by_layer.block_forward(gates, layer, x_l)
         yield layer, T, y_l
 
 
@@ -138,12 +142,12 @@ def all_routes(net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray) -> np.ndarray:
 
 
 class Moments:
-    """Means by class, and second moments, of T and of the block outputs over all training images.
+    """Moments of T and of the block outputs over the training images.
 
-    n                 images of a class, (classes, 1, 1)
-    mean_T            of a class, (classes, depth, hidden)
-    mean_output       of a class, (classes, depth, hidden)
-    mean_square_of_T  over all images, (depth, hidden)
+    n                 (classes, 1, 1): the number of images of each class
+    mean_T            (classes, depth, hidden): over the images of each class
+    mean_output       (classes, depth, hidden): over the images of each class
+    mean_square_of_T  (depth, hidden): over all images
     """
 
     def __init__(self, net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray, y: np.ndarray):
@@ -164,7 +168,7 @@ class Moments:
         self.mean_square_of_T = sum_square / len(x)
 
     def shares(self) -> dict:
-        """The static part of T's variance over units and images, and those between and within classes."""
+        """The shares of T's variance: the static part, between classes, and within classes."""
         share_of_class = self.n / self.n.sum()
         mean = (share_of_class * self.mean_T).sum(axis=0)
         # sums over the units of a block, (depth,)
@@ -187,7 +191,7 @@ class Moments:
 def nearest_centroid(
     net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray, y: np.ndarray, moments: Moments
 ) -> tuple[list[float], list[float]]:
-    """Accuracy from T of each block, and last from T of all blocks; the same from the outputs."""
+    """Two lists of accuracies, from T and from outputs: of each block, and last of all blocks."""
     right_by_T = np.zeros(net.depth + 1)
     right_by_output = np.zeros(net.depth + 1)
     n_classes = len(moments.n)
@@ -208,17 +212,19 @@ def nearest_centroid(
 
 
 def distances(values: np.ndarray, centroids: np.ndarray) -> np.ndarray:
-    """(N, n), (k, n) -> (N, k): squared distances, less what is the same for all centroids."""
+    """(N, n), (k, n) -> (N, k): squared distances, less |value|^2, which all centroids share."""
     return (centroids**2).sum(axis=1) - 2 * values @ centroids.T
 
 
 def n_right(distances_to_classes: np.ndarray, y: np.ndarray) -> int:
-    """How many of N images are nearest to their class; distances (N, classes), labels (N,)."""
+    """The number of images whose own class is nearest: distances (N, classes), labels y (N,)."""
     return np.count_nonzero(distances_to_classes.argmin(axis=1) == y)
 
 
 def alike(patterns: np.ndarray, y: np.ndarray, pairs: int, rng: np.random.Generator) -> dict:
-    """The cosine between the centred routes of pairs of images; how well it tells pairs of one class."""
+    """The cosine between the centred routes of two images, and how well it tells pairs of one class.
+
+    The images are paired at random."""
     first, second = rng.integers(len(y), size=(2, pairs))
     differ = first != second
     first = first[differ]
@@ -234,7 +240,7 @@ def alike(patterns: np.ndarray, y: np.ndarray, pairs: int, rng: np.random.Genera
 
 
 def k_means(rows: np.ndarray, k: int, restarts: int, rng) -> tuple[np.ndarray, np.ndarray]:
-    """The best of several k-means++ starts: labels, and distances of the rows to their centres, (N,) both."""
+    """The best of several k-means++ starts: labels (N,), and distances to the centres (N,)."""
     # all starts are drawn first
     starts = [kmeans2(rows, k, iter=1, minit="++", seed=rng)[0] for _ in range(restarts)]
     runs = []
@@ -251,9 +257,10 @@ def purity(labels: np.ndarray, y: np.ndarray) -> float:
 
 
 def described(members, distance, x, y, mean_T) -> dict:
-    """A cluster, which has these members.
+    """Describes the cluster with these members.
 
-    `distance` (N,) is that of an image to its centre, `mean_T` (N, depth) the mean over the units of a block."""
+    `distance` (N,) is that of each image to its centre; `mean_T` (N, depth) is a mean over the
+    units of each block."""
     typical = members[np.argsort(distance[members])[:EXAMPLES]]
     return {
         "size": len(members),
@@ -265,7 +272,7 @@ def described(members, distance, x, y, mean_T) -> dict:
 
 
 def hexadecimal(image: np.ndarray) -> str:
-    """Pixels in [0, 1] as a digit each."""
+    """Pixels in [0, 1], as a hexadecimal digit each."""
     return "".join(f"{int(grey):x}" for grey in image * (GREYS - 1) + 0.5)
 
 
@@ -273,7 +280,7 @@ def run(runner: Runner) -> list[dict]:
     return kept_nets.look_into(runner, trial)
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- Summary ---------------------------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -300,8 +307,8 @@ CLAIMS = (
         says="T learns what class an image is of: it tells more than gates drawn at random (by 0.01)",
         about=kept_nets.ON_MNIST,
         measure=lambda r: {
-            "by_T": of(r["trials"], "class_accuracy_from_gates"),
-            "by_random": of(r["trials"], "class_accuracy_from_random_gates"),
+            "by_T": values_of(r["trials"], "class_accuracy_from_gates"),
+            "by_random": values_of(r["trials"], "class_accuracy_from_random_gates"),
         },
         show="{by_T:4} by T, {by_random:4} by random gates",
         holds=lambda m: [above(m["by_T"], 0.01, less=m["by_random"])],

@@ -6,19 +6,17 @@ The paper, section 4.1, asks whether trained nets route each input in its own wa
 just learn a static routing that applies to all inputs similarly".  It looks at gates, and
 concludes: "The gating system acts not just as a mechanism to ease training, but also as an
 important part of the computation in a trained network."  Gates that differ between images do not
-show this yet: a net may do as well without such gates.  So five nets of 50 layers are trained,
-as those of the question `fifty_layers` are, which differ in T alone:
+show this yet: a net may do as well without such gates.  So five kinds of net with 50 layers are
+trained like those of the question `fifty_layers`.  They differ only in T:
 
 full    T = sigmoid(W_T x + b_T), the highway net
-unit    T = sigmoid(b_T): one learned number a unit, the same for all images
-scalar  T = sigmoid(b_T): one learned number a block
-random  T = sigmoid(W_T x + b_T), where W_T and b_T stay as they are at the start: T sees x but
-        does not learn
-wide    as unit, at the width that makes the parameters of the whole net nearly as many as those
-        of full
+unit    T = sigmoid(b_T), one learned number a unit, the same for all images
+scalar  T = sigmoid(b_T), one learned number a block
+random  T = sigmoid(W_T x + b_T), where W_T and b_T stay as drawn: T sees x but does not learn
+wide    as unit, at the width that gives the whole net nearly as many parameters as full
 
-And in trained full nets T is replaced by its mean over the training images, of every unit or of
-every block, in all blocks at once.
+And in trained full nets T is replaced by its mean over the training images, of each unit or of
+each block, in all blocks at once.
 
 Fixed before the runs
 ---------------------
@@ -28,55 +26,55 @@ Fixed before the runs
   the better of them is taken, by its training loss, and trained over five seeds that selected
   nothing.  One seed gives all variants the same order of the images, and all of one width the
   same W_in and W_H: differences are paired by seed.
-- Training measures, loss and accuracy, are those of the end.  Test measures, log loss and
-  accuracy, are judged after as many epochs as the finalists have, 25: the end on MNIST, a
-  quarter of the training on CIFAR-100.  There the test accuracy of full nets falls later, from
-  0.19 after 25 epochs to 0.14 after 100 (seen in `fifty_layers`, before this was written), and at
-  the end a net that learns less by heart would win.  The summary has the end, too.
+- Training measures, loss and accuracy, are taken at the end.  Test measures, log loss and
+  accuracy, are judged after as many epochs as the finalists have, 25: the end of the training
+  on MNIST, a quarter of it on CIFAR-100.  On CIFAR-100 the test accuracy of full nets falls
+  afterwards, from 0.19 after 25 epochs to 0.14 after 100 (seen in `fifty_layers`, before this was
+  written), so that at the end a net that learns less by heart would win.  The summary shows the
+  end, too.
 - Losses are compared by their ratio, accuracies by their difference.  The cost of a variant is
   how much worse it is than full, the mean over the five pairs with its 95 % interval (Student's
   t).  p-values are Holm's, for the four variants and two data sets of each measure.
-- T need not see x, or need not learn, where the whole interval of the cost lies below the
-  margin.  It must where the variant is worse, p < 0.05.  Else it is not clear.  A variant that
-  alone loses a seed is the worse one.
+- T need not see x, or need not learn, if the whole interval of the cost lies below the margin.  It
+  must if the variant is worse, p < 0.05.  Otherwise it is not clear.  A variant that alone loses a
+  seed is the worse one.
 - The margin of accuracies is twice the standard deviation between the seeds of `fifty_layers`:
   0.005 on MNIST, 0.01 on CIFAR-100.  The interval from five pairs is about as wide, so a smaller
   margin could hardly ever be shown.  The margin of the training loss is a factor of 1.5,
   somewhat more than the seeds of `fifty_layers` differ by on MNIST; that of the test log loss,
   whose spread was not known, a factor of 1.1.
-- T is a part of what a trained net computes where its mean, in place of T, raises the training
-  error by more than a percentage point.  A pilot had been seen on MNIST: the error rose from
-  0.0001 to 0.36, and nets with static gates reached a test accuracy of 0.9678 and a training
-  loss of 0.014, full ones 0.9692 and 0.0015.
+- T is a part of what a trained net computes if replacing it by its mean raises the training error
+  by more than a percentage point.  A pilot had been seen on MNIST: the error rose from 0.0001
+  to 0.36; nets with static gates reached a test accuracy of 0.9678 and a training loss of 0.014,
+  full nets 0.9692 and 0.0015.
 
 What each outcome would mean
 ----------------------------
 A: a trained full net needs its T at test time.  B: static nets (unit) end at a higher training
 loss.  C: static nets have a lower test accuracy.
 
-A, not B, not C   The paper's sentence is right of the net at hand: T is a part of what it
-                  computes.  But training finds another net that does as well without: gates that
-                  see x are one way, not a needed one.
-A, B, not C       Gates that see x help to fit the training images, not to know others.  If wide
-                  fits as well as full, what they add is parameters; if not, it is that T sees x.
+A, not B, not C   The paper's sentence is right about the net at hand: T is a part of what it
+                  computes.  But training also finds nets that do as well without such gates: gates
+                  that see x are one way, not a necessary one.
+A, B, not C       Gates that see x help to fit the training images, not to generalise.  If wide
+                  fits as well as full, they help by their parameters; if not, because T sees x.
 A, B, C           The paper's sentence holds in its strong reading, too, unless wide loses
                   nothing.
-A, not B, C       T that sees x does not help to fit; it favours what carries over to other
-                  images.
-not A             The sentence does not hold of these nets: a static routing does what their
-                  gates do.  With B, gates that see x eased training only; with C, they led to
+A, not B, C       T that sees x does not help to fit, but to generalise.
+not A             The sentence does not hold for these nets: a static routing does what their
+                  gates do.  With B, gates that see x only eased training; with C, they led to
                   better nets without being used in them.
 
-Random nets say what of T must be learned.  As good as full: T must see x at most, what it learns
-of it is not needed.  As bad as unit, or worse: to see x is of no use where W_T does not learn.
-Where a verdict is not clear, neither is the outcome.
+Random nets show whether T must be learned.  If they are as good as full nets, T must see x at
+most; what it learns is not needed.  If they are as bad as unit nets or worse, seeing x is of no
+use unless W_T learns.  If a verdict is not clear, neither is the outcome.
 
-A alone shows little: with T replaced everywhere, later blocks get states that they never saw.
-These are fully connected nets of 50 units that learn their training images by heart; of others
-this says nothing.
+A alone shows little: with T replaced everywhere, later blocks get states that they never saw.  All
+this is about fully connected nets of 50 units that learn their training images by heart, and says
+nothing of others.
 
-Expected: A on both data sets; B on both, by a factor of some 10 on MNIST; not C on MNIST; of
-CIFAR-100 no expectation.
+Expected: A on both data sets; B on both, by a factor of some 10 on MNIST; not C on MNIST; no
+expectation for C on CIFAR-100.
 """
 
 from __future__ import annotations
@@ -100,7 +98,7 @@ BUDGETS = {
     "default": {"layers": 50, "trials": 8, "search_epochs": 8, "epochs": 25, "seeds": 5, **fully_connected.ALL},
     "full": {"layers": 50, "trials": 40, "search_epochs": 25, "epochs": 100, "seeds": 10, **fully_connected.ALL},
 }
-WIDTH = fully_connected.WIDTH["highway"]  # of all variants but wide
+WIDTH = fully_connected.WIDTH["highway"]  # wide alone has another
 FULL = "full"
 VARIANTS = {
     FULL: {"block": "highway"},
@@ -109,14 +107,14 @@ VARIANTS = {
     "random": {"block": "highway", "frozen_gates": True},
     "wide": {"block": "static-unit"},
 }
-WHO = {  # the others, in the words of the ledger
+WHO = {  # the variants that are compared with full, in the words of the ledger
     "unit": "nets with one learned static gate a unit (W_T = 0)",
     "scalar": "nets with one learned static gate a block",
     "random": "nets whose T sees x but stays as drawn",
     "wide": "nets with one learned static gate a unit and as many parameters",
 }
 SETS = ("MNIST", CIFAR)
-# of the search
+# ranges of the search
 RATES = (0.5, 8)
 MOMENTA = (0.7, 0.97)
 GATE_BIASES = (-5, -1)
@@ -158,7 +156,7 @@ def width_of(variant: str, of_set: dict, layers: int) -> int:
 
 
 def run(runner: Runner) -> dict:
-    """Data set by data set, and in the end seed by seed: a run that is stopped has whole pairs."""
+    """Trains data set by data set, and the final nets seed by seed: a stop leaves whole pairs."""
     trials = {"search": [], "finalists": [], "final": []}
     for of_set in kept_nets.data_sets(runner).values():
         kinds = [(variant, of_set) for variant in VARIANTS]
@@ -174,9 +172,9 @@ def run(runner: Runner) -> dict:
 
 
 def trial(setting: dict) -> dict:
-    """Trains a net; measures it every so many epochs, and at the end.
+    """Trains a net, and measures it every setting["measured_every"] epochs and at the end.
 
-    T of a full net is replaced by its mean, too."""
+    A full net is measured with T replaced by its mean, too."""
     over_training = []
 
     def look(net, epoch):
@@ -206,9 +204,9 @@ def measure(net: hn.DeepNet, setting: dict, diverged: str | None = None) -> dict
 
 
 def replace_gates(net: hn.DeepNet, setting: dict) -> dict:
-    """What measure() gives with T replaced by its mean over the training images.
+    """measure() with T replaced by its mean over the training images.
 
-    "unit": by the mean of every unit, "scalar": by that of every block."""
+    The mean is that of each unit ("unit") or of each block ("scalar")."""
     images = fully_connected.images_of(setting)
     of_units = static_gates.mean_gates(net, images.x_train)[:, :, None]  # (depth, hidden, 1)
     of_blocks = of_units.mean(axis=1, keepdims=True)  # (depth, 1, 1)
@@ -219,18 +217,18 @@ def replace_gates(net: hn.DeepNet, setting: dict) -> dict:
 
 # ---- Comparing ----------------------------------------------------------------------------------
 
-ERROR = 0.05
-POINT = 0.01  # of training error
+ERROR = 0.05  # a variant is worse if p is below
+POINT = 0.01  # of the training error
 MARGIN_OF_ACCURACY = {"MNIST": 0.005, CIFAR: 0.01}
-OTHER_MARGIN = 0.01  # of accuracy, on a set that no claim is about
+OTHER_MARGIN = 0.01  # of accuracy, on sets that no claim is about
 
 
 class Measure(NamedTuple):
     """A measure by which variants are compared with full.
 
-    name    in a trial
-    early   whether it is taken after as many epochs as the finalists have, or at the end
-    factor  the margin of a loss; None for an accuracy"""
+    name    its name in a trial
+    early   True if it is taken after as many epochs as the finalists have, False if at the end
+    factor  the margin for a loss; None for an accuracy"""
 
     name: str
     early: bool
@@ -250,10 +248,10 @@ MEASURES = {
 class Cost(NamedTuple):
     """How much worse a variant is than full, over the seeds, by one measure.
 
-    cost    the mean over the pairs, its interval, its p-value; of losses, logarithms of ratios
-    p       Holm's p-value
-    margin  below which the two count as equal, in the units of cost
-    lost    "variant", "full" or "both": who lost a seed; else None"""
+    cost    the mean over the pairs, its interval and p-value; for a loss, of log(variant / full)
+    p       the p-value with Holm's correction
+    margin  the two count as equal if the cost is below
+    lost    who lost a seed: "variant", "full", "both" or None"""
 
     cost: Paired
     p: float
@@ -287,8 +285,11 @@ def costs(final: list[dict], measure: Measure) -> dict[tuple[str, str], Cost]:
             differences = [cost_of_pair(full, other, measure) for full, other in pairs]
             cost = paired(differences or [None])
             found[data, variant] = Cost(cost, cost.p, margin_of(measure, data), lost)
-    adjusted = holm([one.p for one in found.values()])
-    return {key: one._replace(p=p) for (key, one), p in zip(found.items(), adjusted, strict=True)}
+    adjusted = holm([cost.p for cost in found.values()])
+    corrected = {}
+    for (key, cost), p in zip(found.items(), adjusted, strict=True):
+        corrected[key] = cost._replace(p=p)
+    return corrected
 
 
 def who_lost(of_full: list, of_variant: list) -> str | None:
@@ -313,9 +314,8 @@ def margin_of(measure: Measure, data: str) -> float:
 
 
 def is_needed(one: Cost) -> bool | None:
-    """Whether full is better than the variant.
-
-    False where the variant costs less than the margin; True where it is worse; else None."""
+    """Whether full is needed: True if the variant is worse, False if it costs less than the margin,
+    None if neither is shown."""
     if one.lost:
         return {"variant": True, "full": False, "both": None}[one.lost]
     if one.cost.high < one.margin:
@@ -367,7 +367,7 @@ def row_of_net(data: str, variant: str, trials: list[dict]) -> dict:
 
 
 def row_of_cost(one: Cost, measure: Measure) -> dict:
-    """The cost, a ratio for losses, its interval, Holm's p-value and what they say."""
+    """The cost (for losses a ratio), its interval, the corrected p-value and the verdict."""
     numbers = dict(zip(("cost", "low", "high"), in_units(one, measure), strict=True))
     numbers["p"] = one.p
     for name, value in numbers.items():
@@ -396,7 +396,8 @@ def row_of_replaced(data: str, by: str, trials: list[dict]) -> dict:
 
 
 def has_gates(trial: dict) -> bool:
-    return "replaced" in trial  # else it diverged
+    """Whether a full net was measured with T replaced; it was not if it diverged."""
+    return "replaced" in trial
 
 
 def errors_of(trial: dict, by: str) -> tuple[float | None, float | None]:
@@ -411,15 +412,15 @@ def errors_of(trial: dict, by: str) -> tuple[float | None, float | None]:
 
 def finals_of_both_sets(record: dict) -> list[dict]:
     final = record["trials"]["final"]
-    there = kept_nets.by_data_set(final)
+    trained_sets = kept_nets.by_data_set(final)
     for data in SETS:
-        if data not in there:
+        if data not in trained_sets:
             raise NotMeasured(f"the nets are not trained on {data} yet")
     return [trial for trial in final if trial["data"] in SETS]
 
 
 def measure_costs(record: dict, variant: str, name: str) -> dict:
-    """Of one variant by one measure, on both data sets; Holm's correction is for all variants."""
+    """{data set: the Cost of a variant by a measure}, with Holm's correction for all variants."""
     found = costs(finals_of_both_sets(record), MEASURES[name])
     return {data: found[data, variant] for data in SETS}
 
@@ -472,12 +473,16 @@ def rises_as_text(measured: dict) -> str:
 
 
 def rises_by_a_point(measured: dict) -> list[bool | None]:
-    """Whether the error rises by more than a point, on both data sets and by both means (Holm)."""
-    excess = []
+    """Whether the error rises by more than a point, for each data set and each mean."""
+    tests = []
     for rises in measured.values():
-        excess.append(paired([None if one is None else one - POINT for one in rises]))
-    adjusted = holm([one.p for one in excess])
-    return [one.mean > 0 if p < ERROR else None for one, p in zip(excess, adjusted, strict=True)]
+        excess = [None if risen is None else risen - POINT for risen in rises]
+        tests.append(paired(excess))
+    adjusted = holm([test.p for test in tests])
+    verdicts = []
+    for test, p in zip(tests, adjusted, strict=True):
+        verdicts.append(test.mean > 0 if p < ERROR else None)
+    return verdicts
 
 
 LOSS_MARGIN = f"equal: less than {MEASURES['training loss'].factor} times"

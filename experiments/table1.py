@@ -2,17 +2,18 @@
 
     python -m experiments table1            -> results/table1.json
 
-The authors trained for 300 epochs of a rate in three steps, from He's normal start, without moving the
-images: here the protocol "paper".  The default budget trains one net of each width so; --full trains every
+The protocol "paper" is the authors': 300 epochs, a rate in three steps, He's normal start, images
+that are not moved.  The default budget trains one net of each width by it; --full trains every
 block of both widths, five seeds each.
 
-"short" is ours: few epochs, less dropout, the rate up and down again, a uniform start.  (In both the last
-layer starts normal.)  Of six such recipes it is the best on the last 5 000 training images (16 maps, one
-seed); the first of them comes from pilot runs that were compared on test images.  In this way a net with
-batch normalisation of H is trained, too, and a plain and a residual one.
+The protocol "short" is ours: few epochs, less dropout, a rate that rises and then falls, a
+uniform start.  (In both protocols the last layer starts normal.)  It is the best of six such
+recipes on the last 5 000 training images (16 maps, one seed).  The first of the six comes from
+pilot runs that were compared on test images.  A net with batch normalisation of H, a plain and a
+residual net are trained by it, too.
 
-An accuracy is that of the last epoch.  A trial that is stopped goes on from its last epoch, from a
-checkpoint beside the results, if its code is the same.
+The accuracy of a run is that of its last epoch.  A trial that was stopped goes on from its last
+epoch, from a checkpoint beside the results, if its code is the same.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from __future__ import annotations
 import functools
 
 from claims.accuracies import Accuracies, reaches, side_by_side
-from claims.claim import PUBLISHED, Claim, of
+from claims.claim import PUBLISHED, Claim, values_of
 from claims.rules import above, compared
 from conv.nets import find_net
 from experiments.question import Question
@@ -47,7 +48,7 @@ RECIPES = {
     "twice the rate and images not moved": PILOT._replace(lr=0.1, shift=0),
     "four times the rate": PILOT._replace(lr=0.2),
 }
-# epochs of the recipes; of every kind of run: maps, block, protocol, epochs, seeds
+# recipe_epochs: the epochs of a recipe; runs: maps, block, protocol, epochs, seeds
 BUDGETS = {
     "quick": {
         "recipe_epochs": 1,
@@ -82,14 +83,14 @@ BUDGETS = {
 ALL_IMAGES = {"n_train": 60000, "n_test": 10000}
 HELD_OUT = {"n_train": 60000 - protocols.HELD_OUT, "n_test": protocols.HELD_OUT}
 FEW_IMAGES = {"n_train": 300, "n_test": 100}  # for a smoke test
-CLOSE = 0.05  # percentage points that batch normalisation may lose and still count as no worse
+CLOSE = 0.05  # batch normalisation is no worse if it loses at most this many percentage points
 
 
 # ---- Trials ----------------------------------------------------------------------------------------------------------
 
 
 def setting(width, block, protocol, epochs, seed, recipe, images: dict, validation=False) -> dict:
-    """A trial of a net with so many maps in each layer; the recipe is a Protocol."""
+    """The setting of a trial.  `width` is the number of maps in each layer, `recipe` a Protocol."""
     settings = protocols.ConvSettings(
         net=f"mnist-{width}",
         block=block,
@@ -114,7 +115,7 @@ def is_pictured(setting: dict) -> bool:
 
 
 def best(compared_runs: list[dict]) -> str:
-    """The recipe of the highest validation accuracy; of equal ones the first."""
+    """The recipe with the highest validation accuracy, the first among equals."""
     accuracies = [trial["final_test_acc"] or 0 for trial in compared_runs]
     return list(RECIPES)[accuracies.index(max(accuracies))]
 
@@ -149,7 +150,7 @@ def run(runner: Runner) -> dict:
 def accept(record: dict, run: dict) -> tuple[str, dict]:
     """The group and the trial of a run that conv_highway_networks.py finished.
 
-    Raises ValueError where Table 1 has no such run."""
+    Raises ValueError for a run that Table 1 is not about."""
     if record["data_set"] != "MNIST" or not run["net"].startswith("mnist-"):
         raise ValueError("Table 1 is about nets mnist-N on MNIST")
     if (run["n_train"], run["n_test"], run["validation"]) != (60000, 10000, False):
@@ -161,7 +162,7 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
     return "final", trial if is_pictured(trial) else conv_trials.without_pictures(trial)
 
 
-# ---- What they say ---------------------------------------------------------------------------------------------------
+# ---- Summary ---------------------------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -179,7 +180,7 @@ def rows(record: dict) -> list[dict]:
 
 
 def epochs_to_99(run: dict) -> int | None:
-    """The first epoch after which 99 % of the test images are told right."""
+    """The first epoch after which the test accuracy is at least 99 %; None if there is none."""
     accuracies = run["history"]["test_acc"]
     return next((epoch for epoch, accuracy in enumerate(accuracies, 1) if accuracy >= 0.99), None)
 
@@ -190,7 +191,7 @@ def runs_of(record: dict, width: int, protocol: str, block: str = "highway") -> 
 
 
 def measure_accuracies(record: dict, width: int) -> dict:
-    """Of the paper's protocol those of runs that are as long as the paper's."""
+    """The accuracies by both protocols; by the paper's only of runs with the paper's epochs."""
     epochs = PUBLISHED["table_1"][str(width)]["epochs"]
     paper = [trial for trial in runs_of(record, width, "paper") if trial["epochs"] == epochs]
     return {
@@ -219,8 +220,8 @@ def reaches_claim(width: int) -> Claim:
 def measure_parameters(record: dict) -> dict:
     final = record["trials"]["final"]
     return {
-        "of_16_maps": of(final, "n_parameters", width=16, block="highway")[0],
-        "of_32_maps": of(final, "n_parameters", width=32, block="highway")[0],
+        "of_16_maps": values_of(final, "n_parameters", width=16, block="highway")[0],
+        "of_32_maps": values_of(final, "n_parameters", width=32, block="highway")[0],
     }
 
 

@@ -1,24 +1,27 @@
-"""A thousand layers: does a highway net of that depth train, and is it one?
+"""Does a highway net of a thousand layers train, and are its layers in use?
 
     python -m experiments thousand_layers            -> results/thousand_layers.json
 
 The paper (section 2.2): "in pilot experiments, SGD did not stall for networks with more than 1000
-layers".  The blog *Highway Networks with TensorFlow*: 1000 layers reach about 95 % with a gate
-bias around -20.  An encyclopedia article: highway nets struggle beyond about 100 layers.
+layers".  The blog *Highway Networks with TensorFlow* says that 1000 layers reach about 95 % with a
+gate bias around -20.  An encyclopedia article says that highway nets struggle beyond about 100
+layers.
 
-Gates that are shut make any depth the identity, so accuracy alone says little.  For every bias:
-loss and accuracy; the accuracy of the same trained net with all its blocks skipped; the sum over
-layers of mean T, how many layers' worth of transforming an image passes through; the share of the
-blocks' weights and biases that training changed at all.  Then three nets for longer, over the
-same seeds and with the same settings: one bias with its gates in use, the bias -20, and a net of
-one hidden layer.  The settings are fixed beforehand, from pilot runs.
+Gates that are shut make a net of any depth the identity, so accuracy alone says little.  For every
+gate bias we measure loss and accuracy; the accuracy of the same trained net with all its blocks
+skipped; the sum over layers of mean T, that is, how many layers' worth of transforming an image
+passes through; and the share of the blocks' weights and biases that training changed at all.
+
+Then three nets are trained for longer, over the same seeds and with the same settings: one with a
+bias at which the gates are in use, one with the bias -20, and one of a single hidden layer.  The
+settings were fixed beforehand, from pilot runs.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from claims.claim import CHOSEN_AFTER, Claim, effect, of
+from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, values_of
 from claims.rules import above
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -64,6 +67,7 @@ def run(runner: Runner) -> dict:
         ],
     }  # fmt: skip
     all_settings = [setting for group in groups.values() for setting in group]
+    # all groups run together; the results come in the order of the settings
     finished = iter(fully_connected.run(runner, all_settings, trial))
     return {name: [next(finished) for _ in group] for name, group in groups.items()}
 
@@ -99,7 +103,7 @@ def row_of(group: str, trial: dict) -> dict:
 
 
 def measured_of(trial: dict) -> list[str]:
-    """What was measured: a net without blocks has no gates."""
+    """The names in MEASURED that the trial has; a net without blocks has no gates to measure."""
     return [name for name in MEASURED if name in trial]
 
 
@@ -108,16 +112,16 @@ def measured_of(trial: dict) -> list[str]:
 
 def accuracies(record: dict, group: str) -> dict:
     trials = record["trials"][group]
-    return {"accuracy": of(trials, "test_accuracy"), "skipped": of(trials, "skipped_accuracy")}
+    return {"accuracy": values_of(trials, "test_accuracy"), "skipped": values_of(trials, "skipped_accuracy")}
 
 
 def measure_use(record: dict) -> dict:
-    """The accuracies of the trained nets, what they lose without their blocks, and those of one
-    hidden layer."""
+    """The accuracies of the trained nets, their gain over all blocks skipped, and the accuracies of
+    nets of one hidden layer."""
     measured = accuracies(record, "best")
     accuracy = np.array(measured["accuracy"], float)  # NaN where a seed is lost
     gains = (accuracy - np.array(measured["skipped"], float)).tolist()
-    one_layer = of(record["trials"]["one_hidden_layer_longer"], "test_accuracy")
+    one_layer = values_of(record["trials"]["one_hidden_layer_longer"], "test_accuracy")
     return {"accuracy": measured["accuracy"], "gain": gains, "one_layer": one_layer}
 
 
@@ -141,8 +145,8 @@ CLAIMS = (
         about=ABOUT,
         measure=measure_use,
         show=lambda m: (
-            f"gain over all blocks skipped {effect(m['gain'])}, "
-            f"over one hidden layer {effect(m['accuracy'], m['one_layer'])}"
+            f"gain over all blocks skipped {effect_as_text(m['gain'])}, "
+            f"over one hidden layer {effect_as_text(m['accuracy'], m['one_layer'])}"
         ),
         holds=lambda m: [above(m["accuracy"], 0, less=m["one_layer"])],
         note=CHOSEN_AFTER,

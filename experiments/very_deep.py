@@ -2,25 +2,27 @@
 
     python -m experiments very_deep            -> results/very_deep.json
 
-An encyclopedia article: residual nets go on past 1000 layers.  So residual and highway nets of
-200, 500 and 1000 layers, about 5100 parameters a layer as in `blocks` (width 71 and 50), under
-one budget: a random search of four short trials each, the lowest mean loss during the last epoch
-taken, then seeds that selected nothing.  All are ReLU nets, which the search of `blocks` had
-taken for both kinds at 200 layers; rates, the decay, and the scale of a residual block's W_H at
-the start (1/L to 1/sqrt(L)) are searched, or fixed, as there.  The gate biases are those of
-`blocks` at 200 layers, lower by log(L / 200) for L layers: an image then passes through as many
-layers' worth of transforming at the start.
+An encyclopedia article says that residual nets go on past 1000 layers.  So residual and highway
+nets of 200, 500 and 1000 layers are trained under one budget, with about 5100 parameters a layer
+as in `blocks` (widths 71 and 50).  Each has a random search of four short trials, of which the
+one with the lowest mean loss in the last epoch is taken, and then seeds that selected nothing.
 
-What the blocks are good for is asked of both kinds alike: the accuracy of the trained net with
-all of them skipped.
+All are ReLU nets, since the search of `blocks` had chosen ReLU for both kinds at 200 layers.
+Rates, the decay, and the scale of a residual block's W_H at the start (1/L to 1/sqrt(L)) are
+searched or fixed as there.  The gate biases are those of `blocks` at 200 layers, lower by
+log(L / 200) for L layers, so that an image passes through the same amount of transforming at the
+start, L sigmoid(b) layers' worth.
 
-And a sweep of the highway net of `thousand_layers`, 1000 tanh layers, with the settings and seeds
-of its best runs there: the gate bias that was fixed there beforehand, once more, and those around
-it.
+For both kinds the use of the blocks is measured by the accuracy of the trained net with all of
+them skipped.
 
-Margins were set before any run.  A kind goes on at 1000 layers where its test accuracy is above
-0.9 and its training loss at most three times its loss at 200.  The best gate bias is the one with
-the lowest mean training loss.
+The gate bias of the highway net of `thousand_layers`, 1000 tanh layers, is swept, too, with the
+settings and seeds of its best runs there: the bias that was fixed there beforehand, once more, and
+those around it.
+
+Margins were set before any run.  A kind goes on at 1000 layers if its test accuracy is above 0.9
+and its training loss at most three times its loss at 200.  The best gate bias is the one with the
+lowest mean training loss.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ import math
 
 import numpy as np
 
-from claims.claim import Claim, effect_in_ratio, of
-from claims.claim import sample as as_text
+from claims.claim import Claim, ratio_as_text, values_of
+from claims.claim import sample_as_text
 from claims.rules import corrected, in_ratio, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -91,7 +93,7 @@ def trial(setting: dict) -> dict:
 
 
 def sweep(settings: dict) -> list[dict]:
-    """The net of thousand_layers, with each of its seeds there, at each bias of BIASES."""
+    """The settings of the sweep: the net of thousand_layers, at each bias and with each seed."""
     longer = {
         "layers": settings["layers"][-1],
         "rate": thousand.BEST["rate"],
@@ -144,17 +146,18 @@ def rows(record: dict) -> list[dict]:
 def at_depths(record: dict, name: str, block: str) -> list[list]:
     """The values of all seeds, depth by depth."""
     final = record["trials"]["final"]
-    return [of(final, name, block=block, layers=layers) for layers in record["settings"]["layers"]]
+    return [values_of(final, name, block=block, layers=layers) for layers in record["settings"]["layers"]]
 
 
 def listed(samples: list[list], digits: int) -> str:
-    return ", ".join(as_text(sample, digits) for sample in samples)
+    return ", ".join(sample_as_text(sample, digits) for sample in samples)
 
 
 def goes_on(measured: dict) -> list[bool | None]:
-    """Whether the deepest residual nets have learned, and with a loss as low as the shallowest ones'.
+    """Whether the deepest residual nets have learned, and have a loss at most STRUGGLES times that of
+    the shallowest.
 
-    Not where a seed is lost."""
+    False for both if a seed is lost."""
     accuracies = measured["accuracy"][-1]
     losses = measured["loss"][-1]
     if None in accuracies + losses:
@@ -180,7 +183,7 @@ CLAIMS = (
         },
         show=lambda m: (
             f"loss {listed(m['loss'], 2)}: at 1000 over that of 200 "
-            f"{effect_in_ratio(m['loss'][-1], m['loss'][0])}; accuracy "
+            f"{ratio_as_text(m['loss'][-1], m['loss'][0])}; accuracy "
             f"{listed(m['accuracy'], 4)}; all blocks skipped {listed(m['skipped'], 4)}; "
             f"accuracy of highway {listed(m['highway'], 4)}"
         ),

@@ -1,37 +1,39 @@
-"""Why do plain nets of depth 30 fail?  The reasons that the published program gives.
+"""Why do plain nets of depth 30 fail?  The published program's reasons are judged.
 
     python -m experiments why_plain_fails            -> results/why_plain_fails.json
 
-The README of the published program gives reasons for its headline.  Here they are judged by the
-headline's own protocol: Adam with a rate of 5e-3, 12 epochs, 6000 images of MNIST, width 50,
-weights uniform in +-1/sqrt(fan_in), b_T = -2, unless a line says otherwise.  Ten seeds; five
-where all 60 000 images are trained on.
+The README of the published program gives reasons for its headline.  They are judged by the
+headline's protocol: Adam with a rate of 5e-3, 12 epochs, 6000 images of MNIST, width 50, weights
+uniform in +-1/sqrt(fan_in), b_T = -2.  A line below that says otherwise overrides it.  There are
+ten seeds, and five for the trainings on all 60 000 images.
 
 - "Gradients vanish through 30 saturating tanh layers."  The norm of the gradient at the first
   layer over that at the last is measured twice: as it is, and with every slope 1 - H^2 replaced
-  by 1, which leaves the weights alone.  The share of the fading that is the slopes' is 1 -
-  log(ratio without slopes) / log(ratio).  Saturation is the reason where this share is above a
-  half, at the start and after training.  Beside it: the share of units beyond 0.9, and the norm
-  of the state, block by block.
-- If not saturation, is it that the start shrinks the signal?  Nobody said so.  The same plain
-  tanh nets from Glorot's normal start, whose variance is three times as large, and from the
-  program's; at the program's rate and at a fifth of it.  It is the start where, at the lower
-  rate, Glorot's nets train and the program's do not.
-- "Initialising b_T negative makes a fresh highway block start close to the identity": where it
-  changes its input by less than a quarter, |y - x| < 0.25 |x|, a mean over blocks and images.  "A
-  randomly initialised stack behaves at init like an unrolled near-identity chain": where all 30
-  blocks together change their input by less than a half.
-- "ReLU plain nets train at modest depth even without skips": plain ReLU nets of depth 5, 10 and
-  20, from the program's start and from He's.
-- "The contrast is depth-driven, not data-driven", said after 6000 images: trained on all 60 000,
-  plain nets of depth 30 stay at chance, highway nets of depth 30 and plain nets of depth 5 train.
+  by 1, so that only the weights act.  The slopes' share of the fading is 1 - log(ratio without
+  slopes) / log(ratio).  Saturation is the reason if this share is above a half, at the start and
+  after training.  The share of units beyond 0.9 and the norm of the state in each block are shown,
+  too.
+- If not saturation, is it that the start shrinks the signal?  This is our question.  The same
+  plain tanh nets are trained from Glorot's normal start, whose variance is three times as large,
+  and from the program's start; at the program's rate and at a fifth of it.  The start is the
+  reason if, at the lower rate, nets from Glorot's start train and nets from the program's do not.
+- "Initialising b_T negative makes a fresh highway block start close to the identity."  It does if
+  the block changes its input by less than a quarter, |y - x| < 0.25 |x|, a mean over blocks and
+  images.  "A randomly initialised stack behaves at init like an unrolled near-identity chain."  It
+  does if all 30 blocks together change their input by less than a half.
+- "ReLU plain nets train at modest depth even without skips."  Plain ReLU nets of depth 5, 10 and
+  20 are trained from the program's start and from He's.
+- "The contrast is depth-driven, not data-driven", said after trainings on 6000 images.  It is if,
+  trained on all 60 000, plain nets of depth 30 stay at chance while highway nets of depth 30 and
+  plain nets of depth 5 train.
 
-A net trains where its test accuracy is above 0.8, since the program says of 0.857 that plain
-"holds", of 0.292 that it "partially trains"; it stays at chance below 0.15, as in `headline`.
-Both bounds are ours, and so are a quarter and a half.  Known before these rules: at the start no
-unit lies beyond 0.9, the norm of the state falls from 1.6 to 9e-8, and (1 - sigmoid(-2))^30 is
-0.022.  Expected: the slopes' share is near 0 at the start; a block is near the identity and the
-stack is not; ReLU trains from He's start alone; with 60 000 images the contrast stays.
+A net trains if its test accuracy is above 0.8, since the program says of 0.857 that plain
+"holds", and of 0.292 that it "partially trains".  A net stays at chance if its accuracy is below
+0.15, as in `headline`.  Both bounds are ours, and so are the quarter and the half.  Known before
+these rules: at the start no unit lies beyond 0.9, the norm of the state falls from 1.6 to 9e-8,
+and (1 - sigmoid(-2))^30 is 0.022.  Expected: the slopes' share is near 0 at the start; a block is
+near the identity and the stack is not; ReLU trains from He's start only; with 60 000 images the
+contrast stays.
 """
 
 from __future__ import annotations
@@ -41,7 +43,7 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, effect, of
+from claims.claim import Claim, effect_as_text, values_of
 from claims.rules import above, below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -83,13 +85,13 @@ BUDGETS = {
 RATE = 5e-3
 LOW_RATE = 1e-3
 SHALLOW = 5  # the depth of plain nets that the program saw train
-LOOKED_AT = 256  # test images
-SATURATED = 0.9  # a tanh unit is saturated beyond
-TRAINS = 0.8  # test accuracy
-CHANCE = 0.15
-MOST = 0.5
-NEAR = 0.25  # of a block's input
-NEAR_OF_STACK = 0.5
+LOOKED_AT = 256  # the number of test images that look() sees
+SATURATED = 0.9  # a tanh unit is saturated if |H| is above
+TRAINS = 0.8  # a net trains if its test accuracy is above
+CHANCE = 0.15  # a net is at chance if its test accuracy is below
+MOST = 0.5  # of the fading
+NEAR = 0.25  # a block is near the identity if it changes a smaller share of its input
+NEAR_OF_STACK = 0.5  # and so is the stack
 WHEN = ("at_start", "trained")
 
 
@@ -97,7 +99,7 @@ WHEN = ("at_start", "trained")
 
 
 def make(setting: dict, data: hn.Dataset) -> hn.DeepNet:
-    """The net as highway_networks.py makes it, but for its activation and its start."""
+    """The net as highway_networks.py makes it, but with the setting's activation and start."""
     return hn.DeepNet(
         data.x_train.shape[1],
         data.n_classes,
@@ -112,7 +114,7 @@ def make(setting: dict, data: hn.Dataset) -> hn.DeepNet:
 
 
 def trial(setting: dict) -> dict:
-    """Trains a net by the headline's protocol; with look=True measures it before and after."""
+    """Trains a net by the headline's protocol; if setting["look"], looks at it before and after."""
     data = hn.subset(fully_connected.data_set(), setting["seed"], setting["n_train"], setting["n_test"])
     settings = hn.Settings(
         seed=setting["seed"],
@@ -138,9 +140,9 @@ def trial(setting: dict) -> dict:
 
 
 def look(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> dict:
-    """What the docstring above defines, of images x (N, 784) and labels y (N,), in float64."""
+    """What the module's docstring defines, for images x (N, 784) and labels y (N,), in float64."""
     net = layer_by_layer.in_dtype(net, np.float64)
-    states = [layer_by_layer.first(net, x)]
+    states = [layer_by_layer.first_state(net, x)]
     changes = []
     for _, _, x_l, y_l in layer_by_layer.walk(net, states[0]):
         states.append(y_l)
@@ -165,7 +167,7 @@ def change(x: np.ndarray, y: np.ndarray) -> float:
 
 
 def gradient_without_slopes(net: hn.DeepNet, last: np.ndarray, y: np.ndarray) -> list[float]:
-    """The norms of layer_by_layer.gradient_flow(), of a plain net whose slopes dH/dz are all 1.
+    """The norms of layer_by_layer.gradient_flow() for a plain net, with all slopes dH/dz set to 1.
 
     `last` (N, hidden) is the output of its last block."""
     _, d_logits = hn.softmax_cross_entropy(layer_by_layer.logits(net, last), y)
@@ -220,9 +222,10 @@ def run(runner: Runner) -> dict:
     for init in ("uniform", "he"):
         for depth in budget["modest"]:
             groups["relu"] += over(seeds, [{**plain, "depth": depth, "activation": "relu", "init": init}])
-    everything = [setting for group in groups.values() for setting in group]
-    fully_connected.data_set()  # read here, and not in every process
-    finished = iter(runner.run(trial, everything, fully_connected.data_of))
+    all_settings = [setting for group in groups.values() for setting in group]
+    fully_connected.data_set()  # read once, before processes are forked
+    # all groups run together; the results come in the order of the settings
+    finished = iter(runner.run(trial, all_settings, fully_connected.data_of))
     return {name: [next(finished) for _ in group] for name, group in groups.items()}
 
 
@@ -230,13 +233,13 @@ def over(seeds: range, settings: list[dict]) -> list[dict]:
     return [{**setting, "seed": seed} for setting in settings for seed in seeds]
 
 
-# ---- What they say -----------------------------------------------------------------------------
+# ---- Summary -----------------------------------------------------------------------------------
 
 NET = ("block", "depth", "activation", "init", "rate", "n_train")
 
 
 def rows(record: dict) -> list[dict]:
-    """A row for each net; for the nets of the headline's depth a row of each look."""
+    """A row for each net; for the headline's nets also a row for each look."""
     result = []
     for group, trials in record["trials"].items():
         for net, of_net in nets_of(trials).items():
@@ -274,9 +277,9 @@ def seen(look: dict | None, name: str, place: int | None = None) -> float | None
 
 
 def share_of_slopes(look: dict | None) -> float | None:
-    """How much of the gradient's fading, in orders of magnitude, is the slopes'.
+    """The slopes' share of the gradient's fading, in orders of magnitude.
 
-    None where it does not fade, or to nothing at all."""
+    None if the gradient does not fade, or fades to 0."""
     if look is None:
         return None
     ratio = first_over_last(look["gradient"])
@@ -291,7 +294,7 @@ def first_over_last(norms: list[float]) -> float:
 
 
 def looks(record: dict, block: str) -> dict[str, list]:
-    return {when: of(record["trials"]["headline"], when, block=block) for when in WHEN}
+    return {when: values_of(record["trials"]["headline"], when, block=block) for when in WHEN}
 
 
 def measure_saturation(record: dict) -> dict:
@@ -304,7 +307,7 @@ def measure_saturation(record: dict) -> dict:
 
 
 def accuracies(record: dict, group: str, **net) -> list:
-    return of(record["trials"][group], "test_accuracy", **net)
+    return values_of(record["trials"][group], "test_accuracy", **net)
 
 
 def measure_starts(record: dict) -> dict:
@@ -327,7 +330,7 @@ def measure_relu(record: dict) -> dict:
 def relu_as_text(measured: dict) -> str:
     texts = []
     for (init, depth), values in measured.items():
-        texts.append(f"{init} start, depth {depth}: {effect(values)}")
+        texts.append(f"{init} start, depth {depth}: {effect_as_text(values)}")
     return ", ".join(texts)
 
 
@@ -341,12 +344,12 @@ def measure_all_images(record: dict) -> dict:
 
 
 def trained(values: list[float | None]) -> bool | None:
-    """Whether the mean is above TRAINS; not where a seed diverged."""
+    """Whether the mean is above TRAINS; False if a seed diverged."""
     return None not in values and above(values, TRAINS)
 
 
 def at_chance(values: list[float | None]) -> bool | None:
-    """Whether the mean is below CHANCE; not known where a seed diverged."""
+    """Whether the mean is below CHANCE; None if a seed diverged."""
     return below(values, CHANCE)
 
 

@@ -3,18 +3,18 @@
     python -m experiments wider_rates            -> results/wider_rates.json
 
 In `optimization` the best rate of the plain net of 100 layers was 0.071, in a search from 0.01 to
-0.08: near the end of the range, so that a higher one might be better still.  The highway net of
-100 layers, to which it is compared, had a rate within its range.
+0.08.  That is near the end of the range, so that a higher rate might be better still.  The best
+rate of the highway net of 100 layers, with which it is compared, lay within its range.
 
-Here both kinds are searched again at 100 layers, alike, in ranges that reach four times lower and
-four times higher.  So wide a range needs more trials, and rates that leave no gap: the rates of
-one activation are drawn one from each of equal parts of the logarithmic range.  All else is as in
+Here both kinds are searched again at 100 layers, in ranges that reach four times lower and four
+times higher.  Such a range needs more trials, and rates without gaps: it is cut into equal parts
+on a logarithmic scale, and one rate is drawn from each, for each activation.  All else is as in
 `optimization`: momentum, decay and gate bias, the finalists, the seeds that selected nothing, the
 clip at norm 1.
 
 Fixed before these runs: the claim is judged as in `optimization`, by the ratio of geometric means
 of the last losses.  A best rate in the first or the last part of its range means that the range is
-still too narrow; where it is plain's, the verdict stays open.
+still too narrow.  If that is so for plain, the verdict stays open.
 
 Expected, before these runs: the best rate of the plain net lies between 0.05 and 0.15, its loss
 between 0.2 and 0.3, and highway stays better by more than two orders of magnitude.
@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from claims.claim import Claim, effect_in_ratio, of
+from claims.claim import Claim, ratio_as_text, values_of
 from claims.rules import above, in_ratio, ratio
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -37,7 +37,7 @@ from training.trials import Runner
 LAYERS = 100
 BLOCKS = ("plain", "highway")
 ACTIVATIONS = ("tanh", "relu")
-WIDER = 4  # times, on either side
+WIDER = 4  # the factor by which the range grows at either end
 FEW = {"n_train": 256, "n_test": 100}  # images
 BUDGETS = {
     "quick": {"trials": 4, "search_epochs": 1, "epochs": 2, "seeds": 2, **FEW},
@@ -53,7 +53,7 @@ def wide_range(block: str, activation: str) -> tuple[float, float]:
 
 
 def parts_of(trials: int) -> int:
-    """Into how many parts the range of one activation is cut, of so many trials of a kind."""
+    """The number of parts of each activation's range, from the number of a kind's trials."""
     return trials // len(ACTIVATIONS)
 
 
@@ -83,7 +83,7 @@ def run(runner: Runner) -> dict:
 
 
 def part_of(rate: float, block: str, activation: str, trials: int) -> int:
-    """The part of its range in which a rate lies, from 1 on."""
+    """The part of its range in which a rate lies, counted from 1."""
     low, high = wide_range(block, activation)
     place = np.log(rate / low) / np.log(high / low)
     return min(int(place * parts_of(trials)), parts_of(trials) - 1) + 1
@@ -113,7 +113,7 @@ def rows(record: dict) -> list[dict]:
 
 def losses(record: dict, block: str) -> list[float]:
     """The last training loss of every seed."""
-    return of(record["trials"]["final"], "loss", block=block)
+    return values_of(record["trials"]["final"], "loss", block=block)
 
 
 def measure(record: dict) -> dict:
@@ -125,13 +125,14 @@ def measure(record: dict) -> dict:
 
 
 def show(measured: dict) -> str:
-    factor = effect_in_ratio(measured["plain"], measured["highway"])
+    factor = ratio_as_text(measured["plain"], measured["highway"])
     places = f"plain {measured['plain_part']}, highway {measured['highway_part']}"
     return f"a factor of {factor}; best rates, by parts of their ranges: {places}"
 
 
 def two_orders_unless_at_an_end(measured: dict) -> list[bool | None]:
-    """None where plain's best rate lies in the first or the last part of its range, which is then too narrow."""
+    """Whether highway is a hundred times better; None if plain's best rate lies in the first or the
+    last part of its range, which is then too narrow."""
     part, parts = map(int, measured["plain_part"].split(" of "))
     if part in (1, parts):
         return [None]

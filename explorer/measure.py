@@ -43,12 +43,12 @@ def wrong_by_range(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     The states below block i are computed once for all j."""
     wrong = np.zeros((net.depth, net.depth), int)
     for rows in tqdm(list(layer_by_layer.slices(len(x))), unit="slice", disable=None):
-        below = layer_by_layer.first(net, x[rows])
+        below = layer_by_layer.first_state(net, x[rows])
         for i in range(net.depth):
             for j in range(i, net.depth):
                 answers = answers_through(net, below, range(j + 1, net.depth))
                 wrong[i, j] += np.count_nonzero(answers != y[rows])
-            _, below = layer_by_layer.block(net, i, below)
+            _, below = layer_by_layer.block_forward(net, i, below)
     return wrong
 
 
@@ -72,7 +72,7 @@ def error(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> float:
 
 def decided_at(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
     """(N,) the block after which the answer of each image is decided; 0 after the plain layer."""
-    state = layer_by_layer.first(net, x)
+    state = layer_by_layer.first_state(net, x)
     answers = [layer_by_layer.logits(net, state).argmax(axis=1)]
     for *_, y in layer_by_layer.walk(net, state):
         answers.append(layer_by_layer.logits(net, y).argmax(axis=1))

@@ -76,7 +76,7 @@ def test_verdicts(claim_id, changes, expected):
 
 
 def test_a_block_whose_gate_is_one():
-    found = encyclopedia.at_one({"seed": 3})
+    found = encyclopedia.compare_at_one({"seed": 3})
     assert found["eq_3_T_is_1"]
     assert found["eq_2_T_is_1"]
     assert found["eq_3_from_H"] < 1e-15 < 0.1 < found["eq_3_from_residual"]

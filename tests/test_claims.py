@@ -12,13 +12,13 @@ from claims.claim import (
     PUBLISHED,
     SOURCES,
     Claim,
-    about_trials,
-    effect,
-    effect_in_ratio,
+    record_for_claim,
+    effect_as_text,
+    ratio_as_text,
     judge,
-    sample,
-    shown,
-    verdict_of,
+    sample_as_text,
+    measured_as_text,
+    verdict_of_parts,
 )
 from claims.rules import below
 from experiments import __main__ as command_line
@@ -31,36 +31,36 @@ from plumbing.statistics import mean_sd_n
 
 
 def test_verdicts_of_parts():
-    assert verdict_of([True, True]) == "reproduced"
-    assert verdict_of([True, False]) == verdict_of([True, None, False]) == "in part"
-    assert verdict_of([True, None]) == "in part, the rest not clear"
-    assert verdict_of([False, False]) == "not reproduced"
-    assert verdict_of([False, None]) == "not reproduced, the rest not clear"
-    assert verdict_of([None, None]) == "not clear"
+    assert verdict_of_parts([True, True]) == "reproduced"
+    assert verdict_of_parts([True, False]) == verdict_of_parts([True, None, False]) == "in part"
+    assert verdict_of_parts([True, None]) == "in part, the rest not clear"
+    assert verdict_of_parts([False, False]) == "not reproduced"
+    assert verdict_of_parts([False, None]) == "not reproduced, the rest not clear"
+    assert verdict_of_parts([None, None]) == "not clear"
 
 
 def test_numbers_as_the_table_shows_them():
-    assert sample([0.5]) == "0.5"
-    assert sample([1.0, 2.0]) == "1.5 ± 0.71 (n = 2)"
-    assert sample([1.0, None, 2.0]) == "1.5 ± 0.71 (n = 2), 1 of 3 lost"
-    assert sample([None]) == "none of 1"
-    assert shown("{a:2}, {b:2}; {c:.1f} {d}", {"a": [1.0, 2.0], "b": [0.12345], "c": 0.25, "d": "tanh"}) == (
+    assert sample_as_text([0.5]) == "0.5"
+    assert sample_as_text([1.0, 2.0]) == "1.5 ± 0.71 (n = 2)"
+    assert sample_as_text([1.0, None, 2.0]) == "1.5 ± 0.71 (n = 2), 1 of 3 lost"
+    assert sample_as_text([None]) == "none of 1"
+    assert measured_as_text("{a:2}, {b:2}; {c:.1f} {d}", {"a": [1.0, 2.0], "b": [0.12345], "c": 0.25, "d": "tanh"}) == (
         "1.5 ± 0.71 (n = 2), 0.12; 0.2 tanh"
     )
 
 
 def test_effects_have_intervals():
-    assert effect([1.0, 3.0, 2.0]) == "2.0 (95 %: -0.5 to 4.5, n = 3)"
-    assert effect([5.0, 7.0], less=[1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2)"
-    assert effect([5.0, 7.0], less=[1.0, 1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2 and 3)"
-    assert effect([0.5571, 0.5588, 0.5554]) == "0.5571 (95 %: 0.5529 to 0.5613, n = 3)"
-    assert effect([1.0, 1.0]) == "1 (n = 2, all alike)"
-    assert effect([1.0, 3.0, 2.0], level=0.9) == "2.0 (90 %: 0.3 to 3.7, n = 3)"
-    assert effect([1.0, None]) == "not known: a seed is lost"
-    assert effect_in_ratio([1.0, 1.0], [0.5, 0.5]) == "2 (95 %: 2 to 2)"
-    assert effect_in_ratio([1.0, 10.0, 100.0], [1.0]) == "10 (95 %: 0.0328 to 3.05e+03)"
-    assert effect_in_ratio([1.0, None], [1.0]) == "not known: a seed is lost"
-    assert shown("{a:interval}", {"a": [1.0, 3.0, 2.0]}) == effect([1.0, 3.0, 2.0])
+    assert effect_as_text([1.0, 3.0, 2.0]) == "2.0 (95 %: -0.5 to 4.5, n = 3)"
+    assert effect_as_text([5.0, 7.0], less=[1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2)"
+    assert effect_as_text([5.0, 7.0], less=[1.0, 1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2 and 3)"
+    assert effect_as_text([0.5571, 0.5588, 0.5554]) == "0.5571 (95 %: 0.5529 to 0.5613, n = 3)"
+    assert effect_as_text([1.0, 1.0]) == "1 (n = 2, all alike)"
+    assert effect_as_text([1.0, 3.0, 2.0], level=0.9) == "2.0 (90 %: 0.3 to 3.7, n = 3)"
+    assert effect_as_text([1.0, None]) == "not known: a seed is lost"
+    assert ratio_as_text([1.0, 1.0], [0.5, 0.5]) == "2 (95 %: 2 to 2)"
+    assert ratio_as_text([1.0, 10.0, 100.0], [1.0]) == "10 (95 %: 0.0328 to 3.05e+03)"
+    assert ratio_as_text([1.0, None], [1.0]) == "not known: a seed is lost"
+    assert measured_as_text("{a:interval}", {"a": [1.0, 3.0, 2.0]}) == effect_as_text([1.0, 3.0, 2.0])
 
 
 def test_spread():
@@ -125,7 +125,7 @@ def test_a_verdict_that_rests_on_one_run_says_so():
 
 def test_trials_without_a_name_are_not_selected_by_it():
     record = {"settings": {}, "trials": {"step": [{"cost": 1}], "trained": TRIALS}}
-    groups = about_trials(record, claim_about(data="MNIST"))["trials"]
+    groups = record_for_claim(record, claim_about(data="MNIST"))["trials"]
     assert groups == {"step": [{"cost": 1}], "trained": TRIALS[:1]}
 
 
@@ -144,9 +144,9 @@ def test_results_of_other_settings_or_data_are_refused(about, message):
 
 
 def test_a_name_that_the_results_have_nowhere_is_refused():
-    """about_trials() ignores it: a misspelt one would check nothing."""
+    """record_for_claim() ignores it: a misspelt one would check nothing."""
     record = {"experiment": "a", "settings": {"n_train": 5000, "budget": "default"}, "trials": TRIALS}
-    message = "the claim low is about n_trian, a name that its results have nowhere"
+    message = "the claim low is about n_trian, which is not in its results"
     claim = claim_about(n_trian=5000)
     with pytest.raises(InputError, match=message):
         ledger.judge_all([claim], {"a": record}, {}, {"a": "python a"})
@@ -167,7 +167,7 @@ def test_the_source_of_a_claim_is_known():
 
 def test_a_claim_without_parts_is_not_reproduced():
     with pytest.raises(ValueError, match="at least one part"):
-        verdict_of([])
+        verdict_of_parts([])
 
 
 # ---- The ledger ------------------------------------------------------------------------------------------------------

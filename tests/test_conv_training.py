@@ -359,7 +359,7 @@ def test_what_trains_nothing():
         (replace(SMALL, n_train=99), short),
         (SMALL, short._replace(schedule="nonsense")),
     ):
-        with pytest.raises(ValueError, match="an epoch, 100 training images and a schedule, in steps"):
+        with pytest.raises(ValueError, match="at least 1 epoch, 100 training images and the schedule 'in steps'"):
             training(settings, protocol)
 
 
@@ -446,7 +446,7 @@ def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
 
 def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch, capsys):
     def said(saved):
-        checkpoints.say_of_other_program("net.npz", saved)
+        checkpoints.warn_of_other_program("net.npz", saved)
         return capsys.readouterr().err
 
     monkeypatch.setattr(files, "commit", lambda: "abc")

@@ -152,7 +152,7 @@ def test_the_tape_computes_what_the_registered_block_does(block):
     if block == "highway":
         W = np.concatenate([W, net.W_T], axis=1)
         b = np.concatenate([b, net.b_T], axis=1)
-    first = layer_by_layer.first(net, images).T
+    first = layer_by_layer.first_state(net, images).T
 
     tape, _ = data_movement.trace_step(block, depth, width, batch)
     arguments = np.concatenate([array.ravel() for array in (W, b, first, target.T)])
@@ -228,8 +228,8 @@ def test_a_step_reads_what_its_equations_do(block):
 
 
 def test_as_many_parameters():
-    assert data_movement.wide(50) == 71
-    assert data_movement.wide(16) == 23
+    assert data_movement.width_with_as_many(50) == 71
+    assert data_movement.width_with_as_many(16) == 23
     base = {"depth": 3, "width": 16, "batch": 2}
     settings_of_steps = data_movement.settings_of_steps(base, {"depth": [1], "width": [8, 50], "batch": [2, 4]})
     assert len(settings_of_steps) == 3 * 5 + 2
@@ -241,7 +241,7 @@ def test_as_many_parameters():
             assert setting["width"] == width_of_highway
         elif setting["block"] == "plain":
             widths[width_of_highway] = setting["width"]
-    assert widths == {16: 23, 8: data_movement.wide(8), 50: 71}
+    assert widths == {16: 23, 8: data_movement.width_with_as_many(8), 50: 71}
 
 
 def step_result(block, size, cost, as_many=True):
@@ -306,7 +306,7 @@ def small_net(seed: int = 0):
 
 def test_nothing_is_skipped_at_no_threshold_and_all_above_one():
     net, x = small_net()
-    state = layer_by_layer.first(net, x)
+    state = layer_by_layer.first_state(net, x)
     for unit in (False, True):
         same, used = data_movement.through(net, state, 0.0, unit)
         np.testing.assert_allclose(layer_by_layer.logits(net, same), net.predict(x), rtol=1e-10)
@@ -328,7 +328,7 @@ def test_nothing_is_skipped_at_no_threshold_and_all_above_one():
 
 def test_a_unit_whose_gate_is_shut_carries():
     net, x = small_net()
-    state = layer_by_layer.first(net, x)
+    state = layer_by_layer.first_state(net, x)
     net.b_T[:] = -50
     net.b_T[:, 2] = 50
     after, used = data_movement.through(net, state, 0.5, unit=True)
@@ -370,7 +370,7 @@ def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeyp
     right = net.predict(x).argmax(axis=1) == y
     assert result["choice_accuracy"] == right[:20].mean()
     assert result["test_accuracy"] == right[20:].mean()
-    right_without_blocks = layer_by_layer.logits(net, layer_by_layer.first(net, x)).argmax(axis=1) == y
+    right_without_blocks = layer_by_layer.logits(net, layer_by_layer.first_state(net, x)).argmax(axis=1) == y
     assert len(result["policies"]) == 9
     for policy in data_movement.POLICIES:
         nothing_shut = select(result["policies"], policy=policy, threshold=0.0)
@@ -400,7 +400,7 @@ def test_the_way_back_reads_what_the_gradient_of_eq_3_needs():
 def test_a_skipped_block_s_weights_lie_in_the_way():
     """A net whose first block is shut costs more than the net without it: the next image may need those weights."""
     net, x = small_net()
-    state = layer_by_layer.first(net, x)[0]
+    state = layer_by_layer.first_state(net, x)[0]
     net.W_T[:] = 0
     net.b_T[:] = 50
     net.b_T[0] = -50

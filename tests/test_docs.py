@@ -329,7 +329,7 @@ def test_a_question_s_command_is_understood(command):
     if words and words[0] in question_names():
         command_line.parse_arguments(find_question(words[0]), words[1:])
     else:
-        assert not words or words[0] in command_line.OTHERS
+        assert not words or words[0] in command_line.OTHER_COMMANDS
     row = row_of(command)
     if row:
         assert json.loads((ROOT / row[1]).read_text())["command"] == command

@@ -253,7 +253,7 @@ def test_an_answer_is_decided_where_the_last_layer_reads_it_to_the_end(mnist):
     x = hn.scale_pixels(mnist.x_test[:300], np.float32)
     decided = measure.decided_at(net, x)
     for image, block in zip(x, decided, strict=True):
-        states = [layer_by_layer.first(net, image[None])]
+        states = [layer_by_layer.first_state(net, image[None])]
         states += [y for *_, y in layer_by_layer.walk(net, states[0])]
         answers = [int(layer_by_layer.logits(net, state).argmax()) for state in states]
         assert set(answers[block:]) == {answers[-1]}
@@ -264,9 +264,9 @@ def test_an_answer_is_decided_where_the_last_layer_reads_it_to_the_end(mnist):
 def test_b_T_is_shifted_in_every_unit(mnist, net):
     x = hn.pixels_for(net, mnist.x_test[:50])
     twin = measure.shifted(net, -1.5)
-    state = layer_by_layer.first(net, x)
-    T, _ = layer_by_layer.block(net, 0, state)
-    shifted_T, _ = layer_by_layer.block(twin, 0, state)
+    state = layer_by_layer.first_state(net, x)
+    T, _ = layer_by_layer.block_forward(net, 0, state)
+    shifted_T, _ = layer_by_layer.block_forward(twin, 0, state)
     np.testing.assert_allclose(np.log(shifted_T / (1 - shifted_T)), np.log(T / (1 - T)) - 1.5, atol=1e-4)
 
 
@@ -390,7 +390,7 @@ def test_the_way_back_is_numpy_s(driver, net, images, mnist):
     x = hn.pixels_for(net, images[:5]).astype(np.float64)
     script = "net.backward(net.run(pixels), 3).flatMap((p) => [p.above, p.below, p.carried, p.H, p.T])"
     found = of_images(driver, script, images[:5]).reshape(5, 49, 5)
-    states = [layer_by_layer.first(twin, x)]
+    states = [layer_by_layer.first_state(twin, x)]
     states += [y for *_, y in layer_by_layer.walk(twin, states[0])]
     d_logits = softmax(layer_by_layer.logits(twin, states[-1]))
     d_logits[:, 3] -= 1
@@ -398,7 +398,7 @@ def test_the_way_back_is_numpy_s(driver, net, images, mnist):
     for layer in reversed(range(49)):
         above, below, *shares = found[:, layer].T
         np.testing.assert_allclose(above, np.linalg.norm(dy, axis=1), rtol=1e-4)
-        dx = layer_by_layer.block_back(twin, layer, states[layer], dy)
+        dx = layer_by_layer.block_backward(twin, layer, states[layer], dy)
         np.testing.assert_allclose(below, np.linalg.norm(dx, axis=1), rtol=1e-4)
         carried = layer_by_layer.carry(twin, layer, states[layer]) * dy
         along = (carried * dx).sum(axis=1) / (dx * dx).sum(axis=1)
@@ -406,7 +406,7 @@ def test_the_way_back_is_numpy_s(driver, net, images, mnist):
         np.testing.assert_allclose(sum(shares), 1, atol=1e-5)
         W_H = twin.W_H[layer]
         H = np.tanh(states[layer] @ W_H.T + twin.b_H[layer])
-        T, _ = layer_by_layer.block(twin, layer, states[layer])
+        T, _ = layer_by_layer.block_forward(twin, layer, states[layer])
         through_H = (T * dy * (1 - H**2)) @ W_H
         along = (through_H * dx).sum(axis=1) / (dx * dx).sum(axis=1)
         np.testing.assert_allclose(shares[1], along, rtol=1e-3, atol=1e-5)
@@ -422,7 +422,7 @@ def test_the_way_back_is_numpy_s(driver, net, images, mnist):
 @together
 def test_the_answer_after_every_block_is_numpy_s(driver, net, images):
     twin = explorer.rounded(net)
-    states = [layer_by_layer.first(twin, hn.pixels_for(net, images[:20]))]
+    states = [layer_by_layer.first_state(twin, hn.pixels_for(net, images[:20]))]
     states += [y for *_, y in layer_by_layer.walk(twin, states[0])]
     expected = [softmax(layer_by_layer.logits(twin, state)) for state in states]
     found = of_images(driver, "net.run(pixels).answers.flat()", images[:20])
@@ -451,7 +451,7 @@ def closed(driver) -> list[int]:
 def through_open(net, x, closed_blocks) -> np.ndarray:
     """Logits by the function that the lesion experiment closes blocks with."""
     open_layers = [layer for layer in range(net.depth) if layer + 1 not in closed_blocks]
-    return lesion.through(net, layer_by_layer.first(net, x), open_layers)
+    return lesion.through(net, layer_by_layer.first_state(net, x), open_layers)
 
 
 @browser_only

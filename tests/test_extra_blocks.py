@@ -21,7 +21,7 @@ def affine(net, x):
 @pytest.mark.parametrize("hidden", [6, 7])
 def test_an_lstm_block_is_a_step_of_an_lstm(hidden):
     net, images, _ = random_net("lstm", (4, 3, hidden, 2, 5), dtype=np.float64)
-    x = layer_by_layer.first(net, images)
+    x = layer_by_layer.first_state(net, images)
     z_H, z_T = affine(net, x)
     g = np.tanh(z_H[:, :3])
     o = sigmoid(z_H[:, 3:6])
@@ -29,7 +29,7 @@ def test_an_lstm_block_is_a_step_of_an_lstm(hidden):
     f = sigmoid(z_T[:, 3:6])
     cell = f * x[:, :3] + i * g
     expected = np.hstack([cell, o * np.tanh(cell), x[:, 6:]])
-    T, y = layer_by_layer.block(net, 0, x)
+    T, y = layer_by_layer.block_forward(net, 0, x)
     np.testing.assert_allclose(y, expected, rtol=1e-12)
     np.testing.assert_allclose(T, np.hstack([i, o, np.zeros((5, hidden - 6))]), rtol=1e-12)
 
@@ -42,9 +42,9 @@ def test_an_lstm_starts_with_its_cell_carried():
 
 def test_maxout_takes_the_larger_piece():
     net, images, _ = random_net("maxout", (4, 3, 6, 2, 5), dtype=np.float64)
-    x = layer_by_layer.first(net, images)
+    x = layer_by_layer.first_state(net, images)
     z_H, z_T = affine(net, x)
-    won, y = layer_by_layer.block(net, 0, x)
+    won, y = layer_by_layer.block_forward(net, 0, x)
     np.testing.assert_allclose(y, np.maximum(z_H, z_T), rtol=1e-12)
     assert (won == (z_T > z_H)).all()
     assert 0 < won.mean() < 1
@@ -54,7 +54,7 @@ def test_maxout_keeps_the_size_of_a_state_at_the_start():
     """By Glorot's start, whose variance is 1 / fan_in for both pieces: E max(a, b)^2 = E a^2."""
     net = hn.DeepNet(50, 10, 50, 60, "maxout", 3, init="glorot", dtype=np.float64)
     x = np.random.default_rng(4).normal(size=(500, 50))
-    states = [layer_by_layer.first(net, x)]
+    states = [layer_by_layer.first_state(net, x)]
     states += [y for *_, y in layer_by_layer.walk(net, states[0])]
     assert 0.1 < np.mean(states[-1] ** 2) / np.mean(states[0] ** 2) < 10
 

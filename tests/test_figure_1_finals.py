@@ -8,7 +8,7 @@ import pytest
 from conftest import ROOT, verdict_on
 
 import highway_networks as hn
-from claims.claim import shown
+from claims.claim import measured_as_text
 from experiments import figure_1_finals as finals
 from plumbing.records import select
 from training import fully_connected, resumable, search
@@ -78,8 +78,8 @@ def test_a_trial_of_another_setting_has_another_checkpoint(tmp_path, other):
 @pytest.mark.parametrize("part", ["setting", "data", "code"])
 def test_a_checkpoint_of_another_trial_is_not_used(tmp_path, every_second_epoch, monkeypatch, part):
     whole = resumable.trial(SETTING, str(tmp_path))
-    about = resumable.about_trial(SETTING)
-    monkeypatch.setattr(resumable, "about_trial", lambda setting: {**about, part: "another"})
+    about = resumable.identity_of(SETTING)
+    monkeypatch.setattr(resumable, "identity_of", lambda setting: {**about, part: "another"})
     stop_after(monkeypatch, 5)  # all epochs once more
     assert resumable.trial(SETTING, str(tmp_path)) == whole
 
@@ -180,7 +180,7 @@ def test_seeds_of_both_kinds_that_never_arrive_leave_it_open():
 def test_a_loss_at_which_nobody_arrives_is_not_compared():
     record = record_of({"highway": {0.1: 5}, "plain": {0.1: 60}})
     assert {one["threshold"] for one in finals.comparisons(record)} == {0.1}
-    text = shown(finals.who_is_first, {"comparisons": finals.comparisons(record)})
+    text = measured_as_text(finals.who_is_first, {"comparisons": finals.comparisons(record)})
     assert text.startswith(
         "highway is first in 4 of 4 comparisons, plain in 0; epochs, highway/plain: at 10 layers 7/62"
     )

@@ -70,7 +70,7 @@ def test_the_rate_decays_by_its_factor_in_an_epoch():
 
 def test_skipped_blocks_are_gates_shut():
     net, _ = fully_connected.train(setting())
-    shut = fully_connected.skipped(net)
+    shut = fully_connected.without_blocks(net)
     net.b_T[:] = -1e4
     x = fully_connected.images(1280, 300)[2]
     np.testing.assert_array_equal(shut.predict(x), net.predict(x))

@@ -130,7 +130,7 @@ def test_an_experiment_says_how_to_install_dask(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "dask", None)
     runner = Runner("optimization", "default", {}, folder=tmp_path, scheduler="tcp://nobody:1")
     with pytest.raises(InputError) as refused:
-        next(runner._finished(abs, None, []))
+        next(runner._run_missing(abs, None, []))
     how = installed.how_to_install(ROOT / "requirements-cluster.txt")
     assert str(refused.value) == f"--scheduler needs Dask: {how}"
 

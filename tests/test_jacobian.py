@@ -22,7 +22,7 @@ KINDS = [*jacobian.SEARCHED_WIDTH]
 def test_the_formula_is_the_derivative_and_needs_each_of_its_terms(block):
     net, images, _ = random_net(block, (4, 3, 5, 6, 7), dtype=np.float64)
     twin = layer_by_layer.in_dtype(net, np.complex128)
-    x = layer_by_layer.first(net, images)
+    x = layer_by_layer.first_state(net, images)
     J = jacobians.by_complex_step(twin, 2, x)
     terms = jacobians.by_formula(net, 2, x)
     expected = {"highway": ("transform", "carry", "gate"), "residual": ("transform", "carry"), "plain": ("transform",)}
@@ -34,8 +34,8 @@ def test_the_formula_is_the_derivative_and_needs_each_of_its_terms(block):
 
     moved = x[0].copy()
     moved[3] += 1e-6  # a column is what moving one input does
-    _, y = layer_by_layer.block(net, 2, x[:1])
-    _, y_moved = layer_by_layer.block(net, 2, moved[None])
+    _, y = layer_by_layer.block_forward(net, 2, x[:1])
+    _, y_moved = layer_by_layer.block_forward(net, 2, moved[None])
     np.testing.assert_allclose(J[0, :, 3], (y_moved - y)[0] / 1e-6, atol=1e-4)
 
 
@@ -47,7 +47,7 @@ def test_a_look_at_a_net(block):
     net.b_out[:] = 0
     look = jacobian.look(net, images)
     twin = layer_by_layer.in_dtype(net, np.complex128)
-    moved = layer_by_layer.first(net, images) + 1j * STEP * np.eye(5)
+    moved = layer_by_layer.first_state(net, images) + 1j * STEP * np.eye(5)
     values = np.linalg.svd(walk(twin, moved).imag / STEP, compute_uv=False)
     np.testing.assert_allclose(look["to_the_end"][0], values[[0, 2, 4]], rtol=1e-3)
     assert look["directions_that_pass"][0] == (values >= 0.01).sum()
@@ -174,11 +174,11 @@ def test_a_burst_names_the_image_that_is_stretched_most(monkeypatch):
     net.forward(x)
     look = watched.look()
     twin = layer_by_layer.in_dtype(net, np.complex128)
-    state = layer_by_layer.first(twin, x)
+    state = layer_by_layer.first_state(twin, x)
     whole = np.eye(50)
     for layer in range(2):
         whole = jacobians.by_complex_step(twin, layer, state.real) @ whole
-        _, state = layer_by_layer.block(twin, layer, state)
+        _, state = layer_by_layer.block_forward(twin, layer, state)
     stretches = np.sort(np.linalg.svd(whole, compute_uv=False)[:, 0])
     assert look["worst"]["stretch"][0] == pytest.approx(stretches[-1], rel=5e-3)
     assert look["median"]["stretch"][0] == pytest.approx(stretches[64], rel=5e-3)

@@ -19,15 +19,15 @@ from training.measures import hoyer
 def walk(net, state, start=0):
     """Logits from the state that block `start` sees."""
     for layer in range(start, net.depth):
-        _, state = layer_by_layer.block(net, layer, state)
+        _, state = layer_by_layer.block_forward(net, layer, state)
     return layer_by_layer.logits(net, state)
 
 
 def states_of(net, x):
     """What every layer gives out, the plain first one first."""
-    states = [layer_by_layer.first(net, x)]
+    states = [layer_by_layer.first_state(net, x)]
     for layer in range(net.depth):
-        _, y = layer_by_layer.block(net, layer, states[-1])
+        _, y = layer_by_layer.block_forward(net, layer, states[-1])
         states.append(y)
     return states
 
@@ -36,10 +36,10 @@ def states_of(net, x):
 @pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 def test_it_is_the_net(block, activation):
     net, x, _ = random_net(block, (4, 3, 6, 5, 7), dtype=np.float64, activation=activation)
-    np.testing.assert_allclose(walk(net, layer_by_layer.first(net, x)), net.predict(x), rtol=1e-12, atol=1e-14)
-    state = layer_by_layer.first(net, x)
+    np.testing.assert_allclose(walk(net, layer_by_layer.first_state(net, x)), net.predict(x), rtol=1e-12, atol=1e-14)
+    state = layer_by_layer.first_state(net, x)
     for layer in range(net.depth):
-        T, y = layer_by_layer.block(net, layer, state)
+        T, y = layer_by_layer.block_forward(net, layer, state)
         if hn.BLOCKS[block].gates:
             np.testing.assert_allclose(T, net.gates(x)[layer], rtol=1e-12)
         state = y
@@ -299,7 +299,7 @@ def test_random_gates_see_the_same_states(trained):
     other = fully_connected.make({**trained.setting, "seed": 1001})
     of_net = list(routing.routes(net, net, x))
     of_other = list(routing.routes(net, other, x))
-    state = layer_by_layer.first(net, x)
+    state = layer_by_layer.first_state(net, x)
     for (layer, T, y_l), (_, random_T, same_y_l) in zip(of_net, of_other, strict=True):
         np.testing.assert_array_equal(y_l, same_y_l)
         np.testing.assert_allclose(T, net.gates(x)[layer], rtol=1e-4)

@@ -471,7 +471,7 @@ def test_results_of_a_data_set_that_is_missing_name_the_command_that_makes_them(
     only_cifar = [trial for trial in trials["final"] if trial["data"] == "CIFAR-100"]
     runner.needed["fifty_layers"] = {"trials": {"final": only_cifar}}
     with pytest.raises(InputError, match="no nets of MNIST: python -m experiments fifty_layers --data-dir CIFAR-100"):
-        kept_nets.finals(runner)
+        kept_nets.settings_of_kept_nets(runner)
 
 
 @pytest.mark.parametrize(
@@ -483,7 +483,7 @@ def test_nets_that_cannot_be_used_are_refused(tmp_path, name, value):
     runner = SimpleNamespace(flags="", folder=tmp_path, sets_beside=(), settings={})
     runner.needed = {"fifty_layers": {"trials": trials}}
     with pytest.raises(InputError, match="cannot be used"):
-        kept_nets.finals(runner)
+        kept_nets.settings_of_kept_nets(runner)
 
 
 @pytest.mark.parametrize("names", [("a b", "a-b"), ("a_b", "A.B")])
@@ -777,7 +777,7 @@ def test_the_numbers_of_a_lesion():
         "errors_sets": [0.9, 0.2, 0.4],
     }
     assert lesion.idle_share_among(lesion.MIDDLE, trial) == pytest.approx(25 / 31)
-    assert lesion.idle_share_among(lesion.FIRST, trial) == pytest.approx(25 / 40)
+    assert lesion.idle_share_among(lesion.FIRST_40, trial) == pytest.approx(25 / 40)
     assert lesion.last_that_matters(trial) == 48
     assert lesion.last_that_matters({**trial, "idle": [*range(1, 50)]}) == 0
     assert lesion.error_without_half(trial) == pytest.approx(0.3)

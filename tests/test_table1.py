@@ -75,10 +75,10 @@ def test_a_checkpoint_goes_when_the_log_has_the_result(tmp_path):
     there = []
     run = runner.run
 
-    def runs(function, trials, data_of, logged):
+    def runs(function, trials, data_of, after_logging):
         def looks(t):
             there.append((checkpoint.exists(), len((tmp_path / "table1.jsonl").read_text().splitlines())))
-            logged(t)
+            after_logging(t)
 
         return run(function, trials, data_of, looks)
 

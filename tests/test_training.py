@@ -93,14 +93,14 @@ def test_the_layers_are_measured_on_the_first_batch(data_set):
     net = hn.DeepNet(36, 3, 8, 4, "highway", 3, dtype=np.float64)
     layers = hn.LayerHistory(net, x, y)
     layers.look(7)
-    states = [layer_by_layer.first(net, x)]
+    states = [layer_by_layer.first_state(net, x)]
     states += [y_l for *_, y_l in layer_by_layer.walk(net, states[0])]
     loss, d_logits = hn.softmax_cross_entropy(layer_by_layer.logits(net, states[-1]), y)
     dy = d_logits @ net.W_out
     norms = []
     for layer in reversed(range(net.depth)):
         norms.insert(0, np.linalg.norm(dy))
-        dy = layer_by_layer.block_back(net, layer, states[layer], dy)
+        dy = layer_by_layer.block_backward(net, layer, states[layer], dy)
     np.testing.assert_allclose(layers.columns["gradient"], [norms], rtol=1e-3)
     np.testing.assert_allclose(layers.columns["loss"], [loss], rtol=1e-3)
     np.testing.assert_allclose(layers.columns["T"], [net.gates(x).mean(axis=(1, 2))], rtol=1e-3)

@@ -37,7 +37,7 @@ def test_the_gradient_without_slopes_is_that_of_a_linear_net():
 def test_the_change_of_a_highway_stack():
     net, x, y = random_net("highway", (4, 3, 5, 6, 7), dtype=np.float64)
     look = why.look(net, x, y)
-    first = layer_by_layer.first(net, x)
+    first = layer_by_layer.first_state(net, x)
     states = [state for *_, state in layer_by_layer.walk(net, first)]
     expected = np.mean(np.linalg.norm(states[-1] - first, axis=1) / np.linalg.norm(first, axis=1))
     assert look["change_of_stack"] == pytest.approx(expected)

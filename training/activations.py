@@ -1,4 +1,4 @@
-"""One more activation, known once this module is imported: the sigmoid."""
+"""The sigmoid activation.  Importing this module registers it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from highway_networks import ONE, Activation
 class Sigmoid(Activation):
     """H = 1 / (1 + exp(-z)),  H' = H (1 - H)
 
-    As (1 + tanh(z / 2)) / 2, which cannot overflow."""
+    Computed as (1 + tanh(z / 2)) / 2, which cannot overflow."""
 
     name = "sigmoid"
 

@@ -1,21 +1,20 @@
-"""ByteDMD, a price of data movement: reading a byte at depth d of a stack costs ceil(sqrt(d)).
+"""ByteDMD, a price for data movement: reading a byte at depth d of a stack costs ceil(sqrt(d)).
 
-All values lie on one stack, the last touched on top.  A Tape records instructions, whole arrays
-of them at a time; the reads are priced afterwards.  The depth of a value counts itself and the
-values touched after it that will be read again.  It is counted for all n reads at once, bit by
-bit as in a radix sort, in n log n.
+All values lie on one stack, the most recently touched on top.  A Tape records instructions, a
+whole array of them at a time; their reads are priced afterwards.  The depth of a value is 1 plus
+the number of values that were touched after it and will be read again.  The depths of all n reads
+are found together in O(n log n), bit by bit as in a radix sort.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-NONE = -1  # in place of an input that an instruction does not have
+NONE = -1  # stands for an input that an instruction lacks
 
 
 class Tape:
-    """Instructions in their order.  Values are numbered from 0 on; each has a kind, which is a
-    name.
+    """A list of instructions.  Values are numbered from 0, and each belongs to a named kind.
 
     tape = Tape()
     a, b = tape.arguments(a=(2,), b=(2,))
@@ -57,9 +56,9 @@ class Tape:
         return outputs
 
     def products(self, kind: str, a, b, start=None) -> np.ndarray:
-        """start[i, j] + sum over k of a[i, k] b[k, j], for all i and j; without `start` from 0.
+        """start[i, j] + sum over k of a[i, k] b[k, j], for all i and j.
 
-        A product is added as it is made."""
+        Each product is added as soon as it is made.  Without `start` sums begin at 0."""
         rows, inner = a.shape
         columns = b.shape[1]
         shape = (rows, columns, inner)
@@ -89,17 +88,18 @@ class Tape:
     def _new(self, kind: str, shape) -> np.ndarray:
         values = np.arange(self._n, self._n + int(np.prod(shape)), dtype=np.int32).reshape(shape)
         self._n += values.size
-        self._kind_of.append(np.full(values.size, self._place_of(kind), np.int8))
+        self._kind_of.append(np.full(values.size, self._index_of(kind), np.int8))
         return values
 
     def _new_sums(self, kind: str, shape) -> np.ndarray:
-        """New values for running sums along the last axis.  The last of each is the whole sum, of
-        this kind; those before it are of the kind "partial sum"."""
+        """New values for running sums along the last axis.
+
+        The last value, the whole sum, is of this kind; those before it are "partial sum"."""
         values = self._new(kind, shape)
-        self._kind_of[-1].reshape(shape)[..., :-1] = self._place_of("partial sum")
+        self._kind_of[-1].reshape(shape)[..., :-1] = self._index_of("partial sum")
         return values
 
-    def _place_of(self, kind: str) -> int:
+    def _index_of(self, kind: str) -> int:
         if kind not in self.kinds:
             self.kinds.append(kind)
         return self.kinds.index(kind)
@@ -127,15 +127,15 @@ class Tape:
         values = np.concatenate([inputs, outputs[:, None]], axis=1)
         when = np.broadcast_to(np.arange(len(values), dtype=np.int32)[:, None], values.shape)
         is_read = np.broadcast_to(np.array([True, True, False]), values.shape)
-        there = values != NONE
+        is_value = values != NONE
 
         initial = np.empty(0, np.int32) if self._initial is None else self._initial
         at_the_start = np.full(len(initial), -1, np.int32)
         no_read = np.zeros(len(initial), bool)
         return (
-            np.concatenate([initial, values[there]]),
-            np.concatenate([at_the_start, when[there]]),
-            np.concatenate([no_read, is_read[there]]),
+            np.concatenate([initial, values[is_value]]),
+            np.concatenate([at_the_start, when[is_value]]),
+            np.concatenate([no_read, is_read[is_value]]),
         )
 
     def depths(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -145,15 +145,15 @@ class Tape:
         before, after = reads_and_touches_before(values)
         instruction = when[after]
         n = len(before)
-        # A read finds its value under all values that were touched between `before`, the last
-        # touch of its own, and `instruction`, the read, and that will be read again at
-        # `instruction` or later.  First count all that were touched after `before` and will be
-        # read again:
+        # Each read has two times: `before`, when its value was last touched, and `instruction`,
+        # when it reads.  Above the value lie those touched between the two that are read again at
+        # `instruction` or later.  First count the values that are touched after `before` and read
+        # again at `instruction` or later:
         order = np.lexsort((before, instruction))
         rank = np.empty(n, np.int32)
         rank[order] = np.arange(n, dtype=np.int32)
         above = greater_later(rank)
-        # then subtract those that were not touched before `instruction`; when[before] ascends
+        # then subtract those touched only at `instruction` or later; when[before] ascends
         above -= n - np.searchsorted(when[before], instruction, side="left")
         depth = np.empty(len(values), np.int64)
         depth[after] = 1 + above
@@ -162,9 +162,9 @@ class Tape:
 
 
 def reads_and_touches_before(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The value of each touch -> (before, read): the places of every read and of the last touch
-    of its value before it.
+    """Returns (before, read) from the value of each touch.
 
+    `read` holds the position of every read, `before` that of the previous touch of the same value.
     `before` ascends, without repeats."""
     by_value = np.argsort(values, kind="stable")
     same = values[by_value[1:]] == values[by_value[:-1]]

@@ -21,27 +21,27 @@ def differences(saved: Training, asked: Training) -> dict:
 
 
 def load_same_run(path: Path, asked: Training) -> Training:
-    """Loads the run that a checkpoint holds, whichever commit trained it: the one rule of
-    resuming.
+    """Loads the run in a checkpoint, and checks that it is the run that is asked for.
 
-    `asked` is the run as it would begin.  Raises InputError where the checkpoint's has other
-    settings, another protocol or other images."""
+    `asked` is that run as it would begin.  This is the only rule for resuming: settings, protocol
+    and images must be equal; the commit may differ.  Raises InputError otherwise."""
     saved = Training.load(path)
     other = differences(saved, asked)
     if not other:
         return saved
     if other.keys() <= asked.images.keys():
-        other = "other images, or of these in another order"
-        raise InputError(f"{path} is of {other}: give those, or name another file")
+        found = "other images, or of these in another order"
+        raise InputError(f"{path} is of {found}: give those, or name another file")
     asked_task = asked.task()
     found = ", ".join(f"{name} {value}, not {asked_task[name]}" for name, value in other.items())
     message = f"{path} is of another run ({found}): give that run's settings, or name another file"
     raise InputError(message)
 
 
-def say_of_other_program(path: Path, saved: Training) -> None:
-    """Prints a warning unless this very commit alone trained the checkpoint.  A commit that is
-    dirty or unknown counts as another."""
+def warn_of_other_program(path: Path, saved: Training) -> None:
+    """Prints a warning unless the checkpoint was trained by the present commit alone.
+
+    A commit that is dirty or unknown counts as another."""
     now = files.commit()
     is_known = now is not None and not now.endswith("dirty")
     if not is_known or saved.commits != [now]:
@@ -50,11 +50,10 @@ def say_of_other_program(path: Path, saved: Training) -> None:
 
 
 def branch(path: Path, settings: ConvSettings, protocol: Protocol, images: dict) -> Training:
-    """The run in a checkpoint, to be continued at another rate: that of `protocol`.
+    """Loads the run in a checkpoint, to continue it at the rate of `protocol`.
 
-    Its `parent` records the epoch, the rate and the SHA-256 of the checkpoint.
-    Raises InputError for the checkpoint of a run with other settings or images,
-    of a finished run, and of a branch."""
+    Its `parent` records the epoch, the rate and the SHA-256 of the checkpoint.  Raises InputError
+    if the run has other settings or images, is finished, or is a branch itself."""
     training = Training.load(path)
     asked = Training(settings, protocol, images)
     other = differences(training, asked).keys() - {"lr"}
@@ -83,21 +82,22 @@ def net_file(path: Path, seed: int) -> Path:
 
 
 def unfinished(file: Path) -> Path:
-    """The checkpoint that becomes `file` when all seeds are finished;
-    until then `file` is an earlier run's."""
+    """The checkpoint that becomes `file` when all seeds are finished.
+
+    Until then `file` holds the net of an earlier run."""
     return file.with_name(f"{file.stem}_unfinished.npz")
 
 
 def check_unsaved(file: Path) -> None:
-    """Raises InputError where training from the first epoch would lose the checkpoint
-    of a run that was stopped."""
+    """Raises InputError if training from the first epoch would overwrite the checkpoint of a run
+    that was stopped."""
     for path in (unfinished(file), file):
         check_writable(path)
         if not path.exists():
             continue
         saved = Training.load(path)
-        # The unfinished file of a finished net is kept, too:
-        # another seed of its run is still to be finished.
+        # An unfinished file is kept even if its net is finished, since another seed of its run
+        # is not.
         if path == unfinished(file) or saved.epochs < saved.settings.epochs:
             ready = f"{saved.epochs} of {saved.settings.epochs} epochs"
             raise InputError(f"{path} holds {ready}: --resume goes on from there, or remove it")
@@ -109,12 +109,13 @@ def checkpoint_to_resume(
     stopped: bool,
     branch_of: Path | None,
 ) -> Path:
-    """The checkpoint that the `asked` run goes on from,
-    or the one that it is to write if it is not begun.
+    """The checkpoint from which `asked` goes on or, if it has not begun, the one it will write.
 
-    `stopped`: some seed of this run was stopped.  If `file` then holds another run's net, that is
-    an older run's, and this seed is not begun.  Raises InputError for a checkpoint of another
-    run; prints what the user should know."""
+    `stopped` says that some seed of this run was stopped.  If `file` then holds the net of another
+    run, that run is an older one, and this seed has not begun.
+
+    Prints a note if the run starts, or if another commit trained the checkpoint.  Raises
+    InputError for a checkpoint of another run."""
     check_writable(unfinished(file))
     path = unfinished(file) if unfinished(file).exists() else file
     begun = path.exists()
@@ -128,5 +129,5 @@ def checkpoint_to_resume(
     saved = load_same_run(path, asked)
     if branch_of and not saved.parent:
         raise InputError(f"{path} is not a branch: leave out --branch, or choose another --out")
-    say_of_other_program(path, saved)
+    warn_of_other_program(path, saved)
     return path

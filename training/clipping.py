@@ -1,4 +1,4 @@
-"""Trainings that count in how many steps the gradient's norm exceeds 1, with a clip or without."""
+"""Trainings, clipped or not, that count the steps in which the gradient's norm exceeds 1."""
 
 from __future__ import annotations
 
@@ -27,21 +27,22 @@ class CountingSGD(SGD):
 
 
 def trial(setting: dict) -> dict:
-    """fully_connected.trial() of a setting whose clip may be None, for no clip.
+    """fully_connected.trial(), for a setting whose clip may be None.
 
-    Beside its results "steps_over", the share of steps in which the norm of the gradient exceeded
-    LIMIT, of every whole epoch."""
-    counting = []
+    Adds "steps_over": for every whole epoch, the share of its steps in which the norm of the
+    gradient exceeded LIMIT."""
+    optimizers = []
     steps = setting["n_train"] // fully_connected.BATCH
 
     def optimizer_of(net: hn.DeepNet, setting: dict, steps: int) -> CountingSGD:
         plain = fully_connected.sgd(net, {**setting, "clip": setting["clip"] or math.inf}, steps)
         optimizer = CountingSGD(net.parameters, plain.lr, plain.momentum, plain.decay, plain.clip)
-        counting.append(optimizer)
+        optimizers.append(optimizer)
         return optimizer
 
     _, result = fully_connected.train(setting, optimizer_of)
-    exceeded = counting[0].exceeded
+    [optimizer] = optimizers
+    exceeded = optimizer.exceeded
     shares = []
     for start in range(0, len(result["losses"]) * steps, steps):
         shares.append(float(np.mean(exceeded[start : start + steps])))

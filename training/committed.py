@@ -1,7 +1,7 @@
-"""Checks that committed records are what they should be: run*.json what its command writes,
-results/*.json no smoke test.
+"""Checks of the committed records, on which the pages and the claims rest.
 
-The pages and the claims are about these settings and data only."""
+A run*.json must have the settings and data of its command.  A results/*.json must not be a smoke
+test."""
 
 from __future__ import annotations
 
@@ -25,11 +25,10 @@ DATA = {"run_fashion": "fashion-mnist"}  # the data set of a record, where it is
 
 
 def read_committed(name: str) -> dict:
-    """The JSON of this name, "results/lesion.json", from the repository's root.
+    """Reads a JSON of the repository by its name, such as "results/lesion.json".
 
-    Raises InputError for a record that the pages are not about, and for a ledger that was edited
-    or made of other results.
-    """
+    Raises InputError for a record with other settings or data, and for a ledger that was edited or
+    judges other results."""
     record = checked(Path(name).stem, read_json(ROOT / name))
     if name == "results/claims.json":
         check_ledger(record, lambda judged: read_json(ROOT / judged))
@@ -37,8 +36,9 @@ def read_committed(name: str) -> dict:
 
 
 def checked(name: str, record: dict) -> dict:
-    """The record that run*.json or results/*.json of this name holds; raises InputError where the
-    pages and the claims are about another."""
+    """Returns the record of the run*.json or results/*.json of this name.
+
+    Raises InputError if it has other settings or data than the pages and claims are about."""
     if name in COMMANDS:
         _check_runs(name, record)
     else:
@@ -58,16 +58,19 @@ def _check_results(name: str, record: dict) -> None:
                 raise InputError(f"results/{name}.json holds a trial twice")
 
 
-BEFORE = {"cores": 1}  # settings that older records lack, with what they were made with
+IN_OLDER_RECORDS = {"cores": 1}  # settings that older records lack, and the values they had
 
 
 def _check_runs(name: str, record: dict) -> None:
+    """A run*.json must have the settings, data, depths and seeds of its command."""
     _, args = hn.parse_arguments(COMMANDS[name].split()[2:])
     expected = {"data_set": DATA.get(name, "MNIST")}
     for setting in asdict(hn.Settings()):
         if setting in vars(args) and setting not in ("seed", "depth"):
             expected[setting] = getattr(args, setting)
-    found = {setting: record.get(setting, BEFORE.get(setting)) for setting in expected}
+    found = {}
+    for setting in expected:
+        found[setting] = record.get(setting, IN_OLDER_RECORDS.get(setting))
 
     depths = args.depths or [args.depth]
     seeds = args.seeds or [args.seed]
@@ -82,7 +85,7 @@ def _check_runs(name: str, record: dict) -> None:
 
 
 def _check_run(name: str, pair: dict, block: str, expected: dict) -> None:
-    """A run must be of the settings of its record, and end where its history ends."""
+    """A run must have its record's settings; its final numbers must be the last of its history."""
     run = pair[block]
     of_pair = {"block": block, "depth": pair["depth"], "seed": pair["seed"]}
     for setting, value in (expected | of_pair).items():

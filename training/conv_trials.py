@@ -1,5 +1,4 @@
-"""Trials of convolutional nets, those of Tables 1 to 3; a stopped one goes on from its last
-epoch."""
+"""Trials of the convolutional nets in Tables 1 to 3.  A stopped one goes on from its last epoch."""
 
 from __future__ import annotations
 
@@ -15,10 +14,10 @@ from training import images as conv_images
 from training.runs import train_one
 from training.trials import Runner
 
-OF_PROTOCOL = protocols.Protocol._fields
-# each trial is trained by one core
-OF_SETTINGS = tuple(field.name for field in fields(protocols.ConvSettings) if field.name != "cores")
-SETTING = tuple(dict.fromkeys([*OF_PROTOCOL, *OF_SETTINGS]))  # what setting() gives a trial
+PROTOCOL_NAMES = protocols.Protocol._fields
+# all but `cores`: one core trains a trial
+SETTINGS_NAMES = tuple(field.name for field in fields(protocols.ConvSettings) if field.name != "cores")
+TRIAL_NAMES = tuple(dict.fromkeys([*PROTOCOL_NAMES, *SETTINGS_NAMES]))  # what setting() returns
 FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only pictures need
 
 
@@ -26,24 +25,23 @@ FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only
 
 
 def setting(settings: protocols.ConvSettings, protocol: protocols.Protocol) -> dict:
-    """The trial of these settings by this protocol; the number of epochs is that of the
-    settings."""
-    recipe = protocol._asdict()
-    recipe["dropout"] = list(protocol.dropout)
-    of_settings = {name: getattr(settings, name) for name in OF_SETTINGS}
-    return {**recipe, **of_settings}
+    """The setting of a trial, a flat dict.  Both have epochs; those of `settings` count."""
+    of_protocol = protocol._asdict()
+    of_protocol["dropout"] = list(protocol.dropout)
+    of_settings = {name: getattr(settings, name) for name in SETTINGS_NAMES}
+    return {**of_protocol, **of_settings}
 
 
 def settings_in(trial: dict) -> protocols.ConvSettings:
-    return protocols.ConvSettings(**{name: trial[name] for name in OF_SETTINGS})
+    return protocols.ConvSettings(**{name: trial[name] for name in SETTINGS_NAMES})
 
 
 def protocol_in(trial: dict) -> protocols.Protocol:
-    return protocols.Protocol(**{name: trial[name] for name in OF_PROTOCOL})
+    return protocols.Protocol(**{name: trial[name] for name in PROTOCOL_NAMES})
 
 
 def kind_of(trial: dict) -> str:
-    """What the trial shares with other seeds: "mnist-16, mnist, highway, short"."""
+    """The name of a trial but for its seed, such as "mnist-16, mnist, highway, short"."""
     return ", ".join(trial[name] for name in ("net", "data", "block", "protocol"))
 
 
@@ -59,8 +57,9 @@ def checkpoint_of(setting: dict, folder: str, question: str) -> Path:
 
 
 def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
-    """Trains from the seed, or from the checkpoint in the folder; leaves one there, which run()
-    removes."""
+    """Trains from the checkpoint in the folder or, without one, from the seed.
+
+    Leaves a checkpoint in the folder; run() removes it."""
     settings = settings_in(setting)
     path = checkpoint_of(setting, folder, question)
     checkpoint = path if path.parent.is_dir() else None  # on a cluster the folder may be elsewhere
@@ -69,32 +68,30 @@ def train(setting: dict, data: hn.Dataset, folder: str, question: str) -> dict:
 
 
 def run(runner: Runner, function, settings: list[dict], data_of) -> list[dict]:
-    """runner.run(); removes the checkpoint of a trial once the log has its result on disk, and no
-    sooner.
+    """runner.run() for trials with checkpoints.
 
-    Prints which checkpoints another program wrote; `commits` in the results names that program,
-    too.  Raises InputError for a checkpoint of other images, rather than let train() start
-    over."""
+    A trial's checkpoint is removed only after its result is in the log, on disk.  Prints a warning
+    for each checkpoint that another commit trained; the results list that commit, too.  Raises
+    InputError for a checkpoint of other images."""
     folder = str(runner.folder)
     for setting in settings:
         path = checkpoint_of(setting, folder, runner.name)
         if path.exists():
             check_checkpoint(path, setting, data_of(setting))
 
-    def logged(setting):
+    def remove_checkpoint(setting):
         checkpoint_of(setting, folder, runner.name).unlink(missing_ok=True)
 
-    return runner.run(function, settings, data_of, logged)
+    return runner.run(function, settings, data_of, after_logging=remove_checkpoint)
 
 
 def check_checkpoint(path: Path, setting: dict, data: hn.Dataset) -> None:
-    """Says whether another program wrote the checkpoint; raises InputError where it is of another
-    run."""
+    """Warns if another commit trained the checkpoint; raises InputError if it is another run's."""
     settings = settings_in(setting)
     images = conv_images.fingerprint(conv_images.select_images(data, settings))
     asked = convolutional.Training(settings, protocol_in(setting), images)
     saved = checkpoints.load_same_run(path, asked)
-    checkpoints.say_of_other_program(path, saved)
+    checkpoints.warn_of_other_program(path, saved)
 
 
 def without_pictures(result: dict) -> dict:
@@ -102,7 +99,7 @@ def without_pictures(result: dict) -> dict:
     return {name: value for name, value in result.items() if name not in FOR_PICTURES}
 
 
-# ---- What its runs reach ------------------------------------------------------------------------
+# ---- Summing up ---------------------------------------------------------------------------------
 
 
 def by_kind(trials: list[dict]) -> list[list[dict]]:
@@ -114,7 +111,7 @@ def by_kind(trials: list[dict]) -> list[list[dict]]:
 
 
 def row_of(runs: list[dict]) -> dict:
-    """The row of the runs of one kind."""
+    """The row that sums up the runs of one kind."""
     first = runs[0]
     return {
         "net": first["net"],
@@ -129,6 +126,8 @@ def row_of(runs: list[dict]) -> dict:
 
 
 def seconds_per_epoch(runs: list[dict]) -> float | None:
-    """Of the fastest run: during others the machine may have been busy.  None if all diverged."""
+    """Seconds per epoch of the fastest run, since the machine may have been busy during others.
+
+    None if all runs diverged."""
     seconds = [run["wallclock_sec"] / run["epochs"] for run in runs if not run["diverged"]]
     return round(min(seconds), 1) if seconds else None

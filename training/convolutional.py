@@ -1,5 +1,4 @@
-"""Training of a convolutional net, saved after every epoch and resumed exactly, to the last
-bit."""
+"""Trains convolutional nets.  A run is saved after every epoch, and resumes to the last bit."""
 
 from __future__ import annotations
 
@@ -30,20 +29,20 @@ class Training:
     hn.train_epoch() uses it as its net and as its optimiser.  forward() takes images in bytes; it
     moves and scales them, and drops units.  step() sets the rate.
 
-    Where several processes train the net, `rank` is this one: see join().
+    If several processes train the net, `rank` stands for this one: see join().
 
-    Raises ValueError for images that the net cannot take,
-    and for settings and protocols that train nothing."""
+    Raises ValueError for images that the net cannot take, and for settings or a protocol with
+    which nothing would be trained."""
 
     COLUMNS = ("epoch", "train_loss", "train_acc", "test_loss", "test_acc", "grad_norm")
 
     def __init__(self, settings: ConvSettings, protocol: Protocol, images: dict):
         protocol = protocol.in_python_numbers()
         if settings.epochs < 1 or settings.n_train < BATCH or protocol.schedule not in SCHEDULES:
-            schedules = ", ".join(SCHEDULES)
-            needed = f"an epoch, {BATCH} training images and a schedule, {schedules}, are needed"
+            schedules = " or ".join(map(repr, SCHEDULES))
+            needed = f"1 epoch, {BATCH} training images and the schedule {schedules}"
             given = f"{settings.epochs} epochs, {settings.n_train} images, {protocol.schedule!r}"
-            raise ValueError(f"{needed}, not {given}")
+            raise ValueError(f"at least {needed} are needed, not {given}")
         self.settings = settings
         self.protocol = protocol
         self.images = images  # fingerprint() of the images
@@ -106,8 +105,8 @@ class Training:
     def join(self, rank: Rank) -> None:
         """Makes this one of the processes that train the net together.
 
-        Each of them moves and drops with random numbers of its own, which begin anew in every
-        epoch: so a checkpoint need not hold the state of their generators."""
+        Each process moves images and drops units by its own random numbers.  Their generator is
+        seeded anew in every epoch, so that a checkpoint need not hold its state."""
         self.rank = rank
         rank.share(self.net, self.optimizer)
         for layer in self.net.layers:
@@ -170,8 +169,9 @@ class Training:
         return {**protocol, **self.images, **asdict(self.settings)}
 
     def check_whole(self) -> None:
-        """Raises ValueError if the run was interrupted or diverged within an epoch, and if it
-        made steps outside train_conv(), which the history lacks."""
+        """Raises ValueError if the run ended within an epoch, or made steps outside train_conv().
+
+        The history does not show such steps."""
         if self.within_epoch:
             message = f"the run ended within epoch {self.epochs + 1}: load() what was saved before"
             raise ValueError(message)
@@ -252,7 +252,7 @@ class Training:
         return training
 
     def _restore(self, head: dict, arrays: dict[str, np.ndarray]) -> None:
-        """Raises various exceptions for what save() cannot have written."""
+        """Restores what save() wrote; raises various exceptions for anything else."""
         for name, target in self._arrays().items():
             array = arrays[name]
             if array.dtype != target.dtype or not np.isfinite(array).all():
@@ -279,7 +279,7 @@ def evaluate(net, x: np.ndarray, y: np.ndarray) -> dict:
 
 
 def check_images(training: Training, data: hn.Dataset) -> None:
-    """Raises ValueError for other images than those that the run was made for."""
+    """Raises ValueError unless these are the images that the run was made for."""
     if fingerprint(data) != training.images:
         message = f"a run on the images {training.images} cannot go on with {fingerprint(data)}"
         raise ValueError(message)
@@ -301,17 +301,17 @@ def train_conv(
     report=lambda row: None,
     stop_after: int | None = None,
 ) -> None:
-    """Trains until the last epoch of the settings;
-    after each epoch writes the checkpoint and calls report(row).
+    """Trains up to the last epoch of the settings.
 
-    With `stop_after` it ends after that epoch, unless it ends before.  The schedule remains
-    that of all epochs: a run that load() restores goes on as if it had not been stopped.
+    Writes the checkpoint and calls report(row) after each epoch.  With `stop_after` training ends
+    after that epoch at the latest; its schedule remains that of all epochs, so that load() can go
+    on as if the run had not been stopped.
 
-    A run that diverges stops there: its history ends with the last whole epoch, and `diverged`
-    says where.
+    A run that diverges ends at once: its history holds the whole epochs before, and `diverged`
+    says where it ended.
 
-    Raises ValueError for other images than those that the run was made for, for a run that ended
-    within an epoch, and for a stop before the first epoch."""
+    Raises ValueError for other images than the run was made for, for a run that ended within an
+    epoch, and for a stop before the first epoch."""
     training.check_whole()
     check_images(training, data)
     last = training.settings.epochs

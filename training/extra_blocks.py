@@ -1,5 +1,7 @@
-"""More kinds of block, known once this module is imported: residual, highway with a carry gate of
-its own, an LSTM's, maxout, highway with maxout for H."""
+"""More kinds of block.  Importing this module registers them.
+
+Residual, highway with a separate carry gate, LSTM, maxout, and highway with maxout for H.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,8 @@ from highway_networks import Block
 class Residual(Block):
     """y = H + x
 
-    A highway block starts with its gate mostly shut.  Here there is no gate: W_H is multiplied at
-    the start by `scale`, 1/depth by default.
+    A highway block starts with its gate mostly shut.  A residual block has no gate; instead W_H is
+    multiplied by `scale` at the start, by default 1/depth.
     """
 
     name = "residual"
@@ -63,8 +65,9 @@ class HighwayCarry(Block):
         add(layer.P, layer.R, layer.y)
 
     def backward(self, layer, dy):
-        """dz_H = H' T dy,  dz_T = (1 - T) H T dy = P (1 - T) dy,  dz_C = (1 - C) x C dy = R (1 -
-        C) dy."""
+        """dz_H = H' T dy
+        dz_T = (1 - T) H T dy = P (1 - T) dy
+        dz_C = (1 - C) x C dy = R (1 - C) dy"""
         divide(dy, layer.q_T, layer.dH)  # dH = T dy
         subtract(dy, layer.dH, layer.dz_T)  # (1 - T) dy
         multiply(layer.P, layer.dz_T, layer.dz_T)
@@ -82,20 +85,21 @@ class HighwayCarry(Block):
 class LSTM(Block):
     """An LSTM block "unrolled in time" (the paper's footnote 2): layers take the place of steps.
 
-    The state is x = [c; h], each of half of the units: a cell, and its output.  One layer has all
-    its matrices act on both:
+    The state is x = [c; h]: half of the units are the cell, half its output.  All matrices of a
+    layer act on both halves:
 
         g = act(W_g x + b_g)        i, f, o = sigmoid(W x + b), each with W and b of its own
         c' = f c + i g              h' = o act(c')              y = [c'; h']
 
-    W_H is W_g over W_o, W_T is W_i over W_f: as many parameters as a highway block has.  b_i
-    starts at gate_bias and b_f at -gate_bias: but for the weights, the cell starts as a highway
-    block.  Of an odd number of units the last is carried unchanged."""
+    W_g and W_o are stacked in W_H, W_i and W_f in W_T, so that the block has as many parameters
+    as a highway block.  b_i starts at gate_bias and b_f at -gate_bias; but for the weights,
+    the cell starts as a highway block does.  If the number of units is odd, the last is carried
+    unchanged."""
 
     name = "lstm"
     gates = 1
-    kept = ("H", "G")  # g over o, i over f
-    shared = ("A", "S")  # act(c'), and what is needed for a line
+    kept = ("H", "G")  # H is g over o, G is i over f
+    shared = ("A", "S")  # A is act(c'), S a scratch array
 
     def start(self, net, gate_bias):
         cell, output, _ = parts_of(net.hidden)
@@ -124,8 +128,10 @@ class LSTM(Block):
         layer.y[rest] = layer.x[rest]
 
     def backward(self, layer, dy):
-        """dc = dc' + o act'(c') dh,  dz_o = o (1 - o) act(c') dh;  dz_g = g' i dc,  dz_i = i (1 -
-        i) g dc,  dz_f = f (1 - f) c dc; f dc is carried."""
+        """dc = dc' + o act'(c') dh        dz_o = o (1 - o) act(c') dh
+        dz_g = g' i dc        dz_i = i (1 - i) g dc        dz_f = f (1 - f) c dc
+
+        f dc is carried."""
         cell, output, rest = parts_of(len(layer.H))
         g = layer.H[cell]
         o = layer.H[output]
@@ -182,9 +188,10 @@ def sigmoid_back(layer, gate, dgate, dz) -> None:
 class Maxout(Block):
     """y = max(W_H x + b_H, W_T x + b_T), unit by unit: two linear pieces (Goodfellow 2013).
 
-    As many parameters as a highway block, and no gate: `won`, which net.gates() gives, is 1 where
-    the second piece is the larger.  The activation is used in the first layer alone.  With
-    Glorot's start both pieces have variance 1 / fan_in, which keeps the mean square of a state."""
+    It has as many parameters as a highway block, but no gate.  `won` is 1 where the second piece
+    is the larger, and net.gates() returns it.  Only the net's first layer uses the activation.
+    With Glorot's start the weights have variance 1 / fan_in, which preserves a state's mean
+    square."""
 
     name = "maxout"
     pieces = ("W_H", "W_T")  # the weights of both
@@ -206,7 +213,7 @@ class Maxout(Block):
 class HighwayMaxout(Block):
     """y = H T + x (1 - T), T = sigmoid(W_T x + b_T), H = max(W_H x + b_H, W_C x + b_C)    eq. 3
 
-    A highway block whose H is maxout; its second piece takes the place of a second gate."""
+    A highway block whose H is maxout.  W_C, a second gate elsewhere, is the second piece."""
 
     name = "highway-maxout"
     pieces = ("W_H", "W_C")

@@ -1,5 +1,6 @@
-"""The factor model of an encyclopedia article in simulated worlds: the days, the net, and scores
-that may tell turbulent days from calm ones.  experiments/factor_model.py says what is asked.
+"""An encyclopedia article's factor model in simulated worlds; see experiments/factor_model.py.
+
+The simulated days, the net, and scores that may tell turbulent days from calm ones.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ FACTORS = 8
 HIDDEN = 32  # units of a layer, unless a trial names another width
 DEPTH = 4
 GATE_BIAS = -1.0
-# of the worlds, fixed before the first run
+# the worlds, fixed before the first run
 STAYS = 0.98  # the probability that a regime lasts another day
-VOLATILITY = 2.0  # of turbulent days over calm ones
+VOLATILITY = 2.0  # the ratio of turbulent days' volatility to that of calm ones
 KAPPA = 0.5  # the size of the non-linearity
 NOISE = 0.5
-# of the training
+# the training
 BATCH = 128
 RATE = 2e-3
-LEAST = 0.55  # an AUC of less is of no use
+LEAST = 0.55  # the lowest AUC that is of use
 WINDOW = 20  # days over which volatility is measured
 
 # ---- The data -----------------------------------------------------------------------------------
@@ -35,8 +36,9 @@ def simulate(
     n: int,
     rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """n days one after another: factors (n, FACTORS), returns (n,), whether a day is turbulent
-    (n,)."""
+    """Simulates n successive days.
+
+    Returns the factors (n, FACTORS), the returns (n,), and whether each day is turbulent (n,)."""
     turbulent = np.cumsum(rng.random(n) > STAYS) % 2 == 1
     correlation = 0.3 + 0.7 * np.eye(FACTORS)
     f = rng.normal(size=(n, FACTORS)) @ np.linalg.cholesky(correlation).T
@@ -116,6 +118,7 @@ def recent_volatility(norm: np.ndarray) -> np.ndarray:
 
 
 def trial(setting: dict) -> dict:
+    """Trains on the first days of a world, and scores the days after them."""
     days = setting["n_train"] + setting["n_test"]
     f, y, turbulent = simulate(setting["world"], days, np.random.default_rng(setting["seed"]))
     train = slice(setting["n_train"])
@@ -138,12 +141,12 @@ def trial(setting: dict) -> dict:
         "plain_error": errors["plain"],
     }
 
-    now = turbulent[test]
-    result = {f"auc_{name}": measures.auc(score, now) for name, score in scores.items()}
-    result["rank_correlation_gate"] = float(stats.spearmanr(scores["gate"], now)[0])
+    is_turbulent = turbulent[test]
+    result = {f"auc_{name}": measures.auc(score, is_turbulent) for name, score in scores.items()}
+    result["rank_correlation_gate"] = float(stats.spearmanr(scores["gate"], is_turbulent)[0])
     with_norm = stats.spearmanr(scores["gate"], scores["norm"])[0]
     result["rank_correlation_gate_norm"] = float(with_norm)
-    for regime, of_regime in (("calm", ~now), ("turbulent", now)):
+    for regime, of_regime in (("calm", ~is_turbulent), ("turbulent", is_turbulent)):
         result[f"mean_gate_{regime}"] = float(scores["gate"][of_regime].mean())
         for name, error in errors.items():
             result[f"error_{name}_{regime}"] = float(np.mean(error[of_regime] ** 2))
@@ -151,11 +154,10 @@ def trial(setting: dict) -> dict:
 
 
 def differences(trials: list[dict]) -> dict[str, list[float]]:
-    """The mean gate's AUC where turbulent days are volatile and non-linear, less other AUCs, seed
-    by seed.
+    """By how much the mean gate's AUC in the world "both" exceeds other AUCs, seed by seed.
 
-    {what is subtracted: the differences}. If the mean gate measured complexity, all would be above
-    0."""
+    Returns {the name of the other AUC: the differences}.  If the mean gate measured complexity,
+    all would be positive."""
     by_seed = sorted(trials, key=lambda trial: trial["seed"])
 
     def auc(score, world):

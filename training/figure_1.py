@@ -1,9 +1,8 @@
-"""The rates at which Figure 1's nets are searched, for optimization and long_training."""
+"""The ranges in which rates of Figure 1's nets are searched, by several questions."""
 
 from __future__ import annotations
 
-# lr / (1 - momentum), drawn log-uniformly; both kinds are searched where they had learned in
-# pilot runs
+# lr / (1 - momentum), drawn log-uniformly; ranges in which the kind had learned in pilot runs
 RATES = {
     ("highway", 10): {"tanh": (2, 7), "relu": (1, 3)},
     ("highway", 20): {"tanh": (2, 6), "relu": (1, 3)},

@@ -1,13 +1,12 @@
-"""Finished trainings as trials: what conv_highway_networks.py wrote, beside the trials that are
-there.
+"""Adds runs of conv_highway_networks.py to the trials of a question.
 
-A training of hours is run by conv_highway_networks.py, anywhere, and travels as the JSON that it
-wrote.  Runs that were stopped, and branches, are kept apart from whole runs.  These are refused:
+A training that takes hours can be run anywhere; its JSON is brought here.  Runs that were stopped,
+and branches, are kept apart from whole runs.  Refused are:
 
     runs on other images than the question's, or on a part of them
     runs of the paper's protocol whose settings differ from it
-    runs with other settings than those of their kind
-    runs that are there already
+    runs whose settings differ from those of other runs of their kind
+    runs that the question already has
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from conv.nets import find_net
 from plumbing.files import InputError
 from training import conv_trials, protocols
 
-# by these a trial is told from others; only a branch has a parent
-IDENTITY = (*conv_trials.SETTING, "parent")
+# two trials are the same run if these are equal; only a branch has a parent
+IDENTITY = (*conv_trials.TRIAL_NAMES, "parent")
 
 
 def with_runs(question, results: dict, path: Path, record: dict) -> dict:
-    """The results of a question with the runs of `record`, read from `path`, added to its trials.
+    """The results of a question, with the runs of `record` added to its trials.
 
-    Raises InputError for a record that is not one of conv_highway_networks.py, and for the runs
-    that the module's docstring names."""
+    `record` was read from `path`.  Raises InputError if conv_highway_networks.py did not write it,
+    and for the runs that are refused."""
     trials = {group: [*runs] for group, runs in results["trials"].items()}
     env = dict(results["env"])
     added = list(results["settings"].get("added", []))
@@ -56,9 +55,9 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
 
 
 def add_trial(trials: dict, group: str, trial: dict) -> None:
-    """Adds a trial to its group, in place of one of the same run that was stopped sooner.
+    """Adds a trial to its group; it replaces a trial of the same run that was stopped earlier.
 
-    Raises ValueError where it is there already, and where whole runs of its kind have other
+    Raises ValueError if the run is there already, or if whole runs of its kind have other
     settings."""
     identity = identity_of(trial)
     partial = trials.get("partial", [])
@@ -110,9 +109,9 @@ def command_of(record: dict, run: dict) -> str:
 def finished_trial(record: dict, run: dict) -> dict:
     """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
 
-    Raises ValueError for a run on several cores, for one that contradicts itself, and for one of
-    the paper's protocol whose settings differ from it; a branch may have another rate."""
-    cores = run.get("cores", 1)  # older records do not say it
+    Raises ValueError for a run on several cores, for a run that contradicts itself, and for a run
+    of the paper's protocol whose settings differ from it.  A branch may have another rate."""
+    cores = run.get("cores", 1)  # older records lack it
     if cores != 1:
         raise ValueError(f"it was trained on {cores} cores together, the runs of a table on one")
     settings = conv_trials.settings_in(run)

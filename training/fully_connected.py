@@ -1,9 +1,9 @@
 """The nets of the paper's section 3.1: L layers, the first of them plain, trained by SGD with
 momentum.
 
-Highway layers have 50 units, plain ones 71: 5100 and 5112 parameters a layer.  A trial may name
-another width, and the scale of residual blocks.  The data are MNIST, or the set of the trial's
-`data_dir`.
+Highway layers have 50 units and plain ones 71, which makes 5100 and 5112 parameters a layer.  A
+trial may set another width, and the scale of residual blocks.  The data are MNIST, or the set in
+the trial's `data_dir`.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ WIDTH = {"highway": 50, "plain": 71}
 BATCH = 128
 CIFAR = "CIFAR-100"
 ALL = {"n_train": 60000, "n_test": 10000}  # images
-NO_BETTER_THAN_GUESSING = 0.9 * math.log(10)  # a training loss from here on, of ten classes
+# with ten classes, a training loss of this or more is no better than guessing
+NO_BETTER_THAN_GUESSING = 0.9 * math.log(10)
 
 
-# the environment variable that names a folder of the set
-VARIABLE = {"MNIST": "MNIST_DIR", CIFAR: "CIFAR_DIR"}
+# the environment variable that names the folder of a data set
+ENVIRONMENT_VARIABLE = {"MNIST": "MNIST_DIR", CIFAR: "CIFAR_DIR"}
 
 
 @functools.lru_cache(maxsize=3)  # MNIST and two harder sets
 def data_set(data_dir: str | None = None) -> hn.Dataset:
-    """MNIST, the set of a folder in its layout, or "CIFAR-100" from $CIFAR_DIR, the cache or the
-    web.
+    """MNIST, the set in a folder of MNIST's layout, or "CIFAR-100".
 
-    Read once, for the processes that are forked afterwards, too.  Raises InputError where it
-    cannot be had."""
+    CIFAR-100 comes from $CIFAR_DIR, the cache or the web.  A set is read once, and processes that
+    are forked afterwards share it.  Raises InputError if it cannot be read."""
     if data_dir == CIFAR:
         data = load_cifar(CIFAR, os.environ.get("CIFAR_DIR"))
         wanted = CIFAR
@@ -50,7 +50,7 @@ def data_set(data_dir: str | None = None) -> hn.Dataset:
     # $MNIST_DIR and $CIFAR_DIR must not turn results about one set into those of another
     if data.name != wanted:
         raise InputError(
-            f"${VARIABLE[wanted]} names {data.source}, which is not {wanted} but {data.name}; "
+            f"${ENVIRONMENT_VARIABLE[wanted]} names {data.source}, which is not {wanted} but {data.name}; "
             f"this experiment is about {wanted}"
         )
     return data
@@ -62,7 +62,7 @@ def data_of(setting: dict) -> hn.Dataset:
 
 
 def pixels_of(data_dir: str | None) -> str:
-    """The interval to which pixels are scaled: from background to ink, and colours around 0."""
+    """The interval to which pixels are scaled; that of colours is centred on 0."""
     return "[-1, 1]" if data_dir == CIFAR else "[0, 1]"
 
 
@@ -90,9 +90,10 @@ def images_of(setting: dict) -> Images:
 
 
 def make(setting: dict) -> hn.DeepNet:
-    """The net of a trial, from its seed; initialised from normal distributions: He's for ReLU,
-    Glorot's for others.  A trial that names a distribution and a gain has its blocks' weights
-    drawn from that."""
+    """The net of a trial, as its seed draws it.
+
+    Weights are drawn from normal distributions: He's for ReLU, Glorot's for other activations.  A
+    trial that names a distribution and a gain has the weights of its blocks drawn from those."""
     data = data_of(setting)
     block = hn.block_of(setting["block"], **setting.get("block_settings", {}))
     if "scale" in setting:
@@ -120,8 +121,10 @@ def make(setting: dict) -> hn.DeepNet:
 
 
 def sgd(net: hn.DeepNet, setting: dict, steps: int) -> SGD:
-    """`rate` is the effective step, lr / (1 - momentum); `decay` is per epoch, of so many
-    steps.  With `frozen_gates` the transform gates stay as they were drawn."""
+    """The optimiser of a trial; `steps` is the number of steps in an epoch.
+
+    The setting's `rate` is the effective step, lr / (1 - momentum); its `decay` is the factor of
+    the rate after an epoch.  With `frozen_gates` the transform gates stay as they were drawn."""
     lr = setting["rate"] * (1 - setting["momentum"])
     decay = setting["decay"] ** (1 / steps)
     learned = all_but_gates(net) if setting.get("frozen_gates") else None
@@ -143,8 +146,10 @@ def ignore(net: hn.DeepNet, epoch: int) -> None:
 
 
 def train(setting: dict, optimizer_of=sgd, report=ignore) -> tuple[hn.DeepNet, dict]:
-    """Trains the net of a trial: its running mean loss of every epoch, then loss and accuracy on
-    all images.  After every epoch calls report(net, epoch)."""
+    """Trains the net of a trial; returns the net and its results.
+
+    The results are "losses", the running mean loss of every epoch; "diverged", where it diverged
+    or None; and what measure() returns.  Calls report(net, epoch) after every epoch."""
     images = images_of(setting)
     n_train = len(images.x_train)
     net = make(setting)
@@ -188,9 +193,8 @@ def measure(net: hn.DeepNet, setting: dict, diverged: str | None = None) -> dict
     }
 
 
-def skipped(net: hn.DeepNet) -> hn.DeepNet:
-    """The same net with all its blocks skipped: T = 0, so that they carry their input
-    unchanged."""
+def without_blocks(net: hn.DeepNet) -> hn.DeepNet:
+    """The same net with T = 0 in all blocks, which then carry their input unchanged."""
     shallow = hn.DeepNet(
         net.d_in,
         net.d_out,
@@ -207,10 +211,10 @@ def skipped(net: hn.DeepNet) -> hn.DeepNet:
 
 
 def train_and_skip(setting: dict) -> tuple[hn.DeepNet, dict]:
-    """As train(); also gives the test accuracy of the trained net when all its blocks are
-    skipped."""
+    """train(), with "skipped_accuracy", the test accuracy of the trained net without blocks."""
     net, result = train(setting)
-    return net, {**result, "skipped_accuracy": measure(skipped(net), setting)["test_accuracy"]}
+    skipped = measure(without_blocks(net), setting)
+    return net, {**result, "skipped_accuracy": skipped["test_accuracy"]}
 
 
 def trial(setting: dict) -> dict:
@@ -219,15 +223,14 @@ def trial(setting: dict) -> dict:
 
 
 def run(runner: Runner, settings: list[dict], function=trial) -> list[dict]:
-    """runner.run(function, settings), with the images read here, once, and not in every process
-    that is forked."""
+    """runner.run(function, settings).  Reads the images first: forked processes share them."""
     for setting in settings:
         images_of(setting)
     return runner.run(function, settings, data_of)
 
 
 def epochs_to(loss: float, losses: list[float]) -> int | None:
-    """The first epoch whose running mean loss is at most this."""
+    """The first epoch whose running mean loss is at most `loss`; None if there is none."""
     for epoch, loss_of_epoch in enumerate(losses, 1):
         if loss_of_epoch <= loss:
             return epoch
@@ -235,6 +238,9 @@ def epochs_to(loss: float, losses: list[float]) -> int | None:
 
 
 def selection_loss(result: dict) -> float:
-    """What trials are compared by: the running training loss of the last epoch; diverged ones
-    come last."""
-    return math.inf if result["diverged"] or not result["losses"] else result["losses"][-1]
+    """The loss by which trials are ranked: the running training loss of the last epoch.
+
+    It is infinite for a trial that diverged."""
+    if result["diverged"] or not result["losses"]:
+        return math.inf
+    return result["losses"][-1]

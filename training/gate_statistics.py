@@ -1,9 +1,8 @@
-"""What the gates of a trained net do, in numbers: how sparse, where the biases fell, which blocks
-change an image, where classes differ.
+"""Statistics of a trained net's gates: sparsity, biases, changes by block, differences of classes.
 
-Sparsity is Hoyer's measure, from 0 (all gates alike) to 1 (one gate open).  A gate is open where T
-> 0.5.  Blocks are counted from 1, the one nearest to the image.  A net has settled at the block by
-which 90 % of the sum of |y_l - x_l| has happened.
+Sparsity is Hoyer's measure, from 0 (all gates alike) to 1 (one gate open).  A gate is open if its
+T exceeds 0.5.  Blocks are counted from 1, starting at the image.  A net has settled at the first
+block up to which the changes |y_l - x_l| make 90 % of their sum over all blocks.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ import highway_networks as hn
 from training import layer_by_layer
 from training.measures import correlation, hoyer
 
-OPEN = 0.5  # a gate is open above
+OPEN = 0.5  # a gate is open if its T is above
 SETTLED = 0.9  # the share of the change after which a net has settled
-FIRST = 15  # blocks, which the paper names
-FIRST_OF_CIFAR = 40
+FIRST = 15  # the number of first blocks that the paper names for MNIST
+FIRST_OF_CIFAR = 40  # and for CIFAR-100
 
 
 class Sums(NamedTuple):
     """Sums over images."""
 
     images_of_class: np.ndarray  # (classes,)
-    T: np.ndarray  # of the images of a class: (classes, depth, hidden)
-    open: np.ndarray  # images for which a gate is open: (depth, hidden)
-    change: np.ndarray  # |y_l - x_l| of every block: (depth,)
+    T: np.ndarray  # (classes, depth, hidden): T over the images of each class
+    open: np.ndarray  # (depth, hidden): the number of images for which a gate is open
+    change: np.ndarray  # (depth,): |y_l - x_l| of every block
 
     def mean_T(self) -> np.ndarray:
         """The mean gates over all images, (depth, hidden)."""
@@ -50,7 +49,7 @@ def sum_over_images(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> Sums:
         change=np.zeros(depth),
     )
     for rows in layer_by_layer.slices(len(x)):
-        for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first(net, x[rows])):
+        for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first_state(net, x[rows])):
             sums.T[:, layer] += one_hot[rows].T @ T  # (classes, N) (N, hidden)
             sums.open[layer] += np.count_nonzero(T > OPEN, axis=0)
             sums.change[layer] += np.linalg.norm(y_l - x_l, axis=1).sum()
@@ -63,9 +62,9 @@ def statistics(
     some: np.ndarray,
     gate_bias: float,
 ) -> dict[str, float]:
-    """By name, six digits of each.
+    """The statistics by name, to six digits.
 
-    `some` are the gates of some single images, (depth, N, hidden); `gate_bias` is b_T at the
+    `some` holds the gates for some of the images, (depth, N, hidden).  `gate_bias` is b_T at the
     start."""
     mean = sums.mean_T()
     differences = sums.class_differences()

@@ -1,5 +1,4 @@
-"""The net of 100 highway layers that full_mnist trains on all of MNIST, for the questions that
-train it again."""
+"""The net of 100 highway layers on all of MNIST: full_mnist and other questions train it."""
 
 from __future__ import annotations
 
@@ -14,7 +13,6 @@ NET = {
 
 
 def settings(budget: dict, **others) -> dict:
-    """The settings of one trial: the net's, those of the budget, and others, which override
-    them."""
+    """The settings of one trial: those of the net and of the budget, overridden by `others`."""
     of_budget = {name: budget[name] for name in ("layers", "epochs", "n_train", "n_test")}
     return {**NET, **of_budget, **others}

@@ -1,5 +1,4 @@
-"""The images that a convolutional net is trained on:
-which of a data set, and how they are scaled and moved."""
+"""Selects, scales and moves the images on which a convolutional net is trained."""
 
 from __future__ import annotations
 
@@ -16,10 +15,11 @@ from training.protocols import HELD_OUT, ConvSettings, Protocol
 
 
 def select_images(data: hn.Dataset, settings: ConvSettings) -> hn.Dataset:
-    """The first n_train training and n_test test images.  With settings.validation, the last
-    HELD_OUT training images are the test images, and are not trained on.
+    """The first n_train training images and the first n_test test images.
 
-    Raises ValueError for more images than there are, and for fewer than one."""
+    With settings.validation the last HELD_OUT training images serve as test images instead,
+    and are not trained on.  Raises ValueError for more images than there are, and for fewer than
+    one."""
     if settings.validation:
         data = data._replace(
             x_train=data.x_train[:-HELD_OUT],
@@ -43,8 +43,9 @@ def select_images(data: hn.Dataset, settings: ConvSettings) -> hn.Dataset:
 
 
 def shape_of(maps: int, n_pixels: int) -> tuple[int, int, int]:
-    """(maps, side, side) of images of so many pixels;
-    raises ValueError where they are not square."""
+    """(maps, side, side) for images with this number of pixels.
+
+    Raises ValueError if they are not square."""
     side = math.isqrt(n_pixels // maps)
     if maps * side**2 != n_pixels:
         noun = "map" if maps == 1 else "maps"
@@ -61,8 +62,10 @@ def check_square(data: hn.Dataset) -> None:
 
 
 def fingerprint(data: hn.Dataset) -> dict:
-    """{pixels, classes, crc32}, by which a checkpoint recognises its images; pixels counts those
-    of all maps.  Raises ValueError where the images are not square."""
+    """{pixels, classes, crc32}, from which a checkpoint recognises its images.
+
+    `pixels` is the number in all maps together.  Raises ValueError for images that are not
+    square."""
     check_square(data)
     crc = 0
     for array in data[:4]:
@@ -71,8 +74,9 @@ def fingerprint(data: hn.Dataset) -> dict:
 
 
 def random_shift(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
-    """Square images (N, pixels), each moved right and down by -most to most whole pixels;
-    pixels that come in are 0."""
+    """Moves each of the square images (N, pixels) by up to `most` whole pixels in both directions.
+
+    Pixels from outside are 0."""
     n = len(x)
     side = math.isqrt(x.shape[1])
     padded = np.pad(x.reshape(n, side, side), ((0, 0), (most, most), (most, most)))
@@ -82,11 +86,10 @@ def random_shift(x: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarr
 
 
 class Pixels:
-    """MNIST's images as a net takes them:
-    (n, pixels) uint8 -> float32 in [0, 1), as the authors had them.
+    """Makes a net's input from MNIST's images: (n, pixels) uint8 -> float32 in [0, 1).
 
-    For training each image is moved by at most `shift` pixels.
-    conv.cifar.Pipeline is the same for CIFAR.
+    This is the authors' scale.  For training each image is moved by at most `shift` pixels.
+    conv.cifar.Pipeline does the same for CIFAR.
 
     Raises ValueError for pixels that are not bytes."""
 
@@ -106,8 +109,9 @@ class Pixels:
 
 
 def inputs_of(protocol: Protocol) -> Pixels | Pipeline:
-    """What makes a protocol's input from images; raises ValueError for an unknown kind of
-    images."""
+    """The object that makes a net's input from images, as the protocol asks.
+
+    Raises ValueError for an unknown kind of images."""
     if protocol.images == "pixels":
         return Pixels(protocol.shift)
     return Pipeline(protocol.images, protocol.shift)

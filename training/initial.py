@@ -1,7 +1,7 @@
-"""Initial distributions of the blocks' weights, all of mean zero and of one standard deviation.
+"""Initial distributions of the blocks' weights, all with mean 0 and the same standard deviation.
 
-Of a net that is made already: W_H is drawn anew, and the second piece of a maxout block.  The
-weights of the gates, of the first layer and of the output stay as DeepNet draws them.
+In a net that DeepNet has drawn, W_H is drawn anew, and so is the second piece of a maxout block.
+The weights of the gates, of the first layer and of the output stay as they are.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def orthogonal(rng: np.random.Generator, size: int) -> np.ndarray:
 
 
 def laplace(rng: np.random.Generator, size: int) -> np.ndarray:
-    """Of variance 1 / size: many entries near 0, some far from it."""
+    """Entries of variance 1 / size: many near 0, some far from it."""
     return rng.laplace(scale=math.sqrt(1 / (2 * size)), size=(size, size))
 
 
 def uniform(rng: np.random.Generator, size: int) -> np.ndarray:
-    """Of variance 1 / size."""
+    """Entries of variance 1 / size."""
     limit = math.sqrt(3 / size)
     return rng.uniform(-limit, limit, size=(size, size))
 

@@ -1,5 +1,4 @@
-"""The Jacobian of a block, J = dy/dx of every image of a batch: by complex step, and by the
-formula.
+"""The Jacobian of a block, J = dy/dx for every image of a batch: by complex step and by formula.
 
 Outputs are rows, inputs columns: J[:, i, j] is dy_i/dx_j.
 """
@@ -21,7 +20,7 @@ def by_complex_step(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
     n, hidden = x.shape
     # (N, hidden, hidden): in copy j, unit j is moved
     moved = x[:, None] + 1j * STEP * np.eye(hidden)
-    _, y = layer_by_layer.block(net, layer, moved.reshape(n * hidden, hidden))
+    _, y = layer_by_layer.block_forward(net, layer, moved.reshape(n * hidden, hidden))
     return y.imag.reshape(n, hidden, hidden).transpose(0, 2, 1) / STEP
 
 

@@ -1,5 +1,4 @@
-"""The trained nets of 50 layers that the question fifty_layers keeps, for the questions that look
-into them."""
+"""The trained nets of 50 layers that the question fifty_layers keeps for other questions."""
 
 from __future__ import annotations
 
@@ -18,14 +17,14 @@ SETTING = (
     "rate", "momentum", "decay", "gate_bias", "clip",
     "seed", "epochs", "n_train", "n_test",
 )  # fmt: skip
-# what a claim about these nets is about
+# values of Claim.about for claims about these nets
 ON_MNIST = {"data": "MNIST", "layers": 50, "n_train": 60000}
 ON_CIFAR_100 = {"data": fully_connected.CIFAR, "layers": 50, "n_train": 50000}
 ON_ALL_SETS = {"layers": 50}
 
 
-DECAY = {"quick": 0.9, "default": 0.9, "full": 0.98}  # of the rate, an epoch
-LONGER = {fully_connected.CIFAR: 4}  # times as many epochs in the final runs
+DECAY = {"quick": 0.9, "default": 0.9, "full": 0.98}  # the factor of the rate after each epoch
+LONGER = {fully_connected.CIFAR: 4}  # the factor by which final runs have more epochs
 
 
 def setting_of(trial: dict) -> dict:
@@ -33,7 +32,7 @@ def setting_of(trial: dict) -> dict:
 
 
 def longer(setting: dict) -> dict:
-    """The setting of the final runs: its last rate is that of the finalist."""
+    """The setting of the final runs: more epochs, with the finalist's rate at the end."""
     times = LONGER.get(setting["data"], 1)
     decay = round(setting["decay"] ** (1 / times), 4)
     return {**setting, "epochs": times * setting["epochs"], "decay": decay}
@@ -48,11 +47,10 @@ def slug(data: str) -> str:
 
 
 def data_sets(runner: Runner) -> dict[str, dict]:
-    """{name: {data, data_dir, n_train, n_test}} of MNIST and the sets beside it, with the
-    budget's numbers of images.
+    """{name: {data, data_dir, n_train, n_test}} for MNIST and the sets beside it.
 
-    Raises InputError for two sets whose names would give the same file names, and for a set
-    smaller than a batch."""
+    The budget says how many images are used.  Raises InputError for two sets whose names would
+    make the same file names, and for a set smaller than a batch."""
     found = {}
     for data_dir in (None, *runner.sets_beside):
         data = fully_connected.data_set(data_dir)
@@ -89,8 +87,9 @@ def file_of(trial: dict, folder: str) -> Path:
 
 
 def trained(trial: dict, folder: str) -> tuple[hn.DeepNet, dict]:
-    """Trains the net of a trial and writes it to the folder, if there is one: another machine may
-    have none."""
+    """Trains the net of a trial and writes it to the folder.
+
+    On another machine there may be no such folder: nothing is written then."""
     net, result = fully_connected.train(trial)
     net.about |= {
         "trial": trial,
@@ -104,13 +103,12 @@ def trained(trial: dict, folder: str) -> tuple[hn.DeepNet, dict]:
 
 
 def net_of(trial: dict, folder: str) -> hn.DeepNet:
-    """The net of a final trial: the kept one, recognised by its settings and its data, or else
-    trained again."""
+    """The net of a final trial: the kept one if it has these settings and data, else trained."""
     trial = setting_of(trial)
     with contextlib.suppress(InputError):
         net = hn.DeepNet.load(file_of(trial, folder))
         kept = net.about.get("trial")
-        # the folder of the data may be another one
+        # the data may lie in another folder now
         same_setting = isinstance(kept, dict) and {**kept, "data_dir": trial["data_dir"]} == trial
         if same_setting and net.about.get("data_sha256") == fully_connected.data_of(trial).sha256:
             return net
@@ -122,10 +120,10 @@ def net_of(trial: dict, folder: str) -> hn.DeepNet:
 # ---- Looking into the nets ----------------------------------------------------------------------
 
 
-def finals(runner: Runner) -> list[dict]:
+def settings_of_kept_nets(runner: Runner) -> list[dict]:
     """The settings of the kept nets on MNIST and the sets beside it.
 
-    Raises InputError for results of fifty_layers that lack them."""
+    Raises InputError if the results of fifty_layers lack them."""
     how = f"python -m experiments fifty_layers{runner.flags}"
     where = runner.folder / "fifty_layers.json"
     nets = []
@@ -148,8 +146,8 @@ def finals(runner: Runner) -> list[dict]:
 
 
 def look_into(runner: Runner, trial) -> list[dict]:
-    """The results of trial(settings of net and budget, folder of the nets) on every kept net."""
-    wanted = [{**net, **runner.settings} for net in finals(runner)]
+    """Runs trial(setting, folder) for every kept net; a setting is the net's and the budget's."""
+    wanted = [{**net, **runner.settings} for net in settings_of_kept_nets(runner)]
     return fully_connected.run(runner, wanted, functools.partial(trial, folder=str(runner.folder)))
 
 
@@ -157,10 +155,10 @@ def check_setting(trial: dict) -> None:
     """Raises InputError for a trial that is not a tanh highway net as fifty_layers trains it, or
     that diverged."""
     counts = ("layers", "seed", "epochs", "n_train", "n_test")
-    whole = all(type(trial[name]) is int and trial[name] > 0 for name in counts)
+    has_counts = all(type(trial[name]) is int and trial[name] > 0 for name in counts)
     names = ("rate", "momentum", "decay", "gate_bias", "clip")
-    numbers = all(type(trial[name]) in (int, float) for name in names)
+    has_numbers = all(type(trial[name]) in (int, float) for name in names)
     kind = (trial["block"], trial["activation"], trial["diverged"])
-    if not (whole and numbers and kind == ("highway", "tanh", None)):
+    if not (has_counts and has_numbers and kind == ("highway", "tanh", None)):
         why = "a net diverged, or has other settings than are trained"
         raise InputError(f"results of fifty_layers cannot be used ({why})")

@@ -1,7 +1,6 @@
-"""A net layer by layer: the states, the gates, and the gradient between blocks, by the net's own
-code.
+"""Runs a net layer by layer, for its states, its gates, and the gradient between blocks.
 
-All arrays are batch first.
+The arithmetic is the net's own code.  All arrays are batch first.
 """
 
 from __future__ import annotations
@@ -15,18 +14,16 @@ import highway_networks as hn
 SLICE = 500  # rows at a time: the arrays of a layer stay in the cache
 
 
-def first(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
-    """x (N, d_in) -> the output (N, hidden) of the plain first layer: the state that the first
-    block sees."""
+def first_state(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
+    """x (N, d_in) -> the output of the plain first layer (N, hidden), the first block's input."""
     z = x.astype(net.dtype) @ net.W_in.T + net.b_in
     H = np.empty_like(z)
     net.activation.value(z, H)
     return H
 
 
-def block(net: hn.DeepNet, layer: int, x: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
-    """T and y of one block for its input x, (N, hidden) all three; T is None where it has no
-    gate."""
+def block_forward(net: hn.DeepNet, layer: int, x: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+    """T and y of one block for its input x, all (N, hidden).  T is None if it has no gate."""
     arrays = _forward(net, layer, x)
     T = net.block.transform_gate(arrays).T if net.block.gates else None
     return T, arrays.y.T.copy()
@@ -41,18 +38,18 @@ def _forward(net, layer, x):
     return arrays
 
 
-def block_back(net: hn.DeepNet, layer: int, x: np.ndarray, dy: np.ndarray) -> np.ndarray:
-    """dL/dy of one block for its input x -> dL/dx, (N, hidden) all three."""
+def block_backward(net: hn.DeepNet, layer: int, x: np.ndarray, dy: np.ndarray) -> np.ndarray:
+    """dL/dx of one block, from its input x and dL/dy; all (N, hidden)."""
     arrays = _forward(net, layer, x)
     arrays.dy[:] = dy.T
     return net.block_backward(arrays, arrays.dy).T.copy()
 
 
 def carry(net: hn.DeepNet, layer: int, x: np.ndarray) -> np.ndarray:
-    """C (N, hidden) of one block for its input x: dL/dx = C dL/dy, carried past the weights, +
-    the rest.
+    """C (N, hidden) of one block for its input x: the factor by which dL/dy is carried to dL/dx.
 
-    C is 1 - T for a highway block, 1 for a residual one, 0 for a plain one."""
+    dL/dx is C dL/dy plus what comes back through the weights.  C is 1 - T for a highway block, 1
+    for a residual and 0 for a plain one."""
     arrays = _forward(net, layer, x)
     arrays.dy[:] = 1
     carried = net.block.backward(arrays, arrays.dy)
@@ -64,7 +61,7 @@ def walk(net: hn.DeepNet, state: np.ndarray, layers=None) -> Iterator[tuple]:
 
     `layers` are the blocks to pass through, all by default; the others are left out."""
     for layer in range(net.depth) if layers is None else layers:
-        T, y = block(net, layer, state)
+        T, y = block_forward(net, layer, state)
         yield layer, T, state, y
         state = y
 
@@ -97,13 +94,15 @@ def in_dtype(net: hn.DeepNet, dtype) -> hn.DeepNet:
 
 
 def gradient_flow(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> tuple[list[float], float]:
-    """(norms, identity): how the loss's gradient comes back through the layers, in float64.
+    """How the gradient of the loss comes back through the layers: (norms, identity).
 
-    norms: for each layer's output x_l, from the plain layer up, |dL/dx_l|, where L is the loss
-    of one image; a mean over images, four digits.  identity: the product of C over all blocks,
-    a mean over units and images.  Images x (N, d_in), labels y (N,)."""
+    norms     |dL/dx_l| for the output x_l of each layer, the plain one first; L is the loss of one
+              image, and the norm a mean over images, with four digits
+    identity  the product of carry() over all blocks, a mean over units and images
+
+    Takes images x (N, d_in) and labels y (N,); computes in float64."""
     net = in_dtype(net, np.float64)
-    states = [first(net, x)]
+    states = [first_state(net, x)]
     states += [y_l for *_, y_l in walk(net, states[0])]
     _, d_logits = hn.softmax_cross_entropy(logits(net, states[-1]), y)
     dy = len(y) * d_logits @ net.W_out  # the gradient of one image's loss, not of the mean
@@ -111,12 +110,12 @@ def gradient_flow(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> tuple[list[f
     identity = 1.0
     for layer in reversed(range(net.depth)):
         identity = identity * carry(net, layer, states[layer])
-        dy = block_back(net, layer, states[layer], dy)
+        dy = block_backward(net, layer, states[layer], dy)
         norms.append(np.linalg.norm(dy, axis=1).mean())
     norms.reverse()
     return [float(f"{norm:.4g}") for norm in norms], float(np.mean(identity))
 
 
 def rounded(array: np.ndarray, digits: int = 3) -> list:
-    """The array as lists of numbers with so many decimals."""
+    """The array as lists of numbers, rounded to `digits` decimals."""
     return np.round(np.asarray(array, np.float64), digits).tolist()

@@ -1,7 +1,6 @@
-"""Four kinds of block with the same number of parameters: widths, ranges of the search,
-measurements.
+"""Widths, search ranges, margins and measurements for questions that compare kinds of block.
 
-Shared by the questions that compare kinds of block.
+The widths give all kinds about the same number of parameters a layer.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ RATES = {  # lr / (1 - momentum), drawn log-uniformly
 RATES["highway-carry"] = RATES["highway"]
 GATE_BIASES = {10: (-3, -1), 20: (-4, -2), 50: (-5.5, -3.5), 100: (-5.5, -4), 200: (-6.5, -4.5)}
 DECAY = {"quick": 0.85, "default": 0.85, "full": 0.97}  # per epoch; the same for all kinds
-LEARNED = 0.9  # a net has learned where its test accuracy is above this
-MARGIN = 0.002  # a kind is as good as another where its test accuracy is at most this much lower
-STRUGGLES = 3  # a kind struggles where its training loss is over three times its shallower net's
-LOOKED_AT = 256  # test images, on which gates and gradients are measured
+LEARNED = 0.9  # a net has learned if its test accuracy is above
+MARGIN = 0.002  # a kind is as good as another if its test accuracy is at most this much lower
+STRUGGLES = 3  # a kind struggles if its training loss is over this many times a shallower net's
+LOOKED_AT = 256  # the number of test images on which gates and gradients are measured
 
 
 def four_digits(value: float) -> float:
@@ -61,9 +60,9 @@ def early_and_late(mean_T: list[float]) -> tuple[float, float]:
 
 
 def gradient_by_layer(net: hn.DeepNet, setting: dict) -> dict:
-    """The norm of the loss's gradient at every layer, and the identity part.
+    """The norm of the loss's gradient at every layer, and the identity part: gradient_flow().
 
-    They are not finite where they overflow; JSON has None for that."""
+    A number that overflows is not finite; JSON then has null."""
     images = fully_connected.images_of(setting)
     x = images.x_test[:LOOKED_AT]
     y = images.y_test[:LOOKED_AT]
@@ -73,7 +72,7 @@ def gradient_by_layer(net: hn.DeepNet, setting: dict) -> dict:
 
 
 def final_trial(setting: dict) -> dict:
-    """Trains a net; at the width of matched parameters it also measures gradients and gates."""
+    """Trains a net; if its width is that in WIDTH, measures gradients and gates, too."""
     net, result = fully_connected.train(setting)
     if setting["width"] == WIDTH[setting["block"]] and not result["diverged"]:
         result["at_start"] = gradient_by_layer(fully_connected.make(setting), setting)

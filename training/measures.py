@@ -1,5 +1,4 @@
-"""Measures of arrays of numbers: sparsity, correlation, and how well a score tells two kinds
-apart."""
+"""Sparsity, correlation, and the AUC."""
 
 from __future__ import annotations
 

@@ -14,8 +14,9 @@ from plumbing.arrays import zeros
 class SGD(Optimizer):
     """Gradient descent with momentum: v = momentum v + lr gradient, parameters -= v.
 
-    `learned`, 1 or 0 for every parameter, says which are learned; all are where it is None.  The
-    others stay as they are, and their gradient, set to 0 in place, does not count for the clip."""
+    `learned` has a 1 for every parameter that is learned and a 0 for every other; None means all.
+    The gradient of the others is set to 0 in place: they stay as they are, and do not count for
+    the clip."""
 
     v: np.ndarray
 
@@ -45,10 +46,10 @@ class Nesterov(Optimizer):
         v = momentum v + g
         parameters -= lr rates (g + momentum v)
 
-    `weight_decay` and `rates` are numbers, or one for each parameter: see ConvNet.per_parameter().
-    `lr` may be set before every step; the new rate then applies to all of v.  (In Caffe v is
-    already multiplied by the rates of earlier steps.)  Raises ValueError unless lr is positive.
-    """
+    `weight_decay` and `rates` are numbers, or arrays with a number for each parameter: see
+    ConvNet.per_parameter().  `lr` may be set before every step; the new rate then applies to all
+    of v.  (In Caffe v already contains the rates of earlier steps.)  Raises ValueError unless lr
+    is positive."""
 
     v: np.ndarray
     weight_decay: np.ndarray

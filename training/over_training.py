@@ -1,4 +1,4 @@
-"""What the gates of a net do at several epochs of one training."""
+"""Trainings that measure the gates of the net at several epochs."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from training import fully_connected, gate_statistics
 
 
 def trial(setting: dict) -> dict:
-    """fully_connected.trial(), with "measured": what the gates do after the epochs that the
-    setting's "checkpoints" names, each with its "epoch", and loss and accuracies there."""
+    """fully_connected.trial(), with "measured": a dict for each epoch in setting["checkpoints"].
+
+    It holds "epoch", the loss and the accuracies, and the statistics of the gates."""
     images = fully_connected.images_of(setting)
     found = []
 

@@ -42,7 +42,7 @@ class Progress:
     def _show_step(self, seed: int, step: int) -> None:
         steps_of_epoch = self.planned[seed].n_train // BATCH
         epochs, steps_before = divmod(step - 1, steps_of_epoch)
-        # a resumed net does not begin with the first
+        # counted from the step: a resumed net does not begin with its first epoch
         self.epochs_left[seed] = self.planned[seed].epochs - epochs
         if seed not in self.bars:
             self.bars[seed] = tqdm(
@@ -58,8 +58,7 @@ class Progress:
         bar.update(steps_before + 1 - bar.n)
 
     def _epochs_to_go(self) -> int:
-        """Epochs of the job that ends last, when every job takes the next net as soon
-        as it has finished one."""
+        """The epochs left to the job that will end last; a job that is free takes the next net."""
         ends = [0] * self.jobs
         for left in self.epochs_left.values():
             heapq.heapreplace(ends, ends[0] + left)

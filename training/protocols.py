@@ -29,7 +29,8 @@ class Protocol(NamedTuple):
     init: str  # this, `first` and `last`: see ConvNet
     first: str | float | None = None
     last: str | float = 0.1
-    # input of the net: Pixels, or a kind of conv/cifar.py's Pipeline, which also mirrors images
+    # "pixels", for training/images.py's Pixels, or a kind of conv/cifar.py's Pipeline, which also
+    # mirrors images
     images: str = "pixels"
 
     def in_python_numbers(self) -> Protocol:
@@ -38,7 +39,7 @@ class Protocol(NamedTuple):
         return same._replace(dropout=tuple(map(python_number, self.dropout)))
 
 
-# For each data set "paper": the authors' released settings; "short": ours.
+# Each data set has two: "paper", the authors' released settings, and "short", ours.
 PAPER_ON_MNIST = Protocol(
     epochs=300,
     dropout=(0.2, 0.3, 0.4, 0.5),
@@ -92,10 +93,10 @@ PROTOCOLS = {
     "cifar-10": {"paper": PAPER_ON_CIFAR_10, "short": SHORT_ON_CIFAR},
     "cifar-100": {"paper": PAPER_ON_CIFAR_100, "short": SHORT_ON_CIFAR},
 }
-# The first layer of Table 2's nets, which end in a fully connected layer.  With weights from
-# N(0, 1), as the released program draws them for the 19 layers, Highway A diverges within a few
-# steps (results/cifar.json, "first_layer").  The released file asks for a deviation of 0.05, which
-# that program ignores: here these nets take it.
+# The deviation of the first layer's weights in Table 2's nets, which end in a fully connected
+# layer.  The released file asks for 0.05, but the released program ignores that, and draws them
+# from N(0, 1) for the 19 layers.  With N(0, 1) Highway A diverges within a few steps
+# (results/cifar.json, "first_layer").
 FIRST_OF_TABLE_2 = 0.05
 
 
@@ -114,7 +115,8 @@ class ConvSettings:
     n_test: int = 10000
     # True: tested on the last HELD_OUT training images, which are not trained on
     validation: bool = False
-    cores: int = 1  # processes that train the net together; another number is another run
+    # the number of processes that train the net together; the numbers of a run depend on it
+    cores: int = 1
 
     def __post_init__(self):
         use_python_numbers(self)

@@ -1,9 +1,9 @@
-"""Long trainings that go on where they were stopped: fully_connected.train(), with a checkpoint.
+"""fully_connected.train() with checkpoints: a long training goes on where it was stopped.
 
 A net of a hundred layers takes half an hour for 400 epochs.  Every EPOCHS_BETWEEN epochs its
 parameters, the optimiser's state and the losses so far are written to a file beside the results.
-The same trial, on the same data, by the same code goes on from there, to the same numbers as
-without a stop.  Any other file is left alone, and the trial starts afresh.
+The same trial, with the same data and code, goes on from there, and ends with the same numbers as
+without the stop.  A checkpoint of another trial is ignored, and the trial starts from its seed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from training.fully_connected import BATCH
 from training.sources import checksum_of_sources
 from training.trials import Runner
 
-EPOCHS_BETWEEN = 25  # two checkpoints
+EPOCHS_BETWEEN = 25  # from one checkpoint to the next
 
 
 def checkpoint_of(setting: dict, folder: str) -> Path:
@@ -42,7 +42,7 @@ def trial(setting: dict, folder: str) -> dict:
     optimizer = fully_connected.sgd(net, setting, n_train // BATCH)
     shuffle = np.random.default_rng([setting["seed"], 1])
     path = checkpoint_of(setting, folder)
-    about = about_trial(setting)
+    about = identity_of(setting)
     losses = restore(path, about, net, optimizer)
     diverged = None
     for epoch in range(1, setting["epochs"] + 1):
@@ -55,7 +55,7 @@ def trial(setting: dict, folder: str) -> dict:
             diverged = diverged.replace("epoch 1,", f"epoch {epoch},")
             break
         losses += fully_connected.losses_of(rows)
-        has_folder = path.parent.is_dir()  # not on another machine
+        has_folder = path.parent.is_dir()  # another machine may have none
         if epoch % EPOCHS_BETWEEN == 0 and has_folder:
             head = {"about": about, "losses": losses, "lr": optimizer.lr}
             write_arrays(path, head, parameters=net.parameters, v=optimizer.v)
@@ -66,8 +66,8 @@ def trial(setting: dict, folder: str) -> dict:
     }
 
 
-def about_trial(setting: dict) -> dict:
-    """What a checkpoint must be of: the setting, the data and the code."""
+def identity_of(setting: dict) -> dict:
+    """By what a trial recognises its checkpoint: its setting, its data and its code."""
     return {
         "setting": setting,
         "data": fully_connected.data_of(setting).sha256,
@@ -76,9 +76,9 @@ def about_trial(setting: dict) -> dict:
 
 
 def restore(path: Path, about: dict, net: hn.DeepNet, optimizer) -> list[float]:
-    """Puts a checkpoint's numbers into the net and its optimiser; the losses of its epochs.
+    """Puts a checkpoint's numbers into the net and its optimiser; returns its losses.
 
-    No losses, and nothing changed, where there is no checkpoint of this trial."""
+    Without a checkpoint of this trial it changes nothing and returns []."""
     size = net.parameters.shape
     try:
         head, arrays = read_arrays(path, lambda _: {"parameters": size, "v": size})
@@ -93,8 +93,7 @@ def restore(path: Path, about: dict, net: hn.DeepNet, optimizer) -> list[float]:
 
 
 def run(runner: Runner, settings: list[dict]) -> list[dict]:
-    """fully_connected.run() of trials that can be stopped: a checkpoint is removed once the log
-    has its trial."""
+    """fully_connected.run() for trial(); removes a checkpoint once the log has its trial."""
     folder = str(runner.folder)
     for setting in settings:
         fully_connected.images_of(setting)
@@ -104,4 +103,4 @@ def run(runner: Runner, settings: list[dict]) -> list[dict]:
             checkpoint_of(setting, folder).unlink()
 
     function = functools.partial(trial, folder=folder)
-    return runner.run(function, settings, fully_connected.data_of, logged=remove_checkpoint)
+    return runner.run(function, settings, fully_connected.data_of, after_logging=remove_checkpoint)

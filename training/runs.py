@@ -1,4 +1,4 @@
-"""Runs of convolutional nets: from a seed or a checkpoint to the RUN of the JSON, and the JSON."""
+"""Trains convolutional nets and makes the JSON of conv_highway_networks.py: a RUN for each net."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from training.convolutional import Training, check_images, train_conv
 from training.images import fingerprint
 from training.protocols import BATCH, ConvSettings, Protocol
 
-INSPECTED = 1000  # test images over which gates are averaged
-PICTURED = 60  # of the test images that a net gets wrong, at most this many are kept for a picture
+INSPECTED = 1000  # the number of test images over which gates are averaged
+PICTURED = 60  # the most misclassified test images whose pixels are kept for a picture
 
 
 @one_blas_thread()
@@ -35,18 +35,17 @@ def train_one(
     rank: Rank | None = None,
     tell=lambda message: None,
 ) -> dict:
-    """Trains one net and returns its RUN.  `rank` is this process, where several train it.
+    """Trains one net and returns its RUN.  If several processes train it, `rank` is this one.
 
-    If `checkpoint` exists, the run goes on from it.  Otherwise it begins: from the seed or, with
-    `branch_of`, from that checkpoint of a run at another rate.  With resume=False it begins in
-    any case, and replaces the checkpoint.  `stop_after` is train_conv()'s.
+    If `checkpoint` exists, the run goes on from it.  Otherwise it starts from the seed or, with
+    `branch_of`, from that checkpoint of a run at another rate.  With resume=False it starts in any
+    case, and replaces the checkpoint.  `stop_after` is that of train_conv().
 
     Calls tell((seed, row)): after each step with {"step": n}, and after each epoch with its row
     and the "seconds" so far.
 
-    Raises InputError for a file that is no checkpoint, or one of another run,
-    and where the checkpoint cannot be written.
-    """
+    Raises InputError for a file that is not a checkpoint of this run, and if the checkpoint cannot
+    be written."""
     training = Training(settings, protocol, fingerprint(data))
     if resume and checkpoint and checkpoint.exists():
         training = load_same_run(checkpoint, training)
@@ -75,13 +74,14 @@ def train_rank(settings, protocol, data, checkpoint, team: Team, index: int, *, 
 
 
 def team_of(settings: ConvSettings, protocol: Protocol, images: dict):
-    """The memory that the ranks of a net share, as plumbing.ranks.team() has it."""
+    """The memory that the ranks of a net share: plumbing.ranks.team() for this net."""
     parameters = ConvNet.sizes_of(*Training.net_of(settings, protocol, images))["parameters"]
-    most_rows = max(BATCH, settings.n_test)  # a rank hands over its rows of their logits
+    # the ranks exchange the logits of a batch, or of all test images
+    most_rows = max(BATCH, settings.n_test)
     return team(
         settings.cores,
         parameters=parameters,
-        states=3,  # Nesterov's v, and what it has for each parameter: weight decay and rate
+        states=3,  # Nesterov's v, weight decay and rates
         dtype="float32",
         slot=4 * images["classes"] * -(-most_rows // settings.cores),
     )
@@ -120,10 +120,12 @@ def run_record(training: Training, data: hn.Dataset) -> dict:
 def inspect_net(training: Training, data: hn.Dataset) -> dict:
     """What the pictures show of a trained net.
 
-    `filters` are the first layer's, (maps, rows, columns), or with an image's maps last where it
-    has several.  `final_T_per_layer` and `final_T_per_position` are the mean T, over test images
-    and all maps.  `wrong` are the test images that the net gets wrong; the first of them have
-    their pixels, too, map by map, row by row, in hexadecimal."""
+    filters               those of the first layer, (maps, rows, columns); for images of several
+                          maps (maps, rows, columns, image's maps)
+    final_T_per_layer     mean T over test images, maps and positions
+    final_T_per_position  mean T over test images and maps
+    wrong                 the test images that the net gets wrong; the first of them with their
+                          pixels, map by map and row by row, in hexadecimal"""
     first = next(layer for layer in training.net.layers if layer.shapes)
     filters = first.W[..., 0] if first.in_shape[0] == 1 else first.W
     T = training.net.mean_gates(training.inputs.test(data.x_test[:INSPECTED]))
@@ -172,8 +174,7 @@ def file_record(
 
 
 def table(runs: list[dict]) -> str:
-    """The result as text: a line for each seed; for several, also the mean ± standard
-    deviation."""
+    """The results as text: a line for each seed and, for several seeds, mean ± deviation."""
     where = "validation" if runs[0]["validation"] else "test"
     lines = [f"seed   parameters   {where} accuracy %   train loss"]
     for run in runs:

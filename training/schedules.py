@@ -1,5 +1,7 @@
-"""Schedules of the learning rate: the progress of the training, from 0 to 1 -> a factor of the
-rate."""
+"""Schedules of the learning rate: functions of the training's progress, from 0 to 1.
+
+They return the factor by which the rate is multiplied.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""How a reported setting is chosen: a random search, its finalists, and seeds that selected
-nothing.
+"""How settings are chosen: a random search, its finalists, and then seeds that selected nothing.
 
-All trials of a search have one seed and are short.  The finalists are trained as long as the
-final runs, and of each kind of net the setting with the lowest training loss is taken, as in the
-paper.  With a small budget there are no finalists: the best of the short trials is taken.  All
-kinds get the same budget, side by side.
+The trials of a search are short, and all have the same seed.  The best, the finalists, are trained
+as long as the final runs.  For each kind of net the finalist with the lowest training loss is
+taken, as in the paper.  With a small budget there are no finalists, and the best short trial is
+taken.  All kinds of net have the same budget, and are searched in one run.
 """
 
 from __future__ import annotations
@@ -26,8 +25,10 @@ def log_uniform(rng: np.random.Generator, low: float, high: float) -> float:
 
 
 def drawn(sample, kind, runner: Runner) -> list[dict]:
-    """The trials of one kind's search.  sample(kind, k, runner), the setting that the k-th trial
-    tries, depends on nothing but its arguments; it overrides the common settings."""
+    """The settings of one kind's search.
+
+    sample(kind, k, runner) returns the setting of the k-th trial, and depends on nothing but its
+    arguments.  It overrides the common settings."""
     settings = runner.settings
     common = {
         "clip": 1.0,
@@ -48,10 +49,10 @@ def two_best(ranked_settings: list[dict], settings: dict) -> list[dict]:
 
 
 def two_best_and_slow(ranked_settings: list[dict], settings: dict) -> list[dict]:
-    """The two best settings of a short search, and the best one with a slow decay: what is best
-    after a few epochs, above all its decay, need not be best later.
+    """The two best settings of a short search, and the best one again with a slow decay.
 
-    If the search was as long as the final runs, the best alone."""
+    A setting that is best after a few epochs need not be best later, above all not its decay.  If
+    the search was as long as the final runs, only the best setting."""
     best = ranked_settings[0]
     if settings["search_epochs"] == settings["epochs"]:
         return [best]
@@ -64,11 +65,10 @@ def search(
     sample,
     finalists=two_best,
 ) -> tuple[dict[str, list], list[dict]]:
-    """All trials, {"search": ..., "finalists": ...}, and the setting that they choose for each
-    kind.
+    """Returns all trials, {"search": [...], "finalists": [...]}, and each kind's chosen setting.
 
-    finalists(settings of one kind, best first, settings of the budget) returns the settings to
-    train again, for longer; if it is None the best of the short trials is taken."""
+    finalists(ranked_settings, budget's settings) selects from one kind's settings, the best first,
+    those to train again for longer.  If it is None, the best short trial is taken."""
     epochs = {"epochs": runner.settings["epochs"]}
     searched, ranked_by_kind = _compare(runner, [drawn(sample, kind, runner) for kind in kinds])
     if finalists is None:
@@ -87,11 +87,14 @@ def _compare(runner: Runner, groups: list[list[dict]]) -> tuple[list[dict], list
     """Runs the trials of all groups; returns their results, and each group's settings, the best
     first."""
     results = fully_connected.run(runner, [setting for group in groups for setting in group])
-    losses = iter([fully_connected.selection_loss(result) for result in results])
     ranked_groups = []
+    start = 0
     for group in groups:
-        pairs = [(next(losses), place) for place in range(len(group))]
-        ranked_groups.append([group[place] for _, place in sorted(pairs)])
+        results_of_group = results[start : start + len(group)]
+        start += len(group)
+        losses = [fully_connected.selection_loss(result) for result in results_of_group]
+        best_first = np.argsort(losses, kind="stable")
+        ranked_groups.append([group[place] for place in best_first])
     return results, ranked_groups
 
 
@@ -106,13 +109,13 @@ def chosen_settings(final: list[dict]) -> list[dict]:
 
 
 def stretched(setting: dict, epochs: int) -> dict:
-    """The setting for so many epochs, with the same rate at the end."""
+    """The setting for another number of epochs; its decay leads to the same rate at the end."""
     decay = setting["decay"] ** (setting["epochs"] / epochs)
     return {**setting, "epochs": epochs, "decay": round(decay, 6)}
 
 
 def over_seeds(settings: list[dict], seeds: int) -> list[dict]:
-    """These settings with seeds that selected nothing."""
+    """Each setting with the seeds 1, 2, ..., which selected nothing: the search has seed 0."""
     return [{**setting, "seed": seed} for setting in settings for seed in range(1, seeds + 1)]
 
 

@@ -1,10 +1,12 @@
 """Checksums of the source text that computes a trial: part of the key of its result in the log.
 
 The text is whole files, comments included: the module of the trial's function, and all modules
-that it imports, directly or not, from any folder and anywhere in a file.  Installed packages, the
-standard library, claims/, plumbing/ and report/ do not count.  So a changed comment runs trials
-anew; that is the price of a simple rule.  Finished trials travel as JSON, results/NAME.json.
-What importlib imports by a computed name is not seen.
+that it imports, directly or indirectly, from any folder, at the top of a file or within a
+function.  Installed packages, the standard library, claims/, plumbing/ and report/ are left out,
+and imports by a computed name are not seen.
+
+A changed comment therefore makes trials run again; that is the price of a simple rule.  Finished
+trials stay available in results/NAME.json.
 """
 
 from __future__ import annotations
@@ -30,9 +32,10 @@ STANDARD_LIBRARY = {Path(sysconfig.get_path(name)).resolve() for name in ("stdli
 
 
 def checksum_of_sources(function, block=None, activation=None) -> str:
-    """The checksum of the text that a function runs, and of the text of its trial's block and
-    activation, given as objects or by name, wherever they are defined; raises InputError where a
-    source cannot be read."""
+    """The checksum of the source text of a function and of its trial's block and activation.
+
+    Block and activation are objects or names, and may be defined in any module.  Raises InputError
+    if a source cannot be read."""
     names = modules_of(function)
     for part, registry in ((block, BLOCKS), (activation, ACTIVATIONS)):
         if isinstance(part, Named):
@@ -51,7 +54,7 @@ def modules_of(function) -> list[str]:
         return [name for part in parts if callable(part) for name in modules_of(part)]
     function = inspect.unwrap(function)
     code = getattr(function, "__code__", None)
-    # typed into a shell or a notebook, or in a .zip
+    # the function was typed into a shell or a notebook, or lies in a .zip
     if code and not os.path.isfile(code.co_filename):
         missing = f"there is no file {code.co_filename}"
         raise InputError(f"the source of {function.__qualname__} cannot be read: {missing}")
@@ -60,9 +63,11 @@ def modules_of(function) -> list[str]:
 
 def texts_from(names: list[str]) -> list[bytes]:
     """The texts of these modules and of all that they import, if _counts() says so."""
-    todo, seen, texts = list(names), set(), []
-    while todo:
-        name = todo.pop()
+    pending = list(names)
+    seen = set()
+    texts = []
+    while pending:
+        name = pending.pop()
         if name in seen:
             continue
         seen.add(name)
@@ -70,7 +75,7 @@ def texts_from(names: list[str]) -> list[bytes]:
         if path and _counts(path):
             text = _text_of(name, path)
             texts.append(text)
-            todo += _imports_in(name, path, text)
+            pending += _imports_in(name, path, text)
     return texts
 
 
@@ -93,9 +98,9 @@ def _file_of(name: str) -> Path | None:
     spec = _spec_of(name)
     if spec:
         return Path(spec.origin) if spec.has_location else None
-    if name not in sys.modules:  # in `from module import name` it may be a function
+    if name not in sys.modules:  # in `from module import name` the name may be a function
         return None
-    # of __main__, when Python was given a file
+    # __main__ has no spec if Python was given a file
     file = getattr(sys.modules[name], "__file__", None)
     if file is None:
         raise InputError(f"the source of the module {name} cannot be read: it has no file")
@@ -118,11 +123,12 @@ _loaded: dict[str, tuple[ModuleSpec | None, bytes]] = {}
 
 
 def _text_of(name: str, path: Path) -> bytes:
-    """The text of a module.  If the module is loaded, this is the text that the process read
-    first, mostly in keep_loaded_texts(); otherwise it is the file as it is now.
+    """The text of a module.
 
-    What is edited later does not run here, unless the module is loaded anew, which gives it
-    another spec."""
+    For a loaded module this is the text that the process first read, usually in
+    keep_loaded_texts(): later edits do not run here.  A module that is loaded again has a new
+    spec, and its file is read again.  For a module that is not loaded it is the file as it is
+    now."""
     module = sys.modules.get(name)
     spec = getattr(module, "__spec__", None)
     if module and name in _loaded and _loaded[name][0] is spec:
@@ -140,7 +146,7 @@ def _text_of(name: str, path: Path) -> bytes:
 def keep_loaded_texts() -> None:
     """Reads the texts of all loaded modules that count, so that later edits do not change them."""
     for name in list(sys.modules):
-        # raised again where the module is one that computes a trial
+        # checksum_of_sources() raises it again if the module computes a trial
         with contextlib.suppress(InputError):
             path = _file_of(name)
             if path and _counts(path):
@@ -158,14 +164,15 @@ def _imports_in(name: str, path: Path, text: bytes) -> frozenset[str]:
 
 @functools.cache
 def _names_imported(text: bytes, package: str) -> frozenset[str]:
-    """The names that the text of a module in `package` imports: modules, and the packages around
-    them.  In `from a import b`, b may be a module, too: a.b is among the names."""
+    """The names of all modules and packages that the text of a module in `package` imports.
+
+    In `from a import b` b may be a module, so that a.b is one of the names."""
     names = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            # Python refuses a relative import that leaves all packages, too
+            # a relative import beyond the top package: Python refuses it when it runs
             with contextlib.suppress(ImportError):
                 relative = "." * node.level + (node.module or "")
                 module = importlib.util.resolve_name(relative, package)

@@ -1,7 +1,6 @@
-"""Gates that do not depend on the image, or do not learn: blocks and nets to compare highway nets
-with.
+"""Blocks and nets whose gates do not depend on the image, to compare highway nets with.
 
-The two kinds of block are known once this module is imported.
+Importing this module registers its two kinds of block.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import highway_networks as hn
 from highway_networks import Block, DeepNet
 from training import layer_by_layer
 
-WIDEST = 1000  # units: no net of equal size is looked for beyond
+WIDEST = 1000  # the greatest width that width_of_equal_size() tries
 
 # ---- Blocks -------------------------------------------------------------------------------------
 
@@ -21,7 +20,7 @@ WIDEST = 1000  # units: no net of equal size is looked for beyond
 class StaticGate(Block):
     """y = H T + x (1 - T), T = sigmoid(b_T)    eq. 3 with W_T = 0
 
-    Base of two kinds, which differ in how many b_T a block has."""
+    The base of two kinds of block.  They differ in the number of b_T in a block."""
 
     kept = ("H", "P")  # P = T (H - x)
     summed: int | tuple[int, int]  # the axes of a (hidden, n) array that share one b_T
@@ -79,7 +78,7 @@ def size_of_net(d_in: int, d_out: int, width: int, depth: int, block: str) -> in
 
 
 def width_of_equal_size(size: int, d_in: int, d_out: int, depth: int, block: str) -> int:
-    """The width at which a net with such blocks has the nearest to `size` parameters."""
+    """The width that brings a net of such blocks nearest to `size` parameters."""
 
     def distance(width):
         return abs(size_of_net(d_in, d_out, width, depth, block) - size)

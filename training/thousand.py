@@ -1,5 +1,4 @@
-"""Highway nets of a thousand layers: thousand_layers trains them, very_deep with other gate
-biases."""
+"""The settings of highway nets of a thousand layers, for the questions that train them."""
 
 from __future__ import annotations
 

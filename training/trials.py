@@ -1,9 +1,8 @@
-"""What the experiments share: trials that run side by side, are kept as they finish, and are not
-run twice.
+"""Runs the trials of a question in parallel, and logs their results so that none runs twice.
 
-A trial is a function of one flat dict of settings, and returns a dict of results; it depends on
-nothing else but its data and its code.  The log keeps a result under its settings and the
-checksums of its data and its code; sources.py says what code counts.
+A trial is a function of a setting, one flat dict, and returns a dict of results.  It depends on
+nothing but its setting, its data and its code.  The log keeps a result under the setting and the
+checksums of data and code; sources.py says what code that is.
 """
 
 from __future__ import annotations
@@ -38,17 +37,16 @@ from training.sources import checksum_of_sources, keep_loaded_texts
 
 
 class Runner:
-    """Runs the trials of one question under one budget, and keeps them in a log beside its
-    results.
+    """Runs the trials of one question under one budget; keeps a log of them beside its results.
 
-    name        the question's
-    budget      "quick", "default" or "full"
-    settings    the settings of this budget
-    folder      where results, the log and checkpoints are written
-    sets_beside data sets that are measured beside MNIST
-    data_dir    where the question's data lie
-    needed      the results of the questions that this one needs, by name
-    flags       the flags that give another question's command this budget
+    name         the name of the question
+    budget       "quick", "default" or "full"
+    settings     what the question declares for this budget
+    folder       where the results, the log and checkpoints are written
+    sets_beside  data sets to be measured beside MNIST
+    data_dir     the folder of the question's data
+    needed       the results of other questions that this one needs, by name
+    flags        the flags to run another question under the same budget in the same folder
     """
 
     def __init__(
@@ -60,10 +58,7 @@ class Runner:
         self.name = name
         self.budget = budget
         self.settings = settings
-        default_folder = ROOT / "results"
-        if budget != "default":
-            default_folder /= budget
-        self.folder = Path(os.path.abspath(folder)) if folder else default_folder
+        self.folder = results_folder(budget, folder)
         self.jobs = jobs or all_cores()
         self.scheduler = scheduler
         self.sets_beside = tuple(sets_beside)
@@ -75,7 +70,7 @@ class Runner:
             words += ["--results", str(folder)]
         beside = ["--data-dir", *self.sets_beside] if self.sets_beside else []
         self.flags = "".join(f" {shlex.quote(word)}" for word in (*words, *beside))
-        # without the budget and the folder, which the settings and the place of the file say
+        # leaves out the budget, which is in the settings, and the folder, where the file lies
         self.command = shlex.join(["python", "-m", "experiments", name, *beside])
 
         with contextlib.suppress(OSError):
@@ -83,12 +78,12 @@ class Runner:
         self.path = self.folder / f"{name}.json"
         check_writable(self.path)
         self.log = self.folder / f"{name}.jsonl"
-        # held until the runner is closed: a log is for one command at a time
+        # only one command at a time may use a log; the lock is held until __exit__()
         self.lock = Lock(self.log)
-        self.commits = set()
-        self.data_sets = {}
-        self.said = set()
-        commit()  # before processes are forked, for callers that are no command
+        self.commits = set()  # those that computed the trials
+        self.data_sets = {}  # checksums by name
+        self._printed = set()
+        commit()  # cached here, before processes are forked
 
     def __enter__(self) -> Runner:
         return self
@@ -99,85 +94,92 @@ class Runner:
     def run(
         self,
         function,
-        trials: list[dict],
+        settings: list[dict],
         data_of=None,
-        logged=lambda trial: None,
+        after_logging=lambda setting: None,
     ) -> list[dict]:
-        """The settings and results of every trial, in this order; only those that the log does
-        not have are run.
+        """Runs function(setting) for every setting that the log lacks.
 
-        `data_of(trial)` is the data set that the trial reads, if it reads one; `logged(trial)` is
-        called when the log has its result on disk.  A result that has the name of a setting is
-        left out.  Where the source of the function cannot be read, all trials are run.  A trial's
-        `block` may be a Block with settings, its `activation` an Activation.  Raises ValueError
-        for one that is bound to the function: the keys would not have it."""
+        Returns the setting and the results of every trial, joined in one dict, in the order of
+        `settings`.  A result with the name of a setting is left out.  If the source of the
+        function cannot be read, all trials are run.
+
+        `data_of(setting)` is the data set that a trial reads.  `after_logging(setting)` is called
+        once its result is in the log, on disk.
+
+        A setting's "block" may be a Block with settings, its "activation" an Activation.  Raises
+        ValueError for one that is bound to the function instead: the log's keys would lack it."""
         bound = [*getattr(function, "args", ()), *getattr(function, "keywords", {}).values()]
         for value in bound:
             if isinstance(value, hn.Named):
                 place = f'{{"{value.family}": ...}}'
                 why = "results are kept by what a trial holds"
                 raise ValueError(f"{value} belongs in the trial, {place}: {why}")
-        keys = [self._key_of(function, trial, data_of) for trial in trials]
-        done = self._read_finished()
-        todo = [(trial, key) for trial, key in zip(trials, keys, strict=True) if key not in done]
-        if len(todo) < len(trials):
-            there = f"{len(trials) - len(todo)} of {len(trials)} trials"
-            print(f"{there} were in {self.log} (remove it to start afresh)")
+        keys = [self._key_of_trial(function, setting, data_of) for setting in settings]
+        logged = self._read_logged_lines()
+        missing = []
+        for setting, key in zip(settings, keys, strict=True):
+            if key not in logged:
+                missing.append((setting, key))
+        n_logged = len(settings) - len(missing)
+        if n_logged:
+            found = f"{n_logged} of {len(settings)} trials"
+            print(f"{found} were in {self.log} (remove it to start afresh)")
         with (
             self.log.open("a", encoding="utf-8") as log,
-            contextlib.closing(self._finished(function, data_of, todo)) as finished,
+            contextlib.closing(self._run_missing(function, data_of, missing)) as finished,
         ):
             progress = tqdm(
                 finished,
-                total=len(todo),
+                total=len(missing),
                 unit="trial",
                 disable=not sys.stderr.isatty(),
             )
-            for key, result, computed_at in progress:
-                line = _line_of(key, result, computed_at)
+            for key, result, commit_of_trial in progress:
+                line = _line_of_log(key, result, commit_of_trial)
                 log.write(json.dumps(line) + "\n")
                 log.flush()
                 os.fsync(log.fileno())
-                logged(line["trial"])
-                done[key] = line
-                tqdm.write(_short(_row_of(line)))
-        lines = [done[key] for key in keys]
+                after_logging(line["trial"])
+                logged[key] = line
+                tqdm.write(_as_text(_setting_and_result(line)))
+        lines = [logged[key] for key in keys]
         self.commits.update(line["git"] for line in lines)
-        return [_row_of(line) for line in lines]
+        return [_setting_and_result(line) for line in lines]
 
-    def _key_of(self, function, trial: dict, data_of) -> str:
-        """What the log knows a trial by: its settings, its data, its code; notes the data set."""
-        data = data_of(trial) if data_of else None
+    def _key_of_trial(self, function, setting: dict, data_of) -> str:
+        """The key of a trial in the log.  Records the trial's data set in self.data_sets."""
+        data = data_of(setting) if data_of else None
         if data:
             self.data_sets[data.name] = data.sha256
         try:
-            code = checksum_of_sources(function, trial.get("block"), trial.get("activation"))
+            code = checksum_of_sources(function, setting.get("block"), setting.get("activation"))
         except InputError as error:
             code = None
-            self._say_once(f"{error}: none of its trials is taken from {self.log}")
-        return _key(trial, data and data.sha256, code)
+            self._print_once(f"{error}: none of its trials is taken from {self.log}")
+        return _key(setting, data and data.sha256, code)
 
-    def _read_finished(self) -> dict[str, dict]:
-        """The lines of the log, by key, that may serve a trial: not those whose code is
-        unknown."""
-        lines, trouble = _read_log(self.log)
-        if trouble:
-            self._say_once(trouble)
+    def _read_logged_lines(self) -> dict[str, dict]:
+        """The lines of the log by key, without those whose code is unknown."""
+        lines, problem = _read_log(self.log)
+        if problem:
+            self._print_once(problem)
         known = [line for line in lines if line["code"] is not None]
         return {_key(line["trial"], line["data"], line["code"]): line for line in known}
 
-    def _say_once(self, text: str) -> None:
-        if text not in self.said:
-            self.said.add(text)
+    def _print_once(self, text: str) -> None:
+        if text not in self._printed:
+            self._printed.add(text)
             print(text, file=sys.stderr)
 
-    def _finished(self, function, data_of, todo: list[tuple[dict, str]]):
-        """Yields (key, result, commit) of each trial as it finishes.  They run in processes here,
-        or on the workers of a Dask cluster."""
+    def _run_missing(self, function, data_of, missing: list[tuple[dict, str]]):
+        """Runs trials, given as (setting, key); yields (key, result, commit) as each finishes.
+
+        They run in processes here, or on the workers of a Dask cluster."""
         if self.scheduler is None:
-            jobs = max(1, min(self.jobs, len(todo)))
-            tasks = [(function, data_of, trial, key) for trial, key in todo]
-            yield from in_processes(_call, tasks, jobs)
+            jobs = max(1, min(self.jobs, len(missing)))
+            tasks = [(function, data_of, setting, key) for setting, key in missing]
+            yield from in_processes(_run_trial, tasks, jobs)
             return
         try:
             from dask.distributed import Client, KilledWorker, as_completed
@@ -188,15 +190,15 @@ class Runner:
             client = Client(self.scheduler, timeout=10)
             client.wait_for_workers(1, timeout=60)
         except (OSError, ValueError, TypeError) as error:
-            missing = f"no Dask scheduler with workers there: {error}"
-            raise InputError(f"--scheduler {self.scheduler}: {missing}") from error
+            reason = f"no Dask scheduler with workers there: {error}"
+            raise InputError(f"--scheduler {self.scheduler}: {reason}") from error
         with client:
             try:
-                trials = [trial for trial, _ in todo]
-                keys = [key for _, key in todo]
+                settings = [setting for setting, _ in missing]
+                keys = [key for _, key in missing]
                 futures = client.map(
-                    functools.partial(_call, function, data_of),
-                    trials,
+                    functools.partial(_run_trial, function, data_of),
+                    settings,
                     keys,
                     pure=False,
                 )
@@ -205,7 +207,7 @@ class Runner:
                 raise WorkerDied(str(error)) from error
 
     def record(self, source: str, trials) -> dict:
-        """What the results file holds, without its summary."""
+        """The contents of the results file, without the summary."""
         env = environment()
         env["data_sets"] = self.data_sets
         env["git_of_trials"] = sorted(map(str, self.commits))
@@ -219,45 +221,55 @@ class Runner:
         }
 
 
-def _key(trial: dict, data: str | None, code: str | None) -> str:
-    for part in (trial.get("block"), trial.get("activation")):
-        if isinstance(part, hn.Named):
-            trial = {**trial, **hn.record_of(part)}
-    return json.dumps({"trial": trial, "data": data, "code": code})
+def results_folder(budget: str, folder: str | Path | None = None) -> Path:
+    """The folder of a budget's results: `folder` if it is given, otherwise results/ or, for a
+    budget other than the default, a folder in it."""
+    if folder:
+        return Path(os.path.abspath(folder))
+    results = ROOT / "results"
+    return results if budget == "default" else results / budget
+
+
+def _key(setting: dict, data: str | None, code: str | None) -> str:
+    """The key of a trial: its setting, and the checksums of its data and its code."""
+    for named in (setting.get("block"), setting.get("activation")):
+        if isinstance(named, hn.Named):
+            setting = {**setting, **hn.record_of(named)}
+    return json.dumps({"trial": setting, "data": data, "code": code})
 
 
 @one_blas_thread()
-def _call(function, data_of, trial: dict, key: str) -> tuple[str, dict, str]:
+def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, str]:
     """Runs a trial; returns its key, its result, and the commit of the program."""
-    start = time.process_time()  # this process's own time: other programs may run, too
-    data = data_of(trial) if data_of else None
+    start = time.process_time()  # the time of this process: other programs may run, too
+    data = data_of(setting) if data_of else None
     code = None
     if json.loads(key)["code"]:
-        code = checksum_of_sources(function, trial.get("block"), trial.get("activation"))
-    if _key(trial, data and data.sha256, code) != key:
+        code = checksum_of_sources(function, setting.get("block"), setting.get("activation"))
+    if _key(setting, data and data.sha256, code) != key:
         other = "a worker of the cluster has other code or data than this program"
         raise InputError(f"{other}: update it, start it again")
-    computed_at = commit()
-    result = function(trial)
+    commit_of_trial = commit()
+    result = function(setting)
     seconds = round(time.process_time() - start, 3)
-    return key, {**result, "seconds": seconds}, computed_at
+    return key, {**result, "seconds": seconds}, commit_of_trial
 
 
 # ---- The log ------------------------------------------------------------------------------------
 
 
-def _line_of(key: str, result: dict, computed_at: str) -> dict:
-    """A line of the log, as JSON gives it back."""
-    line = json.loads(json_bytes({**json.loads(key), "result": result, "git": computed_at}))
+def _line_of_log(key: str, result: dict, commit_of_trial: str) -> dict:
+    """The line of the log for a trial, as it will be read back from JSON."""
+    line = json.loads(json_bytes({**json.loads(key), "result": result, "git": commit_of_trial}))
     line["checksum"] = _checksum_of_line(line)
     return line
 
 
 def _read_log(log: Path) -> tuple[list[dict], str | None]:
-    """The trials that a log holds, and a line on what cannot be read as one, or None.
+    """Reads a log: its lines that are trials, and a message about the others, or None.
 
-    Ends the last line where only its end is missing; cuts off the part of a line that a killed
-    process left."""
+    A killed process may have left an incomplete last line.  The file is mended: if only the line
+    end is missing, it is added; otherwise the incomplete line is removed."""
     try:
         with open_file(log) as file:
             data = file.read()
@@ -271,26 +283,28 @@ def _read_log(log: Path) -> tuple[list[dict], str | None]:
             _trial_in(last_line)
             whole = data + b"\n"
         except (ValueError, RecursionError):
-            pass  # a part of a line
+            pass  # the line is incomplete
         with log.open("rb+") as file:
             file.truncate(end)
             file.seek(end)
             file.write(whole[end:])
-    trials = []
-    bad = []
-    for place, text in enumerate(whole.splitlines(), 1):
+    lines = []
+    unreadable = []
+    for number, text in enumerate(whole.splitlines(), 1):
         try:
-            trials.append(_trial_in(text))
+            lines.append(_trial_in(text))
         except (ValueError, RecursionError) as error:
-            bad.append(f"line {place} ({error})")
-    if not bad:
-        return trials, None
-    more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
-    return trials, f"{log}: {bad[0]}{more} cannot be read as a trial: what was there is run again"
+            unreadable.append(f"line {number} ({error})")
+    if not unreadable:
+        return lines, None
+    which = unreadable[0]
+    if len(unreadable) > 1:
+        which += f" and {len(unreadable) - 1} more"
+    return lines, f"{log}: {which} cannot be read as a trial: what was there is run again"
 
 
 def _trial_in(text: bytes) -> dict:
-    """What a line of a log holds; raises ValueError where it is no trial."""
+    """The contents of a line of a log; raises ValueError if it is not a trial."""
     line = from_json(text)
     parts = {"trial", "data", "code", "result", "git", "checksum"}
     if not isinstance(line, dict) or line.keys() != parts:
@@ -305,20 +319,20 @@ def _trial_in(text: bytes) -> dict:
 
 
 def _checksum_of_line(line: dict) -> str:
-    """The checksum of a log's line: of all its parts but the checksum."""
+    """The checksum of a line, computed from all its other entries."""
     rest = {name: value for name, value in line.items() if name != "checksum"}
     return hashlib.sha256(json.dumps(rest).encode()).hexdigest()[:16]
 
 
-def _row_of(line: dict) -> dict:
-    """The settings and the results of a trial; no result replaces a setting."""
+def _setting_and_result(line: dict) -> dict:
+    """The setting and the results of a trial in one dict; no result replaces a setting."""
     return {**line["trial"], **line["result"], **line["trial"]}
 
 
-def _short(row: dict) -> str:
-    """A trial in one line: its settings and results that are not lists."""
+def _as_text(trial: dict) -> str:
+    """A trial in one line: those of its settings and results that are numbers or text."""
     parts = []
-    for name, value in row.items():
+    for name, value in trial.items():
         if isinstance(value, float):
             parts.append(f"{name} {value:.4g}")
         elif isinstance(value, (str, int)):
