@@ -33,7 +33,7 @@ import numpy as np
 import highway_networks as hn
 from claims.claim import CHOSEN_AFTER, Claim, effect, effect_in_ratio, of
 from claims.claim import sample as as_text
-from claims.rules import above, corrected, in_ratio, is_above, is_below
+from claims.rules import compared, corrected, in_ratio, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected
@@ -268,35 +268,21 @@ def measure_identity(*records: dict) -> dict:
     return measured
 
 
-def as_good(ours: dict[int, list], theirs: dict[int, list], margin: float) -> list[bool | None]:
+def as_good(ours: dict[int, list], theirs: dict[int, list], margin: float, looks: int = 1) -> list[bool | None]:
     """At each depth: whether our accuracies are at most this much lower than theirs.
 
-    If only one side lost a seed, it is the worse one; the other depths are compared by tests, with a correction for
-    their number."""
-    verdicts = {}
-    comparisons = {}
-    for layers in ours:
-        ours_lost = None in ours[layers]
-        theirs_lost = None in theirs[layers]
-        if ours_lost != theirs_lost:
-            verdicts[layers] = theirs_lost
-        else:
-            comparisons[layers] = is_above(ours[layers], -margin, less=theirs[layers])
-    tested = corrected(*comparisons.values())
-    verdicts.update(zip(comparisons, tested, strict=True))
-    return [verdicts[layers] for layers in ours]
-
-
-def has_learned(accuracies: list[float | None]) -> bool | None:
-    """Whether the mean is above LEARNED; not where a seed is lost."""
-    return None not in accuracies and above(accuracies, LEARNED)
+    If only one side lost a seed, it is the worse one."""
+    comparisons = [compared(is_above, ours[layers], theirs[layers], -margin) for layers in ours]
+    return corrected(*comparisons, looks=looks)
 
 
 def all_learn(measured: dict) -> list[bool | None]:
-    """Whether each width has learned at each depth."""
-    narrow = [has_learned(seeds) for seeds in measured["narrow"].values()]
-    wide = [has_learned(seeds) for seeds in measured["wide"].values()]
-    return narrow + wide
+    """Whether each width has learned at each depth: the mean is above LEARNED, and no seed is lost."""
+    comparisons = []
+    for by_depth in (measured["narrow"], measured["wide"]):
+        for seeds in by_depth.values():
+            comparisons.append(False if None in seeds else is_above(seeds, LEARNED))
+    return corrected(*comparisons)
 
 
 def range_of(by_depth: dict) -> str:
