@@ -5,6 +5,7 @@
 Three seeds of `optimization` and `blocks` left four claims of the ledger "not clear".  Seven more
 seeds of every net that such a claim compares, each with the setting that its search chose, make
 ten.  That was fixed before these runs, and the claims are judged by all ten, whatever they say.
+This is a second look at them, so the rules allow for two (Bonferroni): decided after the runs.
 Both questions must have been answered before.
 """
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+# Claims that three seeds left open were judged again by ten.  Who looks twice finds something by
+# chance more often: what is judged by ten seeds allows for two looks.
+LOOKS = 2
+LEVEL = 1 - 0.05 / LOOKS  # of intervals
+
 
 def with_more_seeds(record: dict, *more_records: dict) -> dict:
     """The record with the final trials of more_seeds added, where a record of more_seeds is
