@@ -86,10 +86,10 @@ def nets(accuracy=0.966, skipped=0.95, of_first=0.955, last_loss=0.1) -> dict:
             "diverged": None,
             "losses": [0.5 + noise, last_loss + noise],
             "test_accuracy": accuracy + noise,
-            "skipped_accuracy": skipped + noise,
+            "skipped_accuracy": skipped + noise / 2,
             "accuracy_without_first": 0.9,
             "first_blocks": [0, 15, 999],
-            "accuracy_of_first": [skipped, of_first + noise, accuracy],
+            "accuracy_of_first": [skipped, of_first + noise / 2, accuracy],
         })  # fmt: skip
     return {"settings": {}, "trials": {"thousand": trials, "deeper": trials}}
 
@@ -107,6 +107,7 @@ ONE_LAYER = [{"test_accuracy": 0.962 + seed / 1e4, "epochs": 4} for seed in rang
         ("only-15-layers-in-use", {}, "not reproduced"),
         ("only-15-layers-in-use", {"of_first": 0.9655}, "reproduced"),
         ("only-15-layers-in-use", {"of_first": 0.964}, "not clear"),
+        ("only-15-layers-in-use", {"of_first": 0.9655, "skipped": 0.9655}, "not reproduced"),  # no block is in use
     ],
 )
 def test_verdicts_past_a_thousand(claim_id, changes, expected):
