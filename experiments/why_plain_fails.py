@@ -28,8 +28,8 @@ where all 60 000 images are trained on.
 
 A net trains where its test accuracy is above 0.8, since the program says of 0.857 that plain
 "holds", of 0.292 that it "partially trains"; it stays at chance below 0.15, as in `headline`.
-Holm's correction is for the comparisons of a claim.
-Both bounds are ours, and so are a quarter and a half.  Known before these rules: at the start no
+Both bounds are ours, and so are a quarter and a half.  A claim of several comparisons is judged
+with Holm's correction for their number.  Known before these rules: at the start no
 unit lies beyond 0.9, the norm of the state falls from 1.6 to 9e-8, and (1 - sigmoid(-2))^30 is
 0.022.  Expected: the slopes' share is near 0 at the start; a block is near the identity and the
 stack is not; ReLU trains from He's start alone; with 60 000 images the contrast stays.
