@@ -267,9 +267,10 @@ ABOUT = {"block": "highway", "layers": (10, 20, 30, 50, 70, 100), "n_train": 600
 CLAIMS = (
     Claim(
         id="gate-bias-guideline",
-        source="paper, 2.2",
-        says="gate biases of -1, -2, -3 for 10, 20, 30 layers train (meant for convolutional nets; here "
-        "fully connected)",
+        kind="open question",
+        source="paper, 2.2, open",
+        says="do fully connected nets of 10, 20, 30 layers train, too, at the gate biases that are suggested for "
+        "convolutional ones, -1, -2, -3?",
         about=ABOUT,
         measure=fates_of_guideline,
         show=lambda m: f"tanh {', '.join(m['tanh'])}; ReLU {', '.join(m['relu'])}",
