@@ -383,7 +383,8 @@ def reaches_claim(id: str, source: str, who: str, published: dict, net: str, dat
     return Claim(
         id=id,
         source=source,
-        says=f"{who} reaches {mean:.2f}{sd} % (in {PAPERS_EPOCHS} epochs{whose_epochs}; {margin}, neither below nor above)",
+        says=f"{who} reaches {mean:.2f}{sd} % (in {PAPERS_EPOCHS} epochs{whose_epochs}; {margin}, neither below nor "
+        "above)",
         about=ABOUT,
         measure=lambda r: measure_accuracies(r, net, data),
         show=lambda m: side_by_side(published, m["paper"], m["short"], "another recipe"),

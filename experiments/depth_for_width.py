@@ -160,8 +160,8 @@ CLAIMS = (
         id="deep-and-narrow-matches-wide-maxout",
         kind="open question",
         source="paper, 5, open",
-        says=f"do deep and narrow highway nets match wide and shallow maxout nets when fully connected, too? (50 layers "
-        f"of width 25 lose at most {MARGIN} to 3 of width 77)",
+        says="do deep and narrow highway nets match wide and shallow maxout nets when fully connected, too? "
+        f"(50 layers of width 25 lose at most {MARGIN} to 3 of width 77)",
         about=ALL,
         measure=measure_against_maxout,
         show=lambda m: f"highway less maxout {effect(m['deep'], m['wide'])}",

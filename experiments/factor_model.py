@@ -84,9 +84,9 @@ CLAIMS = (
         measure=gate_auc_by_world,
         show=show_auc_by_world,
         holds=lambda m: [above(m["non_linear"], bound, level=LEVEL) for bound in (0.5, LEAST)],
-        note=f"nets were added, from 10 to 50 to 200, until it was clear that the AUC is above 0.5; the intervals allow "
-        "for three looks, which was decided after the runs, and so were that complexity alone judges and the bound of "
-        f"{LEAST}",
+        note="nets were added, from 10 to 50 to 200, until it was clear that the AUC is above 0.5; the intervals "
+        "allow for three looks, which was decided after the runs, and so were that complexity alone judges and "
+        f"the bound of {LEAST}",
     ),
     Claim(
         id="mean-gate-tells-complexity",

@@ -208,6 +208,14 @@ def most_fail(counts: dict[int, dict]) -> list[bool]:
     return parts
 
 
+def some_fail(counts: dict[int, dict]) -> list[bool]:
+    """Two parts: whether at each depth a setting fails hard; in either way."""
+    parts = []
+    for way in ("hard", "either"):
+        parts += [failing(of_depth)[way] > 0 for of_depth in counts.values()]
+    return parts
+
+
 def listed(counts: dict[int, dict], name: str) -> str:
     return ", ".join(str(of_depth[name]) for of_depth in counts.values())
 
@@ -310,6 +318,18 @@ CLAIMS = (
         measure=measure_doubt,
         show=lambda m: f"too low: {failures_as_text(m['low'])}; too high: {failures_as_text(m['high'])}",
         holds=lower_is_safer,
+        note=CHOSEN_AFTER,
+        one_run=True,
+    ),
+    Claim(
+        id="gate-bias-is-critical",
+        source="encyclopedia article",
+        says="the gate bias at the start is critical (at each depth some settings of the grid fail: hard; hard "
+        "or soft)",
+        about=ABOUT,
+        measure=lambda record: counts_by_depth(record, -math.inf, math.inf),
+        show=failures_as_text,
+        holds=some_fail,
         note=CHOSEN_AFTER,
         one_run=True,
     ),

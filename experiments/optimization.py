@@ -267,9 +267,9 @@ CLAIMS = (
             f"searched (0) to the highest (1): {m['place_of_plain']:.2g}"
         ),
         holds=two_orders_unless_at_an_end,
-        note=f"{CHOSEN_AFTER}: above a hundred is not clear while plain's best rate lies in the lowest or highest tenth "
-        "of those searched, below it while highway's does; with nets of another search (results of `blocks`) plain's "
-        "loss at 100 layers was 25.5 times highway's",
+        note=f"{CHOSEN_AFTER}: above a hundred is not clear while plain's best rate lies in the lowest or highest "
+        "tenth of those searched, below it while highway's does; with nets of another search (results of `blocks`) "
+        "plain's loss at 100 layers was 25.5 times highway's",
     ),
 )
 

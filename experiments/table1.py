@@ -208,8 +208,8 @@ def reaches_claim(width: int, note: str = "") -> Claim:
     return Claim(
         id=f"{width}-maps-reach",
         source="paper, Table 1",
-        says=f"{width} maps reach {mean:.2f} ± {sd:.2f} % (in {epochs} epochs; within the prediction interval, neither "
-        "below nor above)",
+        says=f"{width} maps reach {mean:.2f} ± {sd:.2f} % (in {epochs} epochs; within the prediction interval, "
+        "neither below nor above)",
         about=MNIST,
         measure=lambda r: measure_accuracies(r, width),
         show=lambda m: side_by_side(published, m["paper"], m["short"], "short protocol"),
@@ -268,8 +268,8 @@ CLAIMS = (
     Claim(
         id="competitive-on-mnist",
         source="paper, 3.2",
-        says=f"32 maps are competitive with maxout ({100 * OTHERS['maxout']:.2f} %) and DSN ({100 * OTHERS['DSN']:.2f} %): "
-        f"at most {100 * COMPETITIVE:g} points below the better",
+        says=f"32 maps are competitive with maxout ({100 * OTHERS['maxout']:.2f} %) and DSN "
+        f"({100 * OTHERS['DSN']:.2f} %): at most {100 * COMPETITIVE:g} points below the better",
         about=MNIST,
         measure=lambda r: measure_accuracies(r, 32),
         show=lambda m: side_by_side({}, m["paper"], m["short"], "short protocol"),
