@@ -294,8 +294,8 @@ CLAIMS = (
     Claim(
         id="various-initial-distributions",
         source="paper, 2.2",
-        says="a negative gate bias suffices for training to proceed in very deep nets: orthogonal, "
-        "Laplace and uniform W_H; tanh, ReLU, sigmoid and maxout",
+        says="a negative gate bias suffices for training to proceed in very deep nets (a loss below 0.9 log 10): "
+        "orthogonal, Laplace and uniform W_H; tanh, ReLU, sigmoid and maxout",
         about=ABOUT,
         measure=lambda record: cells_of_both_kinds(record, layers=VERY_DEEP, gain=(1.0,)),
         show=counts,

@@ -401,8 +401,8 @@ CLAIMS = (
     Claim(
         id="plain-fails-by-its-start",
         source="published program",
-        says="is it that the start shrinks the signal? At a fifth of the rate plain nets train from Glorot's start, "
-        "not from the program's",
+        says="is it that the start shrinks the signal? At a fifth of the rate plain nets train from Glorot's start "
+        f"(above {TRAINS}), not from the program's (below {CHANCE})",
         kind="open question",
         about=ABOUT,
         measure=measure_starts,
@@ -444,8 +444,8 @@ CLAIMS = (
     Claim(
         id="contrast-is-depth-driven",
         source="published program",
-        says="the contrast is driven by depth, not by data: with all 60 000 images plain stays at chance at depth 30, "
-        "where highway trains, and trains at depth 5",
+        says="the contrast is driven by depth, not by data: with all 60 000 images plain stays at chance (below "
+        f"{CHANCE}) at depth 30, where highway trains (above {TRAINS}), and trains at depth 5",
         about=ABOUT,
         measure=measure_all_images,
         show="depth 30: plain {plain:interval}, highway {highway:interval}; plain at 5 {shallow:interval}",
