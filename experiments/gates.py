@@ -25,9 +25,10 @@ over classes, is higher.
 
 Chosen after the runs, to have one rule for both data sets: most of the change is judged as more
 than 50 % and as more than 90 % of it, and one image's gates on MNIST and on CIFAR-100 alike; a gate is
-active on average where its mean T over the training images is above 0.5.  Chosen
-after looking at CIFAR-100, too: how long its nets are trained (100 epochs; after 25 they said
-otherwise of biases, gates and classes).
+active on average where its mean T over the training images is above 0.5.  One image's gates are sparse
+above 0.5.  At first they had to be sparser than the mean gates, but a mean over images that differ is
+hardly ever as sparse as they are.  Chosen after looking at CIFAR-100, too: how long its nets are trained
+(100 epochs; after 25 they said otherwise of biases, gates and classes).
 
 A transcript of a talk on the paper adds that biases fall especially in the early layers, that one
 image opens a handful of gates, that over all images almost all gates are active at some point, and
@@ -54,6 +55,7 @@ from training.trials import Runner
 # images whose single patterns are measured
 BUDGETS = {"quick": {"of_each": 1000}, "default": {"of_each": 1000}, "full": {"of_each": 1000}}
 HALF = 0.5
+SPARSE = 0.5  # of Hoyer's measure: gates are sparse above, half-way between all alike and one alone
 HANDFUL = 0.05  # of the gates: the transcript's "small, sparse handful"
 ALMOST_ALL = 0.9  # of the gates: as the transcript has it
 UNALTERED = 0.01  # of the change: what coasts on unaltered has less left
@@ -238,7 +240,7 @@ def units_active_on_average(trials: list[dict]) -> dict[str, float]:
 
 
 def sparse_yet_active(measured: dict) -> list[bool | None]:
-    return [above(measured["single"], 0, less=measured["mean"]), measured["units"]["share"] > HALF]
+    return [above(measured["single"], SPARSE), measured["units"]["share"] > HALF]
 
 
 def measure_sparsity_of_sets(record: dict) -> dict:
@@ -300,6 +302,7 @@ SPARSITY_AS_TEXT = (
     "a share of {units[share]:.2g} has a mean T above 0.5"
 )
 MEAN_T = f"{CHOSEN_AFTER}: at first a gate that opens for one image in 100 was active on average"
+MORE_THAN_MEAN = "and sparse was sparser than the mean gates, which gates that differ between images hardly fail"
 CHOSEN_LENGTH = "the length of training was chosen after looking"
 CLAIMS = (
     Claim(
@@ -328,24 +331,24 @@ CLAIMS = (
     Claim(
         id="gates-of-one-image-sparse",
         source="paper, Figure 2",
-        says="MNIST: one image's gates are sparse (more than the mean gates, by Hoyer's measure), yet most "
-        "gates are active on average (mean T above 0.5)",
+        says=f"MNIST: one image's gates are sparse (above {SPARSE} by Hoyer's measure), yet most gates are active on "
+        "average (mean T above 0.5)",
         about=kept_nets.ON_MNIST,
         measure=measure_sparsity,
         show=SPARSITY_AS_TEXT,
         holds=sparse_yet_active,
-        note=MEAN_T,
+        note=f"{MEAN_T}; {MORE_THAN_MEAN}",
     ),
     Claim(
         id="gates-of-one-image-sparse-on-cifar",
         source="paper, Figure 2",
-        says="CIFAR-100: one image's gates are sparse (more than the mean gates, by Hoyer's measure), yet most "
-        "gates are active on average (mean T above 0.5)",
+        says=f"CIFAR-100: one image's gates are sparse (above {SPARSE} by Hoyer's measure), yet most gates are active "
+        "on average (mean T above 0.5)",
         about=kept_nets.ON_CIFAR_100,
         measure=measure_sparsity,
         show=SPARSITY_AS_TEXT,
         holds=sparse_yet_active,
-        note=f"{MEAN_T}; {CHOSEN_LENGTH}",
+        note=f"{MEAN_T}; {MORE_THAN_MEAN}; {CHOSEN_LENGTH}",
     ),
     Claim(
         id="sparser-on-cifar",
@@ -457,7 +460,7 @@ CLAIMS = (
         measure=lambda r: by_data(r, "share_open_single"),
         show="a share of {mnist:interval}, {cifar:interval}",
         holds=lambda m: corrected(is_below(m["mnist"], HANDFUL), is_below(m["cifar"], HANDFUL)),
-        note=CHOSEN_AFTER,
+        note=f"{CHOSEN_AFTER}; gates that start at sigmoid(b_T), 0.12 and 0.02, pass this before any training, too",
     ),
     Claim(
         id="almost-all-gates-active",
