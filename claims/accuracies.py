@@ -74,8 +74,10 @@ def reaches(
         low, high = prediction_interval(published, len(paper.over_seeds))
     else:
         margin = ERRORS * paper.standard_error
-        low, high = published["mean"] - margin, published["mean"] + margin
-    return paper.verdict(verdict_of([is_inside(paper.mean, low, high, published.get("rounded_by", 0))]))
+        low = published["mean"] - margin
+        high = published["mean"] + margin
+    inside = is_inside(paper.mean, low, high, published.get("rounded_by", 0))
+    return paper.verdict(verdict_of([inside]))
 
 
 def is_inside(value: float, low: float, high: float, rounded_by: float) -> bool | None:
