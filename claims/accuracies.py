@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from claims.claim import sample_as_text, verdict_of_parts
 from claims.rules import mean, prediction_interval, standard_error
 
+ERRORS = 1.96  # standard errors to either side of a 95 % interval
+
 
 @dataclass(frozen=True)
 class Accuracies:
@@ -64,16 +66,29 @@ def reaches(
     """The verdict on a published {mean, sd, runs} after so many epochs.
 
     Our mean by the paper's protocol must lie in the prediction interval of the published runs or,
-    where no deviation is published, within 1.96 standard errors of the published mean.  A mean
-    over a run that diverged lies in none."""
+    where no deviation is published, within 1.96 standard errors of the published mean; above it
+    is outside, too.  A mean over a run that diverged lies in none."""
     if paper is None:
         return not_tested(epochs, other)
     if published["sd"]:
         low, high = prediction_interval(published, len(paper.over_seeds))
-        inside = low <= paper.mean <= high
     else:
-        inside = abs(paper.mean - published["mean"]) <= 1.96 * paper.standard_error
+        margin = ERRORS * paper.standard_error
+        low = published["mean"] - margin
+        high = published["mean"] + margin
+    inside = is_inside(paper.mean, low, high, published.get("rounded_by", 0))
     return paper.verdict(verdict_of_parts([inside]))
+
+
+def is_inside(value: float, low: float, high: float, rounded_by: float) -> bool | None:
+    """Whether a value lies in an interval about a published number.
+
+    None if the rounding of that number decides: the value lies inside for some of the numbers that
+    are printed so, and outside for others."""
+    if low + rounded_by <= value <= high - rounded_by:
+        return True
+    may_be_inside = low - rounded_by <= value <= high + rounded_by
+    return None if may_be_inside else False
 
 
 def is_at_least(
@@ -82,15 +97,15 @@ def is_at_least(
     paper: Accuracies | None,
     other: Accuracies | None,
 ) -> str:
-    """The verdict on "at least so much", by two standard errors.
+    """The verdict on "at least so much", by 1.96 standard errors.
 
     Only runs of the paper's protocol decide it.  Of runs by another recipe the verdict says whether
     they reach as much."""
     if paper is None:
-        reached = other.mean - bound > 2 * other.standard_error
+        reached = other.mean - bound > ERRORS * other.standard_error
         return not_tested(epochs, other) + (", which reaches it" if reached else "")
     excess = paper.mean - bound
-    margin = 2 * paper.standard_error
+    margin = ERRORS * paper.standard_error
     if excess > margin:
         return paper.verdict("reproduced")
     return paper.verdict("not reproduced" if excess < -margin else "not clear")
@@ -120,8 +135,10 @@ def side_by_side(
 
 
 def expected(published: dict, paper: Accuracies) -> str:
-    """The prediction interval in percent or, if no deviation is published, our standard error."""
+    """The prediction interval in percent or, if no deviation is published, the standard errors that
+    the rule allows for."""
     if published.get("sd"):
         low, high = prediction_interval(published, len(paper.over_seeds))
         return f"95 % prediction interval {100 * low:.2f} to {100 * high:.2f}"
-    return f"± {100 * paper.standard_error:.2f}, standard error on {paper.images} images"
+    margin = 100 * ERRORS * paper.standard_error
+    return f"± {margin:.2f}, {ERRORS} standard errors on {paper.images} images"

@@ -103,8 +103,10 @@ def within(values, low: float, high: float, less=(0.0,)) -> bool | None:
     return False if interval_high < low or interval_low > high else None
 
 
-def compared(rule, ours, theirs, bound: float) -> bool | None:
-    """rule(ours, bound, less=theirs); but a side that alone lost a seed is the worse one."""
+def compared(rule, ours, theirs, bound: float) -> bool | Comparison | None:
+    """rule(ours, bound, less=theirs); but a side that alone lost a seed is the worse one.
+
+    The rule must hold if our side is the better one."""
     ours_lost = None in ours
     theirs_lost = None in theirs
     if ours_lost != theirs_lost:
@@ -130,12 +132,21 @@ def is_below(values, bound: float, less=(0.0,)) -> Comparison:
     return Comparison(less, values, -bound)
 
 
-def corrected(*comparisons: Comparison) -> list[bool | None]:
-    """The verdict on each of a row's comparisons, with Holm's correction for their number."""
-    p_values = holm([p_value(*comparison) for comparison in comparisons])
+def corrected(*comparisons: Comparison | bool, looks: int = 1) -> list[bool | None]:
+    """The verdict on each of a row's comparisons, with Holm's correction for their number.
+
+    A bool stands as it is: a lost seed decided it, and it does not count in their number.  Where
+    the seeds were judged before more were added, `looks` is how often they are judged in all, and
+    p-values are multiplied by it (Bonferroni)."""
+    tested = [comparison for comparison in comparisons if not isinstance(comparison, bool)]
+    p_values = iter(holm([p_value(*comparison) for comparison in tested]))
     verdicts = []
-    for (values, less, bound), p in zip(comparisons, p_values, strict=True):
-        is_decided = p < ERROR  # False for NaN
+    for comparison in comparisons:
+        if isinstance(comparison, bool):
+            verdicts.append(comparison)
+            continue
+        values, less, bound = comparison
+        is_decided = looks * next(p_values) < ERROR  # False for NaN
         verdicts.append(mean(values) - mean(less) > bound if is_decided else None)
     return verdicts
 
@@ -147,11 +158,12 @@ def all_below(pairs: list[tuple]) -> list[bool | None]:
     return corrected(*(is_below(values, 0, less=less) for values, less in pairs))
 
 
-def all_ratios_below(pairs: list[tuple], bound: float) -> list[bool | None]:
+def all_ratios_below(pairs: list[tuple], bound: float, looks: int = 1) -> list[bool | None]:
     """For every pair (values, less): whether the ratio of their geometric means is below the bound.
 
-    With Holm's correction for the number of pairs."""
-    return corrected(*(in_ratio(is_below, values, bound, less) for values, less in pairs))
+    With the corrections of corrected()."""
+    comparisons = [in_ratio(is_below, values, bound, less) for values, less in pairs]
+    return corrected(*comparisons, looks=looks)
 
 
 def holm(p_values) -> list[float]:

@@ -32,8 +32,8 @@ import math
 import numpy as np
 
 import highway_networks as hn
-from claims.accuracies import Accuracies, is_at_least, reaches, side_by_side
-from claims.claim import PUBLISHED, Claim, NotMeasured, verdict_of_parts
+from claims.accuracies import ERRORS, Accuracies, is_at_least, reaches, side_by_side
+from claims.claim import CHOSEN_AFTER, PUBLISHED, Claim, NotMeasured, verdict_of_parts
 from claims.rules import above, below, prediction_interval
 from conv.cifar import PIXELS, sha256_as_read
 from conv.net import ConvNet
@@ -375,16 +375,19 @@ def measure_accuracies(record: dict, net: str, data: str) -> dict:
 
 def reaches_claim(id: str, source: str, who: str, published: dict, net: str, data: str = TEN) -> Claim:
     sd = ""
-    note = "the paper gives no deviation: judged by the binomial interval of ours"
+    margin = f"within {ERRORS} of our standard errors"
+    note = "the paper gives no deviation"
     if published["sd"]:
         sd = f" ± {100 * published['sd']:.2f}"
+        margin = "within the prediction interval"
         note = ""
     whose_epochs = "" if "epochs" in published else ", those of the 19 layers"
     mean = 100 * published["mean"]
     return Claim(
         id=id,
         source=source,
-        says=f"{who} reaches {mean:.2f}{sd} % (in {PAPERS_EPOCHS} epochs{whose_epochs})",
+        says=f"{who} reaches {mean:.2f}{sd} % (in {PAPERS_EPOCHS} epochs{whose_epochs}; {margin}, neither below nor "
+        "above)",
         about=ABOUT,
         measure=lambda r: measure_accuracies(r, net, data),
         show=lambda m: side_by_side(published, m["paper"], m["short"], "another recipe"),
@@ -393,15 +396,24 @@ def reaches_claim(id: str, source: str, who: str, published: dict, net: str, dat
     )
 
 
-def at_least_claim(id: str, source: str, says: str, bound: float, net: str, data: str = TEN) -> Claim:
+def at_least_claim(id: str, source: str, says: str, bound: float, net: str, data: str = TEN, similar=False) -> Claim:
+    """That a net is more accurate than the bound; with similar=True, that it is at most SIMILAR less accurate."""
+    least = bound
+    margin = ""
+    note = ""
+    if similar:
+        least = bound - SIMILAR
+        margin = f"; at most {100 * SIMILAR:g} point below"
+        note = "the margin was set when runs of another recipe were known, none of the paper's"
     return Claim(
         id=id,
         source=source,
-        says=f"{says} ({100 * bound:.2f} %)",
+        says=f"{says} ({100 * bound:.2f} %{margin})",
         about=ABOUT,
         measure=lambda r: measure_accuracies(r, net, data),
         show=lambda m: side_by_side({}, m["paper"], m["short"], "another recipe"),
-        holds=lambda m: is_at_least(bound, PAPERS_EPOCHS, m["paper"], m["short"]),
+        holds=lambda m: is_at_least(least, PAPERS_EPOCHS, m["paper"], m["short"]),
+        note=note,
     )
 
 
@@ -423,7 +435,7 @@ def does_not_train(measured: dict) -> str:
     return accuracies.verdict(verdict_of_parts([below(accuracies.percents, 15)]))
 
 
-def trains_claim(layers: int, net: str) -> Claim:
+def trains_claim(layers: int, net: str, note: str) -> Claim:
     return Claim(
         id=f"conv-{layers}-layers-train",
         source="paper, 3.3",
@@ -432,7 +444,7 @@ def trains_claim(layers: int, net: str) -> Claim:
         measure=lambda r: measure_trains(r, net, "highway"),
         show="{accuracies}",
         holds=trains,
-        note="11 and 19 layers were one row, made into two after the runs",
+        note=note,
     )
 
 
@@ -460,6 +472,22 @@ def plain_claim(layers: int, net: str) -> Claim:
         holds=trains,
         note="the paper speaks of maxout nets",
     )
+
+
+def measure_guideline(record: dict) -> dict:
+    """{net: test accuracies on CIFAR-10 by our protocol}, of the nets that start at the paper's gate bias for their
+    depth."""
+    found = {}
+    for net, bias in GUIDELINE.items():
+        runs = [run for run in runs_of(record, net, "highway", TEN, "short") if run["gate_bias"] == bias]
+        if not runs:
+            raise not_trained(net, "highway", TEN)
+        found[net] = Accuracies.of(runs)
+    return found
+
+
+def guideline_as_text(measured: dict) -> str:
+    return ", ".join(f"{net} at {GUIDELINE[net]:g}: {accuracies}" for net, accuracies in measured.items())
 
 
 def parameters_of(net: str) -> int:
@@ -542,6 +570,10 @@ def show_beside_the_log(measured: dict) -> str:
 ABOUT = {"data": (TEN, HUNDRED), **ALL_IMAGES}
 FITNETS = TABLE_2["others"]
 ALL_CNN = TABLE_3["others"]["all-cnn"]
+MAXOUT = TABLE_3["others"]["maxout"]
+SIMILAR = 0.01  # of accuracy: "similar" and "match" allow for so much less
+GUIDELINE = {"highway-a": -1.0, "highway-b": -2.0, "highway-c": -3.0}  # nets of about 10, 20, 30 layers: gate biases
+TWO_ROWS = "11 and 19 layers were one row, made into two after the runs; plain nets of rectifiers pass this, too"
 CLAIMS = (
     reaches_claim(
         id="highway-a-reaches",
@@ -582,16 +614,18 @@ CLAIMS = (
     at_least_claim(
         id="as-good-as-fitnet-a",
         source="paper, Table 2",
-        says="Highway A is at least as accurate as Fitnet A",
+        says="Highway A is similar to Fitnet A in accuracy or better",
         bound=FITNETS["fitnet-a"],
         net="highway-a",
+        similar=True,
     ),
     at_least_claim(
         id="as-good-as-fitnet-b",
         source="paper, Table 2",
-        says="Highway B is at least as accurate as Fitnet B",
+        says="Highway B is similar to Fitnet B in accuracy or better",
         bound=FITNETS["fitnet-b"],
         net="highway-b",
+        similar=True,
     ),
     at_least_claim(
         id="better-than-teacher",
@@ -607,6 +641,23 @@ CLAIMS = (
         bound=ALL_CNN[HUNDRED],
         net="nineteen-layers",
         data=HUNDRED,
+    ),
+    at_least_claim(
+        id="matches-maxout-on-cifar-10",
+        source="paper, 5",
+        says="CIFAR-10: the deep and narrow 19 layers match or exceed wide and shallow Maxout",
+        bound=MAXOUT[TEN],
+        net="nineteen-layers",
+        similar=True,
+    ),
+    at_least_claim(
+        id="matches-maxout-on-cifar-100",
+        source="paper, 5",
+        says="CIFAR-100: the deep and narrow 19 layers match or exceed wide and shallow Maxout",
+        bound=MAXOUT[HUNDRED],
+        net="nineteen-layers",
+        data=HUNDRED,
+        similar=True,
     ),
     Claim(
         id="authors-log-of-19-layers",
@@ -629,8 +680,21 @@ CLAIMS = (
         show=lambda m: spaced(m["parameters"]),
         holds=lambda m: [abs(m["parameters"] / find_net("nineteen-layers").parameters - 1) < 0.025],
     ),
-    trains_claim(11, "highway-a"),
-    trains_claim(19, "highway-b"),
+    trains_claim(11, "highway-a", note=TWO_ROWS),
+    trains_claim(19, "highway-b", note=TWO_ROWS),
+    trains_claim(32, "highway-c", note="judged after the runs, by the rule for 11 and 19 layers"),
+    Claim(
+        id="conv-gate-bias-guideline",
+        source="paper, 2.2",
+        says="convolutional nets of about 10, 20 and 30 layers train at gate biases of -1, -2 and -3 (11, 19 and 32 "
+        "layers; CIFAR-10: above 50 %)",
+        about=ABOUT,
+        measure=measure_guideline,
+        show=guideline_as_text,
+        holds=lambda m: [above(accuracies.percents, 50) for accuracies in m.values()],
+        note=f"{CHOSEN_AFTER}; whether other biases are worse was tried at 11 layers alone, for five epochs",
+        one_run=True,
+    ),
     maxout_claim(11, "highway-a"),
     maxout_claim(19, "highway-b"),
     plain_claim(11, "highway-a"),

@@ -28,12 +28,15 @@ Verdicts are on paired differences over seeds, by 95 % intervals.  Ten and fifty
 whether the gates tell anything in the third world, so there are 200.  Looking three times makes a
 chance finding more likely.  The third world is therefore judged by intervals with Bonferroni's
 correction for three looks.
+
+A mean AUC a little above a half is not yet a measure of anything: the gates of many nets tell the
+reverse.  So the size counts, too: the AUC must exceed 0.55, a bound of ours, chosen after the runs.
 """
 
 from __future__ import annotations
 
 from claims.claim import Claim, effect_as_text, values_of
-from claims.rules import above
+from claims.rules import above, corrected, is_above
 from experiments.question import Question
 from training.factor_model import LEAST, WORLDS, differences, rows, trial
 from training.trials import Runner
@@ -79,24 +82,14 @@ CLAIMS = (
         id="mean-gate-tells-turbulence",
         source="encyclopedia article",
         says="a factor model's mean gate says how complex the regime is: it is open in turbulent regimes "
-        "(where they are complex and not volatile)",
+        f"(where they are complex and not volatile: an AUC above 0.5; above {LEAST})",
         about=ABOUT,
         measure=gate_auc_by_world,
         show=show_auc_by_world,
-        holds=lambda m: [above(m["non_linear"], 0.5, level=LEVEL)],
-        note="nets were added, from 10 to 50 to 200, until it was clear; the intervals allow for three looks, "
-        "which was decided after the runs, and so was that complexity alone judges",
-    ),
-    Claim(
-        id="mean-gate-tells-complexity-alone",
-        source="encyclopedia article",
-        says="does the mean gate tell days that are complex and not volatile, by an AUC of more than 0.55?",
-        kind="open question",
-        about=ABOUT,
-        measure=gate_auc_by_world,
-        show=lambda m: f"AUC {effect_as_text(m['non_linear'], level=LEVEL)}",
-        holds=lambda m: [above(m["non_linear"], LEAST, level=LEVEL)],
-        note="the bound was chosen after the runs",
+        holds=lambda m: [above(m["non_linear"], bound, level=LEVEL) for bound in (0.5, LEAST)],
+        note="nets were added, from 10 to 50 to 200, until it was clear that the AUC is above 0.5; the intervals "
+        "allow for three looks, which was decided after the runs, and so were that complexity alone judges and "
+        f"the bound of {LEAST}",
     ),
     Claim(
         id="mean-gate-tells-complexity",
@@ -106,7 +99,7 @@ CLAIMS = (
         about=ABOUT,
         measure=lambda r: differences(r["trials"]),
         show="AUC more by {where volatile only:2}, {before training:2}, {norm:2}",
-        holds=lambda m: [above(difference, 0) for difference in m.values()],
+        holds=lambda m: corrected(*(is_above(difference, 0) for difference in m.values())),
     ),
 )
 

@@ -8,9 +8,10 @@ are 200 seeds in the world in which turbulent days are non-linear and not volati
 effect was small and the spread wide, and 40 in the other two.  The results are looked at once,
 at the end.  All else is as in `factor_model`.
 
-Fixed before these runs: the gate tells turbulent days if the AUC of the mean gate exceeds a half,
-in the world where they are volatile and non-linear, and in the world where they are non-linear
-only, with Holm's correction over the two.  It is of use if the AUC in the second exceeds 0.55.
+Fixed before these runs: as in `factor_model`, the claim is judged in the world in which turbulent
+days are non-linear and not volatile.  The gate tells them if the AUC of the mean gate exceeds a
+half, and by enough to be of use if it exceeds 0.55.  The world in which they are volatile, too, is
+shown.
 
 Expected, before these runs: about 0.89 in the first world, and between 0.5 and 0.55 in the second.
 """
@@ -81,21 +82,11 @@ CLAIMS = (
         id="mean-gate-tells-turbulence-128",
         source="encyclopedia article",
         says="... the same at the article's width of 128: it is open in turbulent regimes "
-        "(where they are complex and not volatile)",
+        f"(where they are complex and not volatile: an AUC above 0.5; above {LEAST})",
         about=ABOUT,
         measure=gate_auc_by_world,
         show=show_auc_by_world,
-        holds=lambda m: [above(m["non_linear"], 0.5)],
-    ),
-    Claim(
-        id="mean-gate-tells-complexity-alone-128",
-        source="encyclopedia article",
-        says="does it at width 128 tell days that are complex and not volatile, by an AUC of more than 0.55?",
-        kind="open question",
-        about=ABOUT,
-        measure=gate_auc_by_world,
-        show=lambda m: f"AUC {effect_as_text(m['non_linear'])}",
-        holds=lambda m: [above(m["non_linear"], LEAST)],
+        holds=lambda m: [above(m["non_linear"], bound) for bound in (0.5, LEAST)],
     ),
 )
 

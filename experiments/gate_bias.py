@@ -215,6 +215,14 @@ def most_fail(counts: dict[int, dict]) -> list[bool]:
     return parts
 
 
+def some_fail(counts: dict[int, dict]) -> list[bool]:
+    """Two parts: whether at each depth a setting fails hard; in either way."""
+    parts = []
+    for way in ("hard", "either"):
+        parts += [failing(of_depth)[way] > 0 for of_depth in counts.values()]
+    return parts
+
+
 def listed(counts: dict[int, dict], name: str) -> str:
     return ", ".join(str(of_depth[name]) for of_depth in counts.values())
 
@@ -275,9 +283,10 @@ ABOUT = {"block": "highway", "layers": (10, 20, 30, 50, 70, 100), "n_train": 600
 CLAIMS = (
     Claim(
         id="gate-bias-guideline",
-        source="paper, 2.2",
-        says="gate biases of -1, -2, -3 for 10, 20, 30 layers train (meant for convolutional nets; here "
-        "fully connected)",
+        kind="open question",
+        source="paper, 2.2, open",
+        says="do fully connected nets of 10, 20, 30 layers train, too, at the gate biases that are suggested for "
+        "convolutional ones, -1, -2, -3?",
         about=ABOUT,
         measure=fates_of_guideline,
         show=lambda m: f"tanh {', '.join(m['tanh'])}; ReLU {', '.join(m['relu'])}",
@@ -317,6 +326,18 @@ CLAIMS = (
         measure=measure_doubt,
         show=lambda m: f"too low: {failures_as_text(m['low'])}; too high: {failures_as_text(m['high'])}",
         holds=lower_is_safer,
+        note=CHOSEN_AFTER,
+        one_run=True,
+    ),
+    Claim(
+        id="gate-bias-is-critical",
+        source="encyclopedia article",
+        says="the gate bias at the start is critical (at each depth some settings of the grid fail: hard; hard "
+        "or soft)",
+        about=ABOUT,
+        measure=lambda record: counts_by_depth(record, -math.inf, math.inf),
+        show=failures_as_text,
+        holds=some_fail,
         note=CHOSEN_AFTER,
         one_run=True,
     ),

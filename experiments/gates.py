@@ -26,16 +26,19 @@ CIFAR-100, the rest of MNIST.  Defined before looking:
 
 Chosen after the runs, to have one rule for both data sets: most of the change is judged as more
 than 50 % and as more than 90 % of it; the gates of one image are judged on MNIST and on CIFAR-100
-alike; a gate is active on average if its mean T over the training images exceeds 0.5.
+alike; a gate is active on average if its mean T over the training images exceeds 0.5; the gates of
+one image are sparse if their measure exceeds 0.5.  At first they had to be sparser than the mean
+gates, but a mean over images that differ is hardly ever as sparse as they are.
 
 Chosen after looking at CIFAR-100: its nets are trained for 100 epochs.  After 25 the verdicts on
 biases, gates and classes were others.
 
 A transcript of a talk on the paper adds that biases fall especially in the early layers, that one
-image opens a handful of gates, and that after the first 15 (40) layers data coast on unaltered.
+image opens a handful of gates, that over all images almost all gates are active at some point, and
+that after the first 15 (40) layers data coast on unaltered.
 The rules for these were chosen after the runs: early layers are the first third of the blocks,
-compared with the others; a handful is under 5 % of the gates; unaltered is under 1 % of the
-change.
+compared with the others; a handful is under 5 % of the gates; almost all is over 90 % of them,
+each open for an image in a hundred or more; unaltered is under 1 % of the change.
 """
 
 from __future__ import annotations
@@ -56,7 +59,9 @@ from training.trials import Runner
 # of_each: the number of images whose gates are measured one by one
 BUDGETS = {"quick": {"of_each": 1000}, "default": {"of_each": 1000}, "full": {"of_each": 1000}}
 HALF = 0.5
+SPARSE = 0.5  # of Hoyer's measure: gates are sparse above, half-way between all alike and one alone
 HANDFUL = 0.05  # of the gates: the transcript's "small, sparse handful"
+ALMOST_ALL = 0.9  # of the gates: as the transcript has it
 UNALTERED = 0.01  # of the change: data coast on unaltered if less is left
 MAPPED = 1  # the seed whose heat maps are kept
 CLASSES = {"MNIST": 10, CIFAR: 2}  # the paper's data sets, and the number of classes with maps
@@ -241,7 +246,7 @@ def units_active_on_average(trials: list[dict]) -> dict[str, float]:
 
 
 def sparse_yet_active(measured: dict) -> list[bool | None]:
-    return [above(measured["single"], 0, less=measured["mean"]), measured["units"]["share"] > HALF]
+    return [above(measured["single"], SPARSE), measured["units"]["share"] > HALF]
 
 
 def measure_sparsity_of_sets(record: dict) -> dict:
@@ -303,6 +308,7 @@ SPARSITY_AS_TEXT = (
     "a share of {units[share]:.2g} has a mean T above 0.5"
 )
 MEAN_T = f"{CHOSEN_AFTER}: at first a gate that opens for one image in 100 was active on average"
+MORE_THAN_MEAN = "and sparse was sparser than the mean gates, which gates that differ between images hardly fail"
 CHOSEN_LENGTH = "the length of training was chosen after looking"
 ABOUT = {"MNIST": kept_nets.ON_MNIST, CIFAR: kept_nets.ON_CIFAR_100}
 
@@ -311,8 +317,8 @@ def sparsity_claim(id: str, data: str, note: str) -> Claim:
     return Claim(
         id=id,
         source="paper, Figure 2",
-        says=f"{data}: one image's gates are sparse (more than the mean gates, by Hoyer's measure), yet most "
-        "gates are active on average (mean T above 0.5)",
+        says=f"{data}: one image's gates are sparse (above {SPARSE} by Hoyer's measure), yet most gates are active on "
+        "average (mean T above 0.5)",
         about=ABOUT[data],
         measure=measure_sparsity,
         show=SPARSITY_AS_TEXT,
@@ -352,7 +358,7 @@ CLAIMS = (
     Claim(
         id="most-biases-decreased",
         source="paper, Figure 2",
-        says="most gate biases decreased in training, on MNIST and on CIFAR-100",
+        says="most gate biases decreased in training (over half of them), on MNIST and on CIFAR-100",
         about=kept_nets.ON_ALL_SETS,
         measure=lambda r: by_data(r, "share_of_biases_decreased"),
         show="a share of {mnist:interval} on MNIST, {cifar:interval} on CIFAR-100",
@@ -372,8 +378,8 @@ CLAIMS = (
         holds=lambda m: corrected(is_above(m["with_depth"], 0.3), is_below(m["with_T"], -0.3)),
         note=LENGTH,
     ),
-    sparsity_claim("gates-of-one-image-sparse", "MNIST", MEAN_T),
-    sparsity_claim("gates-of-one-image-sparse-on-cifar", CIFAR, f"{MEAN_T}; {CHOSEN_LENGTH}"),
+    sparsity_claim("gates-of-one-image-sparse", "MNIST", f"{MEAN_T}; {MORE_THAN_MEAN}"),
+    sparsity_claim("gates-of-one-image-sparse-on-cifar", CIFAR, f"{MEAN_T}; {MORE_THAN_MEAN}; {CHOSEN_LENGTH}"),
     Claim(
         id="sparser-on-cifar",
         source="paper, 4.1",
@@ -421,7 +427,8 @@ CLAIMS = (
     Claim(
         id="class-differences-on-cifar",
         source="paper, Figure 3",
-        says="on CIFAR-100 the differences of classes are sparser, and spread out over all layers",
+        says="on CIFAR-100 the differences of classes are sparser, and spread out over all layers (a smaller share in "
+        "the first 15 than on MNIST)",
         about=kept_nets.ON_ALL_SETS,
         measure=measure_class_differences,
         show=lambda m: (
@@ -446,7 +453,18 @@ CLAIMS = (
         measure=lambda r: by_data(r, "share_open_single"),
         show="a share of {mnist:interval}, {cifar:interval}",
         holds=lambda m: corrected(is_below(m["mnist"], HANDFUL), is_below(m["cifar"], HANDFUL)),
-        note=CHOSEN_AFTER,
+        note=f"{CHOSEN_AFTER}; gates that start at sigmoid(b_T), 0.12 and 0.02, pass this before any training, too",
+    ),
+    Claim(
+        id="almost-all-gates-active",
+        source="transcript, 4.1",
+        says="over all images almost all gates are active at some point, on MNIST and CIFAR-100 "
+        f"(over {100 * ALMOST_ALL:g} % open for an image in a hundred or more)",
+        about=kept_nets.ON_ALL_SETS,
+        measure=lambda r: by_data(r, "share_open_in_1_of_100"),
+        show="a share of {mnist:interval}, {cifar:interval}",
+        holds=lambda m: corrected(is_above(m["mnist"], ALMOST_ALL), is_above(m["cifar"], ALMOST_ALL)),
+        note=f"{CHOSEN_AFTER}; {CHOSEN_LENGTH}",
     ),
     Claim(
         id="early-gates-more-open",

@@ -20,7 +20,8 @@ at 20 and 100 layers.  The biases of the LSTM's input gates are searched like th
 nets.
 
 Fixed before these runs, for Welch's t-test with Holm's correction over the comparisons of a claim;
-losses are compared by their logarithms, and a net that lost a seed leaves its comparison open:
+losses are compared by their logarithms, and a net that alone lost a seed is the worse one, as in
+`blocks`:
 
 - The LSTM block is successful in very deep nets if its loss at 50 and 100 layers is below that of
   the plain nets of `blocks` (71 units, as many parameters) and at most three times its loss at 20.
@@ -34,11 +35,12 @@ plain and suffers at 100 layers.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
-from claims.claim import Claim, effect_as_text, ratio_as_text, values_of
-from claims.claim import sample_as_text
-from claims.rules import Comparison, corrected, in_ratio, is_above, is_below
+from claims.claim import Claim, effect_as_text, ratio_as_text, sample_as_text, values_of
+from claims.rules import Comparison, compared, corrected, in_ratio, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected
@@ -157,19 +159,23 @@ def measure_very_deep(block: str):
     return measure
 
 
-def better_than_plain(measured: dict) -> list[Comparison]:
-    return [in_ratio(is_below, measured[layers], 1, measured[f"plain {layers}"]) for layers in VERY_DEEP]
+BELOW_IN_RATIO = partial(in_ratio, is_below)
 
 
-def within_three_times(measured: dict) -> list[Comparison]:
+def better_than_plain(measured: dict) -> list[Comparison | bool]:
+    return [compared(BELOW_IN_RATIO, measured[layers], measured[f"plain {layers}"], 1) for layers in VERY_DEEP]
+
+
+def within_three_times(measured: dict) -> list[Comparison | bool]:
     """Whether the loss is below three times that of 20 layers, at each depth beyond."""
     shallow = measured["shallow"]
-    return [in_ratio(is_below, measured[layers], STRUGGLES, shallow) for layers in VERY_DEEP]
+    return [compared(BELOW_IN_RATIO, measured[layers], shallow, STRUGGLES) for layers in VERY_DEEP]
 
 
 def struggles(measured: dict) -> list[bool | None]:
-    shallow = measured["shallow"]
-    return corrected(*(in_ratio(is_above, measured[layers], STRUGGLES, shallow) for layers in VERY_DEEP))
+    """Whether it is not, at each depth beyond."""
+    verdicts = corrected(*within_three_times(measured))
+    return [None if verdict is None else not verdict for verdict in verdicts]
 
 
 def losses_as_text(measured: dict) -> str:
@@ -198,7 +204,7 @@ def measure_accuracies(record: dict, *others: dict) -> dict:
 def as_good_as_highway(measured: dict) -> list[bool | None]:
     comparisons = []
     for at_depth in measured.values():
-        comparisons.append(is_above(at_depth["lstm"], -MARGIN, less=at_depth["highway"]))
+        comparisons.append(compared(is_above, at_depth["lstm"], at_depth["highway"], -MARGIN))
     return corrected(*comparisons)
 
 

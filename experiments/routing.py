@@ -29,8 +29,8 @@ import numpy as np
 from scipy.cluster.vq import kmeans, kmeans2, vq
 
 import highway_networks as hn
-from claims.claim import Claim, values_of
-from claims.rules import above
+from claims.claim import CHOSEN_AFTER, Claim, values_of
+from claims.rules import above, below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected, kept_nets, layer_by_layer
@@ -300,6 +300,20 @@ def rows(record: dict) -> list[dict]:
 
 
 CLAIMS = (
+    Claim(
+        id="images-take-different-routes",
+        source="paper, 4.1",
+        says="different blocks are used by different images (MNIST: over half of T's variance in a block lies between "
+        "images)",
+        about=kept_nets.ON_MNIST,
+        measure=lambda r: {
+            "static": values_of(r["trials"], "static_variance_share"),
+            "static_of_random": values_of(r["trials"], "static_variance_share_random"),
+        },
+        show="a share of {static:interval} is the same for all images; of random gates {static_of_random:2}",
+        holds=lambda m: [below(m["static"], 0.5)],
+        note=f"{CHOSEN_AFTER}; random gates, which have learned nothing, do so no less",
+    ),
     Claim(
         id="gates-tell-the-class",
         kind="open question",

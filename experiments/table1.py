@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import functools
 
-from claims.accuracies import Accuracies, reaches, side_by_side
-from claims.claim import PUBLISHED, Claim, values_of
+from claims.accuracies import Accuracies, is_at_least, reaches, side_by_side
+from claims.claim import CHOSEN_AFTER, PUBLISHED, Claim, values_of
 from claims.rules import above, compared
 from conv.nets import find_net
 from experiments.question import Question
@@ -84,6 +84,7 @@ ALL_IMAGES = {"n_train": 60000, "n_test": 10000}
 HELD_OUT = {"n_train": 60000 - protocols.HELD_OUT, "n_test": protocols.HELD_OUT}
 FEW_IMAGES = {"n_train": 300, "n_test": 100}  # for a smoke test
 CLOSE = 0.05  # batch normalisation is no worse if it loses at most this many percentage points
+COMPETITIVE = 0.001  # a competitive net loses at most this much accuracy to the best of the others
 
 
 # ---- Trials ----------------------------------------------------------------------------------------------------------
@@ -200,7 +201,7 @@ def measure_accuracies(record: dict, width: int) -> dict:
     }
 
 
-def reaches_claim(width: int) -> Claim:
+def reaches_claim(width: int, note: str = "") -> Claim:
     published = PUBLISHED["table_1"][str(width)]
     mean = 100 * published["mean"]
     sd = 100 * published["sd"]
@@ -208,12 +209,13 @@ def reaches_claim(width: int) -> Claim:
     return Claim(
         id=f"{width}-maps-reach",
         source="paper, Table 1",
-        says=f"{width} maps reach {mean:.2f} ± {sd:.2f} % (in {epochs} epochs)",
+        says=f"{width} maps reach {mean:.2f} ± {sd:.2f} % (in {epochs} epochs; within the prediction interval, "
+        "neither below nor above)",
         about=MNIST,
         measure=lambda r: measure_accuracies(r, width),
         show=lambda m: side_by_side(published, m["paper"], m["short"], "short protocol"),
         holds=lambda m: reaches(published, epochs, m["paper"], m["short"]),
-        note="rule chosen after the first run",
+        note=f"rule chosen after the first run{note}",
     )
 
 
@@ -246,6 +248,7 @@ def measure_normalised(record: dict) -> dict:
 
 
 MNIST = {"data": "mnist", **ALL_IMAGES}
+OTHERS = PUBLISHED["table_1"]["others"]
 FEWEST_OF_OTHERS = min(PUBLISHED["table_1"]["parameters_of_others"].values())
 CLAIMS = (
     Claim(
@@ -258,8 +261,27 @@ CLAIMS = (
         show=show_parameters,
         holds=lambda m: [is_about(m["of_16_maps"], "mnist-16"), is_about(m["of_32_maps"], "mnist-32")],
     ),
-    reaches_claim(16),
+    reaches_claim(
+        16,
+        note="; since then not clear where it depends on how the paper's 99.4 was rounded, which has one decimal",
+    ),
     reaches_claim(32),
+    Claim(
+        id="competitive-on-mnist",
+        source="paper, 3.2",
+        says=f"32 maps are competitive with maxout ({100 * OTHERS['maxout']:.2f} %) and DSN "
+        f"({100 * OTHERS['DSN']:.2f} %): at most {100 * COMPETITIVE:g} points below the better",
+        about=MNIST,
+        measure=lambda r: measure_accuracies(r, 32),
+        show=lambda m: side_by_side({}, m["paper"], m["short"], "short protocol"),
+        holds=lambda m: is_at_least(
+            max(OTHERS.values()) - COMPETITIVE,
+            PUBLISHED["table_1"]["32"]["epochs"],
+            m["paper"],
+            m["short"],
+        ),
+        note=CHOSEN_AFTER,
+    ),
     Claim(
         id="far-fewer-parameters",
         kind="count",
@@ -275,7 +297,7 @@ CLAIMS = (
         id="conv-batch-normalisation",
         kind="open question",
         source="encyclopedia article, open",
-        says="a convolutional variant with batch normalisation of H (as accurate as without, within 0.05)",
+        says=f"a convolutional variant with batch normalisation of H (as accurate as without, within {CLOSE} points)",
         about=MNIST,
         measure=measure_normalised,
         show="highway-bn {normalised:4}, 99 % after {epochs_of_normalised:2} epochs; "

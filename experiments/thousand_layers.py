@@ -22,11 +22,11 @@ from __future__ import annotations
 import numpy as np
 
 from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, values_of
-from claims.rules import above
+from claims.rules import above, corrected, is_above
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected
-from training.matched_blocks import mean_T
+from training.matched_blocks import LEARNED, mean_T
 from training.thousand import BEST, setting_of
 from training.trials import Runner
 
@@ -115,6 +115,15 @@ def accuracies(record: dict, group: str) -> dict:
     return {"accuracy": values_of(trials, "test_accuracy"), "skipped": values_of(trials, "skipped_accuracy")}
 
 
+def measure_stalling(record: dict) -> dict:
+    """The running losses of the first and the last epoch, how far they fell, and the accuracies."""
+    trials = record["trials"]["best"]
+    first = [trial["losses"][0] if trial["losses"] else None for trial in trials]
+    last = [None if trial["diverged"] else trial["losses"][-1] for trial in trials]
+    fall = [None if end is None else start - end for start, end in zip(first, last, strict=True)]
+    return {"first": first, "last": last, "fall": fall, **accuracies(record, "best")}
+
+
 def measure_use(record: dict) -> dict:
     """The accuracies of the trained nets, their gain over all blocks skipped, and the accuracies of
     nets of one hidden layer."""
@@ -130,12 +139,14 @@ CLAIMS = (
     Claim(
         id="sgd-does-not-stall",
         source="paper, 2.2",
-        says="SGD does not stall at 1000 layers (test accuracy above 0.9)",
+        says="SGD does not stall at 1000 layers (a falling loss, test accuracy above 0.9)",
         about=ABOUT,
-        measure=lambda record: accuracies(record, "best"),
-        show="{accuracy:interval}; all blocks skipped {skipped:4}",
-        holds=lambda m: [above(m["accuracy"], 0.9)],
-        note="a net without its blocks passes this, too: the row of section 5 asks for more",
+        measure=measure_stalling,
+        show="loss of the first epoch {first:2}, of the last {last:2}; accuracy {accuracy:interval}; all blocks "
+        "skipped {skipped:4}",
+        holds=lambda m: corrected(is_above(m["fall"], 0), is_above(m["accuracy"], LEARNED)),
+        note="that the loss falls was asked after the runs, as of 1500 layers; a net without its blocks passes this, "
+        "too: the row of section 5 asks for more",
     ),
     Claim(
         id="depth-is-of-use",
@@ -159,6 +170,7 @@ CLAIMS = (
         measure=lambda record: accuracies(record, "shut"),
         show="{accuracy:interval}; all blocks skipped {skipped:4}",
         holds=lambda m: [above(m["accuracy"], 0.94)],
+        note="here the blocks do nothing; one hidden layer passes this, too",
     ),
 )
 

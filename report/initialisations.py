@@ -80,9 +80,12 @@ def starts(read) -> str:
             cells.append(f"{row['proceed']} of {row['cells']}")
         for kind in KINDS:
             row = rows_of(record, "kind", kind=kind, layers=depth)[0]
-            cells.append(f"{row['spread']['mean']:.2g}")
+            spread_of_kind = row["spread"]["mean"]
+            cells.append("-" if spread_of_kind is None else f"{spread_of_kind:.2g}")
         spread = rows_of(record, "spread", layers=depth)[0]
-        cells.append(f"{spread['highway_wider_by']:.2g} ({spread['low']:.2g} to {spread['high']:.2g})")
+        wider_by = spread["highway_wider_by"]
+        interval = f"{wider_by:.2g} ({spread['low']:.2g} to {spread['high']:.2g})" if wider_by is not None else "-"
+        cells.append(interval)
         rows.append(f"| {' | '.join(cells)} |")
     proceeds = "highway: proceeds in | plain: proceeds in"
     spreads = "highway: spread | plain: spread | highway less plain (95 % interval)"

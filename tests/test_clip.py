@@ -49,7 +49,7 @@ def record_of(loss_of) -> dict:
     """A record in which a net ends with loss_of(block, layers, way); None where it diverged."""
     trials = []
     for block in clip.BLOCKS:
-        for layers in clip.LAYERS:
+        for layers in (*clip.LAYERS, clip.DEEPEST) if block == "highway" else clip.LAYERS:
             for way in clip.WAYS:
                 loss = loss_of(block, layers, way)
                 for seed in (1, 2, 3):
@@ -84,7 +84,17 @@ def test_one_depth_that_does_not_train():
     assert verdict_on("clip", "simple-gradient-descent", record_of(loss_of)) == "in part"
 
 
+def test_the_deepest_net_is_that_of_blocks():
+    final = [
+        {"block": block, "layers": layers, "seed": seed, "width": 50, "rate": layers / 100}
+        for block, layers in (("highway", 10), ("highway", 200), ("residual", 1000))
+        for seed in (1, 2)
+    ]
+    found = clip.deepest_highway({"trials": {"final": final}})
+    assert (found["block"], found["layers"], found["rate"]) == ("highway", 200, 2.0)
+
+
 def test_how_often_the_clip_acts():
     record = record_of(lambda block, layers, way: 1e-3)
-    assert np.mean(clip.share_of_steps(record)["at_10"]) == pytest.approx(0.255)
+    assert np.mean(clip.share_of_steps(record)[10]) == pytest.approx(0.255)
     assert verdict_on("clip", "clip-seldom-acts", record) == "not reproduced"

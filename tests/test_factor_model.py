@@ -144,18 +144,18 @@ def test_three_looks_need_a_wider_interval():
 
 
 @pytest.mark.parametrize(
-    ("non_linear", "tells", "of_use"),
+    ("non_linear", "verdict"),
     [
-        ([0.60, 0.62, 0.61], "reproduced", "reproduced"),
-        ([0.52, 0.53, 0.525], "reproduced", "not reproduced"),
-        ([0.3, 0.5, 0.7], "not clear", "not clear"),
-        ([0.40, 0.41, 0.42], "not reproduced", "not reproduced"),
+        ([0.60, 0.62, 0.61], "reproduced"),
+        ([0.52, 0.53, 0.525], "in part"),  # more than a coin, and less than is of use
+        ([0.53, 0.54, 0.55], "in part, the rest not clear"),
+        ([0.3, 0.5, 0.7], "not clear"),
+        ([0.40, 0.41, 0.42], "not reproduced"),
     ],
 )
-def test_the_wide_model(non_linear, tells, of_use):
+def test_the_wide_model(non_linear, verdict):
     record = auc_record(0.8, non_linear)
-    assert verdict_on("factor_model_wide", "mean-gate-tells-turbulence-128", record) == tells
-    assert verdict_on("factor_model_wide", "mean-gate-tells-complexity-alone-128", record) == of_use
+    assert verdict_on("factor_model_wide", "mean-gate-tells-turbulence-128", record) == verdict
 
 
 def test_a_trial_may_name_another_width():

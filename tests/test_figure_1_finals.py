@@ -177,6 +177,15 @@ def test_seeds_of_both_kinds_that_never_arrive_leave_it_open():
     assert judge("highway-converges-faster", record) == "not clear"
 
 
+@pytest.mark.parametrize(("plain", "is_open"), [(6, True), (7, False)])
+def test_seeds_that_are_all_alike_do_not_decide_about_one_epoch(plain, is_open):
+    record = record_of({"highway": {}, "plain": {}})
+    for trial in record["trials"]["final"]:
+        trial["losses"] = curve({0.1: 5 if trial["block"] == "highway" else plain})
+    assert [one["is_open"] for one in finals.comparisons(record)] == [is_open] * 4
+    assert judge("highway-converges-faster", record) == ("not clear" if is_open else "reproduced")
+
+
 def test_a_loss_at_which_nobody_arrives_is_not_compared():
     record = record_of({"highway": {0.1: 5}, "plain": {0.1: 60}})
     assert {one["threshold"] for one in finals.comparisons(record)} == {0.1}

@@ -57,17 +57,20 @@ def record_of(correlations: dict[int, float], share: float) -> dict:
 
 
 @pytest.mark.parametrize(
-    ("correlations", "verdict"),
+    ("correlations", "at_the_end", "throughout"),
     [
-        ({6: 0.5, 200: 0.8}, "reproduced"),
-        ({6: -0.4, 200: 0.8}, "in part"),
-        ({6: -0.4, 200: 0.1}, "not reproduced"),
+        ({6: 0.5, 200: 0.8}, "reproduced", "reproduced"),
+        ({6: -0.4, 200: 0.8}, "reproduced", "in part"),
+        ({6: 0.8, 200: 0.1}, "not reproduced", "in part"),
+        ({6: -0.4, 200: 0.1}, "not reproduced", "not reproduced"),
     ],
 )
-def test_whether_biases_rise_with_depth(correlations, verdict):
+def test_whether_biases_rise_with_depth(correlations, at_the_end, throughout):
+    """The paper's claim is judged at the last checkpoint, ours at all."""
     record = record_of(correlations, share=0.3)
-    assert verdict_on("gates_over_training", "biases-rise-with-depth-over-training", record) == verdict
-    assert verdict_on("gates_over_training", "biases-against-gates-over-training", record) == verdict
+    for claim_id in ("biases-rise-with-depth-over-training", "biases-against-gates-over-training"):
+        assert verdict_on("gates_over_training", claim_id, record) == at_the_end
+        assert verdict_on("gates_over_training", f"{claim_id}-throughout", record) == throughout
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.3, "reproduced"), (0.8, "not reproduced")])

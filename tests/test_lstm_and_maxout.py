@@ -41,11 +41,12 @@ def both_records(changes: dict) -> list[dict]:
     [
         ("lstm-block-succeeds", {}, "reproduced"),
         ("lstm-block-succeeds", {("lstm", 50, 100): {"loss": 0.05}}, "in part"),
-        ("lstm-block-succeeds", {("lstm", 50, 100): {"loss": None}}, "in part, the rest not clear"),
+        ("lstm-block-succeeds", {("lstm", 50, 100): {"loss": None}}, "in part"),  # diverges at a seed
         ("maxout-copes-better", {}, "reproduced"),
         ("maxout-copes-better", {("maxout", 50, 50): {"loss": 0.2}}, "in part"),
         ("maxout-suffers-beyond-20", {}, "not reproduced"),
         ("maxout-suffers-beyond-20", {("maxout", 50, layers): {"loss": 0.05} for layers in (50, 100)}, "reproduced"),
+        ("maxout-suffers-beyond-20", {("maxout", 50, 100): {"loss": None}}, "in part"),
     ],
 )
 def test_verdicts_on_losses(claim_id, changes, expected):

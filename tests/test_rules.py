@@ -1,6 +1,7 @@
 """The rules that judge claims: their intervals, and what they say of a bound."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -122,6 +123,24 @@ def test_several_comparisons_are_corrected_for_their_number():
     assert corrected(is_above(values, bound)) == [True]
     alike = is_above([1.0, 2.0], 0, less=[1.0, 2.0])
     assert corrected(is_above(values, bound), alike) == [None, None]
+
+
+def test_a_second_look_needs_more():
+    values = [1.0, 1.1, 0.9]
+    bound = interval(values)[0] - 0.01  # at one look it is decided
+    assert corrected(is_above(values, bound)) == [True]
+    assert corrected(is_above(values, bound), looks=2) == [None]
+    assert all_ratios_below([([10.0, 11.0, 9.0], [1.0, 1.1, 0.9])], 20, looks=2) == [True]
+
+
+def test_a_lost_seed_decides_and_is_not_counted():
+    values = [1.0, 1.1, 0.9]
+    bound = interval(values)[0] - 0.01  # of one comparison it is decided
+    lost = compared(is_above, [1.0, None], [0.5, 0.6], 0)
+    assert corrected(lost, is_above(values, bound)) == [False, True]
+    assert corrected(compared(is_above, values, [0.1, 0.2, 0.3], 0)) == [True]
+    losses = [0.2, 0.21, None]
+    assert corrected(compared(partial(in_ratio, is_below), losses, [0.1, 0.11], 1)) == [False]
 
 
 def test_comparisons_say_what_single_rules_say():

@@ -271,6 +271,20 @@ def test_p_values_are_corrected_for_all_variants_and_sets():
     assert question.is_needed(one) is None
 
 
+def test_as_good_as_full_is_corrected_for_all_variants_and_sets():
+    """A single interval lies below the margin; one of eight comparisons is not decided by that."""
+    costs = [0.0, 0.001, -0.001, 0.005, 0.003]
+    record = made_up()
+    for trial in record["trials"]["final"]:
+        if trial["variant"] != "full":
+            trial["over_training"][0]["test_accuracy"] = 0.9 - costs[trial["seed"] - 1]
+    found = question.costs(record["trials"]["final"], question.MEASURES["test accuracy"])
+    one = found["MNIST", "unit"]
+    assert one.cost.high < one.margin
+    assert one.p_of_margin > 0.05
+    assert question.is_needed(one) is None
+
+
 def test_seeds_are_paired():
     """Seeds differ much, variants by a little in every seed: paired, that is clear."""
     record = made_up()

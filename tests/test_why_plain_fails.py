@@ -93,6 +93,7 @@ def made_up(accuracy=None, slopes=1e-8, block_change=0.13, stack_change=0.95) ->
 @pytest.mark.parametrize(
     ("claim_id", "changes", "expected"),
     [
+        ("plain-gradient-vanishes", {}, "reproduced"),
         ("plain-fails-by-saturation", {}, "not reproduced"),
         ("plain-fails-by-saturation", {"slopes": 1e-2}, "reproduced"),
         ("plain-fails-by-its-start", {}, "in part"),  # the program's start stays at chance

@@ -25,12 +25,19 @@ def test_every_part_of_the_range_has_one_rate(block, activation):
 
 
 @pytest.mark.parametrize(
-    ("plain", "plain_rate", "verdict"),
-    [(0.3, 0.07, "reproduced"), (0.05, 0.07, "not reproduced"), (0.3, 0.3, "not clear")],
+    ("plain", "plain_rate", "highway_rate", "verdict"),
+    [
+        (0.3, 0.07, 3.0, "reproduced"),
+        (0.3, 0.07, 19.0, "reproduced"),  # a better highway rate makes the ratio larger still
+        (0.05, 0.07, 3.0, "not reproduced"),
+        (0.05, 0.3, 3.0, "not reproduced"),  # a better plain rate makes it smaller still
+        (0.3, 0.3, 3.0, "not clear"),
+        (0.05, 0.07, 19.0, "not clear"),
+    ],
 )
-def test_the_ratio_and_where_the_best_rates_lie(plain, plain_rate, verdict):
+def test_the_ratio_and_where_the_best_rates_lie(plain, plain_rate, highway_rate, verdict):
     final = []
-    for block, loss, rate in (("plain", plain, plain_rate), ("highway", 1e-3, 3.0)):
+    for block, loss, rate in (("plain", plain, plain_rate), ("highway", 1e-3, highway_rate)):
         for seed in (1, 2, 3):
             trial = {"block": block, "activation": "tanh", "rate": rate, "momentum": 0.9, "decay": 0.95}
             trial |= {"loss": loss * (1 + seed / 100), "test_accuracy": 0.9, "diverged": None, "losses": [loss]}
@@ -40,5 +47,5 @@ def test_the_ratio_and_where_the_best_rates_lie(plain, plain_rate, verdict):
     rows = wider_rates.rows(record)
     expected_part = 12 if plain_rate == 0.3 else 9  # of 12
     assert select(rows, row="net", block="plain")["part"] == expected_part
-    assert select(rows, row="net", block="highway")["part"] == 6
+    assert select(rows, row="net", block="highway")["part"] == (12 if highway_rate == 19 else 6)
     assert select(rows, row="ratio")["plain_over_highway"] == pytest.approx(plain / 1e-3)
