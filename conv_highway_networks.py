@@ -277,7 +277,7 @@ def check_branch(args, settings: ConvSettings, protocol: Protocol, images: dict,
 
 
 def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, checkpoints) -> list[dict]:
-    """Trains a net for each of the planned settings; returns the RUNs in their order."""
+    """Trains a net for each of the planned settings; returns the runs in their order."""
     branch_of = Path(args.branch) if args.branch else None
     train = train_one if args.cores == 1 else train_rank
     work = partial(train, resume=args.resume, branch_of=branch_of, stop_after=args.stop_after)

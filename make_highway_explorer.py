@@ -85,9 +85,9 @@ def load_page_net(path: Path, mnist: Dataset) -> DeepNet:
     if net.dtype != np.float32:
         faults.append(f"{net.dtype}, not float32")
     trial = net.about.get("trial")
-    has_trial = isinstance(trial, dict) and all(
-        type(trial.get(name)) in (int, float) for name in ("seed", "gate_bias")
-    )
+    has_trial = isinstance(trial, dict)
+    for name in ("seed", "gate_bias"):
+        has_trial = has_trial and type(trial.get(name)) in (int, float)
     if net.about.get("pixels") not in PIXELS or not has_trial:
         faults.append("it does not say how it was trained")
     elif net.about.get("data_sha256") != mnist.sha256:

@@ -73,10 +73,9 @@ def write_whole_lines() -> None:
 
 def all_cores() -> int:
     """The cores that this process may use, at most MOST_JOBS."""
+    cores = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
     return min(cores, MOST_JOBS)
 
 

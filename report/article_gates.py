@@ -4,7 +4,7 @@ import numpy as np
 
 from report.registry import picture, table
 from report.style import by_data, headline, panels
-from report.tables import markdown_table, entry_text
+from report.tables import entry_text, markdown_table
 
 TEXTS = {
     "selecting": "images for which\nsome units are open,\nsome carry",

@@ -5,7 +5,7 @@ from statistics import median
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import GREY, KIND_MARKER, KINDS, headline, trials_with, panels
+from report.style import GREY, KIND_MARKER, KINDS, headline, panels, trials_with
 from report.tables import markdown_table
 
 

@@ -17,7 +17,7 @@ from report.convolutional import (
     title_of_errors,
 )
 from report.registry import picture, table
-from report.style import COLOR, GREY, NORMALISED, OTHERS, WIDTH, blank, headline, trials_with, panels
+from report.style import COLOR, GREY, NORMALISED, OTHERS, WIDTH, blank, headline, panels, trials_with
 from report.tables import markdown_table
 
 CLASSES = (  # the classes of CIFAR-10

@@ -1,7 +1,7 @@
 """The clip of the gradient: results/clip.json."""
 
 from report.registry import table
-from report.tables import cell, markdown_table, entry_text
+from report.tables import cell, entry_text, markdown_table
 
 
 @table("clip")

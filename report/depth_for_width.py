@@ -1,8 +1,8 @@
 """Deep and narrow beside shallow and wide: results/depth_for_width.json."""
 
 from report.registry import picture, table
-from report.style import COLOR, MORE_KINDS, headline, trials_with, panels
-from report.tables import markdown_table, entry_text
+from report.style import COLOR, MORE_KINDS, headline, panels, trials_with
+from report.tables import entry_text, markdown_table
 
 
 @picture("depth_for_width")

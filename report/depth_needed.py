@@ -4,8 +4,8 @@ import math
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, GREY, headline, mean_sd, trials_with, panels
-from report.tables import markdown_table, entry_text
+from report.style import COLOR, GREY, headline, mean_sd, panels, trials_with
+from report.tables import entry_text, markdown_table
 
 POINT = 0.01  # of the error, as in the question
 

@@ -4,7 +4,7 @@ import math
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import GREY, KINDS, headline, trials_with, panels
+from report.style import GREY, KINDS, headline, panels, trials_with
 from report.tables import markdown_table
 
 ACTIVATIONS = {"tanh": "o", "relu": "^"}  # with their markers

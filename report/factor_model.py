@@ -2,7 +2,7 @@
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, headline, mean_sd, trials_with, panels
+from report.style import COLOR, headline, mean_sd, panels, trials_with
 
 WORLDS = {"both": "volatile and\nnon-linear", "volatile": "volatile only", "non-linear": "non-linear only"}
 

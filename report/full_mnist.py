@@ -4,8 +4,8 @@ from matplotlib.ticker import MaxNLocator
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, headline, trials_with, panels, uniform_loss_line
-from report.tables import markdown_table, entry_text
+from report.style import COLOR, headline, panels, trials_with, uniform_loss_line
+from report.tables import entry_text, markdown_table
 
 OPTIMIZERS = {"sgd": ("SGD", "-"), "adam": ("Adam", "--")}  # name and line
 LEARNED = 0.5  # the test accuracy of a net that has learned

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 
 from plumbing.records import select
 from report.registry import picture
-from report.style import LOSSES, headline, trials_with, panels
+from report.style import LOSSES, headline, panels, trials_with
 
 FATES = {"hard": "fails", "soft": "idle", "trained": ""}  # {a trial's fate: the picture's word}
 SCALE = matplotlib.colors.LogNorm(0.05, math.log(10))  # of the colours; log 10 is the loss of guessing

@@ -24,9 +24,9 @@ from report.style import (
     n_classes,
     note,
     panels,
+    run_as_text,
     seed_of,
     shades,
-    run_as_text,
     uniform_loss_line,
 )
 from report.tables import markdown_table

@@ -2,7 +2,7 @@
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import GREY, KINDS, headline, trials_with, panels
+from report.style import GREY, KINDS, headline, panels, trials_with
 from report.tables import markdown_table
 
 BLOCKS = ("plain", "residual", "highway")

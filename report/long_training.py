@@ -2,8 +2,8 @@
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, GREY, headline, mean_sd, trials_with, panels
-from report.tables import markdown_table, entry_text
+from report.style import COLOR, GREY, headline, mean_sd, panels, trials_with
+from report.tables import entry_text, markdown_table
 
 LINES = {("highway", 10): "-", ("plain", 10): "-", ("plain", 20): (0, (4, 1.5))}
 

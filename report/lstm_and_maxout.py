@@ -4,8 +4,8 @@ import math
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import MORE_KINDS, MORE_MARKERS, headline, trials_with, panels, plain_log_ticks
-from report.tables import markdown_table, entry_text
+from report.style import MORE_KINDS, MORE_MARKERS, headline, panels, plain_log_ticks, trials_with
+from report.tables import entry_text, markdown_table
 
 MEASURES = {"loss": "training loss", "test_error": "test error"}
 

@@ -6,7 +6,7 @@ from matplotlib.ticker import MaxNLocator
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, MARKER, blank, headline, mean_sd, note, trials_with, shades
+from report.style import COLOR, MARKER, blank, headline, mean_sd, note, shades, trials_with
 from report.tables import markdown_table
 
 

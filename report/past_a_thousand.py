@@ -2,7 +2,7 @@
 
 from report.registry import picture, table
 from report.style import COLOR, GREY, LINES, epochs_as_text, headline, panels
-from report.tables import markdown_table, entry_text
+from report.tables import entry_text, markdown_table
 
 IN_USE = 15  # layers, as the blog says
 

@@ -29,9 +29,9 @@ from report.style import (
     initial_gate,
     level,
     mean_sd,
-    trials_with,
     panels,
     shades,
+    trials_with,
 )
 from report.tables import markdown_table, percent
 

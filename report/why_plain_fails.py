@@ -4,8 +4,8 @@ import numpy as np
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, headline, trials_with, panels, plain_log_ticks
-from report.tables import markdown_table, entry_text
+from report.style import COLOR, headline, panels, plain_log_ticks, trials_with
+from report.tables import entry_text, markdown_table
 
 GROUPS = ("headline", "starts", "relu", "all_images")
 

@@ -1,7 +1,7 @@
 """A wider search of rates at 100 layers: results/wider_rates.json."""
 
 from report.registry import table
-from report.tables import cell, markdown_table, entry_text
+from report.tables import cell, entry_text, markdown_table
 
 
 @table("wider-rates")

@@ -9,7 +9,7 @@ from test_conv import convolved
 import highway_networks as hn
 from conv.convolution import METHODS
 from conv.net import ConvNet
-from conv.normalised import EPSILON, PACE, moments_of, together
+from conv.normalised import EPSILON, PACE, combined, moments_of
 from training import convolutional, protocols
 from training import images as conv_images
 
@@ -198,7 +198,7 @@ def test_a_checkpoint_keeps_the_statistics(tmp_path, mnist):
 def test_the_moments_of_parts_are_those_of_the_whole():
     v = np.random.default_rng(0).normal(3, 2, (5, 2, 4, 3, 6)) + np.arange(5).reshape(-1, 1, 1, 1, 1)  # means differ
     moments = [moments_of(part, np.empty_like(part)) for part in (v[:1], v[1:4], v[4:])]
-    mean, variance = together(*map(np.array, zip(*moments, strict=True)))
+    mean, variance = combined(*map(np.array, zip(*moments, strict=True)))
     np.testing.assert_allclose(mean, v.mean(axis=(0, 1, 3, 4)), rtol=1e-13)
     np.testing.assert_allclose(variance, v.var(axis=(0, 1, 3, 4)), rtol=1e-13)
 
