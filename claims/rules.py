@@ -90,7 +90,7 @@ def above(values, bound: float, less=(0.0,), level: float = 0.95) -> bool | None
 
 
 def below(values, bound: float, less=(0.0,)) -> bool | None:
-    """Whether the mean of `values`, less that of `less`, lies below the bound; None as in above()."""
+    """Whether the mean of `values`, less that of `less`, is below the bound; None as in above()."""
     is_above = above(values, bound, less)
     return None if is_above is None else not is_above
 
@@ -148,7 +148,7 @@ def all_below(pairs: list[tuple]) -> list[bool | None]:
 
 
 def all_ratios_below(pairs: list[tuple], bound: float) -> list[bool | None]:
-    """For every pair (values, less): whether the ratio of their geometric means is below the bound.
+    """For every pair (values, less): whether the ratio of geometric means is below the bound.
 
     With Holm's correction for the number of pairs."""
     return corrected(*(in_ratio(is_below, values, bound, less) for values, less in pairs))

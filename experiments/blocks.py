@@ -34,8 +34,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, ratio_as_text, values_of
-from claims.claim import sample_as_text
+from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, ratio_as_text, sample_as_text, values_of
 from claims.rules import above, corrected, in_ratio, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n

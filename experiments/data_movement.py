@@ -44,7 +44,7 @@ import functools
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import Claim, NotMeasured, effect_as_text, values_of, sample_as_text
+from claims.claim import Claim, NotMeasured, effect_as_text, sample_as_text, values_of
 from claims.rules import above, corrected, is_above, is_below
 from experiments.question import Question
 from plumbing.records import select

@@ -36,8 +36,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from claims.claim import Claim, effect_as_text, ratio_as_text, values_of
-from claims.claim import sample_as_text
+from claims.claim import Claim, effect_as_text, ratio_as_text, sample_as_text, values_of
 from claims.rules import Comparison, corrected, in_ratio, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n

@@ -31,8 +31,7 @@ import math
 
 import numpy as np
 
-from claims.claim import Claim, ratio_as_text, values_of
-from claims.claim import sample_as_text
+from claims.claim import Claim, ratio_as_text, sample_as_text, values_of
 from claims.rules import corrected, in_ratio, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
