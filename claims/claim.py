@@ -191,8 +191,8 @@ def values_of(trials: list[dict], name: str, **wanted) -> list:
 class _Sample:
     """Values over seeds that format themselves.
 
-    f"{sample:4}" is their mean ± standard deviation (n) with four digits, f"{sample:interval}" their
-    mean with its 95 % interval."""
+    f"{sample:4}" is their mean ± standard deviation (n) with four digits, f"{sample:interval}" is
+    their mean with its 95 % interval."""
 
     def __init__(self, values):
         self.values = values
