@@ -189,8 +189,10 @@ def values_of(trials: list[dict], name: str, **wanted) -> list:
 
 
 class _Sample:
-    """Values over seeds that format themselves: f"{sample:4}" is mean ± standard deviation (n) with
-    four digits, f"{sample:interval}" the mean with its 95 % interval."""
+    """Values over seeds that format themselves.
+
+    f"{sample:4}" is their mean ± standard deviation (n) with four digits, f"{sample:interval}" is
+    their mean with its 95 % interval."""
 
     def __init__(self, values):
         self.values = values
@@ -214,10 +216,10 @@ def sample_as_text(values, digits: int = 3) -> str:
 
 
 def effect_as_text(values, less=(0.0,), level: float = 0.95) -> str:
-    """The mean of values over seeds, less that of `less`, as text: "0.5571 (95 %: 0.5529 to 0.5613,
-    n = 3)".
+    """The mean of values over seeds, less that of `less`, with its interval, as text.
 
-    The decimals are those that give half the interval's width two digits."""
+    Such as "0.5571 (95 %: 0.5529 to 0.5613, n = 3)".  The decimals are those that give half the
+    interval's width two digits."""
     low, high = interval(values, less, level)
     size = mean(values) - mean(less)
     if math.isnan(size):

@@ -90,7 +90,7 @@ def above(values, bound: float, less=(0.0,), level: float = 0.95) -> bool | None
 
 
 def below(values, bound: float, less=(0.0,)) -> bool | None:
-    """Whether the mean of `values`, less that of `less`, lies below the bound; None as in above()."""
+    """Whether the mean of `values`, less that of `less`, is below the bound; like above()."""
     is_above = above(values, bound, less)
     return None if is_above is None else not is_above
 

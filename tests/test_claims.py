@@ -12,12 +12,12 @@ from claims.claim import (
     PUBLISHED,
     SOURCES,
     Claim,
-    record_for_claim,
     effect_as_text,
-    ratio_as_text,
     judge,
-    sample_as_text,
     measured_as_text,
+    ratio_as_text,
+    record_for_claim,
+    sample_as_text,
     verdict_of_parts,
 )
 from claims.rules import below

@@ -96,7 +96,8 @@ def test_a_worker_with_other_code_or_data_is_refused():
         "code": checksum_of_sources(fully_connected.trial, t["block"]),
     }
     assert (
-        trials_module._run_trial(fully_connected.trial, fully_connected.data_of, t, json.dumps(key))[1]["diverged"] is None
+        trials_module._run_trial(fully_connected.trial, fully_connected.data_of, t, json.dumps(key))[1]["diverged"]
+        is None
     )
     for wrong in ({"code": "0"}, {"data": "0"}):
         with pytest.raises(InputError, match="has other code or data than this program"):

@@ -1,4 +1,4 @@
-"""Trials of the convolutional nets in Tables 1 to 3.  A stopped one goes on from its last epoch."""
+"""Trials of the nets in Tables 1 to 3.  A stopped trial goes on from its last epoch."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from training.runs import train_one
 from training.trials import Runner
 
 PROTOCOL_NAMES = protocols.Protocol._fields
-# all but `cores`: one core trains a trial
-SETTINGS_NAMES = tuple(field.name for field in fields(protocols.ConvSettings) if field.name != "cores")
+SETTINGS_NAMES = [field.name for field in fields(protocols.ConvSettings)]
+SETTINGS_NAMES.remove("cores")  # one core trains a trial
 TRIAL_NAMES = tuple(dict.fromkeys([*PROTOCOL_NAMES, *SETTINGS_NAMES]))  # what setting() returns
 FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only pictures need
 

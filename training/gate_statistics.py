@@ -49,7 +49,8 @@ def sum_over_images(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> Sums:
         change=np.zeros(depth),
     )
     for rows in layer_by_layer.slices(len(x)):
-        for layer, T, x_l, y_l in layer_by_layer.walk(net, layer_by_layer.first_state(net, x[rows])):
+        first = layer_by_layer.first_state(net, x[rows])
+        for layer, T, x_l, y_l in layer_by_layer.walk(net, first):
             sums.T[:, layer] += one_hot[rows].T @ T  # (classes, N) (N, hidden)
             sums.open[layer] += np.count_nonzero(T > OPEN, axis=0)
             sums.change[layer] += np.linalg.norm(y_l - x_l, axis=1).sum()

@@ -22,7 +22,11 @@ def first_state(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
     return H
 
 
-def block_forward(net: hn.DeepNet, layer: int, x: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+def block_forward(
+    net: hn.DeepNet,
+    layer: int,
+    x: np.ndarray,
+) -> tuple[np.ndarray | None, np.ndarray]:
     """T and y of one block for its input x, all (N, hidden).  T is None if it has no gate."""
     arrays = _forward(net, layer, x)
     T = net.block.transform_gate(arrays).T if net.block.gates else None
