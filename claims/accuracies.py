@@ -76,19 +76,7 @@ def reaches(
         margin = ERRORS * paper.standard_error
         low = published["mean"] - margin
         high = published["mean"] + margin
-    inside = is_inside(paper.mean, low, high, published.get("rounded_by", 0))
-    return paper.verdict(verdict_of_parts([inside]))
-
-
-def is_inside(value: float, low: float, high: float, rounded_by: float) -> bool | None:
-    """Whether a value lies in an interval about a published number.
-
-    None if the rounding of that number decides: the value lies inside for some of the numbers that
-    are printed so, and outside for others."""
-    if low + rounded_by <= value <= high - rounded_by:
-        return True
-    may_be_inside = low - rounded_by <= value <= high + rounded_by
-    return None if may_be_inside else False
+    return paper.verdict(verdict_of_parts([low <= paper.mean <= high]))
 
 
 def is_at_least(

@@ -308,7 +308,7 @@ SPARSITY_AS_TEXT = (
     "a share of {units[share]:.2g} has a mean T above 0.5"
 )
 MEAN_T = f"{CHOSEN_AFTER}: at first a gate that opens for one image in 100 was active on average"
-MORE_THAN_MEAN = "and sparse was sparser than the mean gates, which gates that differ between images hardly fail"
+MORE_THAN_MEAN = "and gates were sparse where sparser than the mean gates, as gates that differ nearly always are"
 CHOSEN_LENGTH = "the length of training was chosen after looking"
 ABOUT = {"MNIST": kept_nets.ON_MNIST, CIFAR: kept_nets.ON_CIFAR_100}
 

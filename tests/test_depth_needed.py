@@ -93,7 +93,7 @@ def nets(accuracy=0.966, skipped=0.95, of_first=0.955, last_loss=0.1) -> dict:
             "n_train": 60000,
             "n_test": 10000,
             "diverged": None,
-            "losses": [0.5 + noise, last_loss + noise],
+            "losses": [0.5 + noise, last_loss + noise / 2],
             "test_accuracy": accuracy + noise,
             "skipped_accuracy": skipped + noise / 2,
             "accuracy_without_first": 0.9,

@@ -138,7 +138,7 @@ def test_an_h_with_which_plain_nets_never_train_says_nothing_of_their_starts():
 
     def loss_of(cell, seed):
         if cell["kind"] == "highway":
-            return 0.1 * cell["gain"] ** 2 * (1 + seed / 100)
+            return 0.1 * cell["gain"] ** (2 + seed / 100)
         trains = cell["H"] == "tanh" and cell["gain"] == 1 and cell["distribution"] == "orthogonal"
         return 0.1 if trains else 2.3
 
