@@ -10,6 +10,7 @@ import numpy as np
 
 from conv.convolution import METHODS, Convolution, HighwayConvolution, ResidualConvolution
 from conv.layer import Dense, Dropout, Hidden, by_columns, in_phases
+from conv.maxout import MaxoutConvolution, MaxoutHidden
 from conv.normalised import NormalisedConvolution, NormalisedHighway
 from conv.pooling import Average, Pool
 from plumbing.arrays import (
@@ -30,7 +31,9 @@ INITS = ("uniform", "he")
 KINDS = {
     "conv": Convolution,
     "conv-bn": NormalisedConvolution,
+    "conv-maxout": MaxoutConvolution,
     "plain": Convolution,
+    "plain-maxout": MaxoutConvolution,
     "residual": ResidualConvolution,
     "highway": HighwayConvolution,
     "highway-bn": NormalisedHighway,
@@ -38,9 +41,11 @@ KINDS = {
     "average": Average,
     "dropout": Dropout,
     "hidden": Hidden,
+    "hidden-maxout": MaxoutHidden,
     "dense": Dense,
 }
-HIDDEN_KINDS = ("plain", "residual", "highway", "highway-bn")  # kinds that can replace the paper's highway layers
+# kinds that can replace the paper's highway layers
+HIDDEN_KINDS = ("plain", "plain-maxout", "residual", "highway", "highway-bn")
 
 
 class ConvNet(FixedNames):
@@ -52,11 +57,12 @@ class ConvNet(FixedNames):
     shapes that its class names.
 
     Weights are drawn from `rng`, a generator or a seed, in the order of the list.  `init` is
-    "uniform", of variance 1 / fan_in; "he", normal of variance 2 / fan_in; or a float, normal
-    with this standard deviation.  `first` and `last` stand in its place in the first and the last
-    layer with weights; the default of `first` is `init`.  Biases are zero but for b_T =
-    gate_bias.  `dtype` is float32, float64, or complex128 for complex-step derivatives.  `method`
-    is Convolution's.  A net has one set of work arrays: use it from one thread at a time.
+    "uniform", of variance 1 / fan_in; "he", normal of variance 2 / fan_in, or 1 / fan_in for
+    maxout; or a float, normal with this standard deviation.  `first` and `last` stand in its
+    place in the first and the last layer with weights; the default of `first` is `init`.  Biases
+    are zero but for b_T = gate_bias.  `dtype` is float32, float64, or complex128 for complex-step
+    derivatives.  `method` is Convolution's.  A net has one set of work arrays: use it from one
+    thread at a time.
 
     Raises ValueError for a list whose layers make no net.  forward() and predict() raise
     ValueError for an x of another shape, or not finite, and TypeError for one that is no array of
