@@ -81,6 +81,7 @@ class Convolution(Layer):
     raises it where y would have another shape than x.
     """
 
+    pieces = 1  # linear pieces of H
     carries = False  # whether y contains a part of x: then backward() turns dy into its gradient
     element_wise = ("scratch",)  # work arrays of _forward_rows() and _backward_rows(), beside y
 
@@ -93,7 +94,7 @@ class Convolution(Layer):
             maps = in_maps
         self.k = k
         self.pad = k // 2 if padding == "same" else 0
-        self.outputs = maps * (1 + self.gates)
+        self.outputs = maps * (self.pieces + self.gates)
         super().__init__(in_shape, (maps, side + 2 * self.pad - k + 1))
         if self.carries and self.out_shape != in_shape:
             needed = f"a layer that carries x keeps its maps and side, {in_shape}"
@@ -111,7 +112,7 @@ class Convolution(Layer):
         self.out_phases = self.product.phases
 
     def draw(self, rng, init, gate_bias):
-        draw_weights(rng, init, self.W)
+        draw_weights(rng, init, self.W, self.gain)
 
     def make_arrays(self, work, n):
         arrays = SimpleNamespace(n=n)
@@ -152,6 +153,11 @@ class Convolution(Layer):
     def _weights(self):
         """W and b as they enter the product."""
         return self.W, self.b
+
+    def _halves(self, z):
+        """z or dz, of twice as many maps as y -> the first half of the maps, the second; views."""
+        maps = self.out_shape[0]
+        return z[:, :, :maps], z[:, :, maps:]
 
     def backward(self, arrays, dy, needs_dx):
         views = arrays.views
@@ -229,11 +235,6 @@ class HighwayConvolution(Convolution):
         W[gate_rows] *= -1 / math.log(2)
         b[gate_rows] *= -1 / math.log(2)
         return W, b
-
-    def _halves(self, z):
-        """The views (z_H, z_T) of z, or (dz_H, dz_T) of dz."""
-        maps = self.out_shape[0]
-        return z[:, :, :maps], z[:, :, maps:]
 
     def _forward_rows(self, views, rows, z):
         z_H, z_T = self._halves(z)

@@ -64,6 +64,7 @@ class Layer(FixedNames):
     shapes = MappingProxyType({})  # {name: shape} of the parameters
     statistics = MappingProxyType({})  # {name: shape} of running statistics, which are not trained
     gates = 0  # 1 for a layer with transform gates
+    gain = 2  # what draw_weights() takes for this kind of layer
     phases = 1  # the phases of arrays.x
     out_phases = 1  # the phases in which y is made
 
@@ -83,15 +84,18 @@ class Layer(FixedNames):
         updates running statistics from this batch."""
 
 
-def draw_weights(rng, init: str | float, W) -> None:
-    """Fills W.  "uniform" has variance 1 / fan_in; "he" is normal with variance 2 / fan_in; a
-    float is the standard deviation of a normal distribution."""
+def draw_weights(rng, init: str | float, W, gain: float) -> None:
+    """Fills W.  "uniform" has variance 1 / fan_in; "he" is normal with variance gain / fan_in; a
+    float is the standard deviation of a normal distribution.
+
+    A layer started by "he" keeps the mean square of its input if its gain fits its activation:
+    2 for ReLU, which sets a half of z to zero, and 1 for the larger of two linear pieces."""
     fan_in = math.prod(W.shape[1:])
     if init == "uniform":
         limit = math.sqrt(3 / fan_in)
         W[:] = rng.uniform(-limit, limit, W.shape)
     elif init == "he":
-        W[:] = rng.normal(0, math.sqrt(2 / fan_in), W.shape)
+        W[:] = rng.normal(0, math.sqrt(gain / fan_in), W.shape)
     else:
         W[:] = rng.normal(0, init, W.shape)
 
@@ -137,19 +141,22 @@ def times_mask(x, mask, out) -> None:
 class Dense(Layer):
     """Logits y = W x + b, (classes, n).  W is (classes, rows, maps, columns), b (classes,)."""
 
+    pieces = 1  # linear pieces of a unit
+
     def __init__(self, in_shape, units):
         super().__init__(in_shape, (units, 1))
         maps, side = in_shape
-        self.shapes = {"W": (units, side, maps, side), "b": (units,)}
+        outputs = units * self.pieces
+        self.shapes = {"W": (outputs, side, maps, side), "b": (outputs,)}
 
     def draw(self, rng, init, gate_bias):
-        draw_weights(rng, init, self.W)
+        draw_weights(rng, init, self.W, self.gain)
 
     def forward(self, arrays, y, prepare_next):
         W = self.W.reshape(len(self.W), -1)
         x = arrays.x.reshape(-1, arrays.n)
         z = W @ x + self.b[:, None]  # (units, pixels of all maps) (pixels of all maps, n)
-        self._activate(arrays, z, y.reshape(z.shape))
+        self._activate(arrays, z, y.reshape(-1, arrays.n))
         prepare_next(slice(None))
 
     def backward(self, arrays, dy, needs_dx):

@@ -10,6 +10,7 @@ import numpy as np
 
 from conv.convolution import METHODS, Convolution, HighwayConvolution, ResidualConvolution
 from conv.layer import Dense, Dropout, Hidden, by_columns, in_phases
+from conv.maxout import MaxoutConvolution, MaxoutHidden
 from conv.normalised import NormalisedConvolution, NormalisedHighway
 from conv.pooling import Average, Pool
 from plumbing.arrays import (
@@ -30,7 +31,9 @@ INITS = ("uniform", "he")
 KINDS = {
     "conv": Convolution,
     "conv-bn": NormalisedConvolution,
+    "conv-maxout": MaxoutConvolution,
     "plain": Convolution,
+    "plain-maxout": MaxoutConvolution,
     "residual": ResidualConvolution,
     "highway": HighwayConvolution,
     "highway-bn": NormalisedHighway,
@@ -38,9 +41,11 @@ KINDS = {
     "average": Average,
     "dropout": Dropout,
     "hidden": Hidden,
+    "hidden-maxout": MaxoutHidden,
     "dense": Dense,
 }
-HIDDEN_KINDS = ("plain", "residual", "highway", "highway-bn")  # kinds that can replace the paper's highway layers
+# kinds that can replace the paper's highway layers
+HIDDEN_KINDS = ("plain", "plain-maxout", "residual", "highway", "highway-bn")
 
 
 class ConvNet(FixedNames):
@@ -52,10 +57,10 @@ class ConvNet(FixedNames):
     ... and layer.W = ... raise AttributeError.
 
     Weights are drawn from `rng`, a generator or a seed, in the order of the list.  `init` is
-    "uniform", of variance 1 / fan_in; "he", normal of variance 2 / fan_in; or a float, normal
-    with this standard deviation.  `first` and `last` replace `init` in the first and the last
-    layer with weights; by default `first` is `init`.  b_T starts at gate_bias, all other biases
-    at 0.
+    "uniform", of variance 1 / fan_in; "he", normal of variance 2 / fan_in, or 1 / fan_in for
+    maxout; or a float, normal with this standard deviation.  `first` and `last` replace `init` in
+    the first and the last layer with weights; by default `first` is `init`.  b_T starts at
+    gate_bias, all other biases at 0.
 
     `dtype` is float32, float64, or complex128 for complex-step derivatives.  Convolution explains
     `method`.  A net has one set of work arrays: use it in one thread at a time.

@@ -14,11 +14,19 @@ from typing import NamedTuple
 # ("conv", k, maps), ("conv-bn", k, maps)       k x k convolution to this many maps, ReLU; "valid" as well: no padding
 # ("highway", k), ("highway-bn", k)             as many maps and pixels as the layer is given
 # ("plain", k), ("residual", k)                 likewise
+# ("conv-maxout", k, maps), ("plain-maxout", k) as "conv" and "plain", without ReLU: the larger of two linear pieces
 # ("pool", k, stride)                           the maximum of k x k windows, which may overhang the image
 # ("average", k)                                the mean of k x k windows side by side
 # ("dropout", rate)
 # ("hidden", units)                             fully connected, with ReLU
+# ("hidden-maxout", units)                      likewise, the larger of two linear pieces
 # ("dense", classes)                            the last layer: fully connected, without ReLU
+
+
+def kind_beside(block: str, kind: str) -> str:
+    """The kind of layer in the place of `kind`, "conv" or "hidden", in a net of these blocks: a plain
+    maxout net has no ReLU at all."""
+    return f"{kind}-maxout" if block == "plain-maxout" else kind
 
 
 def mnist_net(width: int, block: str = "highway", dropout=(0.2, 0.3, 0.4, 0.5), classes: int = 10) -> list[tuple]:
@@ -27,7 +35,7 @@ def mnist_net(width: int, block: str = "highway", dropout=(0.2, 0.3, 0.4, 0.5), 
 
     `dropout` holds the rate for the input, then one for after each pooling."""
     input_rate, *rates = dropout
-    layers = [("dropout", input_rate), ("conv", 5, width, "valid")]
+    layers = [("dropout", input_rate), (kind_beside(block, "conv"), 5, width, "valid")]
     for blocks, window, rate in zip((2, 3, 3), (3, 3, 2), rates, strict=True):
         layers += [(block, 3)] * blocks
         layers += [("pool", window, 2), ("dropout", rate)]
@@ -49,18 +57,19 @@ def cifar_net(
     last layer.
     """
     input_rate, *stage_rates, last_rate = dropout
+    conv = kind_beside(block, "conv")
     layers = [("dropout", input_rate)]
     size = cycle(kernels)
     for (maps, blocks), rate in zip(stages, (*stage_rates, None), strict=True):
-        layers.append(("conv", next(size), maps))
+        layers.append((conv, next(size), maps))
         for _ in range(blocks):
             layers.append((block, next(size)))
         if rate is not None:
             layers += [("pool", 2, 2), ("dropout", rate)]
     if hidden:
-        layers += [("pool", 8, 8), ("hidden", hidden)]
+        layers += [("pool", 8, 8), (kind_beside(block, "hidden"), hidden)]
     else:
-        layers += [("conv", 1, 100), ("average", 8)]
+        layers += [(conv, 1, 100), ("average", 8)]
     return [*layers, ("dropout", last_rate), ("dense", classes)]
 
 

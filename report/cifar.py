@@ -17,13 +17,13 @@ from report.convolutional import (
     title_of_errors,
 )
 from report.registry import picture, table
-from report.style import COLOR, GREY, NORMALISED, OTHERS, WIDTH, blank, headline, panels, trials_with
+from report.style import COLOR, GREY, MORE_KINDS, NORMALISED, OTHERS, WIDTH, blank, headline, panels, trials_with
 from report.tables import markdown_table
 
 CLASSES = (  # the classes of CIFAR-10
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
 )  # fmt: skip
-COLORS = COLOR | {"highway-bn": NORMALISED}
+COLORS = COLOR | {"highway-bn": NORMALISED, "plain-maxout": MORE_KINDS["maxout"]}
 STOPPED = {"color": GREY, "lw": 1.2, "zorder": 2.5}  # the look of runs that were stopped
 PANELS_IN_A_ROW = 2
 ORDER = ("highway-a", "highway-b", "highway-c", "nineteen-layers", "eight-layers")
@@ -184,8 +184,10 @@ def cifar_wrong(record):
 KINDS = (  # the row in words; its net, block and data; the published table, and the row's name there
     ("highway A, 11 layers", "highway-a", "highway", "cifar-10", ("table_2", "highway-a")),
     ("plain A, 11 layers", "highway-a", "plain", "cifar-10", None),
+    ("plain maxout A, 11 layers", "highway-a", "plain-maxout", "cifar-10", None),
     ("highway B, 19 layers", "highway-b", "highway", "cifar-10", ("table_2", "highway-b")),
     ("plain B, 19 layers", "highway-b", "plain", "cifar-10", None),
+    ("plain maxout B, 19 layers", "highway-b", "plain-maxout", "cifar-10", None),
     ("highway C, 32 layers", "highway-c", "highway", "cifar-10", ("table_2", "highway-c")),
     ("Table 3's highway net of 19 layers", "nineteen-layers", "highway", "cifar-10", ("table_3", "cifar-10")),
     ("Table 3's highway net of 19 layers", "nineteen-layers", "highway", "cifar-100", ("table_3", "cifar-100")),
@@ -306,7 +308,7 @@ def cifar_search(read) -> str:
         cells = [
             f"{trial['net']}, {trial['block']}",
             f"{trial['lr']:g}",
-            "-" if trial["block"] == "plain" else f"{trial['gate_bias']:g}",
+            "-" if trial["block"].startswith("plain") else f"{trial['gate_bias']:g}",
             f"{trial['dropout'][0]:g}" if any(trial["dropout"]) else "none",
             str(trial["epochs"]),
             "diverged" if accuracy is None else f"{100 * accuracy:.2f}",

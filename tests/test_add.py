@@ -71,6 +71,25 @@ def test_the_added_run_enters_its_row(tmp_path):
     assert after["test_accuracy"]["n"] == before["test_accuracy"]["n"] + 1
 
 
+SEARCH = {"net": "highway-a", "block": "plain-maxout", "epochs": 5, "seed": 0, "validation": True}
+SEARCH |= {"n_train": 45000, "n_test": 5000, "gate_bias": -1.0}
+
+
+def test_a_trial_of_the_search_joins_the_search(tmp_path, monkeypatch):
+    before = COMMITTED["cifar"]["trials"]
+    for lr in (0.1, 0.03):
+        monkeypatch.setitem(COMMITTED, "cifar", added(tmp_path, "cifar", training("cifar", lr=lr, **SEARCH)))
+    after = COMMITTED["cifar"]["trials"]
+    assert [trial["lr"] for trial in after["search"][len(before["search"]) :]] == [0.1, 0.03]
+    assert after["final"] == before["final"]
+    assert COMMITTED["cifar"]["settings"]["added"][-1]["command"].endswith("--validation")
+    with pytest.raises(InputError, match="is there already"):
+        added(tmp_path, "cifar", training("cifar", lr=0.03, **SEARCH))
+    for change in ({"lr": 0.3}, {"lr": 0.01, "seed": 1}, {"lr": 0.01, "stopped_after": 3}):
+        with pytest.raises(InputError, match="all of these images"):
+            added(tmp_path, "cifar", training("cifar", **SEARCH | change))
+
+
 @pytest.mark.parametrize("part", [{"stopped_after": 5}, {"parent": {"epoch": 3, "lr": 0.1, "sha256": "cd"}}])
 def test_a_stopped_run_and_a_branch_are_kept_apart(tmp_path, part):
     results = added(tmp_path, "cifar", training("cifar", seed=7, **part))

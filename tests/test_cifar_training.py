@@ -17,6 +17,7 @@ from claims import ledger
 from claims.claim import PUBLISHED as PUBLISHED_NUMBERS
 from conv import cifar as images_of_cifar
 from conv.layer import Dense, Dropout
+from conv.net import ConvNet
 from conv.nets import PUBLISHED, find_net, mnist_net
 from experiments import cifar
 from plumbing.files import InputError
@@ -103,6 +104,15 @@ def test_a_plain_net_of_the_same_shape(net, depth):
     layers = [find_net(net).layers_of(block=block) for block in ("highway", "plain")]
     assert [("highway", *own) if kind == "plain" else (kind, *own) for kind, *own in layers[1]] == layers[0]
     assert sum(kind in ("conv", "plain", "hidden", "dense") for kind, *_ in layers[1]) == depth
+
+
+@pytest.mark.parametrize(("net", "parameters"), [("highway-a", 276_162), ("highway-b", 2_386_042)])
+def test_a_plain_maxout_net_has_no_relu(net, parameters):
+    plain = find_net(net).layers_of(block="plain")
+    maxout = find_net(net).layers_of(block="plain-maxout")
+    with_relu = ("conv", "plain", "hidden")
+    assert maxout == [(f"{kind}-maxout" if kind in with_relu else kind, *more) for kind, *more in plain]
+    assert ConvNet.sizes_of((3, 32, 32), maxout)["parameters"] == parameters
 
 
 def test_names_of_nets():
@@ -282,6 +292,9 @@ def test_the_best_of_a_search():
     assert cifar.best(searched, cifar.HIGHWAY_C, "short") == {"lr": 0.05}
     assert cifar.best(searched, cifar.PLAIN_A, "short") == {"lr": 0.1}
     assert cifar.best(searched, cifar.PLAIN_B, "short") == {}
+    of_maxout_a = dict(zip(("net", "block"), cifar.MAXOUT_A, strict=True))
+    searched += [{**of_maxout_a, "final_test_acc": accuracy} for accuracy in (0.1, 0.3, 0.2)]
+    assert cifar.best(searched, cifar.MAXOUT_B, "short") == {"lr": 0.03}
     budget = cifar.BUDGETS["default"]
     trained = {(net, block) for net, block, *_ in budget["runs"]}
     assert {cifar.AS_SEARCHED.get(kind, kind) for kind in trained} == {tuple(kind) for *kind, _ in budget["search"]}
@@ -295,6 +308,8 @@ KINDS = {  # by the name that finals() knows them by
     "nineteen_layers_cifar_100": (*cifar.NINETEEN, "cifar-100"),
     "plain_a": (*cifar.PLAIN_A, "cifar-10"),
     "plain_b": (*cifar.PLAIN_B, "cifar-10"),
+    "maxout_a": (*cifar.MAXOUT_A, "cifar-10"),
+    "maxout_b": (*cifar.MAXOUT_B, "cifar-10"),
     "evening": (*cifar.EVENING, "cifar-10"),
 }
 
@@ -308,7 +323,7 @@ def finals(protocol="short", epochs=60, **accuracies) -> dict:
         t = {"net": net, "block": block, "data": data, "epochs": epochs, "n_parameters": 2_256_838, "lr": 0.1}
         t |= {"gate_bias": -1.0, "diverged": False, "wallclock_sec": 10, "protocol": protocol, "n_test": 10000}
         t["history"] = {"epoch": []}
-        default = 0.1 if block == "plain" else 0.8
+        default = 0.1 if block.startswith("plain") else 0.8
         for value in accuracies.get(name, [default]):
             trials.append(t | {"final_test_acc": value})
     return recorded(final=trials)
@@ -374,6 +389,9 @@ def judged(claim_id: str, record: dict) -> tuple[str, str]:
         (finals(), "conv-32-layers-train", "reproduced, one run"),
         (finals(highway_c=[0.3]), "conv-32-layers-train", "not reproduced, one run"),
         (finals(), "conv-gate-bias-guideline", "not tested: highway-b, highway, is not trained on CIFAR-10 yet"),
+        (finals(), "conv-11-plain-maxout", "reproduced, one run"),
+        (finals(maxout_b=[0.7]), "conv-19-plain-maxout", "not reproduced, one run"),
+        (finals(maxout_b=[None]), "conv-19-plain-maxout", "reproduced, one run"),  # it diverged
     ],
 )  # fmt: skip
 def test_verdicts_on_tables_2_and_3(record, claim_id, verdict):
@@ -481,7 +499,7 @@ def test_nets_that_are_not_trained_yet_are_not_tested():
     record = recorded(final=[t for t in whole["trials"]["final"] if t["net"] == "highway-a"])
     judgements = {claim_id: judged(claim_id, record) for claim_id in CLAIMS}
     tested = {claim_id for claim_id, (_, verdict) in judgements.items() if "not trained" not in verdict}
-    of_plain = {"conv-11-plain-rectifiers"}  # plain nets are trained in all these records
+    of_plain = {"conv-11-plain-rectifiers", "conv-11-plain-maxout"}  # plain nets are trained in all these records
     of_highway_a = {"highway-a-reaches", "as-good-as-fitnet-a", "conv-11-layers-train"}
     assert tested == of_highway_a | of_plain | {"19-layers-parameters"}
     assert judgements["19-layers-parameters"][0] == "2 256 838"  # counted without training
@@ -497,7 +515,7 @@ def test_every_kind_of_run_has_a_row():
     for net, block, data in KINDS.values():
         row = select(rows, net=net, block=block, data=data, protocol="short")
         assert {"parameters", "epochs", "lr", "test_accuracy", "seconds_per_epoch"} <= row.keys()
-        assert row.get("gate_bias") == (None if block == "plain" else -1.0)
+        assert row.get("gate_bias") == (None if block.startswith("plain") else -1.0)
     highway_a = select(rows, net="highway-a", block="highway")
     assert highway_a["test_accuracy"] == pytest.approx({"mean": 0.85, "sd": 0.05 * 2**0.5, "n": 2})
 

@@ -16,7 +16,8 @@ from training.optimizers import Nesterov
 STEP = 1e-30
 EVERYTHING = [
     ("dropout", 0.0), ("conv", 3, 2, "valid"), ("conv", 3, 4, "valid"), ("highway", 3), ("highway", 1), ("pool", 3, 2),
-    ("plain", 3), ("residual", 5), ("conv", 1, 3), ("average", 2), ("dense", 5),
+    ("plain", 3), ("residual", 5), ("conv", 1, 3), ("conv-maxout", 3, 2), ("plain-maxout", 3), ("average", 2),
+    ("hidden-maxout", 4), ("dense", 5),
 ]  # fmt: skip
 
 
@@ -40,6 +41,12 @@ def convolved(x, W, b, pad):
     return sum(parts) + b[:, None, None]
 
 
+def larger(pieces):
+    """(N, two pieces of the maps, ...) -> (N, maps, ...), the larger by its real part."""
+    first, second = np.split(pieces, 2, axis=1)
+    return np.where(first.real >= second.real, first, second)
+
+
 def straightforward(net, kinds, x):
     """The equations as the paper prints them, images first; the largest of a window by its real part."""
     for layer, (kind, *settings) in zip(net.layers, kinds, strict=True):
@@ -54,6 +61,8 @@ def straightforward(net, kinds, x):
                 x = x + H
             else:
                 x = H
+        elif kind in ("conv-maxout", "plain-maxout"):
+            x = larger(convolved(x, layer.W, layer.b, layer.pad))
         elif kind == "pool":
             k, stride = settings
             side = layer.out_shape[1]
@@ -67,8 +76,10 @@ def straightforward(net, kinds, x):
             k = settings[0]
             maps, side = layer.out_shape
             x = x.reshape(len(x), maps, side, k, side, k).mean(axis=(3, 5))
-        elif kind == "dense":
+        elif kind in ("hidden-maxout", "dense"):
             x = np.einsum("ncij,oicj->no", x, layer.W) + layer.b
+            if kind == "hidden-maxout":
+                x = larger(x)[:, :, None, None]
     return x
 
 
@@ -295,6 +306,14 @@ def test_how_weights_start():
     assert ConvNet((1, 4, 4), [("highway", 3), ("dense", 2)], 0, gate_bias=-3.0).layers[0].b.tolist() == [0, -3]
 
 
+@pytest.mark.parametrize("block", ["plain", "plain-maxout"])
+def test_he_keeps_the_mean_square_of_a_state(block):
+    net = ConvNet((300, 3, 3), [*[(block, 1)] * 8, ("dense", 2)], 0, init="he", dtype=np.float64)
+    net.forward(np.random.default_rng(1).normal(size=(20, 300, 3, 3)))
+    states = [np.mean(arrays.x**2) for arrays in net._saved.arrays]
+    assert 0.4 < min(states) <= max(states) < 2.5  # with twice the variance 2 ** 8 at the end
+
+
 def test_a_dropout_rate_for_each_place():
     rates = 0.1, 0.2, 0.3, 0.4
     for net in (mnist_net(4, dropout=rates), cifar_net([(4, 1)] * 3, dropout=rates), eight_layers(dropout=rates)):
@@ -307,10 +326,10 @@ def test_a_dropout_rate_for_each_place():
 def test_the_net_alone_knows_all_kinds():
     code = "import conv.net as net; print(*net.KINDS)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
-    assert {"conv-bn", "highway-bn"} < {*shown.split()}
+    assert {"conv-bn", "highway-bn", "plain-maxout"} < {*shown.split()}
 
 
-@pytest.mark.parametrize("block", ["highway", "residual", "plain"])
+@pytest.mark.parametrize("block", ["highway", "residual", "plain", "plain-maxout"])
 def test_pytorch_agrees(block):
     """Its autograd, float64, on the published net: every parameter."""
     torch = pytest.importorskip("torch")
@@ -336,6 +355,9 @@ def test_pytorch_agrees(block):
                 h = h + torch.sigmoid(z[:, layer.out_shape[0] :]) * (H - h)
             else:
                 h = h + H if kind == "residual" else H
+        elif kind in ("conv-maxout", "plain-maxout"):
+            z = F.conv2d(h, own[0].permute(0, 3, 1, 2), own[1], padding=layer.pad)
+            h = torch.maximum(*z.chunk(2, dim=1))
         elif kind == "pool":
             h = F.max_pool2d(h, *settings, ceil_mode=True)
         elif kind == "dense":

@@ -630,7 +630,7 @@ def test_seeds_for_any_number_of_jobs(tmp_path, shapes):
     ]
 
 
-@pytest.mark.parametrize("block", ["plain", "residual"])
+@pytest.mark.parametrize("block", ["plain", "plain-maxout", "residual"])
 def test_the_other_blocks(tmp_path, shapes, block):
     process = train(*WORDS, "--block", block, "--protocol", "paper", "--data-dir", shapes, "--out", tmp_path / "x.json")
     assert process.returncode == 0, process.stderr

@@ -31,7 +31,8 @@ def net_of(side, method="winograd", dtype=np.float64):
     of layer."""
     entries = [
         ("dropout", 0.3), ("conv", 3, 22), ("highway", 3), ("conv", 3, 18), ("residual", 3), ("highway", 1),
-        ("plain", 3), ("dropout", 0.2), ("highway", 3), ("pool", 3, 2), ("hidden", 7), ("dropout", 0.4), ("dense", 3),
+        ("plain", 3), ("dropout", 0.2), ("highway", 3), ("conv-maxout", 3, 17), ("plain-maxout", 3), ("pool", 3, 2),
+        ("hidden", 7), ("dropout", 0.4), ("hidden-maxout", 6), ("dense", 3),
     ]  # fmt: skip
     net = ConvNet((2, side, side), entries, np.random.default_rng(0), dtype=dtype, method=method)
     net.parameters[:] += np.random.default_rng(1).normal(0, 0.05, net.parameters.shape)
@@ -89,7 +90,7 @@ def test_winograd_is_really_used(m, monkeypatch):
     net = net_of(SIDES[m])
     direct = net_of(SIDES[m], "direct")
     x = batch(SIDES[m])[0]
-    assert methods(net) == ["direct", *[f"F({m}x{m}, 3x3)"] * 3, "direct", *[f"F({m}x{m}, 3x3)"] * 2]
+    assert methods(net) == ["direct", *[f"F({m}x{m}, 3x3)"] * 3, "direct", *[f"F({m}x{m}, 3x3)"] * 4]
     assert set(methods(direct)) == {"direct"}
     before = [net.predict(x), direct.predict(x)]
     monkeypatch.setattr(winograd, "product", lambda U, V, M: M.fill(0))

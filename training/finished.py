@@ -66,19 +66,26 @@ def add_trial(trials: dict, group: str, trial: dict) -> None:
         epochs = len(trial["history"]["epoch"])
         if any(len(other["history"]["epoch"]) >= epochs for other in earlier):
             raise ValueError(f"the run {trial['label']} is there already, as far or farther")
+    else:
+        check_new(trials.get(group, []), trial)
     if group == "final":
-        check_whole_run(trials["final"], trial)
+        check_settings(trials["final"], trial)
     if earlier:
         trials["partial"] = [other for other in partial if other not in earlier]
     trials.setdefault(group, []).append(trial)
 
 
-def check_whole_run(others: list[dict], trial: dict) -> None:
-    """Raises ValueError for a duplicate, and where a trial of its kind has other settings."""
+def check_new(others: list[dict], trial: dict) -> None:
+    """Raises ValueError for a duplicate."""
+    identity = identity_of(trial)
+    if any(identity_of(other) == identity for other in others):
+        raise ValueError(f"the run {trial['label']} is there already")
+
+
+def check_settings(others: list[dict], trial: dict) -> None:
+    """Raises ValueError where a trial of its kind has other settings."""
     identity = identity_of(trial)
     for other in map(identity_of, others):
-        if other == identity:
-            raise ValueError(f"the run {trial['label']} is there already")
         if conv_trials.kind_of(other) != conv_trials.kind_of(trial):
             continue
         for name, value in other.items():
@@ -96,6 +103,8 @@ def command_of(record: dict, run: dict) -> str:
     for name in ("net", "data", "block", "protocol", "epochs", "seed"):
         words.append(f"--{name} {run[name]}")
     words += [f"--lr {record['lr']}", f"--gate-bias {run['gate_bias']}"]
+    if run["validation"]:
+        words.append("--validation")
     if "stopped_after" in run:
         words.append(f"--stop-after {run['stopped_after']}")
     if "parent" in run:
