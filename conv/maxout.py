@@ -41,7 +41,7 @@ class MaxoutConvolution(Convolution):
 
     pieces = 2
     gain = 1
-    viewed = ("won",)
+    element_wise = ("won",)
 
     def _make_kept(self, work, arrays, shape):
         arrays.won = work.new("won", shape)
