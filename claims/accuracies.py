@@ -123,7 +123,7 @@ def side_by_side(
 
 
 def expected(published: dict, paper: Accuracies) -> str:
-    """The prediction interval in percent or, if no deviation is published, the standard errors that
+    """The prediction interval in percent; if no deviation is published, the standard errors that
     the rule allows for."""
     if published.get("sd"):
         low, high = prediction_interval(published, len(paper.over_seeds))

@@ -159,7 +159,7 @@ def all_below(pairs: list[tuple]) -> list[bool | None]:
 
 
 def all_ratios_below(pairs: list[tuple], bound: float, looks: int = 1) -> list[bool | None]:
-    """For every pair (values, less): whether the ratio of their geometric means is below the bound.
+    """Whether the ratio of the geometric means is below the bound, for every pair (values, less).
 
     With the corrections of corrected()."""
     comparisons = [in_ratio(is_below, values, bound, less) for values, less in pairs]
