@@ -3,9 +3,7 @@ the gate as an autograd.Function, and compiled.  With bfloat16 it computes less 
 
 from __future__ import annotations
 
-import os
-
-from benchmarks.conv_rivals.rival import LR, MOMENTUM, WEIGHT_DECAY, ConvRival
+from benchmarks.conv_rivals.rival import LR, MOMENTUM, WEIGHT_DECAY, ConvRival, is_held_to_avx2
 
 
 class Torch(ConvRival):
@@ -125,7 +123,7 @@ class TorchCompiled(Torch):
     at_its_best = True
 
     def __init__(self, shape, layers, x, y):
-        if os.environ.get("ATEN_CPU_CAPABILITY") == "avx2":
+        if is_held_to_avx2():
             raise ImportError("its code for AVX2 fails in PyTorch 2.13: index out of bounds, behind a pooling layer")
         super().__init__(shape, layers, x, y)
 
