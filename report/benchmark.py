@@ -1,4 +1,4 @@
-"""The benchmarks: results/benchmark_step.json and results/benchmark_scaling.json."""
+"""The benchmarks: results/benchmark_*.json."""
 
 import re
 
@@ -7,15 +7,47 @@ from report.registry import picture, table
 from report.style import COLOR, GREY, OTHERS, headline, note, panels
 from report.tables import markdown_table
 
+OURS = "this project"
+CONV_NETS = {
+    "mnist_16": "MNIST, 16 maps",
+    "mnist_32": "MNIST, 32 maps",
+    "highway_a": "CIFAR, Table 2's A",
+    "cifar_19": "CIFAR, Table 3's 19 layers",
+}
+LINKED = {"depth": "o-", "width": "s--", "batch": "^:"}  # the lines of the three axes of growth
+
+
+def ratio_of(row: dict) -> float:
+    """The median of our time over a rival's, from the row of the rival."""
+    return row["ours_over_theirs"][1]
+
+
+def with_quartiles(row: dict) -> str:
+    low, median, high = row["ours_over_theirs"]
+    return f"{median:.2f} ({low:.2f} to {high:.2f})"
+
+
+def frameworks(rows: dict, arithmetic: str = "float32") -> dict:
+    """{name: row} of the rivals that compete for being the fastest."""
+    return {name: row for name, row in rows.items() if row["competes"] and row["arithmetic"] == arithmetic}
+
+
+def fastest(rows: dict) -> str:
+    """The name of the fastest rival."""
+    return max(rows, key=lambda name: ratio_of(rows[name]))
+
+
+def how_written(row: dict) -> str:
+    return "at its best" if row["at_its_best"] else "as usually written"
+
 
 @picture("benchmark_step", "benchmark_scaling")
 def benchmark(steps, scaling):
-    """Who is faster: milliseconds a training step; and how the cost grows against JAX's."""
-    fig, axes = panels(2, 1, 6.6, height_ratios=(1.6, 1))
+    """Who is faster: milliseconds a training step; and how the cost grows against the fastest JAX program."""
+    fig, axes = panels(2, 1, 7.4, height_ratios=(2, 1))
     above, below = axes
-    times = {
-        block: {name: row["median_ms"] for name, row in steps["trials"][f"step, {block}"].items()} for block in COLOR
-    }
+    of_block = {block: steps["trials"][f"step, {block}"] for block in COLOR}
+    times = {block: {name: row["median_ms"] for name, row in rows.items()} for block, rows in of_block.items()}
     names = sorted(times["highway"], key=times["highway"].get, reverse=True)
     for block, offset in (("highway", 0.2), ("plain", -0.2)):
         places = [i + offset for i in range(len(names))]
@@ -28,113 +60,107 @@ def benchmark(steps, scaling):
     above.set(xlabel="ms a training step, one core")
     above.grid(axis="y", visible=False)
     above.legend(loc="upper right")
-    for axis, style, color in zip(("depth", "width", "batch"), ("o-", "s--", "^:"), OTHERS, strict=False):
+    for (axis, style), color in zip(LINKED.items(), OTHERS, strict=False):
         rows = [row for row in scaling["trials"] if row["axis"] == axis]
-        ratios = [row["ours_over_jax"] for row in rows]
+        ratios = [max(row["ours_over_theirs"].values()) for row in rows]
         below.plot([row[axis] for row in rows], ratios, style, color=color, lw=2, label=axis)
     below.axhline(1, color=GREY, lw=1.2)
+    below.margins(y=0.1)
     below.set(xscale="log", xlabel="depth, width or batch", ylim=(0, None))
-    below.set(ylabel="this project / JAX")
+    below.set(ylabel="ours / fastest JAX")
     below.legend()
-    below.set_title("below 1 NumPy is faster")
-    over_jax = {block: of_block["this project"] / of_block["JAX jit + scan"] for block, of_block in times.items()}
-    texts = [f"{ratio:.2f} ({block})" for block, ratio in over_jax.items()]
-    finding = f"A training step takes {' and '.join(texts)} of JAX's time"
+    below.set_title("below 1 this project is faster")
+    texts = []
+    for block, rows in of_block.items():
+        rivals = frameworks(rows)
+        texts.append(f"{ratio_of(rivals[fastest(rivals)]):.2f} ({block})")
+    finding = f"A training step takes {' and '.join(texts)} times as long as the fastest rival's"
     headline(fig, finding, "depth {depth}, width {width}, batch {batch}".format_map(steps["settings"]))
     return fig
 
 
-# ---- Tables ----------------------------------------------------------------------------------------------------------
+# ---- Tables: fully connected nets ------------------------------------------------------------------------------------
 
 
-def ratios(header: str, records: list[dict], what: dict, elsewhere: dict | None = None) -> str:
-    """A row for each key of a summary: what, against what, the ratio, whether the target was reached, and the ratio
-    elsewhere, if there is another record."""
-    summary = {}
-    targets = {}
-    for record in records:
-        summary.update(record["summary"])
-        targets.update(record["settings"]["targets"])
+def judged(value: float, target: float | None, more_is_better: bool = False) -> list[str]:
+    """Two cells: the target, and whether it was reached."""
+    if target is None:
+        return ["-", "-"]
+    reached = value >= target if more_is_better else value <= target
+    return [f"{target:.2f}", "reached" if reached else "missed"]
+
+
+def table_row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+@table("rivals")
+def rivals(read) -> str:
+    """Every program that was timed, the fastest first, beside ours."""
+    trials = read("results/benchmark_step.json")["trials"]
+    highway = trials["step, highway"]
+    plain = trials["step, plain"]
+    names = sorted((name for name in highway if highway[name]["competes"]), key=lambda name: -ratio_of(highway[name]))
     rows = []
-    for key, (ours, theirs) in what.items():
-        value = summary[key]
-        cells = [ours, theirs, f"**{value:.2f}**"]
-        if key in targets:
-            target = targets[key]
-            cells += [f"{target:.2f}", "reached" if value <= target else "missed"]
-        else:
-            cells += ["-", "-"]
-        if elsewhere:
-            cells.append(f"{elsewhere['summary'][key]:.2f}")
-        rows.append(f"| {' | '.join(cells)} |")
-    return markdown_table(header, rows)
+    for name in names:
+        row = highway[name]
+        cells = (name, how_written(row), row["gradient"], with_quartiles(row), with_quartiles(plain[name]))
+        rows.append(table_row(*cells))
+    return markdown_table("| program | written | gradient | ours / theirs, highway | plain |", rows)
+
+
+@table("faster-rivals")
+def faster_rivals(read) -> str:
+    """The rivals that are faster than ours, in a sentence's list."""
+    trials = read("results/benchmark_step.json")["trials"]
+    texts = []
+    for name in frameworks(trials["step, highway"]):
+        ratios = {block: ratio_of(trials[f"step, {block}"][name]) for block in PAIR}
+        slower = [f"{block} {ratio:.2f}" for block, ratio in ratios.items() if ratio > 1]
+        if slower:
+            texts.append(f"*{name}* ({', '.join(slower)})")
+    return " and ".join(texts) or "none"
 
 
 @table("speed")
 def speed(read) -> str:
+    """What a target was set for, and what else we call fast."""
     step = read("results/benchmark_step.json")
     commands = read("results/benchmark_commands.json")
     scaling = read("results/benchmark_scaling.json")
+    records = (step, commands, scaling)
+    summary = {}
+    targets = {}
+    for record in records:
+        summary |= record["summary"]
+        targets |= record["settings"]["targets"]
 
     def step_of(block):
-        times = step["trials"][f"step, {block}"]["this project"]
-        return f"training step, {block} ({times['median_ms']:.2f} ms)"
+        return f"training step, {block} ({step['trials'][f'step, {block}'][OURS]['median_ms']:.2f} ms)"
 
     def command(name):
         return f"the {name} command ({commands['summary'][f'{name}_seconds']:.1f} s)"
 
+    def best(block):
+        return fastest(frameworks(step["trials"][f"step, {block}"]))
+
     highway = step_of("highway")
     plain = step_of("plain")
     what = {
-        "highway_over_jax": (highway, "JAX jit + scan"),
-        "plain_over_jax": (plain, "JAX jit + scan"),
-        "highway_over_torch_compile": (highway, "torch.compile, fused Adam"),
-        "highway_over_torch_eager": (highway, "PyTorch eager"),
-        "highway_over_torch_eager_fused_adam": (highway, "PyTorch eager, fused Adam"),
+        "highway_over_jax_features_first": (highway, "JAX, features first"),
+        "highway_over_best": (highway, f"the fastest rival: {best('highway')}"),
+        "plain_over_best": (plain, f"the fastest rival: {best('plain')}"),
         "highway_over_matrix_products": (highway, "its matrix products alone, the limit"),
         "evaluation_over_torch_eager": ("evaluation of 10 000 images", "PyTorch eager, `inference_mode`"),
         "headline_over_straightforward": (command("headline"), "straightforward NumPy"),
         "sweep_over_straightforward": (command("sweep"), "straightforward NumPy"),
         "time_per_added_layer_depth_1000_over_30": ("time per layer, depth 10 to 1000", "depth 10 to 30"),
     }
-    return ratios("| what | against | ours / theirs | aimed at | |", [step, commands, scaling], what)
-
-
-@table("conv-speed")
-def conv_speed(read) -> str:
-    nets = {
-        "mnist_16": "MNIST, 16 maps",
-        "mnist_32": "MNIST, 32 maps",
-        "highway_a": "CIFAR, Table 2's A",
-        "cifar_19": "CIFAR, Table 3's 19 layers",
-    }
-    rivals = {"torch": "PyTorch eager", "jax": "JAX jit", "direct": "the direct products"}
-    what = {f"{net}_over_{key}": (name, rival) for net, name in nets.items() for key, rival in rivals.items()}
-    what |= {f"{net}_memory_over_torch": (f"{name}: memory", "PyTorch eager") for net, name in nets.items()}
-    what["mnist_16_normalised_over_not"] = ("MNIST, 16 maps, batch normalisation of H", "without it")
-    header = "| training step | against | ours / theirs | aimed at | | ours / theirs with AVX2 alone |"
-    here = read("results/benchmark_conv_step.json")
-    avx2 = read("results/benchmark_conv_step_avx2.json")
-    return ratios(header, [here], what, avx2)
-
-
-@table("avx2-slower")
-def avx2_slower(read) -> str:
-    """How many times as long the steps of the four nets take without AVX-512."""
-    here = read("results/benchmark_conv_step.json")["trials"]
-    avx2 = read("results/benchmark_conv_step_avx2.json")["trials"]
-    ours = "this project"
-    return ", ".join(f"{avx2[net][ours]['median_ms'] / here[net][ours]['median_ms']:.1f}" for net in here)
-
-
-@table("conv-errors")
-def conv_errors(read) -> str:
-    summary = read("results/benchmark_conv_errors.json")["summary"]
     rows = []
-    for method in dict.fromkeys(name.rpartition(" ")[0] for name in summary):
-        largest = (f"{summary[f'{method} {what}']:.1e}" for what in ("z", "dx", "dW"))
-        rows.append(f"| {method} | {' | '.join(largest)} |")
-    return markdown_table("| float32 | z = W ∗ x + b | dL/dx | dL/dW |", rows)
+    for key, (ours, theirs) in what.items():
+        value = summary[key]
+        rows.append(table_row(ours, theirs, f"**{value:.2f}**", *judged(value, targets.get(key))))
+    return markdown_table("| what | against | ours / theirs | aimed at | |", rows)
 
 
 @table("shares")
@@ -150,38 +176,37 @@ def shares(read) -> str:
     for part, what in parts.items():
         slug = re.sub("[ -]", "_", part)
         shares_of_part = [f"{summary[f'{block}_share_of_{slug}']:.0%}" for block in PAIR]
-        rows.append(f"| {part} | {' | '.join(shares_of_part)} | {what} |")
+        rows.append(table_row(part, *shares_of_part, what))
     return markdown_table("| part of a step | highway | plain | what it is |", rows)
 
 
 @table("growth")
 def growth(read) -> str:
+    trials = read("results/benchmark_scaling.json")["trials"]
+    names = list(trials[0]["ours_over_theirs"])
     rows = []
-    for row in read("results/benchmark_scaling.json")["trials"]:
-        ours = row["this project"]
-        jax = row["JAX jit + scan"]
-        cells = [
-            f"{row['axis']} {row[row['axis']]}",
-            f"{ours['ms']:.1f}",
-            f"{jax['ms']:.1f}",
-            f"{row['ours_over_jax']:.2f}",
-            f"{ours['peak_mb']:.0f}",
-            f"{jax['peak_mb']:.0f}",
-        ]
-        rows.append(f"| {' | '.join(cells)} |")
-    return markdown_table("| | ms a step | JAX | ours / JAX | MB | JAX |", rows)
+    for row in trials:
+        ratios = [f"{ratio:.2f}" for ratio in row["ours_over_theirs"].values()]
+        ours = row[OURS]
+        memory = [f"{ours['peak_mb']:.0f}", f"{row[names[0]]['peak_mb']:.0f}"]
+        rows.append(table_row(size_of(row), f"{ours['ms']:.1f}", *ratios, *memory))
+    return markdown_table(f"| | ms a step | {' | '.join(names)} | MB | MB of {names[0]} |", rows)
+
+
+def size_of(row: dict) -> str:
+    return f"{row['axis']} {row[row['axis']]}"
 
 
 @table("growth-verdict")
 def growth_verdict(read) -> str:
-    rows = read("results/benchmark_scaling.json")["trials"]
-    by_ratio = sorted(rows, key=lambda row: row["ours_over_jax"])
-    best = by_ratio[0]
-    worst = by_ratio[-1]
-    where = [f"{row['axis']} {row[row['axis']]} ({row['ours_over_jax']:.2f})" for row in (worst, best)]
-    slower = worst["ours_over_jax"] > 1
-    ends = "NumPy stops winning at some of these sizes" if slower else "NumPy is faster at every one"
-    return f"{ends}; the ratio is worst at {where[0]} and best at {where[1]}"
+    """At how many sizes each JAX program is faster than ours, in a sentence's list."""
+    trials = read("results/benchmark_scaling.json")["trials"]
+    texts = []
+    for name in trials[0]["ours_over_theirs"]:
+        faster = [size_of(row) for row in trials if row["ours_over_theirs"][name] > 1]
+        where = f" ({', '.join(faster)})" if 0 < len(faster) <= len(trials) / 2 else ""
+        texts.append(f"*{name}* at {len(faster) or 'none'}{where}")
+    return f"Of the {len(trials)} sizes, {', '.join(texts)}"
 
 
 @table("startup")
@@ -189,5 +214,83 @@ def startup(read) -> str:
     times = list(read("results/benchmark_commands.json")["trials"]["start-up"].values())
     steps = [times[0], times[1], times[2] - times[1], times[3] - times[2], times[4] - times[3]]  # times accumulate
     names = ("Python", "importing NumPy", "the other imports", "unpacking and checking MNIST", "starting workers")
-    rows = [f"| {name} | {1e3 * step:.0f} |" for name, step in zip(names, steps, strict=True)]
+    rows = [table_row(name, f"{1e3 * step:.0f}") for name, step in zip(names, steps, strict=True)]
     return markdown_table("| start-up | ms |", rows)
+
+
+@table("cores")
+def cores(read) -> str:
+    """How much faster several cores train one net."""
+    record = read("results/benchmark_cores.json")
+    n = record["settings"]["cores"]
+    rows = []
+    for key, name in (CONV_NETS | {"highway": "headline, highway", "plain": "headline, plain"}).items():
+        trial = record["trials"][key]
+        low, median, high = trial["speed_up"]
+        target = record["settings"]["targets"].get(f"{key}_speed_up")
+        times = [f"{trial[f'{count} cores']['median_ms']:.1f}" for count in (1, n)]
+        cells = (name, *times, f"**{median:.2f}** ({low:.2f} to {high:.2f})")
+        rows.append(table_row(*cells, *judged(median, target, more_is_better=True)))
+    return markdown_table(f"| net | ms a step, 1 core | {n} cores | times as fast | aimed at | |", rows)
+
+
+# ---- Tables: convolutional nets --------------------------------------------------------------------------------------
+
+
+@table("conv-rivals")
+def conv_rivals(read) -> str:
+    """Every program that was timed, beside ours; those that compute in bfloat16 last."""
+    trials = read("results/benchmark_conv_step.json")["trials"]
+    first = trials["mnist_16"]
+    rows = []
+    for arithmetic in ("float32", "bfloat16"):
+        found = frameworks(first, arithmetic)
+        for name in sorted(found, key=lambda name: -ratio_of(found[name])):
+            ratios = [f"{ratio_of(trials[net][name]):.2f}" if name in trials[net] else "-" for net in CONV_NETS]
+            rows.append(table_row(name, how_written(found[name]), arithmetic, *ratios))
+    short = ("16 maps", "32 maps", "A", "19 layers")
+    return markdown_table(f"| ours / theirs | written | arithmetic | {' | '.join(short)} |", rows)
+
+
+@table("conv-speed")
+def conv_speed(read) -> str:
+    """What a target was set for, here and with AVX2 alone."""
+    here = read("results/benchmark_conv_step.json")
+    avx2 = read("results/benchmark_conv_step_avx2.json")
+    targets = here["settings"]["targets"]
+    rows = []
+
+    def add(what, against, key):
+        value = here["summary"][key]
+        elsewhere = avx2["summary"].get(key)  # not all rivals have been timed there
+        cells = [what, against, f"**{value:.2f}**", *judged(value, targets.get(key))]
+        rows.append(table_row(*cells, "-" if elsewhere is None else f"{elsewhere:.2f}"))
+
+    for net, name in CONV_NETS.items():
+        best = fastest(frameworks(here["trials"][net]))
+        add(name, f"the fastest float32 rival: {best}", f"{net}_over_best")
+        add(name, "PyTorch as usually written", f"{net}_over_torch")
+        add(name, "the fastest bfloat16 rival", f"{net}_over_best_bfloat16")
+        add(name, "our direct products", f"{net}_over_direct")
+    for net, name in CONV_NETS.items():
+        add(f"{name}: memory", "PyTorch as usually written", f"{net}_memory_over_torch")
+    add("MNIST, 16 maps, batch normalisation of H", "without it", "mnist_16_normalised_over_not")
+    return markdown_table("| training step | against | ours / theirs | aimed at | | with AVX2 alone |", rows)
+
+
+@table("avx2-slower")
+def avx2_slower(read) -> str:
+    """How many times as long the steps of the four nets take without AVX-512."""
+    here = read("results/benchmark_conv_step.json")["trials"]
+    avx2 = read("results/benchmark_conv_step_avx2.json")["trials"]
+    return ", ".join(f"{avx2[net][OURS]['median_ms'] / here[net][OURS]['median_ms']:.1f}" for net in CONV_NETS)
+
+
+@table("conv-errors")
+def conv_errors(read) -> str:
+    summary = read("results/benchmark_conv_errors.json")["summary"]
+    rows = []
+    for method in dict.fromkeys(name.rpartition(" ")[0] for name in summary):
+        largest = (f"{summary[f'{method} {what}']:.1e}" for what in ("z", "dx", "dW"))
+        rows.append(f"| {method} | {' | '.join(largest)} |")
+    return markdown_table("| float32 | z = W ∗ x + b | dL/dx | dL/dW |", rows)

@@ -118,8 +118,10 @@ def test_a_step_is_taken_apart_completely():
 
 SUMMARIES = {
     "step": [
-        "highway_over_jax",
-        "plain_over_jax",
+        "highway_over_jax_features_first",
+        "highway_over_best_automatic",
+        "highway_over_best",
+        "plain_over_best",
         "highway_over_torch_compile",
         "highway_over_torch_eager",
         "highway_over_matrix_products",
@@ -129,12 +131,13 @@ SUMMARIES = {
         *(
             f"{net}_{what}"
             for net in ("mnist_16", "mnist_32", "highway_a", "cifar_19")
-            for what in ("over_torch", "over_jax", "over_direct", "memory_over_torch")
+            for what in ("over_best", "over_best_bfloat16", "over_torch", "over_direct", "memory_over_torch")
         ),
         "mnist_16_normalised_over_not",
     ],
     "commands": ["headline_over_straightforward", "sweep_over_straightforward"],
     "scaling": ["time_per_added_layer_depth_1000_over_30", "time_over_depth_at_1000_over_30"],
+    "cores": [f"{name}_speed_up" for name in (*cores.CONVOLUTIONAL, *cores.CONNECTED)],
     "explorer": [f"{name}_ms" for name in explorer.NAMES],
 }
 

@@ -3,6 +3,8 @@ converted to a rival's layout and back."""
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 
 from benchmarks.report import Rival
@@ -12,6 +14,11 @@ from conv.net import ConvNet
 LR = 0.01
 MOMENTUM = 0.9
 WEIGHT_DECAY = 5e-4
+
+
+def is_held_to_avx2() -> bool:
+    """Whether benchmarks/one_thread.py keeps all programs from AVX-512."""
+    return os.environ.get("ONEDNN_MAX_CPU_ISA") == "AVX2"
 
 
 class ConvRival(Rival):
