@@ -534,7 +534,7 @@ def test_pipelines_that_are_none():
 def test_it_has_to_be_fitted_first(images, kind):
     pipeline = Pipeline(kind, 2)
     for use in (pipeline.test, lambda x: pipeline.train_batch(x, np.random.default_rng(0))):
-        with pytest.raises(RuntimeError, match=r"fit\(\) these inputs"):
+        with pytest.raises(RuntimeError, match=r"call fit\(\)"):
             use(images[0])
 
 
