@@ -146,7 +146,8 @@ def is_number_of_a_row(value) -> bool:
 
 # questions that take long and have another one of their kind among the rest
 RARELY = (
-    "clip", "depth_for_width", "initialisations", "lstm_and_maxout", "more_seeds", "past_a_thousand", "wider_rates",
+    "blocks", "clip", "depth_for_width", "depth_needed", "figure_1_finals", "initialisations", "lstm_and_maxout",
+    "more_seeds", "past_a_thousand", "table1", "very_deep", "why_plain_fails", "wider_rates",
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ import pytest
 from conftest import ROOT, SMALL, run
 from strikes import (
     COMMAND_KILLS,
+    FEW_STRIKES,
     INTERRUPTIONS,
     WORKER_KILLS,
     WRITER_KILLS,
@@ -119,7 +120,8 @@ def test_ctrl_c_at_random_moments(tmp_path, data_set, n):
         if status == 130:
             written = tmp_path / "out" / f"{i}.json" if target == "new" else "nothing"
             assert f"interrupted: {written} was written\n" in stderr  # tqdm may complain as well
-    assert any(status == 130 for _, status, _ in struck)
+    if n > FEW_STRIKES:  # a few may all come too late, by chance
+        assert any(status == 130 for _, status, _ in struck)
     assert not list((tmp_path / "out").glob(".*"))
 
 
