@@ -199,14 +199,13 @@ def size_of(row: dict) -> str:
 
 @table("growth-verdict")
 def growth_verdict(read) -> str:
-    """At how many sizes each JAX program is faster than ours, in a sentence's list."""
+    """At which sizes each JAX program is faster than ours."""
     trials = read("results/benchmark_scaling.json")["trials"]
-    texts = []
+    rows = []
     for name in trials[0]["ours_over_theirs"]:
         faster = [size_of(row) for row in trials if row["ours_over_theirs"][name] > 1]
-        where = f" ({', '.join(faster)})" if 0 < len(faster) <= len(trials) / 2 else ""
-        texts.append(f"*{name}* at {len(faster) or 'none'}{where}")
-    return f"Of the {len(trials)} sizes, {', '.join(texts)}"
+        rows.append(table_row(name, f"{len(faster)} of {len(trials)} sizes", ", ".join(faster) or "-"))
+    return markdown_table("| program | is faster than ours at | these |", rows)
 
 
 @table("startup")
