@@ -1,4 +1,8 @@
-"""Why Adam explodes at 100 layers, and what cures it: results/adam_explodes.json."""
+"""Why Adam explodes at 100 layers, and what cures it: results/adam_explodes.json.
+
+An explosion is a batch whose loss exceeds that of guessing.  A burst is a batch whose gradient is over 100 times the
+usual.  experiments/adam_explodes.py defines both.
+"""
 
 import math
 from statistics import mean
@@ -8,11 +12,11 @@ from matplotlib.ticker import MaxNLocator
 from plumbing.records import select
 from plumbing.statistics import spaced
 from report.registry import picture, table
-from report.style import GREY, LINES, OTHERS, blank, headline, note, trials_with
+from report.style import GREY, LINES, OTHERS, blank, headline, layers_of_blocks, note, trials_with
 from report.tables import markdown_table
 
 CHANGES_IN_A_ROW = 3
-MEASURES_OF_BURST = {  # by the name in a trial, as the legend calls them
+MEASURES_OF_BURST = {  # the key in a trial's burst: the text in the legend
     "stretch": "stretch to the end",
     "state": "norm of the state",
     "gate_term": "size of (H - x) dT/dx",
@@ -27,8 +31,8 @@ def by_change(record: dict) -> dict[str, list[dict]]:
 
 @picture("adam_explodes")
 def adam_explodes(record):
-    """Above, the largest losses with each change of Adam; below, one explosion: the statistics that
-    leave their range before it, and the image that it stretches most."""
+    """Above, the largest losses with each change of Adam.  Below, one net: the statistics that leave
+    their range before the explosion, and the image that is stretched most in the burst."""
     definitions = select(record["summary"], row="definitions")
     groups = by_change(record)
     n_rows = math.ceil(len(groups) / CHANGES_IN_A_ROW)
@@ -79,11 +83,12 @@ def draw_peaks(ax, trials: list[dict], guessing: float) -> None:
 
 
 def draw_explosion(ax, trial: dict, out_of_range: float) -> None:
-    """How far each statistic leaves its range around the explosion, in the layer that leaves it
-    furthest."""
+    """Each statistic over its largest value in calm steps, in the steps around the explosion.  Of
+    all layers the one with the largest ratio is drawn, step by step."""
     explosion = trial["explosion"]
+    steps_before = trial["last"]  # how many steps before the explosion the record has
     for (name, ratios), color, line in zip(explosion["largest"].items(), OTHERS, LINES, strict=True):
-        steps = range(-trial["last"], len(ratios) - trial["last"])
+        steps = range(-steps_before, len(ratios) - steps_before)
         ratios = [math.nan if ratio is None else ratio for ratio in ratios]
         ax.plot(steps, ratios, color=color, ls=line, lw=1.8, label=name)
     ax.axhline(out_of_range, color=GREY, lw=1.2, ls=":", label="above it: out of range")
@@ -100,7 +105,7 @@ def draw_burst(ax, trial: dict) -> None:
     for (name, text), color in zip(MEASURES_OF_BURST.items(), OTHERS, strict=False):
         for image, line, label in (("worst", "-", text), ("median", "--", None)):
             values = burst[image][name]
-            ax.plot(range(2, len(values) + 2), values, line, color=color, lw=1.8, label=label)
+            ax.plot(layers_of_blocks(values), values, line, color=color, lw=1.8, label=label)
     ax.plot([], [], "--", color=GREY, lw=1.8, label="dashed: the median image")
     ax.set(yscale="log", xlabel="layer")
     ax.set_ylim(top=1e5 * ax.get_ylim()[1])  # room for the legend
@@ -131,8 +136,8 @@ def with_burst(read) -> list[dict]:
 
 
 def calm_before(read) -> list[dict]:
-    """The trials with a burst before which gradients had their usual size, so that it did not follow
-    from an earlier explosion."""
+    """The trials in which gradients had their usual size before the burst.  The burst of any other
+    trial follows from an earlier explosion."""
     definitions = select(read("results/adam_explodes.json")["summary"], row="definitions")
     limit = definitions["usual_norm_below"]
     return [trial for trial in with_burst(read) if trial["burst"]["usual_norm"] < limit]
@@ -147,8 +152,8 @@ def left_out(read) -> str:
 @table("burst-state", name="state")
 @table("burst-gate", name="gate_term")
 def worse(read, name: str) -> str:
-    """The share of the blocks in which the worst image has more of this measure than the median
-    image: the smallest and the largest share among the bursts."""
+    """In how many of a net's blocks this measure is larger for the worst image than for the median
+    one: the range of this share over the nets."""
     shares = []
     for trial in calm_before(read):
         pairs = zip(trial["burst"]["worst"][name], trial["burst"]["median"][name], strict=True)

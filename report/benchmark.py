@@ -14,7 +14,7 @@ CONV_NETS = {
     "highway_a": "CIFAR, Table 2's A",
     "cifar_19": "CIFAR, Table 3's 19 layers",
 }
-LINKED = {"depth": "o-", "width": "s--", "batch": "^:"}  # the lines of the three axes of growth
+LINE_OF_SIZE = {"depth": "o-", "width": "s--", "batch": "^:"}  # marker and line of each size that grows
 
 
 def ratio_of(row: dict) -> float:
@@ -27,7 +27,7 @@ def with_quartiles(row: dict) -> str:
     return f"{median:.2f} ({low:.2f} to {high:.2f})"
 
 
-def frameworks(rows: dict, arithmetic: str = "float32") -> dict:
+def competitors(rows: dict, arithmetic: str = "float32") -> dict:
     """{name: row} of the rivals that compete for being the fastest."""
     return {name: row for name, row in rows.items() if row["competes"] and row["arithmetic"] == arithmetic}
 
@@ -60,7 +60,7 @@ def benchmark(steps, scaling):
     above.set(xlabel="ms a training step, one core")
     above.grid(axis="y", visible=False)
     above.legend(loc="upper right")
-    for (axis, style), color in zip(LINKED.items(), OTHERS, strict=False):
+    for (axis, style), color in zip(LINE_OF_SIZE.items(), OTHERS, strict=False):
         rows = [row for row in scaling["trials"] if row["axis"] == axis]
         ratios = [max(row["ours_over_theirs"].values()) for row in rows]
         below.plot([row[axis] for row in rows], ratios, style, color=color, lw=2, label=axis)
@@ -72,7 +72,7 @@ def benchmark(steps, scaling):
     below.set_title("below 1 this project is faster")
     texts = []
     for block, rows in of_block.items():
-        rivals = frameworks(rows)
+        rivals = competitors(rows)
         texts.append(f"{ratio_of(rivals[fastest(rivals)]):.2f} ({block})")
     finding = f"A training step takes {' and '.join(texts)} times as long as the fastest rival's"
     headline(fig, finding, "depth {depth}, width {width}, batch {batch}".format_map(steps["settings"]))
@@ -114,7 +114,7 @@ def faster_rivals(read) -> str:
     """The rivals that are faster than ours, in a sentence's list."""
     trials = read("results/benchmark_step.json")["trials"]
     texts = []
-    for name in frameworks(trials["step, highway"]):
+    for name in competitors(trials["step, highway"]):
         ratios = {block: ratio_of(trials[f"step, {block}"][name]) for block in PAIR}
         slower = [f"{block} {ratio:.2f}" for block, ratio in ratios.items() if ratio > 1]
         if slower:
@@ -124,7 +124,7 @@ def faster_rivals(read) -> str:
 
 @table("speed")
 def speed(read) -> str:
-    """What a target was set for, and what else we call fast."""
+    """The ratios of our time to that of others, each beside its target if one was set."""
     step = read("results/benchmark_step.json")
     commands = read("results/benchmark_commands.json")
     scaling = read("results/benchmark_scaling.json")
@@ -135,29 +135,31 @@ def speed(read) -> str:
         summary |= record["summary"]
         targets |= record["settings"]["targets"]
 
-    def step_of(block):
+    def text_of_step(block):
         return f"training step, {block} ({step['trials'][f'step, {block}'][OURS]['median_ms']:.2f} ms)"
 
-    def command(name):
+    def text_of_command(name):
         return f"the {name} command ({commands['summary'][f'{name}_seconds']:.1f} s)"
 
-    def best(block):
-        return fastest(frameworks(step["trials"][f"step, {block}"]))
+    def text_of_fastest(block):
+        return f"the fastest rival: {fastest(competitors(step['trials'][f'step, {block}']))}"
 
-    highway = step_of("highway")
-    plain = step_of("plain")
-    what = {
+    highway = text_of_step("highway")
+    plain = text_of_step("plain")
+    headline_command = text_of_command("headline")
+    sweep_command = text_of_command("sweep")
+    compared = {  # by the key of the ratio: what of ours, against what
         "highway_over_jax_features_first": (highway, "JAX, features first"),
-        "highway_over_best": (highway, f"the fastest rival: {best('highway')}"),
-        "plain_over_best": (plain, f"the fastest rival: {best('plain')}"),
+        "highway_over_best": (highway, text_of_fastest("highway")),
+        "plain_over_best": (plain, text_of_fastest("plain")),
         "highway_over_matrix_products": (highway, "its matrix products alone, the limit"),
         "evaluation_over_torch_eager": ("evaluation of 10 000 images", "PyTorch eager, `inference_mode`"),
-        "headline_over_straightforward": (command("headline"), "straightforward NumPy"),
-        "sweep_over_straightforward": (command("sweep"), "straightforward NumPy"),
+        "headline_over_straightforward": (headline_command, "straightforward NumPy"),
+        "sweep_over_straightforward": (sweep_command, "straightforward NumPy"),
         "time_per_added_layer_depth_1000_over_30": ("time per layer, depth 10 to 1000", "depth 10 to 30"),
     }
     rows = []
-    for key, (ours, theirs) in what.items():
+    for key, (ours, theirs) in compared.items():
         value = summary[key]
         rows.append(table_row(ours, theirs, f"**{value:.2f}**", *judged(value, targets.get(key))))
     return markdown_table("| what | against | ours / theirs | aimed at | |", rows)
@@ -243,7 +245,7 @@ def conv_rivals(read) -> str:
     first = trials["mnist_16"]
     rows = []
     for arithmetic in ("float32", "bfloat16"):
-        found = frameworks(first, arithmetic)
+        found = competitors(first, arithmetic)
         for name in sorted(found, key=lambda name: -ratio_of(found[name])):
             ratios = [f"{ratio_of(trials[net][name]):.2f}" if name in trials[net] else "-" for net in CONV_NETS]
             rows.append(table_row(name, how_written(found[name]), arithmetic, *ratios))
@@ -253,7 +255,7 @@ def conv_rivals(read) -> str:
 
 @table("conv-speed")
 def conv_speed(read) -> str:
-    """What a target was set for, here and with AVX2 alone."""
+    """The ratios of convolutional nets, beside their targets, and the same ratios with AVX2 alone."""
     here = read("results/benchmark_conv_step.json")
     avx2 = read("results/benchmark_conv_step_avx2.json")
     targets = here["settings"]["targets"]
@@ -266,7 +268,7 @@ def conv_speed(read) -> str:
         rows.append(table_row(*cells, "-" if elsewhere is None else f"{elsewhere:.2f}"))
 
     for net, name in CONV_NETS.items():
-        best = fastest(frameworks(here["trials"][net]))
+        best = fastest(competitors(here["trials"][net]))
         add(name, f"the fastest float32 rival: {best}", f"{net}_over_best")
         add(name, "PyTorch as usually written", f"{net}_over_torch")
         add(name, "the fastest bfloat16 rival", f"{net}_over_best_bfloat16")
@@ -287,9 +289,10 @@ def avx2_slower(read) -> str:
 
 @table("conv-errors")
 def conv_errors(read) -> str:
-    summary = read("results/benchmark_conv_errors.json")["summary"]
+    summary = read("results/benchmark_conv_errors.json")["summary"]  # {"METHOD z", "METHOD dx" or "METHOD dW": error}
+    methods = dict.fromkeys(key.rpartition(" ")[0] for key in summary)
     rows = []
-    for method in dict.fromkeys(name.rpartition(" ")[0] for name in summary):
+    for method in methods:
         largest = (f"{summary[f'{method} {what}']:.1e}" for what in ("z", "dx", "dW"))
         rows.append(f"| {method} | {' | '.join(largest)} |")
     return markdown_table("| float32 | z = W ∗ x + b | dL/dx | dL/dW |", rows)

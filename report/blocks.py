@@ -5,7 +5,7 @@ from statistics import median
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import GREY, KIND_MARKER, KINDS, headline, panels, trials_with
+from report.style import GREY, KIND_MARKER, KINDS, headline, layers_of_blocks, panels, trials_with
 from report.tables import markdown_table
 
 
@@ -56,8 +56,9 @@ def finding_of_loss(record: dict) -> str:
 
 
 def matched_width_of(record: dict) -> int:
-    """The one width at which nets of all kinds were also trained.  Their other widths give all kinds
-    equally many parameters."""
+    """The width that nets of all kinds have in the second comparison.
+
+    In the first comparison the widths differ, so that all kinds have equally many parameters."""
     return select(record["summary"], row="definitions")["matched_width"]
 
 
@@ -103,7 +104,7 @@ def gradient_flow(record):
     texts = ("|dL/dx| at the start", "|dL/dx| after training", "mean T after training")
     for ax, text in zip(axes[:, 0], texts, strict=True):
         ax.set(yscale="log", ylabel=text)
-    handles = {}  # a kind that diverged at one depth stands in the legend of another
+    handles = {}  # of all depths, since a kind that diverged at one depth is missing there
     for ax in axes[0]:
         for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
             handles[text] = handle
@@ -142,7 +143,7 @@ def draw_depth(column, record, layers: int) -> None:
             ax.plot(range(1, len(norms) + 1), norms, color=color, lw=1.8, label=block)
         if "mean_T" in trial:
             mean_T = trial["mean_T"]
-            gates.plot(range(2, len(mean_T) + 2), mean_T, color=color, lw=1.8)
+            gates.plot(layers_of_blocks(mean_T), mean_T, color=color, lw=1.8)
     at_start.set_title(f"{layers} layers")
     gates.set_xlabel("layer")
 
@@ -180,7 +181,8 @@ def medians_of(trials: list[dict]) -> str:
 
 @table("compounding")
 def compounding(read) -> str:
-    """At each depth the identity part and the gradient, and where the gates of highway nets open."""
+    """At each depth: the identity part, which is the product of (1 - T) over the blocks; how much of
+    the gradient reaches the first layer; and mean T in the first and in the last third."""
     record = read("results/blocks.json")
     rows = []
     for layers in record["settings"]["layers"]:

@@ -112,7 +112,8 @@ def label_of(runs: list[dict]) -> str:
 
 
 def draw_stopped_run(ax, run: dict) -> None:
-    """A stopped run with the authors' settings, or a branch of one from where it begins."""
+    """A run that was stopped early: one with the authors' settings, or one that began at an epoch of
+    such a run, its parent, and went on at another rate."""
     if "parent" in run:
         epoch = run["parent"]["epoch"]
         text = f"... rate times {run['lr'] / run['parent']['lr']:.2g} after {epoch}"
@@ -133,8 +134,8 @@ def cifar_filters(record):
         part.suptitle(f"{name_of(net)}, seed 0", fontsize="small")
         for ax, weights in in_grid(part, net["filters"], FILTERS_IN_A_ROW):
             ax.imshow(0.5 + 0.5 * np.array(weights) / np.abs(weights).max(), origin="upper")
-    of = "each over its largest weight; grey is a weight of 0"
-    headline(fig, "The 3 x 3 filters of the first layer see colours", of)
+    scale = "each over its largest weight; grey is a weight of 0"
+    headline(fig, "The 3 x 3 filters of the first layer see colours", scale)
     return fig
 
 
@@ -181,7 +182,8 @@ def cifar_wrong(record):
 # ---- Tables ----------------------------------------------------------------------------------------------------------
 
 
-KINDS = (  # the row in words; its net, block and data; the published table, and the row's name there
+# the rows of the table: (text, net, block, data set, where the paper's number stands in data/published.json)
+KINDS = (
     ("highway A, 11 layers", "highway-a", "highway", "cifar-10", ("table_2", "highway-a")),
     ("plain A, 11 layers", "highway-a", "plain", "cifar-10", None),
     ("plain maxout A, 11 layers", "highway-a", "plain-maxout", "cifar-10", None),
@@ -200,16 +202,16 @@ def tables_2_and_3(read) -> str:
     summary = read("results/cifar.json")["summary"]
     published = read("data/published.json")
     lines = []
-    for words, net, block, data, place in KINDS:
+    for words, net, block, data, published_at in KINDS:
         kind = {"net": net, "block": block, "data": data}
         short = accuracy_cell(summary, **kind, protocol="short")
         if short == "-":
             continue
         row = select(summary, **kind, protocol="short")
         theirs = "-"
-        if place:
-            where, name = place
-            theirs = published_cell(published[where][name])
+        if published_at:
+            published_table, name = published_at
+            theirs = published_cell(published[published_table][name])
         by_paper = accuracy_cell(summary, **kind, protocol="paper")
         seconds = row["seconds_per_epoch"]
         minutes = f"{seconds / 60:.1f}" if seconds else "-"
@@ -283,8 +285,8 @@ def prediction_intervals(read) -> str:
 
 
 @table("evening")
-def evening(read) -> str:
-    """The accuracy of our own net, and the hours of its training."""
+def our_net(read) -> str:
+    """The accuracy of our own net, which trains in an evening, and the hours of its training."""
     row = select(read("results/cifar.json")["summary"], net="eight-layers", protocol="short")
     if row["test_accuracy"]["n"] != 1:
         raise ValueError("the sentence on our own net is about one run")
@@ -294,7 +296,7 @@ def evening(read) -> str:
 
 
 @table("evening-search")
-def evening_search(read) -> str:
+def search_for_our_net(read) -> str:
     """The hours of the search for our own net's settings."""
     trials = trials_with(read("results/cifar.json"), "search", net="eight-layers")
     return f"{sum(trial['wallclock_sec'] for trial in trials) / 3600:.1f} hours"

@@ -12,16 +12,16 @@ POLICIES = {  # their colours, markers and texts
 
 @picture("data_movement")
 def data_movement(record):
-    """The cost of moving the data of a training step: against the net's sizes; divided by what is
-    read; and how much of an inference's cost is saved where shut gates are skipped."""
+    """Three panels on the cost of moving data: that of a training step against the net's sizes; how it
+    divides among the kinds of data read; and how much of it inference saves by skipping shut gates."""
     fig = blank(8.4)
     top, below = fig.subfigures(2, 1, height_ratios=(1, 1.9))
     draw_sizes(top, record)
     shares, policies = below.subplots(2, 1, height_ratios=(1, 1.2))
     draw_shares(shares, record["summary"])
     draw_policies(policies, trials_with(record, "trained", data="MNIST"))
-    of = "ByteDMD: to read a byte at depth d of a stack costs ⌈√d⌉; equal parameters"
-    headline(fig, finding(record), of)
+    measure = "ByteDMD: to read a byte at depth d of a stack costs ⌈√d⌉; equal parameters"
+    headline(fig, finding(record), measure)
     return fig
 
 

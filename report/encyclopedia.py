@@ -11,8 +11,8 @@ ACTIVATIONS = {"tanh": "o", "relu": "^"}  # with their markers
 
 
 def starts(record: dict, activation: str, layers: int) -> list[float | None]:
-    """For every setting of residual nets the ratio of two losses: with W_H not scaled at the start,
-    over W_H scaled.  None where the net that is not scaled diverged."""
+    """For every setting of residual nets, how much scaling W_H at the start matters: the loss without
+    it divided by the loss with it.  None where the net without it diverged."""
     ratios = []
     for unscaled in trials_with(record, "unscaled", activation=activation, layers=layers):
         same = {name: unscaled[name] for name in ("block", "width", "layers", "activation", "rate")}

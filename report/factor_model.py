@@ -48,6 +48,6 @@ def factor_model(record):
 
 @table("told-the-reverse")
 def told_the_reverse(read) -> str:
-    """In how many nets the mean gate is lower, not higher, on days of the other formula."""
+    """In how many nets of the world "non-linear" the mean gate is lower on turbulent days."""
     trials = trials_with(read("results/factor_model.json"), None, world="non-linear")
     return str(sum(trial["auc_gate"] < 0.5 for trial in trials))

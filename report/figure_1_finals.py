@@ -35,7 +35,7 @@ def figure_1_finals(record):
 
 
 def draw_curves(ax, record, block: str, depth: int) -> None:
-    """A line for each seed; a marker where its mean loss is first at most a threshold."""
+    """A line for each seed, with a marker at the first epoch whose mean loss reaches a threshold."""
     trials = trials_with(record, "final", block=block, layers=depth)
     last_losses = [trial["loss"] for trial in trials if not trial["diverged"]]
     end = f"{mean_sd(last_losses)[0]:.2g}" if last_losses else "diverged"

@@ -13,7 +13,9 @@ LEARNED = 0.5  # the test accuracy of a net that has learned
 
 @picture("full_mnist")
 def full_mnist(record):
-    """Left, the 100-layer net under SGD and under Adam; right, the blog's twenty layers."""
+    """Left, the 100-layer net under SGD and under Adam; right, nets of 20 layers.
+
+    The nets of 20 layers are those of a blog post whose claims the question tests."""
     fig, axes = panels(1, 2, 4)
     left, right = axes
     draw_hundred_layers(left, record)

@@ -9,14 +9,16 @@ from plumbing.records import select
 from report.registry import picture
 from report.style import LOSSES, headline, panels, trials_with
 
-FATES = {"hard": "fails", "soft": "idle", "trained": ""}  # {a trial's fate: the picture's word}
+FATES = {"hard": "fails", "soft": "idle", "trained": ""}  # {a trial's fate: its word in the picture}
 SCALE = matplotlib.colors.LogNorm(0.05, math.log(10))  # of the colours; log 10 is the loss of guessing
 
 
 @picture("gate_bias")
 def gate_bias(record):
-    """For each depth and initial gate bias, whether training fails, hard at the loss of guessing or
-    softly with blocks that do nothing."""
+    """Whether training fails, for each depth and initial gate bias.
+
+    It fails hard if the loss stays at that of guessing, and softly if the net is as good without its
+    blocks."""
     threshold = select(record["summary"], row="definitions")["rule_threshold"]
     accuracy = select(record["summary"], row="rule")["rule_accuracy"]
     activations = sorted({trial["activation"] for trial in record["trials"]}, reverse=True)
@@ -27,7 +29,8 @@ def gate_bias(record):
         for trial in trials_with(record, None, activation=activation):
             row = depths.index(trial["layers"])
             column = biases.index(trial["gate_bias"])
-            draw_net(ax, row, column, trial, underlined=trial["transforms"] >= threshold)
+            fails_by_rule = trial["transforms"] >= threshold  # the trial's "transforms" is L sigmoid(b)
+            draw_net(ax, row, column, trial, underlined=fails_by_rule)
         ax.set(xlim=(-0.5, len(biases) - 0.5), xticks=range(len(biases)))
         ax.set(ylim=(-0.5, len(depths) - 0.5), yticks=range(len(depths)), yticklabels=depths)
         ax.set(xticklabels=[f"{bias:g}" for bias in biases], ylabel=f"layers, {activation}")

@@ -9,7 +9,7 @@ from report.registry import picture
 from report.style import OPEN, SIGNED, blank, by_data, headline, heat_map
 
 SHOWN = {"MNIST": (0, 7), "CIFAR-100": (0, 1)}  # classes in the paper's Figure 3
-MOVED_LINEARLY = 0.2  # the colours of moves of a bias are linear to here, logarithmic beyond
+LINEAR_TO = 0.2  # the colour scale of how far biases moved is linear up to here, and logarithmic beyond
 
 
 @picture("gates")
@@ -27,17 +27,19 @@ def gates_figure_2(record):
     by_block(right, record, "mean_T_of_layer")
     right.set_ylabel("mean T")
     right.set_title("mean over the units\nand the images")
-    headline(fig, shares_of_first(record, "change_share_first_15", "of the change of the state"))
+    headline(fig, shares_of_first(record, "change_share_first_15", "the change of the state"))
     return fig
 
 
-def shares_of_first(record: dict, name: str, of: str) -> str:
-    """For each data set the share of the quantity `name`, in words `of`, that the first blocks have."""
+def shares_of_first(record: dict, key: str, quantity: str) -> str:
+    """How much of a quantity lies in the first blocks, for each data set.
+
+    `key` is the share's key in the rows of the record; `quantity` is what it is a share of, in words."""
     first = select(record["summary"], row="definitions")["first_blocks"]
     texts = []
     for data, _, _ in by_data(record):
-        texts.append(f"{select(record['summary'], data=data)[name]['mean']:.0%} ({data})")
-    return f"Blocks 1 to {first}, grey below, have {', '.join(texts)} {of}"
+        texts.append(f"{select(record['summary'], data=data)[key]['mean']:.0%} ({data})")
+    return f"Blocks 1 to {first}, grey below, have {', '.join(texts)} of {quantity}"
 
 
 def draw_units(fig, nets: list[dict]) -> None:
@@ -47,11 +49,11 @@ def draw_units(fig, nets: list[dict]) -> None:
     means = [net["maps"]["mean_T"] for net in nets]
     gates = [net["maps"]["one"]["T"] for net in nets]
     outputs = [net["maps"]["one"]["outputs"] for net in nets]
-    # half of the largest: up to the largest itself most of the map would be white
+    # The scales end at half of the largest value: with the whole range most of a map would be pale.
     most_moved = largest(moves) / 2
     highest_mean = largest(means) / 2
     # partly logarithmic, since the biases of CIFAR-100's nets move ten times as far as MNIST's
-    of_moves = SymLogNorm(MOVED_LINEARLY, vmin=-most_moved, vmax=most_moved)
+    of_moves = SymLogNorm(LINEAR_TO, vmin=-most_moved, vmax=most_moved)
     columns = (
         ("gate bias\nless its start", moves, SIGNED, (-most_moved, most_moved), of_moves, "both"),
         ("mean T, all\ntraining images", means, OPEN, (0, highest_mean), None, "max"),
@@ -83,8 +85,8 @@ def gates_figure_3(record):
     ax = below.subplots()
     by_block(ax, record, "class_difference")
     ax.set_ylabel("mean T of a class\nless that of all (RMS)")
-    of = "of the squared class differences of mean T"
-    headline(fig, shares_of_first(record, "class_difference_share_first_15", of))
+    quantity = "the squared class differences of mean T"
+    headline(fig, shares_of_first(record, "class_difference_share_first_15", quantity))
     return fig
 
 
@@ -92,7 +94,7 @@ def draw_classes(fig, net: dict) -> None:
     """Two classes of a data set, unit by unit."""
     shown = SHOWN[net["data"]]
     maps = [net["maps"]["class_minus_mean"][label] for label in shown]
-    limit = largest(maps) / 2  # up to the largest itself most of the map would be white
+    limit = largest(maps) / 2  # with the whole range most of the map would be pale
     axes = fig.subplots(1, len(shown), sharey=True)
     for ax, label, rows in zip(axes, shown, maps, strict=True):
         image = heat_map(ax, rows, SIGNED, (-limit, limit))

@@ -31,7 +31,7 @@ from report.style import (
 )
 from report.tables import markdown_table
 
-AT_CHANCE = 2  # a net has learned if its accuracy is at least twice that of guessing
+TIMES_CHANCE = 2  # a net has learned if its accuracy is at least this many times that of guessing
 BLOCK = "block (1 is nearest to the image)"
 FIRST_STEPS = 100
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -40,7 +40,7 @@ SHOWN_STEPS = (0, 5, 10, 20, 50, FIRST_STEPS)
 
 def has_learned(run: dict, record: dict) -> bool:
     accuracy = run["final_test_acc"]
-    return accuracy is not None and accuracy >= AT_CHANCE / n_classes(record)
+    return accuracy is not None and accuracy >= TIMES_CHANCE / n_classes(record)
 
 
 def fate(run: dict, record: dict) -> str:
@@ -168,9 +168,9 @@ def depth_sweep(record):
     right.set(ylabel="final training loss", ylim=(-0.25, math.log(n_classes(record)) * 1.2))
     seeds_of_record = record.get("seeds") or [record.get("seed")]
     seeds_as_text = ", ".join(f"{seed:d}" for seed in seeds_of_record)
-    of = f"{data_set(record)}, width {record['hidden']:d}, seed {seeds_as_text}"
+    nets = f"{data_set(record)}, width {record['hidden']:d}, seed {seeds_as_text}"
     fates = [fate_over_depths(record, block) for block in COLOR]
-    headline(fig, "; ".join(fates), of)
+    headline(fig, "; ".join(fates), nets)
     return fig
 
 

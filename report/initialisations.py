@@ -1,4 +1,4 @@
-"""The factorial of starts: results/initialisations.json."""
+"""Every combination of H, depth and initial weights: results/initialisations.json."""
 
 import math
 
@@ -28,8 +28,8 @@ def initialisations(record):
     for line, kind in zip(axes, KINDS, strict=True):
         for ax, depth in zip(line, depths, strict=True):
             image = draw_cells(ax, record, kind, depth)
-            proceeding = rows_of(record, "kind", kind=kind, layers=depth)[0]
-            count = f"{proceeding['proceed']} of {proceeding['cells']}"
+            counts = rows_of(record, "kind", kind=kind, layers=depth)[0]
+            count = f"{counts['proceed']} of {counts['cells']}"
             ax.set_title(f"{kind}, {depth} layers:\n{count} proceed", color=COLOR[kind])
     fig.colorbar(image, ax=axes, location="bottom", aspect=40, label="log10 of the training loss; a cross: diverged")
     headline(fig, finding(record))

@@ -2,7 +2,7 @@
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import GREY, KINDS, headline, panels, trials_with
+from report.style import GREY, KINDS, headline, layers_of_blocks, panels, trials_with
 from report.tables import markdown_table
 
 BLOCKS = ("plain", "residual", "highway")
@@ -51,7 +51,7 @@ def draw_net(column, trial: dict) -> None:
             continue
         for ax, name in zip(column, ROWS, strict=True):
             largest, median, smallest = zip(*trial[when][name], strict=True)
-            layers = range(2, len(median) + 2)
+            layers = layers_of_blocks(median)
             ax.fill_between(layers, smallest, largest, color=color, alpha=0.22, lw=0)
             ax.plot(layers, median, dashes, color=color, lw=2, label=label)
 

@@ -12,17 +12,17 @@ def ledger(read, kind: str) -> str:
     for row in read("results/claims.json")["trials"]:
         if row["kind"] != kind:
             continue
-        by = "-"
+        measured_by = "-"  # links to the programs that measured it, and their minutes
         if row["results"]:
             links = ", ".join(f"[{name}]({where_computed(name)})" for name in row["results"])
-            by = f"{links}: {max(row['minutes_on_two_cores'], 0.1):.1f}"
+            measured_by = f"{links}: {max(row['minutes_on_two_cores'], 0.1):.1f}"
         note = f" ({row['note']})" if row["note"] else ""
         cells = [
             cell(row["source"]),
             cell(row["claim"] + note),
             cell(row["ours"]),
             f"**{cell(row['verdict'])}**",
-            by,
+            measured_by,
         ]
         rows.append(f"| {' | '.join(cells)} |")
     return markdown_table("| where | what it says | ours | verdict | by, minutes on two cores |", rows)

@@ -72,7 +72,7 @@ def lesion_kept(record):
     for place, (data, style, trials) in enumerate(by_data(record)):
         draw_first_kept(left, data, style, trials)
         draw_random_closed(right, style, trials, place)
-        half = len(trials[0]["errors_above"]) // 2
+        half = len(trials[0]["errors_above"]) // 2  # [n] is the error with all blocks above the n-th closed
         error = 100 * mean(trial["errors_above"][half] for trial in trials)
         errors.append(f"{error:.2g} % ({data})")
     left.set(xlabel="the first n blocks are kept", yscale="log", ylabel="training error, %")

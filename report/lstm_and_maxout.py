@@ -66,6 +66,7 @@ def nets(read) -> str:
     `blocks`."""
     summary = read("results/lstm_and_maxout.json")["summary"]
     of_blocks = read("results/blocks.json")["summary"]
+    plain_width = select(of_blocks, row="block", block="plain")["width"]  # as many parameters as the others
     lines = []
     for row in summary:
         if row["row"] != "net" or row["block"] != "lstm":
@@ -75,11 +76,12 @@ def nets(read) -> str:
             row,
             select(of_blocks, row="net", block="highway", layers=layers),
             select(summary, row="net", block="maxout", layers=layers),
-            select(of_blocks, row="net", block="plain", layers=layers, width=71),
+            select(of_blocks, row="net", block="plain", layers=layers, width=plain_width),
         ]
         cells = []
         for net in rows:
             loss = entry_text(net["loss"], "loss", 2)
-            cells.append(f"{loss}, {entry_text(net['test_accuracy'], '', 4)}")
+            accuracy = entry_text(net["test_accuracy"], "test_accuracy", 4)
+            cells.append(f"{loss}, {accuracy}")
         lines.append(f"| {layers} | {' | '.join(cells)} |")
     return markdown_table("| layers | LSTM | highway | maxout | plain |", lines)

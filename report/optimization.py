@@ -109,13 +109,12 @@ def depths(read) -> str:
 
 @table("cost")
 def cost(read) -> str:
-    """How long `optimization --full` takes: the search, then the final runs.
+    """How long `optimization --full` takes, which has two stages: the search, then the final runs.
 
-    Each of these halves takes its core-hours divided by the number of cores, but at least as long
-    as its longest trial."""
+    The trials of a stage are spread over the cores, but no stage is shorter than its longest trial."""
     record = read("results/optimization.json")
     full = select(record["summary"], row="full budget")
-    halves = (full["trials"], full["seeds"])  # trials of every net
+    stages = (full["trials"], full["seeds"])  # how many trials each net has in the search and in the final runs
     seconds_per_epoch = {}
     for trial in record["trials"]["final"]:
         if not trial["diverged"]:
@@ -126,15 +125,16 @@ def cost(read) -> str:
     longest = max(seconds)
 
     def hours(cores):
-        return sum(max(longest, n * sum(seconds) / cores) for n in halves) / 3600
+        return sum(max(longest, n * sum(seconds) / cores) for n in stages) / 3600
 
     rows = []
     for cores in (2, 64):
         time = hours(cores)
         text = f"{time / 24:.1f} days" if time > 48 else f"{time:.1f} h"
         rows.append(f"| {cores} | {text} |")
+    # with so many cores the search takes as long as its longest trial: more cores do not help
     useful = round(full["trials"] * sum(seconds) / longest)
     text = f"{hours(useful):.1f} h: the longest trial of each half, {longest / 3600:.1f} h"
     rows.append(f"| {useful} and more | {text} |")
-    rows.append(f"| all trials together | {sum(halves) * sum(seconds) / 3600:.0f} core-hours |")
+    rows.append(f"| all trials together | {sum(stages) * sum(seconds) / 3600:.0f} core-hours |")
     return markdown_table("| cores | time |", rows)

@@ -10,9 +10,12 @@ from plumbing.records import select
 from report import registry
 from report.tables import cell, entry_text, takes
 
+# the name of a number: FILE.KEY[block=highway, layers=100]:2, where the parts from [ and from : on may be absent
 NUMBER = r"(?P<file>\w+)\.(?P<key>[\w.+-]+)(?:\[(?P<settings>[^<>\[\]]+)\])?(?::(?P<digits>\d))?"
-NAME = r"<!-- ((?!end )[\w.-]+(?:\[[^<>\[\]]+\])?(?::\d)?|(?:verdict|judged): [^<>]+) -->"
-MARK = re.compile(NAME + r"(?:(?!<!--).)*<!-- end -->", re.S)
+# the comment with which a mark begins: the name of a number or of a table, or "verdict: ID", or "judged: ID"
+BEGIN = r"<!-- ((?!end )[\w.-]+(?:\[[^<>\[\]]+\])?(?::\d)?|(?:verdict|judged): [^<>]+) -->"
+# a whole mark: its beginning, the text to be replaced, in which no other comment begins, and its end
+MARK = re.compile(BEGIN + r"(?:(?!<!--).)*<!-- end -->", re.S)
 SHOWN = re.compile(r"(^```markdown\n.*?^```$)", re.M | re.S)  # Markdown that a page shows to its reader
 registry.import_all()
 
@@ -36,7 +39,7 @@ def fill(text: str, read) -> str:
 
 
 def _filled(text: str, read) -> str:
-    stray = re.search(f"{NAME}|<!-- end -->", MARK.sub("", text))
+    stray = re.search(f"{BEGIN}|<!-- end -->", MARK.sub("", text))
     if stray:
         needed = "a number stands between <!-- NAME --> and <!-- end -->"
         raise InputError(f"{stray[0]} stands alone: {needed}")
@@ -55,11 +58,11 @@ def _filled(text: str, read) -> str:
 
 
 def value_of(name: str, read) -> str:
-    column, is_claim, claim_id = name.partition(": ")
-    if is_claim:
+    if ": " in name:
+        shown, claim_id = name.split(": ", 1)
         claim = select(read("results/claims.json")["trials"], id=claim_id)
         verdict = cell(claim["verdict"])
-        return verdict if column == "verdict" else f"{cell(claim['ours'])} | {verdict}"
+        return verdict if shown == "verdict" else f"{cell(claim['ours'])} | {verdict}"
     if name.startswith("takes-"):
         return takes(read, name.removeprefix("takes-"))
     if name in registry.TABLES:

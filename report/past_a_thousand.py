@@ -32,8 +32,9 @@ def past_a_thousand(record):
 
 
 def finding(record: dict, layers: int) -> str:
-    """The accuracy with the first IN_USE blocks alone, or the nearest number that was measured, and
-    with all blocks."""
+    """The accuracy with the first blocks alone, and with all blocks.
+
+    The number of first blocks is IN_USE, or the number nearest to it that was measured."""
     rows = [row for row in record["summary"] if row["row"] == "first blocks" and row["layers"] == layers]
     nearest = min(rows, key=lambda row: abs(row["blocks"] - IN_USE))
     whole = rows[-1]

@@ -19,7 +19,7 @@ class Picture(NamedTuple):
 
     sources: tuple[str, ...]  # the names of the records it is drawn from
     draw: Callable  # makes the figure from these records
-    needs: str  # what the run of the first highway net must have, "" for nothing
+    needs: str  # the key that the highway run of the record's first pair must have; "" for none
 
 
 PICTURES: dict[str, Picture] = {}
@@ -39,10 +39,10 @@ def picture(*sources: str, needs: str = ""):
 
 
 def table(name: str, /, **settings):
-    """Registers a function of read() that returns Markdown.  A page shows it with <!-- name -->.
+    """Registers a function that returns Markdown.  A page shows it with <!-- name -->.
 
-    read("results/lesion.json") is the record in that file.  The function also gets `settings`, so
-    that one function can make several tables."""
+    It is called with a function `read`: read("results/lesion.json") is the record in that file.
+    It also gets `settings`, so that one function can make several tables."""
 
     def register(make):
         if name in TABLES:

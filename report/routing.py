@@ -6,13 +6,13 @@ from plumbing.records import select
 from report.registry import picture
 from report.style import COLOR, GREY, OTHERS, headline, panels
 
-# what the class is told from: its name in a row, in a trial and in the legend; its colour and line
+# from what a classifier reads the class: (name in a row, key in a trial, name in the legend, colour, line)
 SOURCES = (
     ("gates", "accuracy_gates", "T", OTHERS[0], "-"),
     ("random gates", "accuracy_random_gates", "random gates", OTHERS[1], ":"),
     ("outputs", "accuracy_outputs", "the outputs", OTHERS[2], "--"),
 )
-PARTS = (  # the parts of T's variance: the name in a trial and in the legend, the grey
+PARTS = (  # the parts of T's variance: (key in a trial, name in the legend, grey)
     ("static_by_block", "between units: static", "0.88"),
     ("between_class_by_block", "between classes", "0.65"),
     ("within_class_by_block", "within classes", "0.4"),
@@ -36,9 +36,9 @@ def routing(record):
 
 def draw_accuracies(ax, record: dict, blocks: range) -> None:
     for i, trial in enumerate(record["trials"]):
-        for _, by_block, name, color, style in SOURCES:
+        for _, key, name, color, style in SOURCES:
             label = None if i else f"from {name}"
-            *accuracies, _ = trial[by_block]
+            *accuracies, _ = trial[key]  # one of each block; the last is that of all blocks together
             ax.plot(blocks, accuracies, style, color=color, lw=1.6, label=label)
     of_pixels = mean_accuracy(record, "pixels")
     ax.axhline(of_pixels, color=GREY, ls=":", label="from the pixels")

@@ -14,7 +14,7 @@ WORDS = {  # of the variants, from top to bottom of the picture
     "wide": "one a unit, as many\nparameters as full",
     "random": "T sees x,\nbut does not learn",
 }
-BY = {"unit": "of every unit", "scalar": "of every block"}
+REPLACED_BY_MEAN = {"unit": "of every unit", "scalar": "of every block"}  # over what T is averaged, in words
 # the loss and the accuracy of nets with a static T, by the verdict on the full T
 LOSS_WITH_STATIC_T = {"needed": "higher", "not needed": "as low", "open": "not clear"}
 ACCURACY_WITH_STATIC_T = {"needed": "lower", "not needed": "as high", "open": "not clear"}
@@ -53,7 +53,7 @@ def static_gates(record):
         plain_log_ticks(ax.xaxis)
     name_rows(losses, list(WORDS.values()))
     name_rows(accuracies, [""] * len(WORDS))
-    name_rows(replaced, list(BY.values()))
+    name_rows(replaced, list(REPLACED_BY_MEAN.values()))
     fig.legend(*losses.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     headline(fig, finding(rows), finding_of_static(rows))
     return fig
@@ -92,7 +92,7 @@ def margin_of(rows: list[dict], data: str, measure: str) -> float:
 
 def draw_replaced(ax, rows: list[dict], data: str, offset: float, color: str) -> None:
     """The training error of full nets before and after T is replaced, means over seeds."""
-    for place, by in enumerate(BY):
+    for place, by in enumerate(REPLACED_BY_MEAN):
         row = select(rows, row="replaced", data=data, by=by)
         y = place + offset
         before = row["error"]["mean"]
@@ -180,10 +180,12 @@ def compared(read) -> str:
 
 
 def cost_as_text(row: dict) -> str:
-    """The cost with its interval, and the p-value: two cells of a table."""
+    """The cost with its interval, and the p-value: two cells of a table.
+
+    The cost of a loss is a ratio, that of an accuracy a difference in points."""
     if row["cost"] is None:
         return "a seed is lost | -"
-    if row["measure"].split()[1] == "loss":
+    if "loss" in row["measure"]:
         return "{cost:.3g} times ({low:.3g} to {high:.3g}) | {p:.2g}".format_map(row)
     points = {name: 100 * row[name] for name in ("cost", "low", "high")}
     return "{cost:.2f} points ({low:.2f} to {high:.2f})".format_map(points) + f" | {row['p']:.2g}"
@@ -195,7 +197,7 @@ def replaced(read) -> str:
     summary = read("results/static_gates.json")["summary"]
     lines = []
     for data in data_sets(summary):
-        for by, words in BY.items():
+        for by, words in REPLACED_BY_MEAN.items():
             row = select(summary, row="replaced", data=data, by=by)
             cells = [
                 data,

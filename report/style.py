@@ -26,7 +26,7 @@ MORE_KINDS = {"lstm": "#EE3377", "maxout": "#66A61E"}  # beside highway and plai
 MORE_MARKERS = {"lstm": "v", "maxout": "P"}
 NORMALISED = "#56B4E9"  # highway blocks with batch normalisation
 DATA_COLORS = ("#222222", "#882255", "#999933", "#44AA99")  # of data sets, MNIST's first
-PUBLISHED = "#F0E442"  # the paper's results; points of the authors' logs are black stars
+PUBLISHED = "#F0E442"  # the paper's results
 # colours without a fixed meaning: the legend of each picture gives it
 OTHERS = ("#6A3D9A", "#E69F00", "#8C510A", "#332288", "#777777")
 LINES = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.", (0, (5, 1, 1, 1, 1, 1)))
@@ -89,20 +89,27 @@ def panels(rows: int, columns: int, height: float, **more):
     return plt.subplots(rows, columns, figsize=size(height), layout="constrained", **more)
 
 
-def headline(fig, finding: str, of: str = "") -> None:
-    """Gives the picture its title: the finding and, below it, on which nets it was made."""
+def headline(fig, finding: str, below: str = "") -> None:
+    """Gives the picture its title: the finding, and a second text below it, such as the nets it is about."""
     font = matplotlib.font_manager.FontProperties(size=plt.rcParams["figure.titlesize"])
     letter = 0.52 * font.get_size_in_points() / 72  # the mean width of a letter, in inches
     letters = int(fig.get_size_inches()[0] / letter)
     finding = finding[0].upper() + finding[1:]
     wrap = textwrap.TextWrapper(letters, break_long_words=False, break_on_hyphens=False)
-    fig.suptitle("\n".join(wrap.fill(text) for text in (finding, of) if text))
+    fig.suptitle("\n".join(wrap.fill(text) for text in (finding, below) if text))
 
 
 def shades(color: str, n: int) -> list:
     """n colours from a light one to this one, for things ordered in time or in depth."""
     to_color = matplotlib.colors.LinearSegmentedColormap.from_list("shades", ("0.85", color))
     return [to_color((k + 1) / n) for k in range(n)]
+
+
+def layers_of_blocks(values) -> range:
+    """The numbers of the layers to which the values of a net's blocks belong.
+
+    Layers are counted from 1, and layer 1 is no block: the blocks are layers 2, 3, ..."""
+    return range(2, len(values) + 2)
 
 
 def n_classes(record: dict) -> int:
@@ -129,7 +136,9 @@ def data_set(record: dict) -> str:
 
 
 def run_as_text(record: dict) -> str:
-    """ "MNIST, depth 30, width 50, seed 0": the first pair of a record."""
+    """ "MNIST, depth 30, width 50, seed 0": the first pair of a record.
+
+    A pair is a highway net and a plain net that were trained alike."""
     pair = record["runs"][0]
     return f"{data_set(record)}, depth {pair['depth']:d}, width {record['hidden']:d}, seed {seed_of(pair, record):d}"
 

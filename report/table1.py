@@ -27,6 +27,7 @@ from report.style import (
     blank,
     headline,
     initial_gate,
+    layers_of_blocks,
     level,
     mean_sd,
     panels,
@@ -149,12 +150,12 @@ def conv_gates(record):
         runs = trials_with(record, "final", **kind, diverged=False)
         gates = net["final_T_per_layer"]
         largest = max(gates)
-        layer = 2 + gates.index(largest)
+        layer = layers_of_blocks(gates)[gates.index(largest)]
         ends.append(f"{largest:.2f} in layer {layer} of {width} maps")
         for i, run in enumerate(runs):
             T = run["final_T_per_layer"]
             text = None if i else f"{width} maps, {len(runs)} seeds"
-            ax.plot(range(2, len(T) + 2), T, "o-", color=color, lw=1.3, ms=4, alpha=0.8, label=text)
+            ax.plot(layers_of_blocks(T), T, "o-", color=color, lw=1.3, ms=4, alpha=0.8, label=text)
     level(ax, initial_gate(nets[0]), "at the start")
     ax.set(xlabel="layer of ten", ylabel="mean T", ylim=(0, None))
     ax.legend()
@@ -164,7 +165,7 @@ def conv_gates(record):
         text = f"{net['width']} maps, seed 0: mean T at each position of each layer"
         part.suptitle(text, fontsize="small")
         maps = net["final_T_per_position"]
-        titles = [str(layer) for layer in range(2, len(maps) + 2)]
+        titles = [str(layer) for layer in layers_of_blocks(maps)]
         gate_maps(part, maps, titles, all_maps)
     return fig
 

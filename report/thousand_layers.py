@@ -68,7 +68,7 @@ def draw_accuracies(ax, trials: dict, by_bias: list[dict], settings: dict) -> No
         label = f"{text}, {longer}, mean of {settings['seeds']}"
         ax.plot([], [], marker, ms=11, color=COLOR["highway"], label=label)
         draw_mean(ax, trials["best"], name, marker)
-        draw_mean(ax, trials["shut"], name, marker)
+        draw_mean(ax, trials["shut"], name, marker)  # the nets with the blog's gate bias, -20, which shuts the gates
     for trial in by_bias:
         accuracy = trial["test_accuracy"] or 0
         if accuracy < low:

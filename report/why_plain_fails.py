@@ -17,9 +17,9 @@ def why_plain_fails(record):
     fig, axes = panels(1, 2, 3.8)
     state, gradient = axes
     for block, color in COLOR.items():
-        looks = [trial["at_start"] for trial in trials_with(record, "headline", block=block)]
-        draw_mean(state, looks, "norms", block, color=color, lw=2)
-        draw_mean(gradient, looks, "gradient", block, color=color, lw=2)
+        measured = [trial["at_start"] for trial in trials_with(record, "headline", block=block)]
+        draw_mean(state, measured, "norms", block, color=color, lw=2)
+        draw_mean(gradient, measured, "gradient", block, color=color, lw=2)
     plain = [trial["at_start"] for trial in trials_with(record, "headline", block="plain")]
     label = "plain, without tanh's slopes"
     draw_mean(gradient, plain, "gradient_without_slopes", label, color=COLOR["plain"], ls=":", lw=3)
@@ -34,8 +34,8 @@ def why_plain_fails(record):
 
 
 def finding(record: dict) -> str:
-    """Which share of the gradient's loss comes from tanh's slopes; without that share, what the
-    picture shows."""
+    """How much of the gradient's shrinking is due to tanh's slopes; a neutral title if the record lacks
+    that share."""
     row = select(record["summary"], row="look", block="plain", when="at_start")
     share = row["share_of_slopes"]["mean"]
     if share is None:
@@ -43,9 +43,9 @@ def finding(record: dict) -> str:
     return f"Saturation is {share:.0%} of what the gradient loses in a fresh plain net"
 
 
-def draw_mean(ax, looks: list[dict], name: str, label: str, **style) -> None:
+def draw_mean(ax, measured: list[dict], name: str, label: str, **style) -> None:
     """The geometric mean over seeds of a number of every layer."""
-    logs = np.log([look[name] for look in looks])
+    logs = np.log([net[name] for net in measured])
     layers = range(1, logs.shape[1] + 1)
     ax.plot(layers, np.exp(logs.mean(axis=0)), label=label, **style)
 
