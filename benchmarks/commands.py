@@ -80,7 +80,7 @@ def main(argv=None) -> int:
 
 
 def seconds_to_start(code: str, rounds: int) -> float:
-    """The median time of this program, over four times `rounds`, since it is short."""
+    """The median time of this program.  Since it is short, it runs four times as often as a command."""
     return float(np.median([seconds("-c", code) for _ in range(4 * rounds)]))
 
 

@@ -27,10 +27,12 @@ SIZES = ((24, 16, 32), (12, 32, 64), (6, 32, 64), (12, 128, 256))  # side, maps,
 BATCH = 100
 
 
-class Alone:
-    """Makes the work arrays of a single layer, as ConvWorkspace does for a net."""
+class OneLayerWorkspace:
+    """Makes the work arrays of one layer, with the interface of ConvWorkspace, which makes a whole net's.
 
-    keep = True
+    Nothing is shared with other layers, so that scratch arrays are made like all others."""
+
+    keep = True  # the arrays of the backward pass are needed, too
 
     def __init__(self, dtype):
         self.dtype = dtype
@@ -38,25 +40,28 @@ class Alone:
     def new(self, name, shape):
         return np.zeros(shape, self.dtype)
 
-    scratch = new
+    def scratch(self, name, shape):
+        return self.new(name, shape)
 
 
 def passes(product, x, W, dz) -> dict:
-    """{z, dx, dW} from both passes of a Direct or a Winograd; x and dz are
-    (rows, 1, maps, columns, n)."""
+    """{z, dx, dW} from the forward and the backward pass of `product`, a Direct or a Winograd.
+
+    x is (rows, 1, maps, columns, n), and dz is (rows, 1, outputs, columns, n)."""
     arrays = SimpleNamespace(n=x.shape[-1])
     phases = product.phases
-    product.make_arrays(Alone(x.dtype), arrays)
+    product.make_arrays(OneLayerWorkspace(x.dtype), arrays)
     arrays.x[...] = in_phases(x, phases)
     product.prepare_input(arrays, slice(None))
     z = np.empty_like(dz)
     dx = np.empty(arrays.x.shape, x.dtype)
     b = np.zeros(len(W), W.dtype)
     grad = SimpleNamespace(W=np.empty_like(W), b=np.empty_like(b))
-    for rows, part in product.forward(arrays, W, b):
-        in_phases(z, phases)[rows] = part
-    for rows, part in product.backward(arrays, W, grad, dx, carried=False):
-        part[...] = in_phases(dz, phases)[rows]
+    for rows, z_of_rows in product.forward(arrays, W, b):
+        in_phases(z, phases)[rows] = z_of_rows
+    # backward() yields an array to fill with dL/dz, some rows at a time
+    for rows, dz_of_rows in product.backward(arrays, W, grad, dx, carried=False):
+        dz_of_rows[...] = in_phases(dz, phases)[rows]
     return {"z": by_columns(z), "dx": by_columns(dx), "dW": grad.W}
 
 
@@ -87,7 +92,9 @@ def images_last(x: np.ndarray) -> np.ndarray:
 
 
 def errors(method, side: int, maps: int, outputs: int, n: int = BATCH) -> dict:
-    """{z, dx, dW: error} in float32 by `method`: the size of a tile, "direct" or "PyTorch"."""
+    """{"z": error, "dx": error, "dW": error} in float32.
+
+    `method` is "direct", "PyTorch", or an integer: the size of Winograd's tiles."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=(side, 1, maps, side, n)).astype(np.float32)
     dz = rng.normal(size=(side, 1, outputs, side, n)).astype(np.float32)

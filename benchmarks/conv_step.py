@@ -94,8 +94,8 @@ def measure(name: str, rounds: int) -> tuple[dict, dict]:
         for _ in range(steps):
             rival.step()
 
-    seconds = interleaved({name: partial(turn, rival) for name, rival in rivals.items()}, rounds)
-    seconds_of_step = {name: [turn / steps for turn in turns] for name, turns in seconds.items()}
+    seconds_of_turns = interleaved({name: partial(turn, rival) for name, rival in rivals.items()}, rounds)
+    seconds_of_step = {name: [seconds / steps for seconds in turns] for name, turns in seconds_of_turns.items()}
     rows = {}
     for kind in conv_rivals.ALL:
         if kind.name in rivals:

@@ -81,9 +81,10 @@ def connected(block: str, settings: hn.Settings, rank) -> tuple:
     x, y = mnist_like(4 * settings.batch_size)
     net = hn.DeepNet(784, 10, settings.hidden, settings.depth, block, settings.seed)
     optimizer = hn.Adam(net.parameters, settings.lr, settings.clip)
-    if rank is not ALONE:
-        net = optimizer = Together(net, optimizer, rank)
-    return net, optimizer, x, y, settings.batch_size
+    if rank is ALONE:
+        return net, optimizer, x, y, settings.batch_size
+    together = Together(net, optimizer, rank)  # both net and optimizer
+    return together, together, x, y, settings.batch_size
 
 
 @hn.one_blas_thread()
@@ -119,7 +120,8 @@ def turn(name: str, cores: int) -> float:
     """The seconds of a step on this number of cores."""
     with team_of(name, cores) if cores > 1 else nullcontext() as team:
         tasks = [(name, team, index) for index in range(cores)]
-        with closing(in_processes(seconds_of_step, tasks, max(cores, 2))) as finished:
+        jobs = max(cores, 2)  # with one job the task would run in this process
+        with closing(in_processes(seconds_of_step, tasks, jobs)) as finished:
             return next(seconds for seconds in finished if seconds is not None)
 
 

@@ -7,8 +7,10 @@ Three changes take turns: a lesion closes or opens a block, a stroke is drawn, a
 `to_frame` ends when the next frame is drawn, which shows the answer and the maps of gates, states
 and answers so far.  `to_effects` ends when the frame is drawn that shows what the page's worker
 computes: the effect of closing each block, and the way back.  Both include waiting for the screen,
-17 ms at most.  `effects` is the time of the worker's computation when the page itself does it:
-without a worker every frame would be late by that.
+17 ms at most.
+
+For `effects` the page itself computes what its worker computes.  Without a worker every frame would
+be late by that time.
 
 Warm-up is discarded; the numbers are medians over the rounds, with quartiles beside them.
 """
@@ -38,14 +40,17 @@ NAMES = (
     "effects",
 )  # fmt: skip
 TO_THE_FRAMES = """
-const done = arguments[0], start = performance.now();
-const tell = (told) => told(performance.now() - start);
-const drawn = (told) => requestAnimationFrame(() => setTimeout(() => tell(told)));
-const found = new Promise((told) => {
-  document.addEventListener("found", () => drawn(told), { once: true });
+const done = arguments[0];
+const start = performance.now();
+const timeOfNextFrame = (resolve) => {
+  requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - start)));
+};
+const toEffects = new Promise((resolve) => {
+  document.addEventListener("found", () => timeOfNextFrame(resolve), { once: true });
 });
 %s;
-Promise.all([new Promise(drawn), found]).then(done);
+const toFrame = new Promise(timeOfNextFrame);
+Promise.all([toFrame, toEffects]).then(done);
 """
 EFFECTS = """
 const start = performance.now();

@@ -92,9 +92,9 @@ def summarise(seconds: list[float]) -> dict:
     return {"median_ms": 1e3 * median, "quartiles_ms": [1e3 * low, 1e3 * high], "n": len(seconds)}
 
 
-def checked(kinds, of_kind, tolerance: float, *images) -> tuple[dict, dict]:
-    """Makes the rivals with of_kind(kind).  Returns {name: rival} of those that are installed, ours
-    first, and {name: why} of those that are missing.
+def checked(kinds, make_rival, tolerance: float, *images) -> tuple[dict, dict]:
+    """Makes a rival of each kind with make_rival(kind).  Returns {name: rival} of those that are
+    installed, ours first, and {name: why} of those that are missing.
 
     Raises AssertionError if the loss or the gradient of a rival differs from ours.  In float32 the
     gradient may differ by `tolerance` times its largest entry."""
@@ -102,7 +102,7 @@ def checked(kinds, of_kind, tolerance: float, *images) -> tuple[dict, dict]:
     missing = {}
     for kind in kinds:
         try:
-            made[kind.name] = of_kind(kind)
+            made[kind.name] = make_rival(kind)
         except ImportError as error:
             missing[kind.name] = str(error)
     our_loss, our_gradient = made[kinds[0].name].loss_and_gradient(*images)

@@ -138,7 +138,7 @@ def where_time_goes(block: str, depth: int, width: int, batch: int, rounds: int)
     tiny = hn.DeepNet(1, 2, 1, depth, block, np.random.default_rng(0))
     ours = rivals.Ours(net, x, y)
     products = rivals.MatrixProducts(net, x, y)
-    calls = rivals.Ours(tiny, x[:, :1].copy(), y % 2)
+    tiny_ours = rivals.Ours(tiny, x[:, :1].copy(), y % 2)
     rng = np.random.default_rng(1)
     seconds = {name: [] for name in (*PARTS, "matrix products", "calls")}  # one mean a round
     for _ in range(rounds):
@@ -147,7 +147,7 @@ def where_time_goes(block: str, depth: int, width: int, batch: int, rounds: int)
         for name in PARTS:
             seconds[name].append(np.mean([step[name] for step in steps]))
         seconds["matrix products"].append(mean_step(products, batches))
-        seconds["calls"].append(mean_step(calls, [rows[:1] for rows in batches]))
+        seconds["calls"].append(mean_step(tiny_ours, [rows[:1] for rows in batches]))
     parts = {name: 1e3 * float(np.median(values)) for name, values in seconds.items()}
     step = sum(parts[name] for name in PARTS)
     rest = step - parts["matrix products"] - parts["clip and Adam"] - parts["calls"]
@@ -163,7 +163,8 @@ def mean_step(rival, batches) -> float:
 
 
 def time_holding(rounds: int) -> float:
-    """Microseconds to hold one BLAS thread, as predict(), gates() and train_epoch() do."""
+    """Microseconds to restrict BLAS to one thread and to release it again, which each call of
+    predict(), gates() and train_epoch() does."""
 
     def hold_a_thousand_times():
         for _ in range(1000):

@@ -50,7 +50,11 @@ class Jax(ConvRival):
                 z = self.convolution(layer, x, next(parameters), next(parameters))
                 maps = layer.out_shape[0]
                 H = jax.nn.relu(z[..., :maps])
-                x = x + jax.nn.sigmoid(z[..., maps:]) * (H - x) if kind == "highway" else H
+                if kind == "highway":
+                    T = jax.nn.sigmoid(z[..., maps:])
+                    x = x + T * (H - x)
+                else:
+                    x = H
         log_probabilities = jax.nn.log_softmax(x)
         return -jnp.take_along_axis(log_probabilities, self.y[:, None], axis=1).mean()
 

@@ -31,8 +31,8 @@ class ConvRival(Rival):
         step()                 with dropout: forward, loss, backward, Nesterov with weight decay
     """
 
-    # How our axes are permuted in the rival's weights: in a convolution's, and in a dense layer's.
-    # The latter are then made a matrix (units, inputs).
+    # Two permutations of the axes of our weights that give the rival's: of a convolution's weights,
+    # and of a dense layer's.  A dense layer's weights are then flattened to (units, inputs).
     axes: tuple[tuple[int, ...], tuple[int, ...]]
 
     def start_from(self, shape, layers) -> list[np.ndarray]:

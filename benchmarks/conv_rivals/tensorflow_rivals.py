@@ -100,10 +100,10 @@ class TensorFlowBfloat16(TensorFlow):
         self.x = self.tf.cast(self.x, self.tf.bfloat16)
 
     def convolution(self, layer, x, W, b):
-        return super().convolution(layer, x, self.lower(W), self.lower(b))
+        return super().convolution(layer, x, self.as_bfloat16(W), self.as_bfloat16(b))
 
     def dense(self, x, W, b):
-        return super().dense(x, self.lower(W), self.lower(b))
+        return super().dense(x, self.as_bfloat16(W), self.as_bfloat16(b))
 
-    def lower(self, parameter):
+    def as_bfloat16(self, parameter):
         return self.tf.cast(parameter, self.tf.bfloat16)

@@ -41,7 +41,7 @@ ALL = (Ours, *KEYS)
 def make(net_arguments: tuple, x: np.ndarray, y: np.ndarray, kinds=ALL) -> tuple[dict, dict]:
     """{name: rival} of every kind that is installed, {name: why} of those that are missing."""
 
-    def of_kind(kind):
+    def make_rival(kind):
         return kind(hn.DeepNet(*net_arguments, np.random.default_rng(0)), x, y)
 
-    return checked(kinds, of_kind, 1e-4, x[:64], y[:64])
+    return checked(kinds, make_rival, 1e-4, x[:64], y[:64])

@@ -149,7 +149,9 @@ class JaxScanned(Scanned, JaxFeaturesFirst):
 
 
 class JaxByHand(Scanned, JaxFeaturesFirst):
-    """Our backward pass in JAX, our row of ones, all steps of a turn in one call."""
+    """Our backward pass in JAX, our row of ones, all steps of a turn in one call.
+
+    x_1 and y_1 stand for a state x or y, (hidden, batch), over a row of ones."""
 
     name = "JAX, our backward, steps scanned"
     gradient = "by hand"
@@ -174,7 +176,7 @@ class JaxByHand(Scanned, JaxFeaturesFirst):
         return (parameters["W_out"] @ last_1[:-1] + parameters["b_out"][:, None]).T
 
     def plain(self):
-        """block(x_1, W_and_b) -> y_1 with y = H, x_1 being x over a row of ones."""
+        """block(x_1, W_and_b) -> y_1 with y = H."""
         jax = self.jax
         jnp = jax.numpy
 

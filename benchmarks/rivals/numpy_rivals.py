@@ -81,7 +81,7 @@ class Straightforward(StepRival):
 
 class MatrixProducts(StepRival):
     """Nothing but the products of a step, on random numbers.  Each layer has its own arrays, and all
-    operands lie in the order that is fastest."""
+    operands lie in the order that is fastest.  x_1 is a layer's input x over a row of ones."""
 
     name = "matrix products alone"
 
@@ -112,9 +112,9 @@ class MatrixProducts(StepRival):
                 W=array(rows, h + 1),
                 x_1=array(h + 1, n),
                 z=array(rows, n),
-                W_T=array(h, rows),
+                W_transposed=array(h, rows),
                 dx=array(h, n),
-                x_T=array(n, h + 1),
+                x_1_transposed=array(n, h + 1),
                 dW=array(rows, h + 1),
             )
             self.layers.append(layer)
@@ -128,9 +128,9 @@ class MatrixProducts(StepRival):
             np.dot(layer.W, layer.x_1, layer.z)
         last = self.layers[-1]
         np.dot(self.W_out, last.x_1)
-        np.dot(self.d_logits, last.x_T)
+        np.dot(self.d_logits, last.x_1_transposed)
         np.dot(self.W_out.T, self.d_logits)
         for layer in reversed(self.layers):
-            np.dot(layer.W_T, layer.z, layer.dx)
-            np.dot(layer.z, layer.x_T, layer.dW)
+            np.dot(layer.W_transposed, layer.z, layer.dx)
+            np.dot(layer.z, layer.x_1_transposed, layer.dW)
         np.dot(self.dz_in, self.x, self.dW_in)
