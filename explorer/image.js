@@ -2,7 +2,10 @@
 
 const SIDE = 280; // of the drawing
 const ink = Object.assign(document.createElement("canvas"), { width: SIDE, height: SIDE });
-const pen = { x: SIDE / 2, y: SIDE / 2, down: false, at: null, keys: false };
+
+/* The pen.  The arrow keys move it to (x, y) and the space bar puts it down; `usesKeys` is whether the
+   reader draws in this way.  `lastPoint` is the end of the current stroke, drawn by key or by pointer. */
+const pen = { x: SIDE / 2, y: SIDE / 2, down: false, usesKeys: false, lastPoint: null };
 const drawn = ink.getContext("2d", { willReadFrequently: true });
 
 const bytes = bytesOf(DATA.images.pixels);
@@ -41,8 +44,8 @@ function offer(digit) {
   choose(ordinary(digit));
 }
 
-/* The image that is chosen first for a digit: one that the net easily gets right, and that is
-   decided as near as possible to the median block, by which half of all test images are decided. */
+/* The image that is chosen first for a digit.  The net gets it right easily, and it is decided near
+   the median block.  By that block half of all test images are decided. */
 function ordinary(digit) {
   const block = median(DATA.measured.decided);
   const candidates = [];
@@ -58,18 +61,18 @@ function choose(k) {
   const [index, label, kind] = DATA.images.list[k];
   pressOnly($("thumbs"), $("thumbs").querySelector(`[data-image="${k}"]`));
   Object.assign(shown, { pixels: imageOf(k), label, about: `Test image ${index}, a ${label}: ${kind}.` });
-  pen.at = null;
+  pen.lastPoint = null;
   paintDigit($("picture"), shown.pixels);
   $("seen").hidden = true;
   look();
-  say();
+  announce();
 }
 
 function startDrawing() {
   drawn.clearRect(0, 0, SIDE, SIDE);
   pressOnly($("thumbs"), null);
   Object.assign(shown, { pixels: new Uint8Array(784), label: null, about: "The net sees:" });
-  Object.assign(pen, { x: SIDE / 2, y: SIDE / 2, down: false, at: null });
+  Object.assign(pen, { x: SIDE / 2, y: SIDE / 2, down: false, lastPoint: null });
   $("seen").hidden = false;
   showInk();
   look();
@@ -78,13 +81,13 @@ function startDrawing() {
 /* A stroke to (x, y), in the drawing's own units. */
 function stroke(x, y) {
   const start = performance.now();
-  const from = pen.at || [x, y];
+  const from = pen.lastPoint || [x, y];
   Object.assign(drawn, { lineWidth: 24, lineCap: "round", lineJoin: "round", strokeStyle: "white" });
   drawn.beginPath();
   drawn.moveTo(...from);
   drawn.lineTo(x, y + 0.01); // a point is drawn, too
   drawn.stroke();
-  pen.at = [x, y];
+  pen.lastPoint = [x, y];
   const { data } = drawn.getImageData(0, 0, SIDE, SIDE);
   const alpha = new Float32Array(SIDE * SIDE);
   for (let i = 0; i < alpha.length; i++) alpha[i] = data[4 * i + 3] / 255;
@@ -102,7 +105,7 @@ function showInk() {
   ctx.imageSmoothingEnabled = true;
   ctx.drawImage(ink, 0, 0, canvas.width, canvas.height);
   paintDigit($("seen"), shown.pixels);
-  if (!pen.keys) return;
+  if (!pen.usesKeys) return;
   ctx.strokeStyle = pen.down ? "#ffffff" : "#999999"; // where the arrow keys would draw
   ctx.strokeRect(pen.x * scale - 4, pen.y * scale - 4, 8, 8);
 }
@@ -117,24 +120,24 @@ function listenToThePen() {
     if (event.button) return;
     canvas.setPointerCapture(event.pointerId);
     if (shown.label !== null) startDrawing();
-    pen.at = null;
-    pen.keys = false;
+    pen.lastPoint = null;
+    pen.usesKeys = false;
     stroke(...place(event));
   });
   canvas.addEventListener("pointermove", (event) => {
-    if (pen.at && event.buttons) stroke(...place(event));
+    if (pen.lastPoint && event.buttons) stroke(...place(event));
   });
   canvas.addEventListener("pointerup", () => {
-    pen.at = null;
-    say();
+    pen.lastPoint = null;
+    announce();
   });
   canvas.addEventListener("keydown", moveByKey);
   canvas.addEventListener("keyup", (event) => {
-    if (pen.down && event.key !== "Tab") say();
+    if (pen.down && event.key !== "Tab") announce();
   });
   $("clear").addEventListener("click", () => {
     startDrawing();
-    say();
+    announce();
   });
 }
 
@@ -143,14 +146,14 @@ function moveByKey(event) {
   const step = steps[event.key];
   if (!step && event.key !== " ") return;
   event.preventDefault();
-  pen.keys = true;
+  pen.usesKeys = true;
   if (shown.label !== null) startDrawing();
   if (step) {
     pen.x = Math.min(SIDE, Math.max(0, pen.x + 10 * step[0]));
     pen.y = Math.min(SIDE, Math.max(0, pen.y + 10 * step[1]));
   } else {
     pen.down = !pen.down;
-    pen.at = null;
+    pen.lastPoint = null;
   }
   if (pen.down) stroke(pen.x, pen.y);
   showInk();

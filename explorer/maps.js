@@ -127,7 +127,8 @@ class Plot {
   }
 }
 
-/* Rows from the first, 0 or 1, to the last. */
+/* Draws a map of colours, a row for each list of values.  `first` is the number of the first row: 0,
+   the plain layer, or 1, the first block. */
 function rows(ctx, width, first, values, limits, lut) {
   const n = values[0].length;
   const image = colorsOf(values.flatMap((row) => [...row]), n, limits, lut);
@@ -139,12 +140,12 @@ function rows(ctx, width, first, values, limits, lut) {
 
 const T_MEAN = DATA.gates.mean_T;
 const OF_CLASS = DATA.gates.class_minus_mean;
-const less = (a, b) => a.map((row, l) => Array.from(row, (value, i) => value - b[l][i]));
+const difference = (a, b) => a.map((row, l) => Array.from(row, (value, i) => value - b[l][i]));
 const ofClass = () => T_MEAN.map((row, l) => row.map((value, i) => value + OF_CLASS[digitShown()][l][i]));
 const SHOW = {
   one: { text: () => "T of this image", values: () => now.T, limits: [0, 1], lut: "viridis" },
   mean: { text: (d) => `mean T of the training set's ${d}s`, values: ofClass, limits: [0, 1], lut: "viridis" },
-  less: { text: (d) => `this image less that mean of ${d}s`, values: () => less(now.T, ofClass()),
+  less: { text: (d) => `this image less that mean of ${d}s`, values: () => difference(now.T, ofClass()),
     limits: [-0.5, 0.5], lut: "RdBu_r" },
   figure3: { text: (d) => `mean of ${d}s less mean of all digits (Figure 3)`, values: () => OF_CLASS[digitShown()],
     limits: [-0.25, 0.25], lut: "RdBu_r" },
@@ -209,37 +210,45 @@ function alongErrors(error) {
   return (Math.log(error) - Math.log(low)) / (Math.log(high) - Math.log(low));
 }
 
+/* Left, bars: what closing a block does to this image's answer.  Right, dots: the training error with
+   the block closed.  Two lines mark the error of the whole net, and that from which a block is not idle. */
 function drawEffect(ctx, width) {
   const half = width / 2 - 4;
   const { error, idle, limit } = DATA.lesion;
-  const right = (value) => half + 8 + alongErrors(value) * (half - 4);
+  const xOfError = (value) => half + 8 + alongErrors(value) * (half - 4);
   ctx.fillStyle = css("line");
-  for (const x of [right(error), right(error + limit)]) ctx.fillRect(x - 0.5, topOf(1), 1, plotHeight());
+  for (const x of [xOfError(error), xOfError(error + limit)]) ctx.fillRect(x - 0.5, topOf(1), 1, plotHeight());
   Object.assign(ctx, { fillStyle: css("ink"), strokeStyle: css("faint"), lineWidth: 1.5 });
   for (let layer = 0; layer < net.depth; layer++) {
     ctx.beginPath();
-    ctx.arc(right(errorOfRange(layer, layer)), topOf(layer + 1) + rowHeight() / 2, 3, 0, 7);
+    ctx.arc(xOfError(errorOfRange(layer, layer)), topOf(layer + 1) + rowHeight() / 2, 3, 0, 7);
     if (idle.includes(layer + 1)) ctx.stroke();
     else ctx.fill();
   }
   if (found) drawMoves(ctx, half);
 }
 
-/* How closing each block moves the answer's probability. */
+const ARROW_WIDTH = 22; // of the text that names another answer, in pixels
+
+/* How closing each block moves the answer's probability.  If the answer changes, an arrow names the
+   new one: to the right of the bar if there is room, otherwise over it. */
 function drawMoves(ctx, half) {
   const { digit, before, effects } = found;
+  const x_before = before * half;
   ctx.fillStyle = css("line");
-  for (const x of [0, before * half]) ctx.fillRect(x - 0.5, topOf(1), 1, plotHeight());
+  for (const x of [0, x_before]) ctx.fillRect(x - 0.5, topOf(1), 1, plotHeight());
   effects.forEach((shares, layer) => {
     if (!shares || Math.abs(shares[digit] - before) < 0.005) return;
     const y = topOf(layer + 1);
     const after = shares[digit];
+    const x_after = after * half;
     ctx.fillStyle = css(after < before ? "minus" : "plus");
-    ctx.fillRect(Math.min(before, after) * half, y + 2, Math.max(1, Math.abs(after - before) * half), rowHeight() - 4);
+    ctx.fillRect(Math.min(x_before, x_after), y + 2, Math.max(1, Math.abs(after - before) * half), rowHeight() - 4);
     if (argmax(shares) === digit) return;
-    const x = before * half < half - 20 ? before * half + 2 : Math.min(after * half + 2, half - 22);
+    const has_room = x_before < half - 20;
+    const x = has_room ? x_before + 2 : Math.min(x_after + 2, half - ARROW_WIDTH);
     ctx.fillStyle = css("panel");
-    ctx.fillRect(x, y + 1, 22, rowHeight() - 2);
+    ctx.fillRect(x, y + 1, ARROW_WIDTH, rowHeight() - 2);
     ctx.fillStyle = css("ink");
     ctx.fillText(`\u2192 ${argmax(shares)}`, x + 1, y + rowHeight() / 2 + 4);
   });
@@ -247,22 +256,29 @@ function drawMoves(ctx, half) {
 
 const FLOW = [0.1, 10]; // the ends of the scale of |dL/dy| over that at the last block, logarithmic
 
+/* From 0 to 1 within FLOW; a ratio outside it counts as the nearer end. */
+function alongFlow(ratio) {
+  const place = Math.log(ratio / FLOW[0]) / Math.log(FLOW[1] / FLOW[0]);
+  return Math.max(0, Math.min(1, place));
+}
+
+/* Left, bars: the shares of dL/dx that come along each way, with lines at 0 and 1.  Right, dots: the
+   length of dL/dy over that at the last block, with a line at 1. */
 function drawBack(ctx, width) {
   if (!found) return;
-  const bars = 0.62 * width;
-  const zero = 0.08 * bars;
-  const scale = 0.84 * bars;
-  const top = found.back[net.depth - 1].above;
-  const along = (ratio) => Math.log(ratio / FLOW[0]) / Math.log(FLOW[1] / FLOW[0]);
-  const dot_x = (ratio) => bars + 6 + Math.max(0, Math.min(1, along(ratio))) * (width - bars - 12);
+  const bars_width = 0.62 * width; // the left part of the map
+  const x_of_zero = 0.08 * bars_width;
+  const pixels_of_one = 0.84 * bars_width; // the length of a bar for a share of 1
+  const length_at_last_block = found.back[net.depth - 1].above;
+  const xOfDot = (ratio) => bars_width + 6 + alongFlow(ratio) * (width - bars_width - 12);
   ctx.fillStyle = css("line");
-  for (const x of [zero, zero + scale, dot_x(1)]) ctx.fillRect(x - 0.5, topOf(1), 1, plotHeight());
+  for (const x of [x_of_zero, x_of_zero + pixels_of_one, xOfDot(1)]) ctx.fillRect(x - 0.5, topOf(1), 1, plotHeight());
   found.back.forEach((parts, layer) => {
     const y = topOf(layer + 1);
-    let left = zero; // negative parts, against dL/dx
-    let right = zero;
+    let left = x_of_zero; // where the next negative part, one against dL/dx, ends
+    let right = x_of_zero; // where the next positive part begins
     for (const name of ["carried", "H", "T"]) {
-      const length = Math.abs(parts[name]) * scale;
+      const length = Math.abs(parts[name]) * pixels_of_one;
       const x = parts[name] < 0 ? left - length : right;
       if (parts[name] < 0) left -= length;
       else right += length;
@@ -272,7 +288,7 @@ function drawBack(ctx, width) {
     if (!parts.above) return; // the loss is 0, and so is its gradient
     ctx.fillStyle = css("ink");
     ctx.beginPath();
-    ctx.arc(dot_x(parts.above / top), y + rowHeight() / 2, 3, 0, 7);
+    ctx.arc(xOfDot(parts.above / length_at_last_block), y + rowHeight() / 2, 3, 0, 7);
     ctx.fill();
   });
 }
@@ -290,7 +306,9 @@ function legend(id, low, high, lut) {
 
 function redraw() {
   const { limits: [low, high], lut, values } = gatesShown();
-  legend("gates", low ? `${signed(low)} and less` : "T = 0", low ? `+${signed(high)} and more` : "T = 1", lut);
+  const shows_differences = low < 0;
+  if (shows_differences) legend("gates", `${signed(low)} and less`, `+${signed(high)} and more`, lut);
+  else legend("gates", "T = 0", "T = 1", lut);
   legend("states", "\u22121", "+1", "RdBu_r");
   legend("read", "0", "1", "viridis");
   legend("effect", `P(${answerOf(now)}) 0\u20131`, `error ${100 * ERRORS[0]}\u2013${small(ERRORS[1])}`);
@@ -298,7 +316,7 @@ function redraw() {
   const all = values.flat();
   const open = all.filter((T) => T > 0.5).length;
   const mean = all.reduce((a, b) => a + b) / all.length;
-  set("gates-note", low ? "" : `Mean T ${mean.toFixed(3)}; open (T > 0.5): ${open} of ${all.length}.`);
+  set("gates-note", shows_differences ? "" : `Mean T ${mean.toFixed(3)}; open (T > 0.5): ${open} of ${all.length}.`);
   for (const option of $("compare").options) {
     const text = SHOW[option.value].text(digitShown());
     if (option.textContent !== text) option.textContent = text;
@@ -341,7 +359,7 @@ function listenToTheStrip(plot) {
     const [row] = cellOf(event, canvas, 1);
     if (drag && row !== drag.row) dragTo(row);
   });
-  canvas.addEventListener("pointerup", () => say());
+  canvas.addEventListener("pointerup", () => announce());
   for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (drag = null));
   canvas.addEventListener("pointerleave", () => (plot.bubble.hidden = true));
 }
@@ -354,7 +372,7 @@ function listenToTheGrid(plot) {
     shown.block = row;
     if (plot.columns === net.hidden) shown.unit = column + 1;
     redraw();
-    say(reading());
+    announce(reading());
   });
   canvas.addEventListener("keydown", (event) => pressed(event, plot));
   canvas.addEventListener("blur", () => (plot.bubble.hidden = true));
@@ -366,21 +384,20 @@ const JUMPS = { Home: -DATA.net.depth, End: DATA.net.depth, PageUp: -10, PageDow
 function pressed(event, plot) {
   if (event.altKey || event.ctrlKey || event.metaKey) return; // a shortcut of the browser
   const [down, right] = STEPS[event.key] || [JUMPS[event.key] || 0, 0];
-  const moves = down || right;
-  if (!moves && event.key !== " " && event.key !== "Enter") return;
+  const is_press = event.key === " " || event.key === "Enter"; // closes or opens the block
+  if (!is_press && !down && !right) return;
   event.preventDefault();
-  const extends_ = event.shiftKey && down;
+  const does_the_same = event.shiftKey && down; // makes the next block as this one is, closed or open
   const was_closed = shown.closed.has(shown.block - 1);
   shown.block = Math.max(0, Math.min(net.depth, shown.block + down));
   shown.unit = Math.max(1, Math.min(net.hidden, shown.unit + right));
-  const toggles = !moves || extends_;
-  if (toggles && shown.block) {
-    closeBlocks([shown.block - 1], extends_ ? was_closed : !was_closed);
+  if ((is_press || does_the_same) && shown.block) {
+    closeBlocks([shown.block - 1], is_press ? !was_closed : was_closed);
     plot.showBubble(shown.block);
-    say();
+    announce();
   } else {
     redraw();
-    say(reading());
+    announce(reading());
   }
 }
 

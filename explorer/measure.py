@@ -83,9 +83,13 @@ def decided_at(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
 
 
 def measure(net: hn.DeepNet, mnist: hn.Dataset) -> dict:
-    """The trials of the record: "wrong", how many training images each range of closed blocks gets
-    wrong; "shifts", the training error and test accuracy with each shift; "decided", a list with
-    the number of test images that are decided after block k at [k]."""
+    """The trials of the record:
+
+    wrong      how many training images are wrong with blocks i to j closed: {i: [counts of j = i, i + 1, ...]},
+               counted from 1
+    shifts     a row for each shift of b_T, with the training error and the test accuracy
+    decided    {"images": counts}, where counts[k] test images are decided after block k
+    """
     x_train = hn.pixels_for(net, mnist.x_train)
     x_test = hn.pixels_for(net, mnist.x_test)
     with hn.one_blas_thread():

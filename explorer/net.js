@@ -59,9 +59,9 @@ class Net {
   /* `parameters` are laid out as DeepNet's: W_in, b_in; of each block [W_H | b_H] over [W_T | b_T]; [W_out | b_out]. */
   constructor({ d_in, d_out, hidden, depth, pixels }, parameters) {
     Object.assign(this, { d_in, d_out, hidden, depth, pixels, parameters });
-    this.blocks = hidden * (d_in + 1);
+    this.startOfBlocks = hidden * (d_in + 1); // where the parameters of the blocks begin
     this.blockSize = 2 * hidden * (hidden + 1);
-    this.output = this.blocks + depth * this.blockSize;
+    this.startOfOutput = this.startOfBlocks + depth * this.blockSize; // where those of the last layer begin
   }
 
   /* Pixels (d_in,), bytes -> the output of the plain first layer (hidden,). */
@@ -82,12 +82,12 @@ class Net {
 
   /* Where the parameters of a block begin. */
   start(layer) {
-    return this.blocks + layer * this.blockSize;
+    return this.startOfBlocks + layer * this.blockSize;
   }
 
   /* The last layer, applied to any state: logits (d_out,). */
   logits(state) {
-    return affine(this.parameters, this.output, this.hidden + 1, state, this.d_out);
+    return affine(this.parameters, this.startOfOutput, this.hidden + 1, state, this.d_out);
   }
 
   /* The forward pass, y = H T + x (1 - T), where the blocks in the set `closed`, counted from 0, have
@@ -132,7 +132,7 @@ class Net {
   backward(run, label) {
     const d_logits = run.answers[this.depth].map((p, digit) => p - (digit === label ? 1 : 0));
     const stride = this.hidden + 1;
-    let dy = back(this.parameters, this.output, stride, d_logits, this.hidden);
+    let dy = back(this.parameters, this.startOfOutput, stride, d_logits, this.hidden);
     const parts = [];
     for (let layer = this.depth - 1; layer >= 0; layer--) {
       const x = run.states[layer];

@@ -41,10 +41,11 @@ function set(id, text) {
   if ($(id).textContent !== text) $(id).textContent = text;
 }
 
-/* Makes a screen reader say what changed.  Called once for each change, when the pointer or the key is
-   released. */
-function say(text = `${$("says").textContent}. ${$("closed").textContent}`) {
-  set("said", text);
+/* Makes a screen reader say a text: by default the answer, which "says" shows, and the closed blocks.
+   Called once for each change, when the pointer or the key is released.  The text goes into the
+   invisible element "announced". */
+function announce(text = `${$("says").textContent}. ${$("closed").textContent}`) {
+  set("announced", text);
 }
 
 function button(text, action, parent, pressed) {
@@ -209,22 +210,22 @@ function listenToLesions() {
   $("range").addEventListener("submit", (event) => {
     event.preventDefault(); // the browser has checked that both are whole numbers from 1 to depth
     closeBlocks(range(...ends()));
-    say();
+    announce();
   });
   $("close-idle").textContent = `Close the ${DATA.lesion.idle.length} idle`;
   $("close-idle").addEventListener("click", () => {
     only(DATA.lesion.idle.map((block) => block - 1));
-    say();
+    announce();
   });
   $("open").addEventListener("click", () => {
     shown.shift = 0;
     only([]);
-    say();
+    announce();
   });
   const shifts = DATA.measured.shifts.map((row) => row.shift);
   Object.assign($("shift"), { min: shifts[0], max: shifts[shifts.length - 1], step: shifts[1] - shifts[0], value: 0 });
   $("shift").addEventListener("input", () => shiftBy(Number($("shift").value)));
-  for (const id of ["above", "shift"]) $(id).addEventListener("change", () => say());
+  for (const id of ["above", "shift"]) $(id).addEventListener("change", () => announce());
 }
 
 /* ---- The worker ---- */
@@ -306,5 +307,5 @@ function start() {
   listenToEpochs();
   set("held", DATA.net.about);
   offer(7);
-  set("said", ""); // nothing has changed yet
+  set("announced", ""); // nothing has changed yet
 }

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import base64
 import contextlib
+import importlib.util
 import shutil
 import sys
 from pathlib import Path
@@ -77,11 +78,9 @@ SECONDS = 120  # how long a script may take
 def missing() -> str:
     """The missing programs and packages that driving a browser needs; "" if none is missing."""
     absent = [name for name in PROGRAMS if not shutil.which(name)]
-    with contextlib.suppress(ImportError):
-        import selenium  # noqa: F401
-
-        return " and ".join(absent)
-    return " and ".join([*absent, "selenium"])
+    if not importlib.util.find_spec("selenium"):
+        absent.append("selenium")
+    return " and ".join(absent)
 
 
 @contextlib.contextmanager

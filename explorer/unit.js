@@ -87,6 +87,6 @@ function listenToTheUnit() {
   $("toggle").addEventListener("click", () => {
     const layer = shown.block - 1;
     closeBlocks([layer], !shown.closed.has(layer));
-    say();
+    announce();
   });
 }

@@ -1,4 +1,4 @@
-"""Gates on the way of one training: results/gates_over_training.json."""
+"""Gates in the course of one training: results/gates_over_training.json."""
 
 import textwrap
 

@@ -722,10 +722,10 @@ def test_what_sticks_leaves_room_where_the_window_is_low(driver):
 @browser_only
 @together
 def test_a_change_is_said_once_when_it_is_done(driver):
-    said = "window.said = []; new MutationObserver(() => window.said.push($('said').textContent))"
-    driver.execute_script(f"{said}.observe($('said'), {{ childList: true, characterData: true, subtree: true }})")
+    said = "window.said = []; new MutationObserver(() => window.said.push($('announced').textContent))"
+    driver.execute_script(f"{said}.observe($('announced'), {{ childList: true, characterData: true, subtree: true }})")
     lives = "return [...document.querySelectorAll('[role=status], [aria-live], output')].map((e) => e.id)"
-    assert driver.execute_script(f"{lives}.filter((id) => !id.endsWith('-value'))") == ["said"]
+    assert driver.execute_script(f"{lives}.filter((id) => !id.endsWith('-value'))") == ["announced"]
     slide = "$('shift').value = arguments[0]; $('shift').dispatchEvent(new Event(arguments[1]))"
     for shift in (-1, -2, -3):
         driver.execute_script(slide, shift, "input")
@@ -753,7 +753,7 @@ def test_the_first_screen_has_one_claim_a_drawing_and_few_words(driver):
     while (walker.nextNode()) {
       const node = walker.currentNode;
       const parent = node.parentNode;
-      if (parent.closest("script, style, noscript, #said, option:not(:checked)")) continue;
+      if (parent.closest("script, style, noscript, #announced, option:not(:checked)")) continue;
       const range = document.createRange();
       range.selectNodeContents(parent.closest("select") || node);
       const [box] = (parent.closest("select") || range).getClientRects();

@@ -10,20 +10,21 @@ const CEILING = 2; // its upper end
 const LEARNED = 0.7; // from this test accuracy on the page says that a net reads "most digits"
 const GUESSING = 0.2; // below this test accuracy it says that a net still guesses
 const PATIENCE = 50; // but only after so many steps
-const LOST = 1e-4; // the page mentions the share of the gradient that arrives if it is smaller
+const LOST = 1e-4; // if a smaller share of the gradient arrives at the first layer, the page says so
 const FAMILIAR = 0.01; // smaller shares are written as powers of ten
 const BUSY = 30; // the most milliseconds of one request to the worker, so that the page stays smooth
 
 let settings = { ...STANDARD };
 let worker = null;
 
-/* The run: `records` has one for each step; it plays up to step `until`; `shown` is the step that the
-   reader looks back at, or null; `spoken` has the nets that were already said to have learned. */
+/* The run.  `records` has one for each step, and it plays up to step `until`.  `shown` is the step that
+   the reader looks back at, or null.  `spoken` has the nets of which the screen reader was told already
+   that they have learned. */
 const run = { number: 0, records: [], until: 0, playing: false, waiting: false, shown: null, spoken: new Set() };
 
-/* `burst` is how many steps are asked of the worker at once.  `asked` is when the last request was
-   sent; from `last` on, steps of the chosen speed are due. */
-const pace = { burst: 1, asked: 0, last: 0 };
+/* How the worker is asked for steps.  `burst` is the most steps of one request.  `asked` is the time of
+   the last request, and `counted` the time up to which the steps of the chosen speed were asked for. */
+const pace = { burst: 1, asked: 0, counted: 0 };
 
 /* ---- Words ---- */
 
@@ -288,18 +289,18 @@ function onFrame(now) {
   if (!run.playing) return;
   requestAnimationFrame(onFrame);
   if (run.waiting) return;
-  const seconds = (now - pace.last) / 1000;
+  const seconds = (now - pace.counted) / 1000;
   const wanted = settings.speed === "most" ? pace.burst : Math.floor(seconds * Number(settings.speed));
   const steps = Math.min(wanted, pace.burst, run.until - run.records.length);
   if (steps < 1) return;
-  pace.last = now;
+  pace.counted = now;
   ask(steps);
 }
 
 function play() {
   if (run.records.length >= run.until) run.until += settings.steps;
   Object.assign(run, { playing: true, shown: null });
-  pace.last = performance.now();
+  pace.counted = performance.now();
   speak("Training.");
   show();
   requestAnimationFrame(onFrame);
@@ -453,7 +454,6 @@ function start() {
   makeRows();
   makeCharts();
   makeControls();
-  settings = {};
   takeAddress();
   startWorker();
 }
