@@ -85,8 +85,8 @@ def decided_at(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
 def measure(net: hn.DeepNet, mnist: hn.Dataset) -> dict:
     """The trials of the record:
 
-    wrong      how many training images are wrong with blocks i to j closed: {i: [counts of j = i, i + 1, ...]},
-               counted from 1
+    wrong      {i: counts}: how many training images the net gets wrong with blocks i to j
+               closed, for j = i, i + 1, ...; blocks are counted from 1
     shifts     a row for each shift of b_T, with the training error and the test accuracy
     decided    {"images": counts}, where counts[k] test images are decided after block k
     """
