@@ -368,8 +368,8 @@ CLAIMS = (
             f"{effect_as_text(m['accuracy_at_1000'])}"
         ),
         holds=lambda m: corrected(
-            in_ratio(is_above, m["at_100"], STRUGGLES, less=m["at_20"]),
-            in_ratio(is_above, m["at_200"], STRUGGLES, less=m["at_20"]),
+            in_ratio(is_above, m["at_100"], STRUGGLES, baseline=m["at_20"]),
+            in_ratio(is_above, m["at_200"], STRUGGLES, baseline=m["at_20"]),
             is_below(m["accuracy_at_1000"], LEARNED),
         ),
         contradicts="sgd-does-not-stall",
@@ -386,8 +386,8 @@ CLAIMS = (
             f"at 200 {ratio_as_text(m[200], m[20])}; at 200 over that of 100 {ratio_as_text(m[200], m[100])}"
         ),
         holds=lambda m: corrected(
-            in_ratio(is_above, m[100], 1, less=m[20]),
-            in_ratio(is_above, m[200], 1, less=m[20]),
+            in_ratio(is_above, m[100], 1, baseline=m[20]),
+            in_ratio(is_above, m[200], 1, baseline=m[20]),
         ),
         note=f"{CHOSEN_AFTER}: the strict reading beside the one with a margin, as of 50 and 100 layers",
     ),

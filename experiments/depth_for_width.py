@@ -152,9 +152,9 @@ CLAIMS = (
         measure=measure_compensation,
         show=compensation_as_text,
         holds=lambda m: corrected(
-            is_above(m["deep"], -MARGIN, less=m["shallow"]),
-            is_above(m["narrower"], -MARGIN, less=m["shallow"]),
-            is_above(m["deep"], -MARGIN, less=m["plain"]),
+            is_above(m["deep"], -MARGIN, baseline=m["shallow"]),
+            is_above(m["narrower"], -MARGIN, baseline=m["shallow"]),
+            is_above(m["deep"], -MARGIN, baseline=m["plain"]),
         ),
     ),
     Claim(
@@ -166,7 +166,7 @@ CLAIMS = (
         about=ALL,
         measure=measure_against_maxout,
         show=lambda m: f"highway less maxout {effect_as_text(m['deep'], m['wide'])}",
-        holds=lambda m: [above(m["deep"], -MARGIN, less=m["wide"])],
+        holds=lambda m: [above(m["deep"], -MARGIN, baseline=m["wide"])],
         note="the paper says it of its convolutional nets, whose rows name Maxout",
     ),
 )

@@ -132,7 +132,7 @@ def agree(measured: dict) -> list[bool | None]:
             if abs(blocks - of_set["lesions"]) <= NEAR:
                 continue
             predicted.append(blocks < of_set["lesions"])
-            comparisons.append(is_above(errors, POINT, less=of_set["of_50_layers"]))
+            comparisons.append(is_above(errors, POINT, baseline=of_set["of_50_layers"]))
     verdicts = []
     for should_be_higher, is_higher in zip(predicted, corrected(*comparisons), strict=True):
         verdicts.append(None if is_higher is None else is_higher == should_be_higher)

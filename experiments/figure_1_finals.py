@@ -290,7 +290,7 @@ CLAIMS = (
         about={**ABOUT, "layers": 100},
         measure=lambda record: last_losses(record, 100),
         show=lambda m: f"a factor of {ratio_as_text(m['plain'], m['highway'])}",
-        holds=lambda m: [in_ratio(above, m["plain"], 100, less=m["highway"])],
+        holds=lambda m: [in_ratio(above, m["plain"], 100, baseline=m["highway"])],
         note="the settings are those of 20 epochs; plain's rate was the highest that was searched, which the row of "
         "wider rates looks into",
     ),

@@ -185,7 +185,7 @@ CLAIMS = (
         about={"layers": BLOG_LAYERS, "n_train": 60000},
         measure=accuracies_by_block,
         show=lambda m: f"more by {effect_as_text(m['highway'], m['plain'])}",
-        holds=lambda m: [above(m["highway"], 0.5, less=m["plain"])],
+        holds=lambda m: [above(m["highway"], 0.5, baseline=m["plain"])],
         note=f"{CHOSEN_AFTER}; widths are 50 and 71",
     ),
     Claim(

@@ -169,7 +169,7 @@ def measure_thirds(record: dict) -> dict:
 
 def open_early(measured: dict) -> list[bool | None]:
     """Whether on each data set the first third is more open than the last, and its T above 0.5."""
-    more_open = [is_above(thirds["first"], 0, less=thirds["last"]) for thirds in measured.values()]
+    more_open = [is_above(thirds["first"], 0, baseline=thirds["last"]) for thirds in measured.values()]
     open_at_all = [is_above(thirds["first"], OPEN) for thirds in measured.values()]
     return corrected(*more_open, *open_at_all)
 
@@ -391,8 +391,8 @@ CLAIMS = (
             f"mean T {effect_as_text(m['mean_T'], m['mean_T_of_mnist'])}"
         ),
         holds=lambda m: corrected(
-            is_above(m["single"], 0, less=m["single_of_mnist"]),
-            is_above(m["mean_T"], 0, less=m["mean_T_of_mnist"]),
+            is_above(m["single"], 0, baseline=m["single_of_mnist"]),
+            is_above(m["mean_T"], 0, baseline=m["mean_T_of_mnist"]),
         ),
         note=f"{MEAN_T}; {CHOSEN_LENGTH}",
     ),
@@ -410,8 +410,8 @@ CLAIMS = (
             f"for 90 %: {effect_as_text(m['most_cifar'], m['most_mnist'])}"
         ),
         holds=lambda m: corrected(
-            is_above(m["half_cifar"], 0, less=m["half_mnist"]),
-            is_above(m["most_cifar"], 0, less=m["most_mnist"]),
+            is_above(m["half_cifar"], 0, baseline=m["half_mnist"]),
+            is_above(m["most_cifar"], 0, baseline=m["most_mnist"]),
         ),
         note=f"{CHOSEN_AFTER}; {LENGTH}",
     ),
@@ -437,8 +437,8 @@ CLAIMS = (
             f"sparsity {effect_as_text(m['sparsity'], m['sparsity_of_mnist'])}"
         ),
         holds=lambda m: corrected(
-            is_below(m["share"], 0, less=m["share_of_mnist"]),
-            is_above(m["sparsity"], 0, less=m["sparsity_of_mnist"]),
+            is_below(m["share"], 0, baseline=m["share_of_mnist"]),
+            is_above(m["sparsity"], 0, baseline=m["sparsity_of_mnist"]),
         ),
         note=LENGTH,
     ),

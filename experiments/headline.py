@@ -82,7 +82,7 @@ def is_like_ours(published: float, ours: list[float]) -> bool:
 def learns_less_at_10(measured: dict) -> list[bool | None]:
     at_5 = measured["at_5"]
     at_10 = measured["at_10"]
-    learns_and_less = corrected(is_above(at_5, LEARNS), is_above(at_5, MUCH, less=at_10))
+    learns_and_less = corrected(is_above(at_5, LEARNS), is_above(at_5, MUCH, baseline=at_10))
     return [*learns_and_less, is_like_ours(PLAIN_AT_5, at_5), is_like_ours(PLAIN_AT_10, at_10)]
 
 
@@ -129,7 +129,7 @@ CLAIMS = (
         about=SEEDS,
         measure=lambda r: {"highway": over_runs(r, "highway", "final_test_acc")},
         show=lambda m: f"theirs less ours {effect_as_text(HIGHWAY_OVER_SEEDS, m['highway'])}",
-        holds=lambda m: [within(HIGHWAY_OVER_SEEDS, -0.02, 0.02, less=m["highway"])],
+        holds=lambda m: [within(HIGHWAY_OVER_SEEDS, -0.02, 0.02, baseline=m["highway"])],
         note="theirs are three seeds, whose mean is known to 0.04: no number of ours decides it",
     ),
     Claim(

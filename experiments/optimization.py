@@ -185,7 +185,7 @@ def two_orders_unless_at_an_end(measured: dict) -> list[bool | None]:
     A better rate of the plain net can only make the ratio smaller, one of the highway net only
     larger.  None if the kind that could change the answer has its best rate near an end of those
     searched, so that a rate beyond may be better."""
-    is_above = in_ratio(above, measured["plain"], 100, less=measured["highway"])
+    is_above = in_ratio(above, measured["plain"], 100, baseline=measured["highway"])
     if is_above is None:
         return [None]
     place = measured["place_of_plain" if is_above else "place_of_highway"]

@@ -216,7 +216,7 @@ CLAIMS = (
             f"gain over all blocks closed {effect_as_text(m['gain'])}, "
             f"over one hidden layer {effect_as_text(m['accuracy'], m['one_layer'])}"
         ),
-        holds=lambda m: corrected(is_above(m["gain"], 0), is_above(m["accuracy"], 0, less=m["one_layer"])),
+        holds=lambda m: corrected(is_above(m["gain"], 0), is_above(m["accuracy"], 0, baseline=m["one_layer"])),
     ),
     Claim(
         id="only-15-layers-in-use",

@@ -163,7 +163,7 @@ def goes_on(measured: dict) -> list[bool | None]:
         return [False, False]
     return corrected(
         is_above(accuracies, LEARNED),
-        in_ratio(is_below, losses, STRUGGLES, less=measured["loss"][0]),
+        in_ratio(is_below, losses, STRUGGLES, baseline=measured["loss"][0]),
     )
 
 

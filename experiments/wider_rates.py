@@ -137,7 +137,7 @@ def two_orders_unless_at_an_end(measured: dict) -> list[bool | None]:
 
     None if the kind whose better rate could change that has its best rate in the first or the last
     part of its range, which is then too narrow."""
-    is_above = in_ratio(above, measured["plain"], 100, less=measured["highway"])
+    is_above = in_ratio(above, measured["plain"], 100, baseline=measured["highway"])
     if is_above is None:
         return [None]
     could_change_it = "plain" if is_above else "highway"

@@ -51,8 +51,8 @@ def test_numbers_as_the_table_shows_them():
 
 def test_effects_have_intervals():
     assert effect_as_text([1.0, 3.0, 2.0]) == "2.0 (95 %: -0.5 to 4.5, n = 3)"
-    assert effect_as_text([5.0, 7.0], less=[1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2)"
-    assert effect_as_text([5.0, 7.0], less=[1.0, 1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2 and 3)"
+    assert effect_as_text([5.0, 7.0], baseline=[1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2)"
+    assert effect_as_text([5.0, 7.0], baseline=[1.0, 1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2 and 3)"
     assert effect_as_text([0.5571, 0.5588, 0.5554]) == "0.5571 (95 %: 0.5529 to 0.5613, n = 3)"
     assert effect_as_text([1.0, 1.0]) == "1 (n = 2, all alike)"
     assert effect_as_text([1.0, 3.0, 2.0], level=0.9) == "2.0 (90 %: 0.3 to 3.7, n = 3)"
