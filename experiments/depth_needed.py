@@ -171,6 +171,6 @@ QUESTION = Question(
     rows=rows,
     claims=CLAIMS,
     needs=("fifty_layers", "lesion"),
-    takes_sets_beside=True,
+    takes_more_data_sets=True,
     awaits=True,
 )

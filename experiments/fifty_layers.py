@@ -90,5 +90,5 @@ QUESTION = Question(
     budgets=BUDGETS,
     run=run,
     rows=rows,
-    takes_sets_beside=True,
+    takes_more_data_sets=True,
 )

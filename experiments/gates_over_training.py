@@ -193,6 +193,6 @@ QUESTION = Question(
     rows=rows,
     claims=CLAIMS,
     needs=("fifty_layers",),
-    takes_sets_beside=True,
+    takes_more_data_sets=True,
     awaits=True,
 )

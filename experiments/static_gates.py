@@ -525,6 +525,6 @@ QUESTION = Question(
     run=run,
     rows=rows,
     claims=CLAIMS,
-    takes_sets_beside=True,
+    takes_more_data_sets=True,
     awaits=True,
 )
