@@ -297,7 +297,7 @@ def test_the_best_of_a_search():
     assert cifar.best(searched, cifar.MAXOUT_B, "short") == {"lr": 0.03}
     budget = cifar.BUDGETS["default"]
     trained = {(net, block) for net, block, *_ in budget["runs"]}
-    assert {cifar.AS_SEARCHED.get(kind, kind) for kind in trained} == {tuple(kind) for *kind, _ in budget["search"]}
+    assert {cifar.TAKES_RATE_OF.get(kind, kind) for kind in trained} == {tuple(kind) for *kind, _ in budget["search"]}
 
 
 KINDS = {  # by the name that finals() knows them by
