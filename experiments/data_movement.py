@@ -36,7 +36,7 @@ and on CIFAR-100.  If the variation is larger, training has made depth depend on
 is not, depth differs between images only because their states differ.
 
 The rule was written down before we looked at any net of CIFAR-100, and at any net before training.
-The variation in trained nets of MNIST, 0.055, had been seen.  Until then the rule was that it be
+The variation in trained nets of MNIST, 0.055, had been seen.  Until then the rule was a variation of
 more than 0.1.
 """
 
@@ -211,7 +211,8 @@ def trained(setting: dict, folder: str) -> dict:
     policies = []
     for threshold in setting["thresholds"]:
         for policy in POLICIES:
-            after, used = through(net, state, threshold, unit=policy == "unit")
+            by_unit = policy == "unit"
+            after, used = through(net, state, threshold, by_unit)
             costs = [inference(net, image_state, threshold, policy) for image_state in priced]
             ratios = [cost / whole for cost, whole in zip(costs, whole_costs, strict=True)]
             policies.append({
@@ -380,10 +381,9 @@ def rows(record: dict) -> list[dict]:
 
 
 def step_of(steps: list[dict], block: str, size: dict, as_many: bool = True) -> dict:
-    """The step of this kind of block at this size, which is that of highway blocks.
+    """The step of blocks of this kind that match highway blocks of this size.
 
-    The blocks have as many parameters as highway blocks of this size or, with as_many=False, the
-    same width."""
+    They match in the number of parameters or, with as_many=False, in width."""
     return select(steps, block=block, size=size, as_many=as_many)
 
 

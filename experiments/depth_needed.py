@@ -17,7 +17,7 @@ Fixed before these runs: the training error of a net with fewer blocks than the 
 must be higher than that of the net of 50 layers by more than a point; that of a net with as many
 or more must not.  Means over seeds are compared by Welch's t-test against a point, with Holm's
 correction over all depths and data sets.  A depth within one block of what the lesions leave
-judges nothing, because what they leave differs by a block between seeds.
+judges nothing, because what they leave differs by about a block between seeds.
 
 Known before: lesions leave some 16 blocks on MNIST, and some 44 on CIFAR-100.  Expected: on MNIST
 nets of 6 blocks fit as well as those of 49, so that lesions show what a net uses, not what the

@@ -18,9 +18,9 @@ than 0.02.
 
 The final nets of CIFAR-100 are trained four times as long as the finalists, with a rate that falls
 four times as slowly, because after 25 epochs they were right for only 37 % of the training images.
-This was decided after looking at the results of `gates`.  After 25 epochs, with three seeds, gate
-biases fell with depth, and mean gates differed between classes mostly in early layers.  In one net
-of 100 epochs, biases rose with depth, and these differences were spread out over the layers.
+This was decided after looking.  After 25 epochs, with three seeds, gate biases fell with depth, and
+mean gates differed between classes mostly in early layers.  In one net of 100 epochs, biases rose
+with depth, and these differences were spread out over the layers.
 """
 
 from __future__ import annotations

@@ -137,7 +137,8 @@ def classes_differ_later(measured: dict) -> list[tuple]:
 
 
 def at_the_end_and_throughout(id: str, figure: str, says: str, measure, show, pairs_of) -> tuple[Claim, Claim]:
-    """Two claims: what the paper says, judged at the last checkpoint; and our question whether it holds at all."""
+    """Two claims: what the paper says, judged at the last checkpoint; and a question of ours, whether
+    the same is true at every checkpoint."""
     common = {"about": ABOUT, "measure": measure, "show": show}
     at_the_end = Claim(
         id=id,

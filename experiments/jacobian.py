@@ -184,7 +184,7 @@ def looks_at(trials: list[dict], block: str, when: str) -> list[dict | None]:
 
 
 def of_every_look(looks: list[dict | None], measure) -> list:
-    """measure(look) for every look; None for that at a net that diverged."""
+    """measure(look) for every net; None for a net that diverged."""
     return [None if look is None else measure(look) for look in looks]
 
 

@@ -93,9 +93,9 @@ def trial(setting: dict, folder: str) -> dict:
     result["greedy"] = [layer + 1 for layer in order]
     result["errors_greedy"] = greedy.errors()
     has_risen = greedy.wrong - wrong_of_whole_net >= POINT * len(x)  # entry i: with i + 1 blocks closed
-    [risen] = np.nonzero(has_risen)
-    # the first set of i + 1 blocks that is too large leaves i that can be closed
-    result["closed_together"] = int(risen[0]) if len(risen) else net.depth
+    too_many = np.flatnonzero(has_risen)
+    # if i + 1 blocks are the first that are too many, i blocks can be closed together
+    result["closed_together"] = int(too_many[0]) if len(too_many) else net.depth
     return result
 
 

@@ -197,7 +197,7 @@ def runs_of(record: dict, width: int, protocol: str, block: str = "highway") -> 
 def measure_accuracies(record: dict, width: int) -> dict:
     """The accuracies by both protocols.
 
-    Leaves out runs by the paper's protocol that have not as many epochs as the paper's."""
+    Of the runs by the paper's protocol only those with the paper's number of epochs count."""
     epochs = PUBLISHED["table_1"][str(width)]["epochs"]
     paper = [trial for trial in runs_of(record, width, "paper") if trial["epochs"] == epochs]
     return {
