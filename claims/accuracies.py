@@ -69,8 +69,8 @@ def reaches(
     the two is not None.
 
     Our mean by the paper's protocol must lie in a range around the published mean, neither below
-    nor above it.  The range is the prediction interval of the published runs or, where no deviation
-    is published, 1.96 standard errors to either side.  A run that diverged makes our mean NaN,
+    nor above it.  The range is the prediction interval of the published runs.  If no deviation is
+    published, it is 1.96 standard errors to either side.  A run that diverged makes our mean NaN,
     which lies outside."""
     if paper is None:
         return not_tested(epochs, other)

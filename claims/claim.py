@@ -63,8 +63,9 @@ class Claim:
         if self.kind not in KINDS:
             raise ValueError(f"a claim's kind is {' or '.join(KINDS)}, not {self.kind!r}")
         if self.kind != "open question" and self.source.split(",")[0] not in SOURCES:
-            problem = f"a claim's source begins with {', '.join(SOURCES)}; {self.id} has {self.source!r}"
-            raise ValueError(f"{problem} (what nobody claimed has kind='open question')")
+            rule = f"a claim's source begins with {', '.join(SOURCES)}"
+            exception = "what nobody claimed has kind='open question'"
+            raise ValueError(f"{rule}; {self.id} has {self.source!r} ({exception})")
 
 
 def judge(claim: Claim, *records: dict) -> tuple[str, str]:

@@ -37,7 +37,7 @@ def interval(values, baseline=(0.0,), level: float = 0.95) -> tuple[float, float
 
 
 def p_value(values, baseline=(0.0,), bound: float = 0.0) -> float:
-    """The two-sided p-value of the mean of `values`, minus the mean of `baseline`, against the bound.
+    """The two-sided p-value against the bound, of the mean of `values` minus that of `baseline`.
 
     It is below 0.05 if interval() excludes the bound, and NaN if a value is missing (None)."""
     a = np.array(values, float) - bound
@@ -62,10 +62,7 @@ def _t_test(a: np.ndarray, b: np.ndarray):
     if a_varies and b_varies:
         return ttest_ind(a, b, equal_var=False)
     # the mean of a constant sample is taken as exact
-    if a_varies:
-        differences = a - b.mean()
-    else:
-        differences = a.mean() - b
+    differences = a - b.mean() if a_varies else a.mean() - b
     return ttest_1samp(differences, 0) if np.ptp(differences) > 0 else None
 
 
@@ -171,7 +168,8 @@ def all_below(pairs: list[tuple]) -> list[bool | None]:
 
 
 def all_ratios_below(pairs: list[tuple], bound: float, looks: int = 1) -> list[bool | None]:
-    """Whether the ratio of the geometric means is below the bound, for every pair (values, baseline).
+    """For every pair (values, baseline): whether the ratio of their geometric means is below the
+    bound.
 
     With the corrections of corrected()."""
     comparisons = [in_ratio(is_below, values, bound, baseline) for values, baseline in pairs]
@@ -200,7 +198,7 @@ def in_ratio(rule, values, bound: float, baseline):
 
 
 def ratio(values, baseline) -> tuple[float, float, float]:
-    """The ratio of the geometric means of values and baseline, and the ends of its 95 % interval."""
+    """The ratio of the geometric means of values and baseline; the ends of its 95 % interval."""
     low, high = interval(logs(values), logs(baseline))
     size = mean(logs(values)) - mean(logs(baseline))
     return 10**size, 10**low, 10**high

@@ -161,6 +161,7 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
     if "stopped_after" in run or "parent" in run:
         raise ValueError("Table 1 is about whole runs")
     finished = finished_trial(record, run)
+    finished.pop("width", None)  # the net's name decides, whatever the run says
     width = int(run["net"].removeprefix("mnist-"))
     trial = {"width": width, **finished}
     return "final", trial if is_pictured(trial) else conv_trials.without_pictures(trial)
