@@ -68,7 +68,7 @@ def made_by(question: Question) -> str:
 
 def without_trials(question: Question) -> str:
     """The message about a question that other commands answer."""
-    return f"{question.name} has no trials of its own: its claims are judged by what {made_by(question)} write"
+    return f"{question.name} has no trials of its own; these commands write what judges its claims: {made_by(question)}"
 
 
 def check_has_trials(question: Question) -> None:
