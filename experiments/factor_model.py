@@ -8,13 +8,15 @@ The article reads the mean gate of an input as how complex the regime is: closed
 regimes, open in turbulent ones.  Here the truth is known, because the data are simulated.
 Calm and turbulent regimes last for some days (a Markov chain).  A day has factors f and a return
 
-    y = beta' f + [turbulent and non-linear] kappa g(f) + noise,    g: products, absolute values, a threshold
+    y = beta' f + noise                 on linear days
+    y = beta' f + kappa g(f) + noise    on non-linear days
 
-There are three worlds, which separate the article's two properties of turbulence:
+where g consists of products, absolute values and a threshold of factors.  There are three worlds,
+which separate the article's two properties of turbulence:
 
     both         turbulent days are volatile and non-linear: what the article speaks of
     volatile     turbulent days are volatile, and as linear as calm ones: nothing is more complex
-    non-linear   turbulent days are non-linear and no more volatile; a state among the factors shows the regime
+    non-linear   turbulent days are non-linear and no more volatile; one of the factors shows the regime
 
 The first two have the same factors and noise day by day, and differ in the non-linearity alone.
 

@@ -9,11 +9,12 @@ effect was small and the spread wide, and 40 in the other two.  The results are 
 at the end.  All else is as in `factor_model`.
 
 Fixed before these runs: as in `factor_model`, the claim is judged in the world in which turbulent
-days are non-linear and not volatile.  The gate tells them if the AUC of the mean gate exceeds a
-half, and by enough to be of use if it exceeds 0.55.  The world in which they are volatile, too, is
-shown.
+days are non-linear and not volatile.  The mean gate tells turbulent days from calm ones if its AUC
+exceeds a half, and by enough to be of use if it exceeds 0.55.  The AUC in the world in which
+turbulent days are both non-linear and volatile is shown, but judges nothing.
 
-Expected, before these runs: about 0.89 in the first world, and between 0.5 and 0.55 in the second.
+Expected, before these runs: an AUC of about 0.89 where turbulent days are both, and between 0.5 and
+0.55 where they are non-linear only.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def data_sets(runner: Runner) -> dict[str, dict]:
     The budget says how many images are used.  Raises InputError for two sets whose names would
     make the same file names, and for a set smaller than a batch."""
     found = {}
-    for data_dir in (None, *runner.sets_beside):
+    for data_dir in (None, *runner.more_data_sets):
         data = fully_connected.data_set(data_dir)
         if slug(data.name) in map(slug, found):
             raise InputError(

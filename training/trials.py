@@ -39,20 +39,20 @@ from training.sources import checksum_of_sources, keep_loaded_texts
 class Runner:
     """Runs the trials of one question under one budget; keeps a log of them beside its results.
 
-    name         the name of the question
-    budget       "quick", "default" or "full"
-    settings     what the question declares for this budget
-    folder       where the results, the log and checkpoints are written
-    sets_beside  data sets to be measured beside MNIST
-    data_dir     the folder of the question's data
-    needed       the results of other questions that this one needs, by name
-    flags        the flags to run another question under the same budget in the same folder
+    name            the name of the question
+    budget          "quick", "default" or "full"
+    settings        what the question declares for this budget
+    folder          where the results, the log and checkpoints are written
+    more_data_sets  data sets to measure besides MNIST
+    data_dir        the folder of the question's data
+    needed          the results of other questions that this one needs, by name
+    flags           the flags to run another question under the same budget in the same folder
     """
 
     def __init__(
         self, name: str, budget: str, settings: dict, *,
         folder: Path | None = None, jobs: int | None = None, scheduler: str | None = None,
-        sets_beside: tuple[str, ...] = (), data_dir: str | None = None,
+        more_data_sets: tuple[str, ...] = (), data_dir: str | None = None,
     ):  # fmt: skip
         keep_loaded_texts()  # before data are read, which may take minutes
         self.name = name
@@ -61,14 +61,14 @@ class Runner:
         self.folder = results_folder(budget, folder)
         self.jobs = jobs or all_cores()
         self.scheduler = scheduler
-        self.sets_beside = tuple(sets_beside)
+        self.more_data_sets = tuple(more_data_sets)
         self.data_dir = data_dir
         self.needed: dict[str, dict] = {}
 
         words = [f"--{budget}"] if budget != "default" else []
         if folder:
             words += ["--results", str(folder)]
-        beside = ["--data-dir", *self.sets_beside] if self.sets_beside else []
+        beside = ["--data-dir", *self.more_data_sets] if self.more_data_sets else []
         self.flags = "".join(f" {shlex.quote(word)}" for word in (*words, *beside))
         # leaves out the budget, which is in the settings, and the folder, where the file lies
         self.command = shlex.join(["python", "-m", "experiments", name, *beside])
