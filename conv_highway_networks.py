@@ -54,7 +54,7 @@ from training.progress import Progress
 from training.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, Protocol, protocol_of
 from training.runs import file_record, table, team_of, train_one, train_rank
 
-NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # endings of the files that the command writes beside the JSON
+NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # endings of the files that lie beside the JSON
 # test accuracy 0.93, 0.93, 0.91 with seeds 0, 1, 2
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}
 
@@ -226,7 +226,9 @@ def train_and_save(args, path: Path, save) -> None:
     protocol = protocol_of(planned[0], args.lr)
     of_images = fingerprint(data)
     net_files = [net_file(path, settings.seed) for settings in planned]
-    to_resume = [Training(settings, protocol, of_images) for settings in planned] if args.resume else []
+    to_resume = []
+    if args.resume:
+        to_resume = [Training(settings, protocol, of_images) for settings in planned]
     checkpoints = find_checkpoints(args, to_resume, net_files)
     check_branch(args, planned[0], protocol, of_images, checkpoints[0])
     if not args.quiet:
@@ -313,7 +315,7 @@ def keep_nets(runs: list[dict], checkpoints: list[Path], net_files: list[Path]) 
     """Renames the checkpoints of finished runs to the files of nets beside the JSON."""
     for run, checkpoint, file in zip(runs, checkpoints, net_files, strict=True):
         if run["diverged"]:
-            # resumed, the run would diverge again; and the net in the file, if any, is of an older run
+            # resumed, the run would diverge again; and a net in the file is of an older run
             checkpoint.unlink(missing_ok=True)
             file.unlink(missing_ok=True)
         elif "stopped_after" not in run:  # else the checkpoint stays, for --resume

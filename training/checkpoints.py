@@ -31,7 +31,8 @@ def load_same_run(path: Path, asked: Training) -> Training:
         return saved
     if other.keys() <= asked.images.keys():
         found = "other images, or of the same in another order"
-        raise InputError(f"{path} is of {found}: give the images that it was trained on, or name another file")
+        advice = "give the images that it was trained on, or name another file"
+        raise InputError(f"{path} is of {found}: {advice}")
     asked_task = asked.task()
     found = ", ".join(f"{name} {value}, not {asked_task[name]}" for name, value in other.items())
     message = f"{path} is of another run ({found}): give that run's settings, or name another file"

@@ -69,11 +69,11 @@ def train_one(
     return run_record(training, data)
 
 
-def train_rank(settings, protocol, data, checkpoint, team: Team, index: int, **arguments) -> dict | None:
-    """train_one(), with these arguments, in the process of this index of a team.
+def train_rank(settings, protocol, data, checkpoint, team: Team, index: int, **others) -> dict | None:
+    """train_one(), with the same arguments, in the process of this index of a team.
 
     Only the first process, of index 0, returns the RUN."""
-    run = train_one(settings, protocol, data, checkpoint, **arguments, rank=Rank(team, index))
+    run = train_one(settings, protocol, data, checkpoint, **others, rank=Rank(team, index))
     return run if index == 0 else None
 
 
