@@ -69,7 +69,9 @@ def train_one(
     return run_record(training, data)
 
 
-def train_rank(settings, protocol, data, checkpoint, team: Team, index: int, **others) -> dict | None:
+def train_rank(
+    settings, protocol, data, checkpoint, team: Team, index: int, **others
+) -> dict | None:  # fmt: skip
     """train_one(), with the same arguments, in the process of this index of a team.
 
     Only the first process, of index 0, returns the RUN."""
@@ -79,14 +81,14 @@ def train_rank(settings, protocol, data, checkpoint, team: Team, index: int, **o
 
 def team_of(settings: ConvSettings, protocol: Protocol, images: dict):
     """The memory that the ranks of a net share: plumbing.ranks.team() for this net."""
-    parameters = ConvNet.sizes_of(*Training.net_of(settings, protocol, images))["parameters"]
+    shape, layers = Training.shape_and_layers(settings, protocol, images)
     # the longest array that a rank hands to the others: logits of its rows of a batch, or of the
     # test images
     rows_of_rank = math.ceil(max(BATCH, settings.n_test) / settings.cores)
     bytes_of_row = images["classes"] * np.dtype("float32").itemsize
     return team(
         settings.cores,
-        parameters=parameters,
+        parameters=ConvNet.sizes_of(shape, layers)["parameters"],
         states=3,  # Nesterov's v, weight decay and rates
         dtype="float32",
         slot=rows_of_rank * bytes_of_row,
