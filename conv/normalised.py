@@ -92,7 +92,7 @@ class Normalised:
         mean = self.mean
         variance = self.variance
         if arrays.training:
-            # the moments of this process's rows; each exchange() adds those of all other processes
+            # the moments of this process's rows; exchange() then gets those of all processes
             sizes, means, squares = map(np.array, zip(*moments, strict=True))
             sizes = np.concatenate(self.exchange(sizes))
             means = np.concatenate(self.exchange(means))

@@ -93,13 +93,13 @@ def matrices(m: int, dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @cache
 def matrices_of_dX(m: int, dtype) -> tuple[np.ndarray, np.ndarray]:
-    """Two matrices, for dX along the rows and for dx along the columns.  Both are B and two more
-    columns, by which a product also adds what two pixels get from other tiles.
+    """Two matrices: for dX, along the rows, and for dx, along the columns.  Both are B with two more
+    columns, which make a product add two numbers from other tiles.
 
-    Along the rows, (m + 2, m + 4): the last two rows that the tiles above see are the first two
-    that a tile sees.  Along the columns, (m, m + 4): a tile's last pixel gets something from the
-    tile on its right, its first pixel from the tile on its left.  Here B has only the rows of the
-    tile's own pixels."""
+    Along the rows, (m + 2, m + 4): the first two rows that a tile sees are the last two that the
+    tile above sees.  Along the columns, (m, m + 4): a tile's last pixel gets a number from the tile
+    on its right, its first pixel from the tile on its left.  Here B has only the rows of the tile's
+    own pixels."""
     _, _, B_t = matrices(m, dtype)
     above = np.eye(m + 2, 2, dtype=B_t.dtype)
     neighbours = np.eye(m, dtype=B_t.dtype)[:, [-1, 0]]
