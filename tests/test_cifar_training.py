@@ -259,7 +259,7 @@ def test_images_in_another_order_are_other_images(tmp_path):
     (tmp_path / "cifar.jsonl").unlink()
     checkpoint = conv_trials.checkpoint_of(t, str(tmp_path), "cifar")
     kept = checkpoint.read_bytes()
-    with pytest.raises(InputError, match="is of other images, or of these in another order: give those"):
+    with pytest.raises(InputError, match="is of other images, or of the same in another order: give the images"):
         run_on(turned)
     assert checkpoint.read_bytes() == kept
     assert run_on(data) == official

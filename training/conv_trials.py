@@ -25,7 +25,8 @@ FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only
 
 
 def setting(settings: protocols.ConvSettings, protocol: protocols.Protocol) -> dict:
-    """The setting of a trial, a flat dict.  Both have epochs; those of `settings` count."""
+    """The setting of a trial, one flat dict of both.  Its epochs are those of `settings`; those of
+    the protocol are left out."""
     of_protocol = protocol._asdict()
     of_protocol["dropout"] = list(protocol.dropout)
     of_settings = {name: getattr(settings, name) for name in SETTINGS_NAMES}

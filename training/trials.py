@@ -113,7 +113,7 @@ class Runner:
         for value in bound:
             if isinstance(value, hn.Named):
                 place = f'{{"{value.family}": ...}}'
-                why = "results are kept by what a trial holds"
+                why = "the log finds a result by what its trial holds"
                 raise ValueError(f"{value} belongs in the trial, {place}: {why}")
         keys = [self._key_of_trial(function, setting, data_of) for setting in settings]
         logged = self._read_logged_lines()
@@ -244,7 +244,7 @@ def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, s
     start = time.process_time()  # the time of this process: other programs may run, too
     data = data_of(setting) if data_of else None
     code = None
-    if json.loads(key)["code"]:
+    if json.loads(key)["code"]:  # else the program that made the key could not read the sources
         code = checksum_of_sources(function, setting.get("block"), setting.get("activation"))
     if _key(setting, data and data.sha256, code) != key:
         other = "a worker of the cluster has other code or data than this program"
@@ -281,13 +281,14 @@ def _read_log(log: Path) -> tuple[list[dict], str | None]:
     if last_line:
         try:
             _trial_in(last_line)
-            whole = data + b"\n"
+            mended = last_line + b"\n"
         except (ValueError, RecursionError):
-            pass  # the line is incomplete
+            mended = b""  # the line is incomplete
         with log.open("rb+") as file:
             file.truncate(end)
             file.seek(end)
-            file.write(whole[end:])
+            file.write(mended)
+        whole += mended
     lines = []
     unreadable = []
     for number, text in enumerate(whole.splitlines(), 1):
