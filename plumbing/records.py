@@ -57,7 +57,10 @@ def check_ledger(record: dict, read) -> None:
 
 def seconds_on_two_cores(record: dict) -> float:
     """How long the runs of a record take on two cores.  Groups of trials run one after another.
-    Within a group, each trial starts in turn on the core that is free first."""
+    Within a group, each trial starts in turn on the core that is free first.
+
+    A trial that several cores trained together counts as one that takes as many times as long on
+    one core."""
     if "runs" in record:
         return _on_two_cores([pair["wallclock_sec"] for pair in record["runs"]])
     trials = record["trials"]
@@ -67,9 +70,15 @@ def seconds_on_two_cores(record: dict) -> float:
         durations = []
         for trial in group:
             # if a trial was stopped and resumed, only "wallclock_sec" includes what ran before the stop
-            durations.append(max(trial.get("seconds", 0), trial.get("wallclock_sec", 0)))
+            seconds = max(trial.get("seconds", 0), trial.get("wallclock_sec", 0))
+            durations.append(cores_of(trial) * seconds)
         total += _on_two_cores(durations)
     return total
+
+
+def cores_of(trial: dict) -> int:
+    """How many cores trained the net of a trial together.  Older records do not say it: one."""
+    return trial.get("cores", 1)
 
 
 def _on_two_cores(durations: list[float]) -> float:

@@ -341,6 +341,8 @@ def test_how_long_two_cores_take():
     resumed = {"seconds": 1, "wallclock_sec": 7}  # since its last start; in all
     assert seconds_on_two_cores({"trials": {"search": [{"seconds": 8}], "final": [resumed, {"seconds": 5}]}}) == 15
     assert seconds_on_two_cores({"trials": {"search": [], "final": [{"seconds": 4}]}}) == 4
+    together = {"seconds": 4, "cores": 2}
+    assert seconds_on_two_cores({"trials": {"search": [{"seconds": 1}], "final": [together]}}) == 1 + 8
 
 
 def test_results_that_lack_a_number_are_refused_in_one_line(records):
