@@ -628,9 +628,27 @@ def test_without_javascript_it_says_what_would_be_seen(opened):
         opened.get("about:blank")
         opened.get(FILE.as_uri())
         text = opened.find_element("tag name", "header").text
+        shown = [section.is_displayed() for section in opened.find_elements("tag name", "section")]
     finally:
         opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     assert "the plain net keeps guessing" in text
+    assert shown == [False, False, False, True]  # the drawings need no JavaScript
+
+
+@browser_only
+@together
+def test_it_prints_what_was_seen_and_no_controls(driver):
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    shown = [button.text for button in driver.find_elements("css selector", "button") if button.is_displayed()]
+    assert shown == ["1. Thirty layers"]
+    style = "return getComputedStyle(document.querySelector('[aria-pressed=true]'))"
+    colors = [driver.execute_script(f"{style}.{name}") for name in ("color", "backgroundColor")]
+    assert colors == [driver.execute_script("return getComputedStyle(document.body).color"), "rgba(0, 0, 0, 0)"]
+    for name in ("accuracy", "gradient", "loss", "gates", "kinds"):
+        assert driver.find_element("id", name).is_displayed()
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    printed = driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
+    assert len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed["data"]))) <= 2
 
 
 @browser_only

@@ -37,7 +37,7 @@ function magnitude(value) {
   if (value >= FAMILIAR || value === 0) return value.toPrecision(2);
   const [digits, power] = value.toExponential(1).split("e");
   const raised = [...power].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign])).join("");
-  return `${digits} × 10${raised}`;
+  return `${digits}\u00a0×\u00a010${raised}`;
 }
 
 const withMinus = (number) => String(number).replace("-", "−");
