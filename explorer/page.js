@@ -125,9 +125,11 @@ function showDecided() {
   const earlier = images.slice(0, decided).reduce((a, b) => a + b, 0);
   set("decided", decided ? `decided: block ${decided}` : "decided at once");
   const where = decided ? `after block ${decided}` : "already after the plain first layer";
-  const changed = now === whole ? "" : ", with the whole net";
-  set("decided-note", `Decided ${where}: from there on it reads ${answerOf(now)}. So are ${percent(images[decided] / n)} ` +
-    `of all ${n} test images${changed}; ${percent(earlier / n)} are decided earlier, half of them by block ${median(images)}.`);
+  const condition = now === whole ? "" : "With the whole net, ";
+  const before = decided ? `, ${percent(earlier / n)} earlier` : "";
+  set("decided-note", `Decided ${where}: from there on it reads ${answerOf(now)}. ${condition}` +
+    `${percent(images[decided] / n)} of all ${n} test images are decided there${before}; ` +
+    `half of all by block ${median(images)}.`);
 }
 
 /* The block by which half of the images are decided; counts[k] of them are decided after block k. */
@@ -179,7 +181,7 @@ function aboutClosed() {
   if (shift) parts.push(`b_T shifted by ${plus(shift)}`);
   if (!parts.length) return `All open, training error ${whole_error}.`;
   const error = errorNow();
-  const measured = error === null ? "not measured so" : `${small(error)}, with all open ${whole_error}`;
+  const measured = error === null ? "not measured" : `${whole_error} \u2192 ${small(error)}`;
   return `${parts.join("; ")}. Training error: ${measured}.`;
 }
 
@@ -288,7 +290,7 @@ function showMatter() {
 /* ---- Start ---- */
 
 function start() {
-  set("claim", `Each of the ${net.depth} blocks of this trained net carries most of its input along: ` +
+  set("claim", `Each of the ${net.depth} blocks of this trained net carries most of its input: ` +
     `${DATA.lesion.idle.length} can be closed, one at a time, without harm.`);
   range(0, net.d_out - 1).forEach((digit) => {
     const made = button(String(digit), () => offer(digit), $("digits"), false);

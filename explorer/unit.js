@@ -29,7 +29,7 @@ function sumOf(block, unit) {
   ];
 }
 
-/* The sum as a line of text, and the answer after the chosen block. */
+/* The sum as a line of text, the answer after the chosen block, and its open units. */
 function reading() {
   const sum = sumOf(shown.block, shown.unit).map(([, text]) => text).join("");
   return `${sum}. ${afterBlock()}`;
@@ -39,14 +39,21 @@ function afterBlock() {
   const { block } = shown;
   const answers = now.answers[block];
   const says = argmax(answers);
-  const after = `Answer so far: ${says} (${percent(answers[says])})`;
-  if (!block) return `${after}.`;
+  const after = `Answer so far: ${says} (${percent(answers[says])}).`;
+  if (!block) return after;
   let compared = "";
   if (shown.compare !== "one") {
     const value = gatesShown().values[block - 1][shown.unit - 1];
     compared = ` ${SHOW[shown.compare].text(digitShown())}: ${signed(value)}.`;
   }
-  return `${after}.${compared}`;
+  return `${after} ${openUnits(block)}.${compared}`;
+}
+
+/* "T > 0.5: units 5, 11": the units of a block that this image opens. */
+function openUnits(block) {
+  const open = range(1, net.hidden).filter((unit) => now.T[block - 1][unit - 1] > 0.5);
+  if (!open.length) return "T > 0.5: no unit";
+  return `T > 0.5: unit${open.length === 1 ? "" : "s"} ${open.join(", ")}`;
 }
 
 /* The measured training error with the chosen block alone closed. */

@@ -86,12 +86,16 @@ def test_its_colours_are_the_pictures(capsys):
 
 
 def test_the_tour_says_rightly_how_far_gates_are_open():
-    """T and b_T of one sentence of its fifth stop: T = sigmoid(b_T)."""
+    """Of its fifth stop: T = sigmoid(b_T), and what a hundred layers with such gates carry of the gradient."""
     pairs = re.findall(r"T = ([\d.]+) \(b_T = (−[\d.]+)\)", PAGE)
     assert len(pairs) == 2
     for T, b_T in pairs:
         bias = float(b_T.replace("−", "-"))
         assert float(T) == pytest.approx(sf.sigmoid(bias), abs=0.005)
+    assert "0.82¹⁰⁰ = 2 × 10⁻⁹" in PAGE
+    assert f"{(1 - sf.sigmoid(-1.5)) ** 100:.0e}" == "2e-09"
+    assert "Where T = 0.02, they leave a sixth." in PAGE
+    assert round(1 / (1 - sf.sigmoid(-4.0)) ** 100) == 6
 
 
 def test_another_data_set_and_another_file_are_refused(tmp_path, monkeypatch, capsys):
@@ -547,6 +551,29 @@ def test_play_and_the_gradient_are_on_the_first_screen(driver):
 
 @browser_only
 @together
+@pytest.mark.parametrize("start", ["play", "one"])
+@pytest.mark.parametrize("width", [400, 768])
+def test_where_the_charts_lie_below_the_screen_training_brings_them_up(driver, width, start):
+    screenshots.look_as(driver, width, 900)
+    assert driver.execute_script("return scrollY") == 0
+    driver.execute_script("$(arguments[0]).click()", start)
+    for name in ("play", "gradient"):
+        wait_for(driver, f"$('{name}').getBoundingClientRect().bottom <= innerHeight")
+        wait_for(driver, f"$('{name}').getBoundingClientRect().top >= 0")
+
+
+@browser_only
+@together
+def test_a_net_between_guessing_and_reading_most_digits_is_learning(driver):
+    driver.execute_script(
+        "const nets = [0.5, 0.15].map((accuracy) => ({ loss: 2, gradients: [1, 1], gates: null, accuracy }));"
+        "receive({ data: { run: run.number, records: [{ step: 1, nets }] } })"
+    )
+    assert text_of(driver, "verdict") == "Highway is learning."
+
+
+@browser_only
+@together
 def test_keys_alone_lead_through_it(driver):
     from selenium.webdriver import Keys
 
@@ -601,9 +628,27 @@ def test_without_javascript_it_says_what_would_be_seen(opened):
         opened.get("about:blank")
         opened.get(FILE.as_uri())
         text = opened.find_element("tag name", "header").text
+        shown = [section.is_displayed() for section in opened.find_elements("tag name", "section")]
     finally:
         opened.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
     assert "the plain net keeps guessing" in text
+    assert shown == [False, False, False, True]  # the drawings need no JavaScript
+
+
+@browser_only
+@together
+def test_it_prints_what_was_seen_and_no_controls(driver):
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    shown = [button.text for button in driver.find_elements("css selector", "button") if button.is_displayed()]
+    assert shown == ["1. Thirty layers"]
+    style = "return getComputedStyle(document.querySelector('[aria-pressed=true]'))"
+    colors = [driver.execute_script(f"{style}.{name}") for name in ("color", "backgroundColor")]
+    assert colors == [driver.execute_script("return getComputedStyle(document.body).color"), "rgba(0, 0, 0, 0)"]
+    for name in ("accuracy", "gradient", "loss", "gates", "kinds"):
+        assert driver.find_element("id", name).is_displayed()
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+    printed = driver.execute_cdp_cmd("Page.printToPDF", {"printBackground": False})
+    assert len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed["data"]))) <= 2
 
 
 @browser_only

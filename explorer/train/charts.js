@@ -3,7 +3,7 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 216; // of a chart, in CSS pixels
-const MARGIN = { left: 48, right: 12, top: 8, bottom: 36 };
+const MARGIN = { left: 48, right: 18, top: 8, bottom: 36 };
 const TEXT_HEIGHT = 15;
 
 function svgElement(name, attributes, parent) {

@@ -37,7 +37,7 @@ function magnitude(value) {
   if (value >= FAMILIAR || value === 0) return value.toPrecision(2);
   const [digits, power] = value.toExponential(1).split("e");
   const raised = [...power].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign])).join("");
-  return `${digits} × 10${raised}`;
+  return `${digits}\u00a0×\u00a010${raised}`;
 }
 
 const withMinus = (number) => String(number).replace("-", "−");
@@ -46,7 +46,7 @@ const withMinus = (number) => String(number).replace("-", "−");
 function namesOfNets() {
   const nets = netsOf(settings);
   const alike = nets[0].kind === nets[1].kind;
-  return nets.map(({ kind, b_T }) => (alike ? `${kind}, b_T = ${withMinus(b_T)}` : kind));
+  return nets.map(({ kind, b_T }) => (alike ? `${kind}, b_T\u00a0=\u00a0${withMinus(b_T)}` : kind));
 }
 
 /* The classes that draw a net: its kind's colour; the second is dashed. */
@@ -72,6 +72,7 @@ function sentenceOf(name, result, accuracy, step) {
   const capital = name[0].toUpperCase() + name.slice(1);
   if (diverged(result)) return `${capital} has diverged: its loss is no number any more.`;
   let state = "";
+  if (accuracy >= GUESSING) state = " is learning";
   if (accuracy >= LEARNED) state = " has learned to read most digits";
   if (step >= PATIENCE && accuracy < GUESSING) state = " still guesses";
   const share = shareThatArrives(result);
@@ -200,7 +201,7 @@ function nameCharts() {
     accuracy: told("Digits read right", (net, k) => percent(accuracyAt(step, k))),
     loss: told("Loss", ({ loss }) => loss.toFixed(2)),
     gradient: told("Gradient from the first layer to the last", ({ gradients }) => ends(gradients, magnitude)),
-    gates: told("Mean T from the first block to the last", ({ gates }) => ends(gates, (T) => T.toFixed(2))),
+    gates: told("Mean T from the first layer to the last", ({ gates }) => ends(gates, (T) => T.toFixed(2))),
   };
   for (const [id, label] of Object.entries(labels)) $(id).setAttribute("aria-label", label);
 }
@@ -297,12 +298,20 @@ function onFrame(now) {
   ask(steps);
 }
 
+/* Where the charts lie below the screen, scrolls down to the nets: the reader wants to see them train. */
+function bringIntoView() {
+  if ($("gradient").getBoundingClientRect().bottom <= innerHeight) return;
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  $("race").scrollIntoView({ behavior: calm ? "instant" : "smooth" });
+}
+
 function play() {
   if (run.records.length >= run.until) run.until += settings.steps;
   Object.assign(run, { playing: true, shown: null });
   pace.counted = performance.now();
   speak("Training.");
   show();
+  bringIntoView();
   requestAnimationFrame(onFrame);
 }
 
@@ -318,6 +327,7 @@ function oneStep() {
   run.playing = false;
   run.shown = null;
   run.until = Math.max(run.until, run.records.length + 1);
+  bringIntoView();
   ask(1);
 }
 
