@@ -75,15 +75,19 @@ def train_rank(settings, protocol, data, checkpoint, team: Team, index: int, *, 
 
 def team_of(settings: ConvSettings, protocol: Protocol, images: dict):
     """The memory that the ranks of a net share: plumbing.ranks.team() for this net."""
-    parameters = ConvNet.sizes_of(*Training.net_of(settings, protocol, images))["parameters"]
+    shape, layers = Training.net_of(settings, protocol, images)
+    sizes = ConvNet.sizes_of(shape, layers)
     # the ranks exchange the logits of a batch, or of all test images
     most_rows = max(BATCH, settings.n_test)
+    logits = images["classes"] * -(-most_rows // settings.cores)
+    # and the statistics of a normalised layer, at most for every row of its images
+    statistics = sizes["statistics"] * shape[1]
     return team(
         settings.cores,
-        parameters=parameters,
+        parameters=sizes["parameters"],
         states=3,  # Nesterov's v, weight decay and rates
         dtype="float32",
-        slot=4 * images["classes"] * -(-most_rows // settings.cores),
+        slot=4 * max(logits, statistics),
     )
 
 
