@@ -381,7 +381,11 @@ def test_a_struck_run_ends_and_leaves_no_shared_memory(tmp_path, shapes, how):
             process.kill()
         else:
             os.killpg(process.pid, signal.SIGKILL)
-        stderr = process.communicate(timeout=120)[1]
+        try:
+            stderr = process.communicate(timeout=120)[1]
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
     expected = {
         "Ctrl-C": (130, "interrupted: nothing was written"),
         "a rank is killed": (1, "a worker process died"),
