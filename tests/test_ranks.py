@@ -196,6 +196,13 @@ def test_too_little_shared_memory_ends_in_a_line(monkeypatch):
 
 
 @linux
+def test_memory_is_removed_even_if_no_rank_has_begun():
+    with pytest.raises(KeyboardInterrupt), ranks.team(2, parameters=1, states=1, dtype="float32", slot=64) as team:
+        raise KeyboardInterrupt
+    assert not Path(ranks.SHARED_MEMORY, team.name).exists()
+
+
+@linux
 def test_all_memory_of_a_net_is_taken_at_once_and_given_back_when_the_net_is_trained(tmp_path, shapes, monkeypatch):
     made = []
     whole = []
