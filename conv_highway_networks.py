@@ -54,7 +54,7 @@ from training.progress import Progress
 from training.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, Protocol, protocol_of
 from training.runs import file_record, table, team_of, train_one, train_rank
 
-NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # how the names of the files that lie beside the JSON end
+NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # endings of the files that lie beside the JSON
 # test accuracy 0.93, 0.93, 0.91 with seeds 0, 1, 2
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}
 
@@ -87,10 +87,9 @@ def make_parser() -> argparse.ArgumentParser:
     add("--protocol", choices=("paper", "short"), default=default.protocol, help=protocol)
     add("--epochs", type=epochs, help="passes over the training images (default: the protocol's)")
     add("--stop-after", type=epochs, metavar="N", help="stop after N of these epochs; --resume goes on")
-    branch_of = "start from a copy of this checkpoint, with the learning rate --lr"
-    add("--branch", type=path_name, metavar="NET", help=branch_of)
-    # The default is text.  argparse takes a flag for absent if its value `is` the default, which
-    # it can be for a small number.
+    branch_help = "start from a copy of this checkpoint, with the learning rate --lr"
+    add("--branch", type=path_name, metavar="NET", help=branch_help)
+    # highway_networks.parse_arguments() says why the default is text
     one_seed = show("the seed of weights and training")
     seeds.add_argument("--seed", type=seed, default=str(default.seed), help=one_seed)
     seeds.add_argument("--seeds", type=list_of(seed), default=(), help="several seeds: 0,1,2")
@@ -225,11 +224,13 @@ def train_and_save(args, path: Path, save) -> None:
     planned = plan(args, whole)
     data = select_images(whole, planned[0])
     protocol = protocol_of(planned[0], args.lr)
-    images = fingerprint(data)
-    nets = [net_file(path, settings.seed) for settings in planned]
-    asked = [Training(settings, protocol, images) for settings in planned] if args.resume else []
-    checkpoints = find_checkpoints(args, asked, nets)
-    check_branch(args, planned[0], protocol, images, checkpoints[0])
+    of_images = fingerprint(data)
+    net_files = [net_file(path, settings.seed) for settings in planned]
+    to_resume = []
+    if args.resume:
+        to_resume = [Training(settings, protocol, of_images) for settings in planned]
+    checkpoints = find_checkpoints(args, to_resume, net_files)
+    check_branch(args, planned[0], protocol, of_images, checkpoints[0])
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
         print(f"{data.name} from {data.source}: {sizes}, lr {protocol.lr}", flush=True)
@@ -242,36 +243,38 @@ def train_and_save(args, path: Path, save) -> None:
             record = file_record(whole, planned[0], protocol, args.seeds, runs)
             with interrupts_deferred():  # JSON and nets belong together
                 save({path: json_bytes(record)})
-                keep_nets(runs, checkpoints, nets)
+                keep_nets(runs, checkpoints, net_files)
     finally:
         print(f"{table(runs)}\n", end="", flush=True)  # in one write, even if saving failed
     if not args.no_save:
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s", flush=True)
 
 
-def find_checkpoints(args, asked: list[Training], nets: list[Path]) -> list[Path | None]:
-    """The file of each run's checkpoint.  With --resume the runs in `asked` go on from them.
+def find_checkpoints(args, to_resume: list[Training], net_files: list[Path]) -> list[Path | None]:
+    """The file of each run's checkpoint.  With --resume the runs `to_resume` go on from them.
 
     Raises InputError if a run cannot go on, or if an unfinished run would be overwritten."""
     if args.no_save:
-        return [None] * len(nets)
+        return [None] * len(net_files)
     if not args.resume:
-        for net in nets:
-            check_unsaved(net)
-        return [unfinished(net) for net in nets]
-    stopped = any(unfinished(net).exists() for net in nets)
+        for file in net_files:
+            check_unsaved(file)
+        return [unfinished(file) for file in net_files]
+    was_stopped = any(unfinished(file).exists() for file in net_files)
     branch_of = Path(args.branch) if args.branch else None
     checkpoints = []
-    for run, net in zip(asked, nets, strict=True):
-        checkpoints.append(checkpoint_to_resume(run, net, stopped, branch_of))
+    for run, file in zip(to_resume, net_files, strict=True):
+        checkpoints.append(checkpoint_to_resume(run, file, was_stopped, branch_of))
     return checkpoints
 
 
-def check_branch(args, settings: ConvSettings, protocol: Protocol, images: dict, checkpoint: Path | None) -> None:
-    """Raises InputError if a branch cannot begin as the arguments say; writes nothing."""
+def check_branch(args, settings: ConvSettings, protocol: Protocol, of_images: dict, checkpoint: Path | None) -> None:
+    """Raises InputError if a branch cannot begin as the arguments say; writes nothing.
+
+    `of_images` is the fingerprint() of the images."""
     if not args.branch or (checkpoint and checkpoint.exists()):  # the branch has begun
         return
-    trunk = branch(Path(args.branch), settings, protocol, images)
+    trunk = branch(Path(args.branch), settings, protocol, of_images)
     if args.stop_after and args.stop_after <= trunk.epochs:
         raise InputError(f"--stop-after {args.stop_after}: the branch begins after epoch {trunk.epochs}")
 
@@ -284,7 +287,8 @@ def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, chec
     nets_at_once = min(max(args.jobs // args.cores, 1), len(planned))
     last_epoch = args.stop_after or args.epochs
     runs = {}
-    shown = [replace(settings, epochs=last_epoch) for settings in planned]
+    # what is shown ends with the last epoch of this command, not with that of the settings
+    to_show = [replace(settings, epochs=last_epoch) for settings in planned]
 
     def tasks(teams):
         for settings, checkpoint in zip(planned, checkpoints, strict=True):
@@ -296,10 +300,10 @@ def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, chec
             for index in range(args.cores):
                 yield (*task, shared, index)
 
-    with ExitStack() as teams, closing(Progress(shown, nets_at_once)) as progress:
-        heard = None if args.quiet else progress.heard
+    with ExitStack() as teams, closing(Progress(to_show, nets_at_once)) as progress:
+        listen = None if args.quiet else progress.show
         processes = nets_at_once * args.cores
-        with closing(in_processes(work, tasks(teams), processes, heard)) as finished:
+        with closing(in_processes(work, tasks(teams), processes, listen)) as finished:
             for run in finished:
                 if run is not None:  # only one rank of a net returns its run
                     runs[run["seed"]] = run
@@ -307,15 +311,15 @@ def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, chec
     return [runs[settings.seed] for settings in planned]
 
 
-def keep_nets(runs: list[dict], checkpoints: list[Path], nets: list[Path]) -> None:
-    """Renames the checkpoints of finished runs to the nets that lie beside the JSON."""
-    for run, checkpoint, net in zip(runs, checkpoints, nets, strict=True):
+def keep_nets(runs: list[dict], checkpoints: list[Path], net_files: list[Path]) -> None:
+    """Renames the checkpoints of finished runs to the files of nets beside the JSON."""
+    for run, checkpoint, file in zip(runs, checkpoints, net_files, strict=True):
         if run["diverged"]:
-            # resumed, the run would diverge again; and the net, if any, is of an older run
+            # resumed, the run would diverge again; and a net in the file is of an older run
             checkpoint.unlink(missing_ok=True)
-            net.unlink(missing_ok=True)
+            file.unlink(missing_ok=True)
         elif "stopped_after" not in run:  # else the checkpoint stays, for --resume
-            replace_file(checkpoint, net)
+            replace_file(checkpoint, file)
 
 
 def net_sizes() -> str:

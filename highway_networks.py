@@ -354,34 +354,34 @@ def block_of(block: str | Block, **settings) -> Block:
     return _find(Block, block, settings)
 
 
-def check_registered(part: Named) -> None:
+def check_registered(named: Named) -> None:
     """Raises ValueError unless the name leads back to this class: records and saved nets hold
     only the name."""
-    kind = type(part)
-    if part.registry.get(part.name) is not kind:
-        needed = f"give the class a name of its own, or make the {part.family} again if its class was redefined"
-        raise ValueError(f"{_full_name(kind)} is not the {part.family} {part.name!r}: {needed}")
+    kind = type(named)
+    if named.registry.get(named.name) is not kind:
+        needed = f"give the class a name of its own or, if the class was defined again, make the {named.family} anew"
+        raise ValueError(f"{_full_name(kind)} is not the {named.family} {named.name!r}: {needed}")
 
 
-def record_of(part: Named) -> dict:
+def record_of(named: Named) -> dict:
     """The name of a block or an activation and, if it has any, its settings: for the records of
     runs and trials, and for saved nets.
 
     For example {"block": "residual", "block_settings": {"scale": 0.1}}.  Raises ValueError where
     __init__ with these settings would not rebuild the object."""
-    check_registered(part)
-    settings = dict(vars(part))
-    check_json(settings, f"the settings of {part}")
-    needed = f"the attributes of {part} must be the arguments of its __init__"
+    check_registered(named)
+    settings = dict(vars(named))
+    check_json(settings, f"the settings of {named}")
+    needed = f"the attributes of {named} must be the arguments of its __init__"
     try:
-        remade = vars(type(part)(**settings))
+        remade = vars(type(named)(**settings))
     except (TypeError, ValueError) as error:
         raise ValueError(f"{needed}: {error}") from None
     if remade != settings:
         raise ValueError(f"{needed}; it turned them into {remade}")
-    record = {part.family: part.name}
+    record = {named.family: named.name}
     if settings:
-        record[f"{part.family}_settings"] = settings
+        record[f"{named.family}_settings"] = settings
     return record
 
 
@@ -489,9 +489,9 @@ class Block(Named):
         """Writes layer.dz and the gradients of the block's own parameters.  Returns what is
         carried, the part of dx beside Wᵀ dz, or None if nothing is.
 
-        dy = dL/dy has shape (hidden, n) and may be overwritten; in a block that carries, it is
-        the array layer.dy.  layer.dz_H and layer.z_H are one array: take the activation's slope
-        before you write dz_H."""
+        dy = dL/dy has shape (hidden, n) and may be overwritten.  In a block that carries it is the
+        array layer.dy; in another it is layer.dy or layer.dx.  layer.dz_H and layer.z_H are one
+        array: take the activation's slope before you write dz_H."""
         raise NotImplementedError
 
     def transform_gate(self, layer: LayerArrays) -> np.ndarray:
@@ -846,8 +846,8 @@ class DeepNet(FixedNames):
         nothing.  It may be called between forward() and backward()."""
         self._check(x)
         logits = np.empty((len(x), self.d_out), self.dtype)
-        for rows, part, work in self._in_slices(x):
-            logits[rows] = self._run(part, work)
+        for rows, x_rows, work in self._in_slices(x):
+            logits[rows] = self._run(x_rows, work)
         return logits
 
     @one_blas_thread()
@@ -858,14 +858,14 @@ class DeepNet(FixedNames):
             raise ValueError(f"a {self.block.name} net has no transform gates")
         self._check(x)
         gates = np.empty((self.depth, len(x), self.hidden), self.dtype)
-        for rows, part, work in self._in_slices(x):
-            self._run(part, work, gates[:, rows])
+        for rows, x_rows, work in self._in_slices(x):
+            self._run(x_rows, work, gates[:, rows])
         return gates
 
     def _in_slices(self, x):
         for start in range(0, len(x), SLICE):
-            part = x[start : start + SLICE]
-            yield slice(start, start + len(part)), part, self.workspace(len(part), "predict")
+            x_rows = x[start : start + SLICE]
+            yield slice(start, start + len(x_rows)), x_rows, self.workspace(len(x_rows), "predict")
 
     def _check(self, x: np.ndarray) -> None:
         check_numbers("x", x, kinds_for(self.dtype))
@@ -905,8 +905,8 @@ class DeepNet(FixedNames):
     def block_backward(self, layer: LayerArrays, dy: np.ndarray) -> np.ndarray:
         """dy = dL/dy -> dL/dx; writes dL/dW and dL/db to net.grad.
 
-        dy must be the array layer.dy or layer.dx, and the result is one of them again.  Call
-        block_forward(layer) first."""
+        dy must be the array layer.dy or, in a block that carries nothing, layer.dx.  The result is
+        again one of them: the dy of the layer below.  Call block_forward(layer) first."""
         carried = self.block.backward(layer, dy)
         dot(layer.W_t, layer.dz, layer.dx_1)  # (hidden + 1, rows) (rows, N): W_Hᵀ dz_H + W_Tᵀ dz_T
         dx = layer.dx
@@ -1019,9 +1019,9 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     """logits (N, classes), labels y (N,) -> the mean over N of -log softmax(logits)[y], and its
     gradient (N, classes).
 
-    Exact however small the loss is.  It is log(1 + s), where s is the sum of
-    e^(logit_j - logit_y) over the other classes j.  The gradient of the right class is minus the
-    sum of the others.
+    Exact however small the loss is.  The loss of one image is log(1 + s), where s is the sum of
+    e^(logit_j - logit_y) over all classes j except y.  The gradient at class y is minus the sum of
+    those at all others.
 
     Raises what check_labels() raises, and TypeError unless logits are an unmasked array of
     numbers."""
@@ -1035,7 +1035,7 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     exponents -= top[:, None]
     powers = np.exp(exponents, exponents)
     powers[rows, y] = 0
-    # the sum of the powers of all classes, less 1; that of class y itself is exp(-top)
+    # class y has the power exp(-top), not the 0 that stands there: with it all powers sum to 1 + sum_less_1
     sum_less_1 = np.add.reduce(powers, axis=1) + np.expm1(-top)
     gradient = np.divide(powers, (n + n * sum_less_1)[:, None], powers)
     gradient[rows, y] = -np.add.reduce(gradient, axis=1)
@@ -1050,7 +1050,7 @@ def norm_of(gradient: np.ndarray) -> float:
     underflow in its dtype."""
     with np.errstate(over="ignore"):
         squares = np.dot(gradient, gradient)
-    # a smaller sum may have lost to underflow more than to rounding
+    # a sum of squares below `least` may have lost more to underflow than to rounding
     least = len(gradient) * np.finfo(gradient.dtype).smallest_normal
     if least <= squares < math.inf:
         return math.sqrt(squares)
@@ -1340,7 +1340,8 @@ def train(
     rank: Rank | None = None,
 ) -> dict:  # fmt: skip
     """Trains the net with clipped Adam on all of `data`, in a new random order each epoch, and
-    calls report(row) after each epoch.  If several processes train the net, `rank` is this one.
+    calls report(row) after each epoch.  If several processes train the net together, `rank` is the
+    Rank of the process that calls this.
 
     Returns the run's history.  If the run diverges, the history ends with the last completed
     epoch, and "diverged_at" says where.  Raises ValueError, before the first step, for images
@@ -1352,11 +1353,12 @@ def train(
         x_train = pixels_for(net, data.x_train)
         x_test = pixels_for(net, data.x_test)
     adam = Adam(net.parameters, settings.lr, settings.clip)
-    trained = net
+    loop_net = net
     optimizer = adam
     if rank:
-        trained = Together(net, adam, rank)
-        optimizer = trained
+        # a single object is the training loop's net and its optimiser
+        loop_net = Together(net, adam, rank)
+        optimizer = loop_net
     gates = []
     layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size])
 
@@ -1365,7 +1367,7 @@ def train(
             layers.look(adam.t)
 
     def measure(row):
-        row["test_acc"] = accuracy(trained, x_test, data.y_test)
+        row["test_acc"] = accuracy(loop_net, x_test, data.y_test)
         if net.block.gates:
             gates.append([row["epoch"], mean_gates(net, x_test[:256])])
         layers.look(adam.t)
@@ -1373,7 +1375,7 @@ def train(
 
     orders = (shuffle.permutation(len(x_train)) for _ in range(settings.epochs))
     rows, diverged_at = train_epochs(
-        trained, optimizer, x_train, data.y_train, orders, settings.batch_size, report=measure, before_step=look
+        loop_net, optimizer, x_train, data.y_train, orders, settings.batch_size, report=measure, before_step=look
     )
     diverged = diverged_at is not None
     history = {}
@@ -1433,13 +1435,15 @@ def run_rank(block: str, settings: Settings, data: Dataset, verbose: bool, team:
 def team_of(block: str, settings: Settings, data: Dataset):
     """plumbing.ranks.team() for a net of these settings: the memory that its ranks share."""
     shapes = shapes_of_net(data.x_train.shape[1], data.n_classes, settings.hidden, settings.depth, block_of(block))
-    most_rows = max(settings.batch_size, settings.n_test)  # each rank sends its share of their logits
+    # the longest array that a rank hands to the others: logits of its rows of a batch, or of the test images
+    rows_of_rank = math.ceil(max(settings.batch_size, settings.n_test) / settings.cores)
+    bytes_of_row = data.n_classes * np.dtype(settings.dtype).itemsize
     return team(
         settings.cores,
         parameters=size_of(shapes),
         states=2,  # Adam's m and v
         dtype=settings.dtype,
-        slot=np.dtype(settings.dtype).itemsize * data.n_classes * -(-most_rows // settings.cores),
+        slot=rows_of_rank * bytes_of_row,
     )
 
 
@@ -1468,8 +1472,9 @@ def parse_arguments(argv=None):
     def show(text):
         return f"{text} (%(default)s)"
 
-    # The defaults of --seed and --depth are text.  argparse takes a flag for absent if its value
-    # `is` the default, which it can be for a small number, and would then allow --seeds beside it.
+    # argparse refuses --seed beside --seeds, but it overlooks a --seed whose value is the same
+    # object as the default.  Python has only one object for a small number, such as 0.  So the
+    # defaults of --seed and --depth are text, which no value can be.
     add_seed("--seed", type=seed, default=str(default.seed), help=show("the seed of data, weights and shuffling"))
     add_seed("--seeds", type=list_of(seed), default=(), help="several seeds: 0,1,2")
     add_depth("--depth", type=count, default=str(default.depth), help=show("hidden blocks"))
@@ -1508,19 +1513,20 @@ def plan(args, data: Dataset) -> list[Settings]:
         raise InputError(f"--cores {args.cores} is more than the images to divide: {needed}")
     given = {name: getattr(args, name) for name in asdict(Settings()) if name != "clip"}
     common = Settings(**given)
-    pairs = []
+    planned = []
     for seed in args.seeds or [args.seed]:
         for depth in args.depths or [args.depth]:
-            pairs.append(replace(common, seed=seed, depth=depth))
-    return pairs
+            planned.append(replace(common, seed=seed, depth=depth))
+    return planned
 
 
-def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> list[dict]:
-    """Trains a highway and a plain net for each Settings, in `jobs` processes; returns the `runs`
-    of the JSON."""
-    verbose = not quiet and len(pairs) == 1
-    cores = pairs[0].cores
-    nets = [(block, settings) for settings in pairs for block in PAIR]
+def run_pairs(planned: list[Settings], data: Dataset, jobs: int, quiet: bool) -> list[dict]:
+    """Trains a highway and a plain net for each of the planned Settings, in `jobs` processes.
+
+    Returns a dict for each pair: the list "runs" of the JSON."""
+    verbose = not quiet and len(planned) == 1
+    cores = planned[0].cores
+    nets = [(block, settings) for settings in planned for block in PAIR]
 
     def longest_first(net):  # so that no long run starts last
         block, settings = net
@@ -1552,12 +1558,12 @@ def run_pairs(pairs: list[Settings], data: Dataset, jobs: int, quiet: bool) -> l
             runs[run["seed"], run["depth"], run["block"]] = run
             if not quiet and not verbose:
                 tqdm.write(f"{run['label']}: {outcome(run)}  ({run['wallclock_sec']:.1f} s)")
-    trained_pairs = []
-    for settings in pairs:
+    pairs = []
+    for settings in planned:
         both = {block: runs[settings.seed, settings.depth, block] for block in PAIR}
         seconds = sum(run["wallclock_sec"] for run in both.values())
-        trained_pairs.append({"depth": settings.depth, "seed": settings.seed, "wallclock_sec": seconds, **both})
-    return trained_pairs
+        pairs.append({"depth": settings.depth, "seed": settings.seed, "wallclock_sec": seconds, **both})
+    return pairs
 
 
 def outcome(run: dict) -> str:
@@ -1570,21 +1576,21 @@ def table_of_runs(pairs: list[dict]) -> str:
     """The result as text: a line for each pair, highway beside plain; for several seeds also the
     mean ± standard deviation."""
     lines = ["depth   seed   highway test acc  train loss   plain test acc  train loss"]
-    accuracies = {}  # {(depth, block): test accuracies of the runs that did not diverge}
+    accuracies = {}  # {(depth, block): [test accuracy of each run that did not diverge]}
     for pair in pairs:
         line = f"{pair['depth']:5d} {pair['seed']:6d}  "
         for block in PAIR:
             run = pair[block]
-            ended = accuracies.setdefault((pair["depth"], block), [])
+            of_block = accuracies.setdefault((pair["depth"], block), [])
             if run["diverged"]:
                 line += f"{'DIVERGED':>17} {'-':>11}"
             else:
                 line += f"{run['final_test_acc']:17.3f} {run['final_train_loss']:11.4g}"
-                ended.append(run["final_test_acc"])
+                of_block.append(run["final_test_acc"])
         lines.append(line)
-    for (depth, block), ended in accuracies.items():
-        if len(ended) > 1:
-            lines.append(f"depth {depth}, {block}: test accuracy {mean_and_sd(ended)} over {len(ended)} seeds")
+    for (depth, block), of_block in accuracies.items():
+        if len(of_block) > 1:
+            lines.append(f"depth {depth}, {block}: test accuracy {mean_and_sd(of_block)} over {len(of_block)} seeds")
     return "\n".join(lines)
 
 
@@ -1601,12 +1607,12 @@ def train_pairs(args, save) -> None:
     if not args.no_save:
         files.check_writable(path)
     data = load_mnist(args.data_dir)
-    pairs = plan(args, data)
+    planned = plan(args, data)
     if not args.quiet:
         print(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images", flush=True)
-    runs = run_pairs(pairs, data, args.jobs, args.quiet)
-    warn_of(runs, data.n_classes)
-    record = asdict(pairs[0])
+    pairs = run_pairs(planned, data, args.jobs, args.quiet)
+    warn_of(pairs, data.n_classes)
+    record = asdict(planned[0])
     for name, values in (("depth", args.depths), ("seed", args.seeds)):
         if values:
             record[f"{name}s"] = values
@@ -1618,12 +1624,12 @@ def train_pairs(args, save) -> None:
     record["data_set"] = data.name
     record["data_sha256"] = data.sha256
     record["env"] = files.environment()
-    record["runs"] = runs
+    record["runs"] = pairs
     try:
         if not args.no_save:
             save({path: files.json_bytes(record)})
     finally:
-        print(f"{table_of_runs(runs)}\n", end="", flush=True)  # in one write, even if saving failed
+        print(f"{table_of_runs(pairs)}\n", end="", flush=True)  # in one write, even if saving failed
     if not args.no_save:
         hint = "" if args.out or args.quick else f"; git checkout {path.name} brings the committed one back"
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s{hint}", flush=True)
@@ -1641,10 +1647,10 @@ def path_of_record(args) -> Path:
     return ROOT / "run.json"
 
 
-def warn_of(runs: list[dict], n_classes: int) -> None:
+def warn_of(pairs: list[dict], n_classes: int) -> None:
     """Prints a line for each run that diverged, or whose loss ended more than a tenth above that
     of guessing."""
-    for pair in runs:
+    for pair in pairs:
         for block in PAIR:
             run = pair[block]
             if run["diverged"]:

@@ -60,8 +60,11 @@ PAGE_PARTS = (
     "unit.js",
     "training.js",
 )
-IMAGES_A_KIND = 5  # the page has so many images of each digit and kind: right, doubtful, wrong
-SURE = 0.99  # the least probability of a "right" image; "doubtful" ones are right with the lowest
+# the page has at most this many images of each digit and kind: right, doubtful, wrong
+IMAGES_A_KIND = 5
+# An image is "right" if its label has more than this probability.  The "doubtful" images are
+# those that are classified correctly with the lowest probabilities.
+SURE = 0.99
 
 
 def load_page_mnist() -> Dataset:
@@ -119,11 +122,13 @@ def net_part(net: DeepNet, mnist) -> tuple[dict, np.ndarray]:
     if changed:
         raise InputError(f"{NET}: in float16 its answer changes for {changed} of the {len(x)} test images")
     right = (logits.argmax(axis=1) == mnist.y_test).mean()
-    gates = max(np.abs(net.gates(part) - twin.gates(part)).max() for part in np.array_split(x, 20))
+    change_of_T = 0.0  # the largest over all images
+    for rows in np.array_split(x, 20):
+        change_of_T = max(change_of_T, np.abs(net.gates(rows) - twin.gates(rows)).max())
     about = (
         f"The net is {NET} (MNIST, seed {net.about['trial']['seed']}, test accuracy {right:.4f}). Its weights are "
         f"rounded to float16: each of the {len(x)} test images keeps its class; no logit differs from that of the "
-        f"unrounded net by more than {np.abs(logits - unrounded).max():.2g}, no T by more than {gates:.2g}."
+        f"unrounded net by more than {np.abs(logits - unrounded).max():.2g}, no T by more than {change_of_T:.2g}."
     )
     part = {name: getattr(net, name) for name in ("d_in", "d_out", "hidden", "depth")}
     part["pixels"] = json.loads(net.about["pixels"])
@@ -136,14 +141,14 @@ def net_part(net: DeepNet, mnist) -> tuple[dict, np.ndarray]:
 def select_images(logits: np.ndarray, y: np.ndarray) -> list[tuple[int, int, str]]:
     """(index, label, kind) of the images that the page offers."""
     powers = np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64)
-    of_label = powers[np.arange(len(y)), y] / powers.sum(axis=1)
+    probability = powers[np.arange(len(y)), y] / powers.sum(axis=1)  # of the label
     is_right = logits.argmax(axis=1) == y
     images = []
     for digit in range(logits.shape[1]):
         of_digit = np.flatnonzero(y == digit)
-        by_doubt = of_digit[np.argsort(of_label[of_digit], kind="stable")]
+        by_doubt = of_digit[np.argsort(probability[of_digit], kind="stable")]
         kinds = {
-            "right": of_digit[is_right[of_digit] & (of_label[of_digit] > SURE)],
+            "right": of_digit[is_right[of_digit] & (probability[of_digit] > SURE)],
             "doubtful": by_doubt[is_right[by_doubt]],
             "wrong": of_digit[~is_right[of_digit]],
         }
@@ -168,10 +173,10 @@ def checked_results(name: str, mnist: Dataset) -> dict:
             "budget": record["settings"]["budget"],
             "MNIST's checksum": record["env"]["data_sets"]["MNIST"],
         }
-    for part, value in expected.items():
-        if found[part] != value:
+    for what, value in expected.items():
+        if found[what] != value:
             raise InputError(
-                f"{path} has {part} {found[part]}, not {value}: git checkout results/{name}.json brings that back"
+                f"{path} has {what} {found[what]}, not {value}: git checkout results/{name}.json brings that back"
             )
     return record
 
@@ -186,10 +191,10 @@ def checked_measurement(mnist: Dataset) -> dict:
             "net": record["settings"]["net"],
             "MNIST's checksum": record["env"]["data_sets"]["MNIST"],
         }
-    for part, value in {"net": NET, "MNIST's checksum": mnist.sha256}.items():
-        if found[part] != value:
+    for what, value in {"net": NET, "MNIST's checksum": mnist.sha256}.items():
+        if found[what] != value:
             anew = "python explorer/measure.py measures anew"
-            raise InputError(f"{path} has {part} {found[part]}, not {value}: {anew}")
+            raise InputError(f"{path} has {what} {found[what]}, not {value}: {anew}")
     return record
 
 
@@ -237,8 +242,8 @@ def run_part(record: dict) -> dict:
     accuracy = {}
     for block in COLOR:
         history = pair[block]["history"]
-        at = dict(zip(history["epoch"], history["test_acc"], strict=True))
-        accuracy[block] = [at[epoch] for epoch in epochs]
+        by_epoch = dict(zip(history["epoch"], history["test_acc"], strict=True))
+        accuracy[block] = [by_epoch[epoch] for epoch in epochs]
     return {
         "depth": pair["depth"],
         "seed": pair["seed"],

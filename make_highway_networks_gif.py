@@ -44,7 +44,7 @@ from report.style import (
 
 SECONDS_A_FRAME = 0.6
 SECONDS_LAST_FRAME = 3.0
-DOTS_AN_INCH = 124  # 806 pixels in all
+DOTS_AN_INCH = 124  # a frame is 806 pixels wide
 
 
 def frames_of(record: dict) -> list[np.ndarray]:

@@ -43,55 +43,55 @@ class Net:
 
 # ---- Blocks: forward above backward -------------------------------------------------------------
 #
-# A block's forward takes its parameters p and its input x (N, hidden).  It returns the output y
-# (N, hidden) and what its backward needs.  The backward takes that and dy.  It returns dx, for
-# the layer below, and the gradient of p.
+# A block's forward takes the parameters of a layer and its input x (N, hidden).  It returns the
+# output y (N, hidden) and what its backward needs.  The backward takes the parameters, what the
+# forward kept, and dy.  It returns dx, for the layer below, and the gradient of the parameters.
 
 
 def sigmoid(z):
     return 1 / (1 + np.exp(-z))
 
 
-def plain(p, x):
-    H = np.tanh(x @ p.W_H.T + p.b_H)
+def plain(layer, x):
+    H = np.tanh(x @ layer.W_H.T + layer.b_H)
     return H, (x, H)  # eq. 1
 
 
-def plain_backward(p, kept, dy):
+def plain_backward(layer, kept, dy):
     x, H = kept
     dz_H = dy * (1 - H**2)  # tanh' = 1 - tanh^2
-    dx = dz_H @ p.W_H
+    dx = dz_H @ layer.W_H
     return dx, Layer(W_H=dz_H.T @ x, b_H=dz_H.sum(axis=0))
 
 
-def highway(p, x):
-    H = np.tanh(x @ p.W_H.T + p.b_H)  # block transform
-    T = sigmoid(x @ p.W_T.T + p.b_T)  # transform gate
+def highway(layer, x):
+    H = np.tanh(x @ layer.W_H.T + layer.b_H)  # block transform
+    T = sigmoid(x @ layer.W_T.T + layer.b_T)  # transform gate
     y = H * T + x * (1 - T)  # eq. 3
     return y, (x, H, T)
 
 
-def highway_backward(p, kept, dy):
+def highway_backward(layer, kept, dy):
     x, H, T = kept
     dH = T * dy
     dT = (H - x) * dy
     dz_H = dH * (1 - H**2)
     dz_T = dT * T * (1 - T)  # sigmoid' = sigmoid (1 - sigmoid)
-    dx = (1 - T) * dy + dz_H @ p.W_H + dz_T @ p.W_T  # carried, through H, through T
+    dx = (1 - T) * dy + dz_H @ layer.W_H + dz_T @ layer.W_T  # carried, through H, through T
     gradient = Layer(W_H=dz_H.T @ x, b_H=dz_H.sum(axis=0), W_T=dz_T.T @ x, b_T=dz_T.sum(axis=0))
     return dx, gradient
 
 
-def residual(p, x):
-    H = np.tanh(x @ p.W_H.T + p.b_H)
+def residual(layer, x):
+    H = np.tanh(x @ layer.W_H.T + layer.b_H)
     y = x + H
     return y, (x, H)
 
 
-def residual_backward(p, kept, dy):
+def residual_backward(layer, kept, dy):
     x, H = kept
     dz_H = dy * (1 - H**2)
-    dx = dy + dz_H @ p.W_H
+    dx = dy + dz_H @ layer.W_H
     return dx, Layer(W_H=dz_H.T @ x, b_H=dz_H.sum(axis=0))
 
 
@@ -128,8 +128,8 @@ def forward(net, x):
     block, _ = BLOCKS[net.block]
     x, kept_by_first = plain(net.first, x)
     kept = [kept_by_first]
-    for p in net.blocks:
-        x, kept_by_block = block(p, x)
+    for layer in net.blocks:
+        x, kept_by_block = block(layer, x)
         kept.append(kept_by_block)
     kept.append(x)
     logits = x @ net.last.W.T + net.last.b
@@ -144,8 +144,8 @@ def backward(net, kept, d_logits):
     last = Layer(W=d_logits.T @ x, b=d_logits.sum(axis=0))
     dy = d_logits @ net.last.W
     blocks = []
-    for p, kept_by_block in zip(net.blocks[::-1], kept_by_blocks[::-1], strict=True):
-        dy, gradient = block_backward(p, kept_by_block, dy)
+    for layer, kept_by_block in zip(net.blocks[::-1], kept_by_blocks[::-1], strict=True):
+        dy, gradient = block_backward(layer, kept_by_block, dy)
         blocks.append(gradient)
     # the gradient of the images is not needed
     _, first = plain_backward(net.first, kept_by_first, dy)
@@ -156,11 +156,11 @@ def softmax_cross_entropy(logits, y):
     """logits (N, classes), labels y (N,) -> the mean of -log softmax(logits)[y], and
     dL/dlogits."""
     N = len(y)
-    e = np.exp(logits - logits.max(axis=1, keepdims=True))
-    p = e / e.sum(axis=1, keepdims=True)
-    loss = -np.log(p[np.arange(N), y]).mean()
-    one_hot = np.eye(p.shape[1])[y]
-    return loss, (p - one_hot) / N
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    probabilities = powers / powers.sum(axis=1, keepdims=True)
+    loss = -np.log(probabilities[np.arange(N), y]).mean()
+    one_hot = np.eye(logits.shape[1])[y]
+    return loss, (probabilities - one_hot) / N
 
 
 # ---- Training -----------------------------------------------------------------------------------
@@ -183,8 +183,8 @@ class Adam:
         self.beta2 = beta2
         self.eps = eps
         self.t = 0
-        self.m = [np.zeros_like(p) for p in arrays_of(net)]
-        self.v = [np.zeros_like(p) for p in arrays_of(net)]
+        self.m = [np.zeros_like(parameter) for parameter in arrays_of(net)]
+        self.v = [np.zeros_like(parameter) for parameter in arrays_of(net)]
 
     def step(self, gradient):
         self.t += 1
@@ -192,14 +192,14 @@ class Adam:
         scale = min(1, self.clip / norm)
         parameters = arrays_of(self.net)
         gradients = arrays_of(gradient)
-        for p, g, m, v in zip(parameters, gradients, self.m, self.v, strict=True):
+        for parameter, g, m, v in zip(parameters, gradients, self.m, self.v, strict=True):
             g = scale * g
             m[...] = self.beta1 * m + (1 - self.beta1) * g
             v[...] = self.beta2 * v + (1 - self.beta2) * g**2
             # m and v begin at 0: without this they are too small at first
             m_hat = m / (1 - self.beta1**self.t)
             v_hat = v / (1 - self.beta2**self.t)
-            p -= self.lr * m_hat / (np.sqrt(v_hat) + self.eps)
+            parameter -= self.lr * m_hat / (np.sqrt(v_hat) + self.eps)
 
 
 def headline_images():
@@ -219,9 +219,9 @@ def train(block, depth=30, epochs=12, batch=128):
     net = make_net(np.random.default_rng(0), x.shape[1], 10, 50, depth, block)
     optimizer = Adam(net)
     shuffle = np.random.default_rng([0, 1])
-    whole_batches = len(x) // batch * batch
+    n_used = len(x) // batch * batch  # a last batch that is not full is left out
     for epoch in range(1, epochs + 1):
-        order = shuffle.permutation(len(x))[:whole_batches]
+        order = shuffle.permutation(len(x))[:n_used]
         for rows in order.reshape(-1, batch):
             logits, kept = forward(net, x[rows])
             loss, d_logits = softmax_cross_entropy(logits, y[rows])

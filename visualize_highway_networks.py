@@ -40,16 +40,19 @@ def load_source(source: str, path: Path) -> dict:
 def draw_picture(name: str, kind: str, paths: dict, records: dict) -> bytes | None:
     """The picture as the bytes of a `kind` of file, "png" or "svg".  If its JSON is missing or
     lacks what it needs, prints a line and returns None."""
-    sources, draw, needs = registry.PICTURES[name]
+    picture = registry.PICTURES[name]
+    sources = picture.sources
     absent = [str(paths[source]) for source in sources if source not in records]
     if absent:
         print(f"left out {name}: there is no {' and no '.join(absent)}", flush=True)
         return None
-    if needs and not records[sources[0]]["runs"][0]["highway"].get(needs):
-        print(f"left out {name}: {paths[sources[0]]} has no {needs}", flush=True)
-        return None
+    if picture.needs:
+        first_highway_run = records[sources[0]]["runs"][0]["highway"]
+        if not first_highway_run.get(picture.needs):
+            print(f"left out {name}: {paths[sources[0]]} has no {picture.needs}", flush=True)
+            return None
     with drawing(" or ".join(str(paths[source]) for source in sources), name):
-        return picture_bytes(draw(*(records[source] for source in sources)), kind)
+        return picture_bytes(picture.draw(*(records[source] for source in sources)), kind)
 
 
 def draw_pictures(args, save) -> int:

@@ -65,9 +65,13 @@ def reaches(
 ) -> str:
     """The verdict on a published {mean, sd, runs} after so many epochs.
 
-    Our mean by the paper's protocol must lie in the prediction interval of the published runs or,
-    where no deviation is published, within 1.96 standard errors of the published mean; above it
-    is outside, too.  A mean over a run that diverged lies in none."""
+    `paper` has our runs by the paper's protocol, `other` those by another recipe; at least one of
+    the two is not None.
+
+    Our mean by the paper's protocol must lie in a range around the published mean, neither below
+    nor above it.  The range is the prediction interval of the published runs.  If no deviation is
+    published, it is 1.96 standard errors to either side.  A run that diverged makes our mean NaN,
+    which lies outside."""
     if paper is None:
         return not_tested(epochs, other)
     if published["sd"]:
@@ -87,8 +91,8 @@ def is_at_least(
 ) -> str:
     """The verdict on "at least so much", by 1.96 standard errors.
 
-    Only runs of the paper's protocol decide it.  Of runs by another recipe the verdict says whether
-    they reach as much."""
+    Only runs of the paper's protocol decide it.  Without them (`paper` is None, and `other` is
+    not), the verdict says whether the runs by another recipe reach as much."""
     if paper is None:
         reached = other.mean - bound > ERRORS * other.standard_error
         return not_tested(epochs, other) + (", which reaches it" if reached else "")

@@ -55,7 +55,7 @@ class Claim:
     # the names of the results that `measure` takes; by default those of the claim's question
     over: tuple[str, ...] = ()
     note: str = ""
-    # the verdict rests on single runs; only needed if a list of measurements has several values
+    # True adds "one run" to the verdict; not needed where every list of measurements has one value
     one_run: bool = False
     contradicts: str = ""  # the id of a claim that cannot hold together with this one
 
@@ -63,8 +63,9 @@ class Claim:
         if self.kind not in KINDS:
             raise ValueError(f"a claim's kind is {' or '.join(KINDS)}, not {self.kind!r}")
         if self.kind != "open question" and self.source.split(",")[0] not in SOURCES:
-            known = f"a claim's source begins with {', '.join(SOURCES)}; {self.id} has {self.source!r}"
-            raise ValueError(f"{known} (what nobody claimed has kind='open question')")
+            rule = f"a claim's source begins with {', '.join(SOURCES)}"
+            exception = "what nobody claimed has kind='open question'"
+            raise ValueError(f"{rule}; {self.id} has {self.source!r} ({exception})")
 
 
 def judge(claim: Claim, *records: dict) -> tuple[str, str]:
@@ -143,7 +144,8 @@ def record_for_claim(record: dict, claim: Claim) -> dict:
 
     Raises InputError if no trial is left, or if a setting of the record differs."""
     trials = record.get("trials", [])
-    groups = trials if isinstance(trials, dict) else {"": trials}
+    has_groups = isinstance(trials, dict)
+    groups = trials if has_groups else {"all": trials}
     of_record = {**record, **record.get("settings", {})}
     for name, wanted in claim.about.items():
         accepted = wanted if isinstance(wanted, tuple) else (wanted,)
@@ -160,7 +162,7 @@ def record_for_claim(record: dict, claim: Claim) -> dict:
             raise InputError(_refusal(record, claim, what))
     if "trials" not in record:
         return record
-    return {**record, "trials": groups if isinstance(trials, dict) else groups[""]}
+    return {**record, "trials": groups if has_groups else groups["all"]}
 
 
 def _refusal(record: dict, claim: Claim, what: str) -> str:
@@ -215,18 +217,18 @@ def sample_as_text(values, digits: int = 3) -> str:
     return f"{text}, {lost} of {len(values)} lost" if lost else text
 
 
-def effect_as_text(values, less=(0.0,), level: float = 0.95) -> str:
-    """The mean of values over seeds, less that of `less`, with its interval, as text.
+def effect_as_text(values, baseline=(0.0,), level: float = 0.95) -> str:
+    """The mean of values over seeds, minus that of `baseline`, with its interval, as text.
 
-    Such as "0.5571 (95 %: 0.5529 to 0.5613, n = 3)".  The decimals are those that give half the
-    interval's width two digits."""
-    low, high = interval(values, less, level)
-    size = mean(values) - mean(less)
+    Such as "0.5571 (95 %: 0.5529 to 0.5613, n = 3)".  All three numbers have as many decimals as
+    it takes to write half the interval's width, here 0.0042, with two significant digits."""
+    low, high = interval(values, baseline, level)
+    size = mean(values) - mean(baseline)
     if math.isnan(size):
         return "not known: a seed is lost"
     n = f"n = {len(values)}"
-    if len(less) not in (1, len(values)):
-        n += f" and {len(less)}"
+    if len(baseline) not in (1, len(values)):
+        n += f" and {len(baseline)}"
     if low == high:
         return f"{size:.3g} ({n}, all alike)"
     decimals = max(0, 1 - math.floor(math.log10((high - low) / 2)))
@@ -234,9 +236,9 @@ def effect_as_text(values, less=(0.0,), level: float = 0.95) -> str:
     return f"{size:.{decimals}f} ({100 * level:.3g} %: {ends}, {n})"
 
 
-def ratio_as_text(values, less) -> str:
-    """The ratio of geometric means as text, with its 95 % interval.  Losses are compared by it."""
-    size, low, high = ratio(values, less)
+def ratio_as_text(values, baseline) -> str:
+    """The ratio of geometric means, with its 95 % interval, as text; for losses."""
+    size, low, high = ratio(values, baseline)
     if math.isnan(size):
         return "not known: a seed is lost"
     return f"{size:.3g} (95 %: {low:.3g} to {high:.3g})"

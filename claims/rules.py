@@ -3,6 +3,9 @@
 A rule answers True, False, or None if the interval leaves it open.  The intervals are those of
 means over seeds, not of single runs: Student's t, and Welch's for differences of means.  A claim
 that makes several comparisons passes them to corrected(), which applies Holm's correction.
+
+`baseline` is the sample that `values` are compared with.  Its mean is subtracted from theirs; by
+default it is 0.
 """
 
 from __future__ import annotations
@@ -19,13 +22,13 @@ def mean(values) -> float:
     return float(np.mean(np.array(values, float)))
 
 
-def interval(values, less=(0.0,), level: float = 0.95) -> tuple[float, float]:
-    """The confidence interval of the mean of `values`, less the mean of `less`.
+def interval(values, baseline=(0.0,), level: float = 0.95) -> tuple[float, float]:
+    """The confidence interval of the mean of `values`, minus the mean of `baseline`.
 
     If neither varies, both ends are the difference itself.  They are NaN if a value is missing
     (None): the mean of the other seeds would hide those that failed."""
     a = np.array(values, float)
-    b = np.array(less, float)
+    b = np.array(baseline, float)
     test = _t_test(a, b)
     if test is None:
         difference = a.mean() - b.mean()
@@ -33,12 +36,12 @@ def interval(values, less=(0.0,), level: float = 0.95) -> tuple[float, float]:
     return tuple(test.confidence_interval(level))
 
 
-def p_value(values, less=(0.0,), bound: float = 0.0) -> float:
-    """The two-sided p-value of the mean of `values`, less the mean of `less`, against the bound.
+def p_value(values, baseline=(0.0,), bound: float = 0.0) -> float:
+    """The two-sided p-value against the bound, of the mean of `values` minus that of `baseline`.
 
     It is below 0.05 if interval() excludes the bound, and NaN if a value is missing (None)."""
     a = np.array(values, float) - bound
-    b = np.array(less, float)
+    b = np.array(baseline, float)
     test = _t_test(a, b)
     if test is not None:
         return float(test.pvalue)
@@ -54,10 +57,12 @@ def _t_test(a: np.ndarray, b: np.ndarray):
     None if both are constant, or a value is NaN."""
     from scipy.stats import ttest_1samp, ttest_ind  # imported here: it takes a second
 
-    if np.ptp(a) > 0 and np.ptp(b) > 0:
+    a_varies = np.ptp(a) > 0  # False for NaN
+    b_varies = np.ptp(b) > 0
+    if a_varies and b_varies:
         return ttest_ind(a, b, equal_var=False)
     # the mean of a constant sample is taken as exact
-    differences = a - b.mean() if np.ptp(a) > 0 else a.mean() - b
+    differences = a - b.mean() if a_varies else a.mean() - b
     return ttest_1samp(differences, 0) if np.ptp(differences) > 0 else None
 
 
@@ -79,65 +84,69 @@ def paired(differences) -> Paired:
     return Paired(mean(differences), low, high, p_value(differences))
 
 
-def above(values, bound: float, less=(0.0,), level: float = 0.95) -> bool | None:
-    """Whether the mean of `values`, less that of `less`, exceeds the bound.
+def above(values, bound: float, baseline=(0.0,), level: float = 0.95) -> bool | None:
+    """Whether the mean of `values`, minus that of `baseline`, exceeds the bound.
 
     None if the interval contains the bound, or is NaN."""
-    low, high = interval(values, less, level)
+    low, high = interval(values, baseline, level)
     if low > bound:
         return True
     return False if high < bound else None
 
 
-def below(values, bound: float, less=(0.0,)) -> bool | None:
-    """Whether the mean of `values`, less that of `less`, is below the bound; like above()."""
-    is_above = above(values, bound, less)
+def below(values, bound: float, baseline=(0.0,)) -> bool | None:
+    """Whether the mean of `values`, minus that of `baseline`, is below the bound; like above()."""
+    is_above = above(values, bound, baseline)
     return None if is_above is None else not is_above
 
 
-def within(values, low: float, high: float, less=(0.0,)) -> bool | None:
+def within(values, low: float, high: float, baseline=(0.0,)) -> bool | None:
     """Whether the whole interval lies between low and high; None where only a part of it does."""
-    interval_low, interval_high = interval(values, less)
+    interval_low, interval_high = interval(values, baseline)
     if low <= interval_low and interval_high <= high:
         return True
     return False if interval_high < low or interval_low > high else None
 
 
 def compared(rule, ours, theirs, bound: float) -> bool | Comparison | None:
-    """rule(ours, bound, less=theirs); but a side that alone lost a seed is the worse one.
+    """rule(ours, bound, baseline=theirs); but if only one side lost a seed, that side is worse.
 
-    The rule must hold if our side is the better one."""
+    To be passed rules that hold where our side is better: above() for accuracies, below() for
+    losses."""
     ours_lost = None in ours
     theirs_lost = None in theirs
     if ours_lost != theirs_lost:
-        return theirs_lost
-    return rule(ours, bound, less=theirs)
+        ours_is_better = theirs_lost
+        return ours_is_better
+    return rule(ours, bound, baseline=theirs)
 
 
 class Comparison(NamedTuple):
-    """The question whether the mean of `values`, less that of `less`, exceeds the bound."""
+    """The question whether the mean of `values`, minus that of `baseline`, exceeds the bound."""
 
     values: list | tuple
-    less: list | tuple
+    baseline: list | tuple
     bound: float
 
 
-def is_above(values, bound: float, less=(0.0,)) -> Comparison:
+def is_above(values, bound: float, baseline=(0.0,)) -> Comparison:
     """above() as a comparison for corrected()."""
-    return Comparison(values, less, bound)
+    return Comparison(values, baseline, bound)
 
 
-def is_below(values, bound: float, less=(0.0,)) -> Comparison:
+def is_below(values, bound: float, baseline=(0.0,)) -> Comparison:
     """below() as a comparison for corrected()."""
-    return Comparison(less, values, -bound)
+    return Comparison(baseline, values, -bound)
 
 
 def corrected(*comparisons: Comparison | bool, looks: int = 1) -> list[bool | None]:
     """The verdict on each of a row's comparisons, with Holm's correction for their number.
 
-    A bool stands as it is: a lost seed decided it, and it does not count in their number.  Where
-    the seeds were judged before more were added, `looks` is how often they are judged in all, and
-    p-values are multiplied by it (Bonferroni)."""
+    A bool is a comparison that a lost seed has decided.  It is returned unchanged, and does not
+    count towards the number.
+
+    If the claim was judged before, by fewer seeds, this is another look at it.  `looks` is the
+    number of looks, this one included; p-values are multiplied by it (Bonferroni)."""
     tested = [comparison for comparison in comparisons if not isinstance(comparison, bool)]
     p_values = iter(holm([p_value(*comparison) for comparison in tested]))
     verdicts = []
@@ -145,24 +154,25 @@ def corrected(*comparisons: Comparison | bool, looks: int = 1) -> list[bool | No
         if isinstance(comparison, bool):
             verdicts.append(comparison)
             continue
-        values, less, bound = comparison
+        values, baseline, bound = comparison
         is_decided = looks * next(p_values) < ERROR  # False for NaN
-        verdicts.append(mean(values) - mean(less) > bound if is_decided else None)
+        verdicts.append(mean(values) - mean(baseline) > bound if is_decided else None)
     return verdicts
 
 
 def all_below(pairs: list[tuple]) -> list[bool | None]:
-    """For every pair (values, less): whether the mean of `values` is below that of `less`.
+    """For every pair (values, baseline): whether the mean of `values` is below that of `baseline`.
 
     With Holm's correction for the number of pairs."""
-    return corrected(*(is_below(values, 0, less=less) for values, less in pairs))
+    return corrected(*(is_below(values, 0, baseline=baseline) for values, baseline in pairs))
 
 
 def all_ratios_below(pairs: list[tuple], bound: float, looks: int = 1) -> list[bool | None]:
-    """Whether the ratio of the geometric means is below the bound, for every pair (values, less).
+    """For every pair (values, baseline): whether the ratio of their geometric means is below the
+    bound.
 
     With the corrections of corrected()."""
-    comparisons = [in_ratio(is_below, values, bound, less) for values, less in pairs]
+    comparisons = [in_ratio(is_below, values, bound, baseline) for values, baseline in pairs]
     return corrected(*comparisons, looks=looks)
 
 
@@ -179,17 +189,18 @@ def holm(p_values) -> list[float]:
     return np.minimum(adjusted, 1).tolist()
 
 
-def in_ratio(rule, values, bound: float, less):
-    """Applies a rule to the ratio of the geometric means of values and less, as for losses.
+def in_ratio(rule, values, bound: float, baseline):
+    """Applies a rule to the ratio of the geometric means of values and baseline, as for losses.
 
-    above() and below() decide it; is_above() and is_below() make a comparison for corrected()."""
-    return rule(logs(values), np.log10(bound), less=logs(less))
+    The rules above() and below() return a verdict; is_above() and is_below() return a comparison
+    for corrected()."""
+    return rule(logs(values), np.log10(bound), baseline=logs(baseline))
 
 
-def ratio(values, less) -> tuple[float, float, float]:
-    """The ratio of the geometric means of values and less, and the ends of its 95 % interval."""
-    low, high = interval(logs(values), logs(less))
-    size = mean(logs(values)) - mean(logs(less))
+def ratio(values, baseline) -> tuple[float, float, float]:
+    """The ratio of the geometric means of values and baseline; the ends of its 95 % interval."""
+    low, high = interval(logs(values), logs(baseline))
+    size = mean(logs(values)) - mean(logs(baseline))
     return 10**size, 10**low, 10**high
 
 
@@ -205,7 +216,8 @@ def prediction_interval(published: dict, runs: float) -> tuple[float, float]:
 
         mean ± t sd sqrt(1 / new runs + 1 / published runs)
 
-    with Student's t for the published runs.  With runs=inf it is that of the published mean."""
+    with Student's t for the published runs.  With runs=inf it is the interval of the published
+    mean."""
     from scipy.stats import t  # imported here: it takes a second
 
     half = t.ppf(0.975, published["runs"] - 1) * published["sd"]

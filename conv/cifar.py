@@ -74,8 +74,8 @@ def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Datas
     of them in it.  Without data_dir, takes the archive in ~/.cache/highway-networks-cifar, and
     downloads it if there is none.
 
-    An archive must have the published MD5.  A folder's files must match the official ones in
-    size, labels, images of each class and distinct images.  If they match, but hold other
+    An archive must have the published MD5.  A folder's files must have the sizes of the official
+    ones, as many images with each label, and as many distinct images.  If they do, but hold other
     records, the set is named "CIFAR-10, altered".  `sha256` is checksum(), the same for any order
     of the images; sha256_as_read() depends on the order.
 
@@ -226,8 +226,8 @@ def _check_structure(name: str, path: Path, train: np.ndarray, test: np.ndarray)
     layout = SETS[name]
     images = []
     for part, records in (("training", train), ("test", test)):
-        for values, labels in zip(layout.labels, records.T, strict=False):
-            counts = np.bincount(labels, minlength=values)
+        for column, values in enumerate(layout.labels):
+            counts = np.bincount(records[:, column], minlength=values)
             expected = len(records) // values
             if len(counts) > values:
                 raise InputError(f"{path}: {part} label {len(counts) - 1}; {name}'s are 0 to {values - 1}")
@@ -253,8 +253,8 @@ class Pipeline:
     "contrast" is the authors' pipeline: global contrast normalisation, then the mean image is
     subtracted.  Each image is centred and scaled by the mean and the standard deviation (at least
     LEAST_CONTRAST) of all its pixels.  The authors' own scale is not known, only that the result
-    is of order 1.  From training images, which are padded, the mean of the padded training images
-    is subtracted; from test images, which are not, the mean of the test images.
+    is of order 1.  The mean image of training images is that of the padded training images.  Test
+    images are not padded; their mean image is that of the test images.
 
     "standardised": each map is centred and scaled by its mean and standard deviation over all
     training images.
@@ -284,8 +284,9 @@ class Pipeline:
         _check_images(x_train)
         _check_images(x_test)
         if self.kind == "standardised":
-            sums = sum(_sums(part).sum(axis=1) for part in _in_parts(x_train))
-            self._map_mean, self._map_scale = _mean_and_scale(sums, len(x_train) * SHAPE[1] * SHAPE[2])
+            of_all_images = sum(_sums_and_squares(part).sum(axis=1) for part in _in_parts(x_train))
+            pixels_of_map = len(x_train) * SHAPE[1] * SHAPE[2]
+            self._map_mean, self._map_scale = _mean_and_scale(of_all_images, pixels_of_map)
             self._mean_train = np.float32(0)
             self._mean_test = np.float32(0)
         else:
@@ -327,7 +328,7 @@ class Pipeline:
             mean = self._map_mean[:, None, None]  # (maps, 1, 1)
             scale = self._map_scale[:, None, None]
         else:
-            mean, scale = _mean_and_scale(_sums(x).sum(axis=2), PIXELS)
+            mean, scale = _mean_and_scale(_sums_and_squares(x).sum(axis=2), PIXELS)
             mean = mean[:, None, None, None]  # (n, 1, 1, 1)
             scale = scale[:, None, None, None]
         z = x.reshape(-1, *SHAPE).astype(np.float32)
@@ -352,7 +353,7 @@ def _in_parts(x):
     return (x[i : i + 1000] for i in range(0, len(x), 1000))
 
 
-def _sums(x) -> np.ndarray:
+def _sums_and_squares(x) -> np.ndarray:
     """(n, 3072) uint8 -> (2, n, 3) float64: for each map the sum of its pixels and the sum of
     their squares, both exact."""
     x = x.reshape(len(x), SHAPE[0], -1).astype(np.uint32)

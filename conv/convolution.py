@@ -82,7 +82,8 @@ class Convolution(Layer):
     """
 
     pieces = 1  # linear pieces of H
-    carries = False  # whether y contains a part of x: then backward() turns dy into its gradient
+    # whether y contains a part of x; if so, backward() turns dy into the part of dx that is carried
+    carries = False
     element_wise = ("scratch",)  # work arrays of _forward_rows() and _backward_rows(), beside y
 
     def __init__(self, in_shape, k, maps=None, padding="same", *, method="winograd"):
@@ -119,8 +120,8 @@ class Convolution(Layer):
         maps, side = self.out_shape
         phases = self.phases
         self.product.make_arrays(work, arrays)
-        rows_at_once = (arrays.at_once, phases, maps, side // phases, n)
-        arrays.scratch = work.scratch("element-wise", rows_at_once)
+        scratch_shape = (arrays.rows_at_once, phases, maps, side // phases, n)
+        arrays.scratch = work.scratch("element-wise", scratch_shape)
         self._make_kept(work, arrays, (side, phases, maps, side // phases, n))
         if work.keep and not self.carries:
             arrays.dx = work.new("dx", arrays.x.shape)

@@ -52,25 +52,27 @@ class Direct:
         else:
             arrays.x = work.new("x", (side, 1, maps, side, n))
         bytes_of_row = self.outputs * columns * arrays.V.itemsize
-        at_once = min(max(1, PRODUCT_BYTES // bytes_of_row), rows)
-        arrays.at_once = at_once
-        arrays.slices = [slice(i, min(i + at_once, rows)) for i in range(0, rows, at_once)]
-        arrays.input_slices = [slice(i, min(i + at_once, side)) for i in range(0, side, at_once)]
-        arrays.z = work.scratch("z", (at_once, self.outputs, columns))
+        rows_at_once = min(max(1, PRODUCT_BYTES // bytes_of_row), rows)
+        arrays.rows_at_once = rows_at_once
+        arrays.slices = [slice(i, min(i + rows_at_once, rows)) for i in range(0, rows, rows_at_once)]
+        arrays.input_slices = [slice(i, min(i + rows_at_once, side)) for i in range(0, side, rows_at_once)]
+        arrays.z = work.scratch("z", (rows_at_once, self.outputs, columns))
         arrays.windows = windows(arrays.V, rows, height)
         arrays.block_columns = columns
         if height <= NARROW_ROWS:
-            widths = [width for width in range(1, rows + 1) if rows % width == 0 and width * n <= BLOCK_COLUMNS]
-            arrays.block_columns = max(widths, default=rows) * n
+            # the largest even part of an image row that is narrow enough with all n images
+            divisors = [width for width in range(1, rows + 1) if rows % width == 0]
+            fitting = [width for width in divisors if width * n <= BLOCK_COLUMNS]
+            arrays.block_columns = max(fitting, default=rows) * n
         if work.keep:
             # between rows of zeros
             arrays.dz = work.scratch("dz", (side + k - 1, self.outputs, columns))
-            arrays.dW = work.scratch("dW", (at_once, height, self.outputs))
-            arrays.back = work.scratch("back", (at_once, k * maps, columns))
+            arrays.dW = work.scratch("dW", (rows_at_once, height, self.outputs))
+            arrays.dx_part = work.scratch("dx_part", (rows_at_once, k * maps, columns))
 
     def prepare_input(self, arrays, rows):
-        """Copies these rows of arrays.x to V, with k shifts.  Where arrays.x is the unshifted copy
-        in V itself, that copy is there already."""
+        """Copies these rows of arrays.x to V, with k shifts.  If arrays.x is itself a part of V, it
+        is the unshifted copy, and only the others are made."""
         inner = arrays.V[self.pad : self.pad + self.side]
         V = inner[rows]
         x = flat(arrays.x[rows])
@@ -127,11 +129,11 @@ class Direct:
         W_t = np.ascontiguousarray(turned).reshape(k * maps, k * self.outputs)
         sources = windows(arrays.dz[:, None], self.side, k * self.outputs)
         for rows in arrays.input_slices:
-            back = arrays.back[: rows.stop - rows.start]
-            product(W_t, sources[rows], back, arrays.block_columns)  # (k maps, k outputs) (k outputs, columns x n)
+            dx_part = arrays.dx_part[: rows.stop - rows.start]
+            product(W_t, sources[rows], dx_part, arrays.block_columns)  # (k maps, k outputs) (k outputs, columns x n)
             for j in range(k):
-                of_column = back[:, j * maps : (j + 1) * maps]
-                target, source = shift_slices((j - self.pad) * arrays.n, back.shape[-1], dx.shape[-1])
+                of_column = dx_part[:, j * maps : (j + 1) * maps]
+                target, source = shift_slices((j - self.pad) * arrays.n, dx_part.shape[-1], dx.shape[-1])
                 part = dx[rows][..., target]
                 add(part, of_column[..., source], part)
 

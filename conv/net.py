@@ -326,10 +326,12 @@ class ConvWorkspace:
         self.training = purpose == "train"
         self._dtype = net.dtype
         self._block = None
-        self._scratch = {}  # {name: the largest size asked for}
-        self._make_arrays(net, n)  # finds how much memory is needed
-        padding = 16 * len(self._scratch)
-        self._block = zeros(self._used + sum(self._scratch.values()) + padding, self._dtype)
+        self._scratch_sizes = {}  # {name: the largest size asked for}
+        # The first call finds how much memory is needed: its arrays are thrown away.  The second
+        # makes all arrays within one block.
+        self._make_arrays(net, n)
+        padding = 16 * len(self._scratch_sizes)
+        self._block = zeros(self._used + sum(self._scratch_sizes.values()) + padding, self._dtype)
         self._make_arrays(net, n)
         self.logits = np.zeros((net.layers[-1].out_shape[0], n), net.dtype)
 
@@ -337,7 +339,7 @@ class ConvWorkspace:
         self._used = 0
         self._shared = {}
         self.arrays = []
-        self._made = {name: self._zeros((size,)) for name, size in self._scratch.items()}
+        self._scratch_arrays = {name: self._zeros((size,)) for name, size in self._scratch_sizes.items()}
         for layer in net.layers:
             self.arrays.append(layer.make_arrays(self, n))
 
@@ -354,9 +356,9 @@ class ConvWorkspace:
         """An array that all layers use, one after another."""
         size = math.prod(shape)
         if self._block is None:
-            self._scratch[name] = max(size, self._scratch.get(name, 0))
+            self._scratch_sizes[name] = max(size, self._scratch_sizes.get(name, 0))
             return np.empty(shape, self._dtype)
-        return self._made[name][:size].reshape(shape)
+        return self._scratch_arrays[name][:size].reshape(shape)
 
     def _zeros(self, shape):
         start = self._used

@@ -23,9 +23,9 @@ from typing import NamedTuple
 # ("dense", classes)                            the last layer: fully connected, without ReLU
 
 
-def kind_beside(block: str, kind: str) -> str:
-    """The kind of layer in the place of `kind`, "conv" or "hidden", in a net of these blocks: a plain
-    maxout net has no ReLU at all."""
+def matching_kind(kind: str, block: str) -> str:
+    """The `kind` of a layer beside the blocks, "conv" or "hidden"; with maxout where these blocks
+    are plain maxout layers, since such a net has no ReLU at all."""
     return f"{kind}-maxout" if block == "plain-maxout" else kind
 
 
@@ -35,7 +35,7 @@ def mnist_net(width: int, block: str = "highway", dropout=(0.2, 0.3, 0.4, 0.5), 
 
     `dropout` holds the rate for the input, then one for after each pooling."""
     input_rate, *rates = dropout
-    layers = [("dropout", input_rate), (kind_beside(block, "conv"), 5, width, "valid")]
+    layers = [("dropout", input_rate), (matching_kind("conv", block), 5, width, "valid")]
     for blocks, window, rate in zip((2, 3, 3), (3, 3, 2), rates, strict=True):
         layers += [(block, 3)] * blocks
         layers += [("pool", window, 2), ("dropout", rate)]
@@ -57,7 +57,7 @@ def cifar_net(
     last layer.
     """
     input_rate, *stage_rates, last_rate = dropout
-    conv = kind_beside(block, "conv")
+    conv = matching_kind("conv", block)
     layers = [("dropout", input_rate)]
     size = cycle(kernels)
     for (maps, blocks), rate in zip(stages, (*stage_rates, None), strict=True):
@@ -67,7 +67,7 @@ def cifar_net(
         if rate is not None:
             layers += [("pool", 2, 2), ("dropout", rate)]
     if hidden:
-        layers += [("pool", 8, 8), (kind_beside(block, "hidden"), hidden)]
+        layers += [("pool", 8, 8), (matching_kind("hidden", block), hidden)]
     else:
         layers += [(conv, 1, 100), ("average", 8)]
     return [*layers, ("dropout", last_rate), ("dense", classes)]

@@ -1,5 +1,5 @@
-"""A convolution and a highway layer with batch normalisation of H (Ioffe and Szegedy 2015).  The
-highway layer is the one that the encyclopedia article describes:
+"""A convolution and a highway layer with batch normalisation of H (Ioffe and Szegedy 2015).  An
+encyclopedia article, "Highway Networks", describes this highway layer:
 
     v = W_H * x
     u = (v - mean) / deviation
@@ -46,7 +46,7 @@ class Normalised:
     Adds the parameter gamma, (maps,), and the running statistics `mean` and `variance`, (maps,),
     which are not trained.
 
-    A subclass computes y from H in _combine(), and s = dL/d(gamma u + b_H) from dy in _s().
+    A subclass computes y from H in _combine(), and s = dL/d(gamma u + b_H) from dy in _H_to_s().
 
     Several processes may train the net, each with some rows of a batch.  exchange(array) then
     returns the arrays of all processes, so that sums are over the whole batch.
@@ -92,7 +92,7 @@ class Normalised:
         mean = self.mean
         variance = self.variance
         if arrays.training:
-            # of this process's rows, then of all
+            # the moments of this process's rows; exchange() then gets those of all processes
             sizes, means, squares = map(np.array, zip(*moments, strict=True))
             sizes = np.concatenate(self.exchange(sizes))
             means = np.concatenate(self.exchange(means))
@@ -145,8 +145,8 @@ class Normalised:
         sum_us = np.zeros(maps, views.u.dtype)
         dy_in_phases = in_phases(dy, views.phases)
         for rows in arrays.parts:
-            s = views.H[rows]  # overwrites H
-            self._s(views, rows, dy_in_phases[rows], s)
+            self._H_to_s(views, rows, dy_in_phases[rows])
+            s = views.H[rows]
             sum_s += s.sum(axis=ALL_BUT_MAPS)
             sum_us += sum_of_products(views.u[rows], s)
         of_all = np.sum(self.exchange(np.array([sum_s, sum_us])), axis=0)
@@ -157,9 +157,12 @@ class Normalised:
         self.grad.gamma[:] = sum_us
         return dx
 
+    def _H_to_s(self, views, rows, dy):
+        """Computes s of these rows from dy, and overwrites H with it."""
+
     def _backward_rows(self, views, rows, dy, dz):
-        """dv = gamma / deviation (s - <s> - u <u s>), from s in H."""
-        s = views.H[rows]
+        """dv = gamma / deviation (s - <s> - u <u s>)."""
+        s = views.H[rows]  # _H_to_s() has overwritten H
         u = views.u[rows]
         dv = dz[:, :, : self.out_shape[0]]
         multiply(u, of_maps(views.mean_us), u)
@@ -178,8 +181,9 @@ class NormalisedConvolution(Normalised, Convolution):
         views.H = views.y
         return views
 
-    def _s(self, views, rows, dy, s):
-        relu_backward(dy, s, s)
+    def _H_to_s(self, views, rows, dy):
+        H = views.H[rows]
+        relu_backward(dy, H, H)
 
 
 class NormalisedHighway(Normalised, HighwayConvolution):
@@ -200,13 +204,14 @@ class NormalisedHighway(Normalised, HighwayConvolution):
         H = views.H[rows]
         highway(H, views.x[rows], views.q[rows], views.scratch[: len(H)], views.y[rows])
 
-    def _s(self, views, rows, dy, s):
+    def _H_to_s(self, views, rows, dy):
         """Here s is dz_H.  Overwrites q with dz_T, which _backward_rows() reads."""
         H = views.H[rows]
         q = views.q[rows]
+        dz_H = H
         dz_T = views.dz_T[: len(dy)]
         dH = views.scratch[: len(dy)]
-        highway_backward(dy, views.x[rows], H, q, dH, s, dz_T)
+        highway_backward(dy, views.x[rows], H, q, dH, dz_H, dz_T)
         q[...] = dz_T
 
     def _backward_rows(self, views, rows, dy, dz):

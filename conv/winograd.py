@@ -36,8 +36,9 @@ one of the M_kj, the one at the point (1, 1), and its gradient is the sum over t
 **How the pixels lie.**  Column c = m t + p of an image is phase p of tile t.  An image's rows are
 (phases, maps, tiles x images): the pixels at one place of their tiles form one contiguous plane,
 so that every transform is a product of a small matrix with (phases, all the rest), and nothing is
-gathered.  X holds B' along the columns, for every row of the image, between two rows of zeros; B'
-along the rows is then applied to the m + 2 rows of X that begin at every m-th.
+gathered.  X holds the image's rows, each transformed by B' along the columns, with a row of zeros
+above them and one below.  A row of tiles needs m + 2 successive rows of X, to which B' is then
+applied along the rows.  The next row of tiles begins m rows below.
 """
 
 from __future__ import annotations
@@ -92,16 +93,17 @@ def matrices(m: int, dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @cache
 def matrices_of_dX(m: int, dtype) -> tuple[np.ndarray, np.ndarray]:
-    """Two matrices [B | two columns of zeros and ones].  A product with one of them transforms
-    m + 2 numbers and adds two more to two of the results.
+    """Two matrices: for dX, along the rows, and for dx, along the columns.  Both are B with two more
+    columns, which make a product add two numbers from other tiles.
 
-    The first, (m + 2, m + 4), has all of B; it adds the two numbers to the first two results.
-    The second, (m, m + 4), has only the rows of B for a tile's own pixels; it adds what the two
-    neighbouring tiles give to its last and its first pixel."""
+    Along the rows, (m + 2, m + 4): the first two rows that a tile sees are the last two that the
+    tile above sees.  Along the columns, (m, m + 4): a tile's last pixel gets a number from the tile
+    on its right, its first pixel from the tile on its left.  Here B has only the rows of the tile's
+    own pixels."""
     _, _, B_t = matrices(m, dtype)
-    last_rows = np.eye(m + 2, 2, dtype=B_t.dtype)
+    above = np.eye(m + 2, 2, dtype=B_t.dtype)
     neighbours = np.eye(m, dtype=B_t.dtype)[:, [-1, 0]]
-    return np.hstack([B_t.T, last_rows]), np.hstack([B_t.T[1:-1], neighbours])
+    return np.hstack([B_t.T, above]), np.hstack([B_t.T[1:-1], neighbours])
 
 
 class Winograd:
@@ -131,23 +133,25 @@ class Winograd:
         arrays.X = work.new("X", (self.side + 2, p, maps, columns))
         bytes_of_plane = columns * arrays.x.itemsize
         rows_cached = CACHED_BYTES // (m * outputs * bytes_of_plane)
-        arrays.at_once = largest_divisor(m, rows_cached)  # rows of z
+        arrays.rows_at_once = largest_divisor(m, rows_cached)  # rows of z
         planes_cached = CACHED_BYTES // (p * (maps + outputs) * bytes_of_plane)
         arrays.planes = largest_divisor(p, planes_cached)  # planes of V and M
         arrays.U = work.scratch("U", (p, p, outputs, maps))
-        arrays.V_and_last = work.scratch("V", (p + 2, arrays.planes, maps, columns))
-        arrays.V = arrays.V_and_last[:p]
+        # V or dV, then the last two rows of dX of the tiles above
+        arrays.V_and_above = work.scratch("V", (p + 2, arrays.planes, maps, columns))
+        arrays.V = arrays.V_and_above[:p]
         arrays.M = work.scratch("M", (p, arrays.planes, outputs, columns))
         arrays.S = work.scratch("S", (m, p, outputs, columns))  # M transformed along the rows, not yet the columns
-        arrays.z = work.scratch("z", (arrays.at_once, m, outputs, tiles, n))
+        arrays.z = work.scratch("z", (arrays.rows_at_once, m, outputs, tiles, n))
         arrays.g_and_half = work.scratch("g", (3 + p, 3, outputs, maps))
         arrays.g = arrays.g_and_half[:3]  # W
         arrays.half = arrays.g_and_half[3:]  # W transformed along the rows, not yet along the columns
         if work.keep:
             arrays.dU = work.scratch("dU", (p, p, outputs, maps))
-            arrays.part = work.scratch("part", (p, arrays.planes, outputs, maps))
-            arrays.dX = work.scratch("dX", (p, p + 2, maps, columns))  # for a row of tiles; two more planes are shifted
-            arrays.back = work.scratch("back", (arrays.at_once, m, maps, tiles, n))
+            arrays.dU_part = work.scratch("dU_part", (p, arrays.planes, outputs, maps))
+            # of one row of tiles; the last two planes come from the neighbours of each tile
+            arrays.dX = work.scratch("dX", (p, p + 2, maps, columns))
+            arrays.dx_part = work.scratch("dx_part", (arrays.rows_at_once, m, maps, tiles, n))
 
     def prepare_input(self, arrays, rows: slice) -> None:
         """X = B' x along the columns.
@@ -179,9 +183,9 @@ class Winograd:
                     at_one = arrays.M[ONE, ONE - planes.start]
                     add(at_one, b[:, None], at_one)
                 transform(A_t, arrays.M, arrays.S[:, planes], ROWS)
-            for i in range(0, m, arrays.at_once):
-                transform(A_t, arrays.S[i : i + arrays.at_once], arrays.z, COLUMNS)
-                yield slice(top + i, top + i + arrays.at_once), arrays.z
+            for i in range(0, m, arrays.rows_at_once):
+                transform(A_t, arrays.S[i : i + arrays.rows_at_once], arrays.z, COLUMNS)
+                yield slice(top + i, top + i + arrays.rows_at_once), arrays.z
 
     def backward(self, arrays, W, grad, dx, carried):
         """Yields (rows, dz), and the caller fills dz with dL/dz.  Then writes grad.W, grad.b and,
@@ -198,16 +202,17 @@ class Winograd:
         arrays.dX[:] = 0
         grad.b[:] = 0
         for top in range(0, self.side, m):
-            for i in range(0, m, arrays.at_once):
-                yield slice(top + i, top + i + arrays.at_once), arrays.z
-                transform(A, arrays.z, arrays.S[i : i + arrays.at_once], COLUMNS)
+            for i in range(0, m, arrays.rows_at_once):
+                yield slice(top + i, top + i + arrays.rows_at_once), arrays.z
+                transform(A, arrays.z, arrays.S[i : i + arrays.rows_at_once], COLUMNS)
             for planes in self._planes(arrays):
                 dM = arrays.M
                 transform(A, arrays.S[:, planes], dM, ROWS)
                 if planes.start <= ONE < planes.stop:
                     add(grad.b, dM[ONE, ONE - planes.start].sum(axis=1), grad.b)
                 self._transform_input(arrays, top, planes)
-                add_products(dM, arrays.V, arrays.dU[:, planes], arrays.part)  # (outputs, tiles x n) (tiles x n, maps)
+                # (outputs, tiles x n) (tiles x n, maps)
+                add_products(dM, arrays.V, arrays.dU[:, planes], arrays.dU_part)
                 if dx is not None:
                     self._gradient_of_X(arrays, dM, planes)
             if dx is not None:
@@ -237,14 +242,13 @@ class Winograd:
         transform(B_t, arrays.X[top : top + self.phases + 2, planes], arrays.V, ROWS)
 
     def _gradient_of_X(self, arrays, dM, planes):
-        """dX = B dV along the rows.  The first two rows that these tiles see are the last two that
-        the tiles above see: the parts of dX are added."""
+        """dX = B dV along the rows, plus what the tiles above give to the first two rows."""
         m = self.phases
-        B_and_last, _ = matrices_of_dX(m, arrays.x.dtype)
+        B_and_above, _ = matrices_of_dX(m, arrays.x.dtype)
         dV = arrays.V
         product(arrays.U[:, planes].swapaxes(2, 3), dM, dV)  # (maps, outputs) (outputs, tiles x n)
-        arrays.V_and_last[m + 2 :] = arrays.dX[m:, planes]
-        transform(B_and_last, arrays.V_and_last, arrays.dX[:, planes], ROWS)
+        arrays.V_and_above[m + 2 :] = arrays.dX[m:, planes]  # dX is still that of the tiles above
+        transform(B_and_above, arrays.V_and_above, arrays.dX[:, planes], ROWS)
 
     def _input_gradient(self, arrays, top, dx, carried):
         """dx = B dX along the columns, for the rows to which no further row of tiles adds.
@@ -256,17 +260,18 @@ class Winograd:
         m = self.phases
         _, B_and_neighbours = matrices_of_dX(m, arrays.x.dtype)
         dX = arrays.dX
-        dX[:, -2, :, :-n] = dX[:, 0, :, n:]
-        dX[:, -1, :, n:] = dX[:, m + 1, :, :-n]
+        dX[:, -2, :, :-n] = dX[:, 0, :, n:]  # the first plane of the right neighbour
+        dX[:, -1, :, n:] = dX[:, m + 1, :, :-n]  # the last plane of the left neighbour
+        # rows 1 to m of dX are the tiles' own; the next row of tiles adds to rows m and m + 1
         first = 1 if top == 0 else 0  # above the image there is no row
-        end = m + 1 if top + m == self.side else m
-        for i in range(first, end, arrays.at_once):
-            source = dX[i : min(i + arrays.at_once, end)]
+        end = m + 1 if top + m == self.side else m  # below the last tiles there are no others
+        for i in range(first, end, arrays.rows_at_once):
+            source = dX[i : min(i + arrays.rows_at_once, end)]
             target = dx[top + i - 1 : top + i - 1 + len(source)]
             if carried:
-                back = arrays.back[: len(source)]
-                transform(B_and_neighbours, source, back, COLUMNS)
-                add(target, back, target)
+                dx_part = arrays.dx_part[: len(source)]
+                transform(B_and_neighbours, source, dx_part, COLUMNS)
+                add(target, dx_part, target)
             else:
                 transform(B_and_neighbours, source, target, COLUMNS)
 

@@ -34,7 +34,7 @@ from training import committed, finished
 from training.trials import Runner, results_folder
 
 PROGRAM = "python -m experiments"
-BESIDE = "data sets to be measured beside MNIST: folders in its layout, such as Fashion-MNIST's, and CIFAR-100"
+MORE_DATA_SETS = "more data sets to measure, besides MNIST: CIFAR-100, or folders with MNIST's layout (Fashion-MNIST)"
 RESUME = "finished trials are kept: the same command goes on from there"
 
 # ---- Listing ---------------------------------------------------------------------------------------------------------
@@ -68,7 +68,7 @@ def made_by(question: Question) -> str:
 
 def without_trials(question: Question) -> str:
     """The message about a question that other commands answer."""
-    return f"{question.name} has no trials of its own: {made_by(question)} write what it is judged by"
+    return f"{question.name} has no trials of its own; these commands write what judges its claims: {made_by(question)}"
 
 
 def check_has_trials(question: Question) -> None:
@@ -77,13 +77,17 @@ def check_has_trials(question: Question) -> None:
         raise InputError(without_trials(question))
 
 
-def refuse(question: Question, argv) -> int:
+def answer_without_trials(question: Question, argv) -> int:
     """The command of a question without trials: prints its help, or fails with the message."""
     parser = argparse.ArgumentParser(
         prog=f"{PROGRAM} {question.name}", description=question.asks, epilog=without_trials(question)
     )
     parser.parse_known_args(argv)  # --help ends here
-    return run_command(parser.prog, lambda save: check_has_trials(question))
+
+    def fail(save):
+        raise InputError(without_trials(question))
+
+    return run_command(parser.prog, fail)
 
 
 # ---- Answering one ---------------------------------------------------------------------------------------------------
@@ -104,8 +108,8 @@ def parse_arguments(question: Question, argv):
     parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler")
     results = "the folder to write to (results/, results/quick/ or results/full/)"
     parser.add_argument("--results", type=path_name, metavar="DIR", help=results)
-    if question.takes_sets_beside:
-        parser.add_argument("--data-dir", type=path_name, metavar="SET", nargs="+", default=[], help=BESIDE)
+    if question.takes_more_data_sets:
+        parser.add_argument("--data-dir", type=path_name, metavar="SET", nargs="+", default=[], help=MORE_DATA_SETS)
     elif question.data_dir:
         parser.add_argument("--data-dir", type=path_name, metavar="DIR", help=question.data_dir)
     return parser.parse_args(argv)
@@ -114,10 +118,10 @@ def parse_arguments(question: Question, argv):
 def answer(question: Question, args) -> dict:
     """Runs a question's trials, writes its results, prints its rows and claims; returns the record."""
     needed = {name: result_of(name, args) for name in question.needs}
-    sets_beside = ()
+    more_data_sets = ()
     data_dir = getattr(args, "data_dir", None)
-    if question.takes_sets_beside:
-        sets_beside = data_dir
+    if question.takes_more_data_sets:
+        more_data_sets = data_dir
         data_dir = None
     with Runner(
         question.name,
@@ -126,7 +130,7 @@ def answer(question: Question, args) -> dict:
         folder=Path(args.results) if args.results else None,
         jobs=args.jobs,
         scheduler=args.scheduler,
-        sets_beside=sets_beside,
+        more_data_sets=more_data_sets,
         data_dir=data_dir,
     ) as runner:
         runner.needed = needed
@@ -136,7 +140,7 @@ def answer(question: Question, args) -> dict:
     smoke_test = ": a smoke test, not evidence" if args.budget == "quick" else ""
     print(f"saved to {runner.path}{smoke_test}")
     print_rows(record["summary"])
-    print_claims(question.judged_by(), record)
+    print_claims(question.claims_with_over(), record)
     return record
 
 
@@ -149,7 +153,7 @@ def result_of(name: str, args) -> dict:
     if args.budget == "quick":
         needed_args = argparse.Namespace(**vars(args))
         needed_args.data_dir = []
-        if question.takes_sets_beside:
+        if question.takes_more_data_sets:
             needed_args.data_dir = getattr(args, "data_dir", None) or []
         return answer(question, needed_args)
     path = results_folder(args.budget, args.results) / f"{name}.json"
@@ -177,7 +181,9 @@ def print_rows(rows: list[dict]) -> None:
 
 
 def print_claims(claims: list[Claim], record: dict) -> None:
-    """Prints the claims that a question's own results judge; for a smoke test without verdicts."""
+    """Prints the claims that a question's own results judge, each with its verdict.
+
+    After a smoke test the verdicts are left out."""
     for claim in claims:
         if claim.over != (record["experiment"],):
             continue
@@ -200,7 +206,7 @@ def print_claims(claims: list[Claim], record: dict) -> None:
 
 def all_claims() -> list[Claim]:
     """The claims of all questions, in the ledger's order."""
-    return ledger.in_order([claim for question in all_questions() for claim in question.judged_by()])
+    return ledger.in_order([claim for question in all_questions() for claim in question.claims_with_over()])
 
 
 def needs() -> dict[str, tuple[str, ...]]:
@@ -208,7 +214,9 @@ def needs() -> dict[str, tuple[str, ...]]:
 
 
 def read_results(folder: Path) -> dict[str, dict]:
-    """The results that judge the claims, by name.  Leaves out those that a question awaits.
+    """The results that judge the claims, by name.
+
+    Leaves out the results of a question that still awaits them (Question.awaits).
 
     Raises InputError if a file is missing, holds no results, or has other settings than its
     claims."""
@@ -305,7 +313,12 @@ def add_runs(argv) -> int:
             results = with_summary(question, results)
             judged = judged_record(read_results(ROOT) | {args.question: results})
             new = {f"results/{args.question}.json": results, "results/claims.json": judged}
-            pages = changed_pages(cache(lambda name: new.get(name) or committed.read_committed(name)))
+
+            @cache
+            def read(name):
+                return new.get(name) or committed.read_committed(name)
+
+            pages = changed_pages(read)
             save({ROOT / name: json_bytes(record) for name, record in new.items()} | pages)
             print(f"{path}: {len(args.runs)} runs added; {len(pages)} pages changed")
 
@@ -337,7 +350,7 @@ def main(argv: list[str]) -> int:
         return run_command(PROGRAM, lambda save: list_questions())
     question = find_question(name)
     if question.run is None:
-        return refuse(question, argv[1:])
+        return answer_without_trials(question, argv[1:])
     args = parse_arguments(question, argv[1:])
 
     def work(save):

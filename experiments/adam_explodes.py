@@ -9,20 +9,21 @@ they were and with one change at a time: beta2 = 0.99 instead of 0.999; a rate t
 of ReLU.
 
 What follows was written before any run.  An *explosion* is the first batch after the first epoch
-whose loss exceeds log 10, the loss of guessing.  Each hypothesis says what should leave its usual
-range first, and what should cure it:
+whose loss exceeds log 10, the loss of guessing.  Each hypothesis says which statistic should leave
+its usual range first (the list of them stands below), and what should cure it:
 
 1. The memory.  Adam divides by the root of v, its mean of squared gradients over some
    1/(1 - beta2) = 1000 steps, and so undoes whatever scale a clip gives.  If gradients have been
    small for long, v is small, and one ordinary gradient moves a parameter by up to
-   lr (1 - beta1) / sqrt(1 - beta2) = 3.2 lr.  First: surprise, before the gradient.  Cure:
-   beta2 = 0.99, which lowers that bound to lr.
+   lr (1 - beta1) / sqrt(1 - beta2) = 3.2 lr.  First: the gradient over the root of v, called
+   surprise, before the gradient itself.  Cure: beta2 = 0.99, which lowers that bound to lr.
 2. The gradient.  One batch has a gradient far above the usual, and still has it at a clip of 1.
    First: the gradient.  Cure: the lower clip.
 3. The start.  v is not known yet.  Cure: the warm-up.  Not expected, since the explosions come
    epochs later.
-4. The states.  They have no bound, and ordinary steps in all blocks at once multiply.  First: the
-   state, with all else in its range.  Cure: only smaller steps, that is, the lower rate.
+4. The states.  They have no bound.  Steps of ordinary size in all blocks at once multiply their
+   effects on the last state.  First: the state, with all else in its range.  Cure: only smaller
+   steps, that is, the lower rate.
 
 A fifth hypothesis was added after the first run (seed 0, nothing changed) and before all others.
 In that run gradient and state left their range first, in one batch, at steps of ordinary size.
@@ -53,10 +54,13 @@ which a step computes them:
 
 A statistic of a layer is out of range if it is more than twice its largest value in the steps 350
 to 50 before the explosion.  Its onset is the first of the last 50 steps in which it is out of
-range.  The statistic with the earliest onset was first; of two with the same onset, the one that
-stands first above, and then the one further out of range.  A change is a cure if no seed explodes
-and the mean test accuracy is at most 0.005 lower, over the seeds that explode neither with the
-change nor without.  Few seeds tell little, so the number of batches above log 10 is reported, too.
+range.  The statistic with the earliest onset left its range first.  If two have the same onset, the
+one higher in the list above counts as first.  If two layers have the same onset, the layer that is
+further out of range counts.
+
+A change is a cure if no seed explodes with it, and if the mean test accuracy is at most 0.005
+lower.  The accuracies are compared over those seeds that do not explode even without the change.
+Few seeds tell little, so the number of batches above log 10 is reported, too.
 """
 
 from __future__ import annotations
@@ -267,6 +271,7 @@ def explosion(watched: WatchedAdam, batch_losses: list[float], at: int, setting:
     by_step = np.array(watched.of_layers[:end], np.float64)
     values = by_step.transpose(1, 2, 0)  # (statistics, layers, steps)
     largest_in_calm = values[:, :, max(begin - setting["calm"], 0) : begin].max(axis=2)
+    # the output has no state: its ratio is 0 / inf = 0, never out of range
     divisors = np.where(largest_in_calm > 0, largest_in_calm, np.inf)[:, :, None]
     ratios = dict(zip(STATISTICS, values[:, :, begin:] / divisors, strict=True))  # each (layers, steps)
 
@@ -339,7 +344,8 @@ def rows(record: dict) -> list[dict]:
 
 
 def summed_up(trials: list[dict], unchanged: list[dict]) -> dict:
-    """The numbers of one change, some also over the seeds that explode neither with it nor without."""
+    """The numbers of one change, over all seeds; accuracy and loss also over the seeds that explode
+    neither with the change nor without it."""
     exploded = {trial["seed"] for trial in trials + unchanged if trial["explosion"]}
     calm = [trial for trial in trials if trial["seed"] not in exploded]
     largest = [trial["largest_batch_loss"] for trial in trials]

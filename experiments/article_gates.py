@@ -1,13 +1,13 @@
 """Do the gates of middle layers select, and do late ones close for certain inputs?
 
     python -m experiments article_gates                          -> results/article_gates.json
-    python -m experiments article_gates --data-dir CIFAR-100     beside MNIST
+    python -m experiments article_gates --data-dir CIFAR-100   # besides MNIST
 
 The encyclopedia article "Highway Networks", on learned gates: "middle layers: gates show
 selective behavior, transforming some dimensions while carrying others; later layers: some gates
 close (T near 0), effectively shortening the network for certain inputs".  Here the nets of
-`fifty_layers` on MNIST and CIFAR-100 are looked at, with the first 1000 training images.  First,
-middle and last mean thirds of the 49 blocks.
+`fifty_layers` on MNIST and CIFAR-100 are looked at, with the first 1000 training images.  By first,
+middle and last layers we mean the thirds of the 49 blocks.
 
 Fixed before looking, with one rule for both data sets:
 
@@ -201,6 +201,6 @@ QUESTION = Question(
     rows=rows,
     claims=CLAIMS,
     needs=("fifty_layers",),
-    takes_sets_beside=True,
+    takes_more_data_sets=True,
     awaits=True,
 )

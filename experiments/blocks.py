@@ -12,9 +12,9 @@ Nets are compared with the same number of parameters, about 5100 a layer, at wid
 71 (plain, residual) and 41 (highway-carry); and with the same width, 50.  Every net at every
 depth has the same budget: a random search with the same number of trials, in ranges in which
 pilot runs of the kind had learned.  The two best settings are trained as long as the final runs.
-The one with the lower training loss is then trained over seeds that selected nothing.  Only the
-plain and the highway-carry net of width 50 are not searched: they take the setting of their other
-width.
+The one with the lower training loss is then trained over seeds that the search did not use.  Only
+the plain and the highway-carry net of width 50 are not searched: they take the setting that was
+found at their other width.
 
 The ranges were moved once, after the first search: down for the rates of residual ReLU nets, up
 for those of plain nets from 50 layers on, and made wider for the gate biases at 10 and 50 layers,
@@ -65,9 +65,10 @@ BUDGETS = {
     "full": {"layers": LAYERS, "trials": 100, "search_epochs": 20, "epochs": 100, "seeds": 5, **ALL},
 }
 SEEDED = ("highway", "plain", "residual", "highway-carry")  # the index here seeds a kind's search
-MATCHED_WIDTH = 50
-SEARCHED = [*WIDTH.items(), ("residual", MATCHED_WIDTH)]  # nets: (block, width)
-NOT_SEARCHED = ("plain", "highway-carry")  # at MATCHED_WIDTH they take the setting of WIDTH
+# WIDTH has the widths at which all kinds have as many parameters
+SAME_WIDTH = 50  # the width at which all kinds are compared, too
+SEARCHED = [*WIDTH.items(), ("residual", SAME_WIDTH)]  # nets: (block, width)
+NOT_SEARCHED = ("plain", "highway-carry")  # at SAME_WIDTH they take the setting found at their WIDTH
 UNSCALED = 4  # the number of trials of each search that are repeated without the scale
 WHEN = ("at_start", "trained")
 FADED = 0.5  # the gradient fades if the ratio of the first layer's to the last's is below this
@@ -99,7 +100,7 @@ def run(runner: Runner) -> dict:
     kinds = [(block, width, layers) for layers in reversed(depths) for block, width in SEARCHED]
     trials, bests = search(runner, kinds, sample)
     for block in NOT_SEARCHED:
-        bests += [{**best, "width": MATCHED_WIDTH} for best in bests if best["block"] == block]
+        bests += [{**best, "width": SAME_WIDTH} for best in bests if best["block"] == block]
     final = over_seeds(bests, runner.settings["seeds"])
     trials["final"] = fully_connected.run(runner, final, final_trial)
 
@@ -117,7 +118,7 @@ def run(runner: Runner) -> dict:
 def rows(record: dict) -> list[dict]:
     """The definitions; a row for each kind of block; rows for each net: its numbers, its gradients
     and its gates; and for each depth two rows on the start of residual blocks."""
-    result = [{"row": "definitions", "matched_width": MATCHED_WIDTH}]
+    result = [{"row": "definitions", "matched_width": SAME_WIDTH}]
     for block, width in WIDTH.items():
         result.append({
             "row": "block",
@@ -131,8 +132,8 @@ def rows(record: dict) -> list[dict]:
             net = {"block": block, "layers": layers}
             final = ranked(trials["final"], **net, width=width)
             result.append(row_of_net(final))
-            if width != MATCHED_WIDTH:
-                result.append(row_of_net(ranked(trials["final"], **net, width=MATCHED_WIDTH)))
+            if width != SAME_WIDTH:
+                result.append(row_of_net(ranked(trials["final"], **net, width=SAME_WIDTH)))
             result += [row_of_gradient(final, when) for when in WHEN]
             if hn.BLOCKS[block].gates:
                 result.append(row_of_gates(final))
@@ -159,14 +160,14 @@ def net_of(trial: dict) -> dict:
 
 def row_of_gradient(final: list[dict], when: str) -> dict:
     not_measured = {"gradient": [None], "identity_part": None}  # of a net that diverged
-    measured = [trial.get(when, not_measured) for trial in final]
-    ratios = [first_over_last(seed["gradient"]) for seed in measured]
+    measured = [trial.get(when, not_measured) for trial in final]  # a dict for every seed
+    ratios = [first_over_last(of_seed["gradient"]) for of_seed in measured]
     return {
         "row": "gradient",
         **net_of(final[0]),
         "when": when,
         "gradient_first_over_last": mean_sd_n(ratios),
-        "identity_part": mean_sd_n([seed["identity_part"] for seed in measured]),
+        "identity_part": mean_sd_n([of_seed["identity_part"] for of_seed in measured]),
     }
 
 
@@ -197,7 +198,7 @@ def rows_of_residual_start(trials: dict, layers: int) -> list[dict]:
             "layers": layers,
             "start": start,
             "best_loss": tried[0]["loss"],
-            # None as well if all diverged
+            # None if no ReLU net was tried; relu_losses[0] is None, too, if all of them diverged
             "best_relu_loss": relu_losses[0] if relu_losses else None,
         })  # fmt: skip
     return result
@@ -236,7 +237,7 @@ def accuracies(**nets: tuple[str, int]):
 
 def highway_losses(record: dict, layers: int) -> list[float]:
     final = record["trials"]["final"]
-    return values_of(final, "loss", block="highway", width=MATCHED_WIDTH, layers=layers)
+    return values_of(final, "loss", block="highway", width=SAME_WIDTH, layers=layers)
 
 
 def measure_losses_and_deepest(record: dict, deepest: dict) -> dict:
@@ -368,8 +369,8 @@ CLAIMS = (
             f"{effect_as_text(m['accuracy_at_1000'])}"
         ),
         holds=lambda m: corrected(
-            in_ratio(is_above, m["at_100"], STRUGGLES, less=m["at_20"]),
-            in_ratio(is_above, m["at_200"], STRUGGLES, less=m["at_20"]),
+            in_ratio(is_above, m["at_100"], STRUGGLES, baseline=m["at_20"]),
+            in_ratio(is_above, m["at_200"], STRUGGLES, baseline=m["at_20"]),
             is_below(m["accuracy_at_1000"], LEARNED),
         ),
         contradicts="sgd-does-not-stall",
@@ -386,8 +387,8 @@ CLAIMS = (
             f"at 200 {ratio_as_text(m[200], m[20])}; at 200 over that of 100 {ratio_as_text(m[200], m[100])}"
         ),
         holds=lambda m: corrected(
-            in_ratio(is_above, m[100], 1, less=m[20]),
-            in_ratio(is_above, m[200], 1, less=m[20]),
+            in_ratio(is_above, m[100], 1, baseline=m[20]),
+            in_ratio(is_above, m[200], 1, baseline=m[20]),
         ),
         note=f"{CHOSEN_AFTER}: the strict reading beside the one with a margin, as of 50 and 100 layers",
     ),

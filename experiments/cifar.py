@@ -142,14 +142,15 @@ SEARCHED = {  # changes of "short"; the first is the starting point, from which 
     PLAIN_B: [{"lr": 0.1}, {"lr": 0.03}, {"lr": 0.01}],
     MAXOUT_A: [{"lr": 0.1}, {"lr": 0.03}, {"lr": 0.01}],
 }
-AS_SEARCHED = {
+TAKES_RATE_OF = {  # {net without a search: the searched net whose rate it takes}
     HIGHWAY_B: NINETEEN,
     HIGHWAY_C: NINETEEN,
     MAXOUT_B: MAXOUT_A,
-}  # {net without a search: whose rate it takes}
+}
 PICTURED = ((*HIGHWAY_A, TEN, 0), (*NINETEEN, TEN, 0))  # kind, data and seed of the nets in pictures
 MOST_WRONG = 30  # the most misclassified images that are kept
-# the deviations of the first layer's weights: that of the released program, and that of its file
+# two deviations of the first layer's weights: the released program draws with the first, although
+# its file for Table 2 asks for the second
 FIRST_LAYERS = (1.0, protocols.FIRST_OF_TABLE_2)
 
 TABLE_2 = PUBLISHED["table_2"]
@@ -257,7 +258,7 @@ def best(searched: list[dict], kind, protocol: str) -> dict:
     there was no search, and for the paper's protocol, which keeps the authors' settings."""
     if protocol == "paper":
         return {}
-    net, block = AS_SEARCHED.get(kind, kind)
+    net, block = TAKES_RATE_OF.get(kind, kind)
     trials = [trial for trial in searched if (trial["net"], trial["block"]) == (net, block)]
     if not trials:
         return {}
@@ -288,11 +289,13 @@ def run(runner: Runner) -> dict:
     load = functools.partial(images, data_dir=runner.data_dir)
     if runner.budget == "quick":
         load = made_up
-    for data in dict.fromkeys(data for _, _, data, *_ in settings["runs"]):
+    for _, _, data, *_ in settings["runs"]:
         runner.data_sets[load(data).name] = load(data).sha256
-    of_trial = functools.partial(trial, folder=str(runner.folder), load=load)
-    of_data = functools.partial(as_read, load=load)
-    train = functools.partial(conv_trials.run, runner, of_trial, data_of=of_data)
+    run_trial = functools.partial(trial, folder=str(runner.folder), load=load)
+    data_as_read = functools.partial(as_read, load=load)
+
+    def train(settings_of_trials: list[dict]) -> list[dict]:
+        return conv_trials.run(runner, run_trial, settings_of_trials, data_as_read)
 
     searched = train(search_settings(settings))
     final = train(final_settings(settings, searched))
@@ -614,7 +617,8 @@ def show_beside_the_log(measured: dict) -> str:
 
 # ---- Claims ----------------------------------------------------------------------------------------------------------
 
-# `measure` selects the data set: a claim on a set that is not trained yet is not tested.
+# Allows both data sets; each claim's `measure` selects its own, and raises NotMeasured if no net is
+# trained on it yet.
 ABOUT = {"data": (TEN, HUNDRED), **ALL_IMAGES}
 FITNETS = TABLE_2["others"]
 ALL_CNN = TABLE_3["others"]["all-cnn"]

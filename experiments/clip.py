@@ -6,9 +6,9 @@ The paper's abstract: "Even with hundreds of layers, highway networks can be tra
 through simple gradient descent." Here the gradient is clipped at norm 1, for both kinds of net;
 that clip is ours.  How often does it act, and what do the same nets do without it?
 
-The eight nets of `optimization`, plain and highway, of 10 to 100 layers, and the deepest highway
-net of `blocks`, of 200 layers, since the sentence says hundreds, are trained with the settings
-that were chosen for them, in three ways:
+We train the eight nets of `optimization`, plain and highway, of 10 to 100 layers.  Since the
+sentence says hundreds, we also train the deepest highway net of `blocks`, of 200 layers.  Each has
+the setting that was chosen for it, and is trained in three ways:
 
     clipped     as in `optimization`, counting the steps in which the gradient's norm exceeds 1
     free        the same, without the clip
@@ -20,8 +20,8 @@ seeds, the free nets never diverge and end with at most three times the loss of 
 (geometric means, 95 % interval, Holm's correction over the depths).  They may do so at the rate of
 the clipped nets or at half of it: the way with the lower mean loss counts.  A free seed that
 diverges does not train.  Plain nets are shown, too, by the same rule.  Three times is our margin.
-The same seeds choose between the two rates and judge.  This favours free nets, by at most what
-their seeds differ.
+The same seeds choose between the two rates and judge.  This favours free nets, but by no more than
+their results differ between seeds.
 
 Expected, before these runs: the clip acts in most steps of the first epoch, and in less than a
 tenth of all steps; free tanh nets train at all depths, and so do the free ReLU nets of 50 and 200

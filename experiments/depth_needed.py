@@ -1,23 +1,23 @@
 """How much depth does a problem need?  Lesions of 50 layers, and shallower nets trained anew.
 
     python -m experiments depth_needed                          -> results/depth_needed.json
-    python -m experiments depth_needed --data-dir CIFAR-100     beside MNIST
+    python -m experiments depth_needed --data-dir CIFAR-100   # besides MNIST
 
 The paper (section 5): "for the first time, highway networks allow us to examine how much
 computation depth is needed for a given problem", by closing layers of a trained net.  If so, a net
 that is trained anew must need the depth that lesions find.
 
-Lesions find that a net of 50 layers needs those of its 49 blocks that are left when the greedy
-search of `lesion` has closed as many as it can before the error on the training images rises by a
-point; their number is a mean over seeds.  Nets of 6, 15 and 45 blocks are trained anew, with the
-settings, epochs and seeds of `fifty_layers`.  Rate and momentum were searched for 50 layers, so
-that the shallower nets are, if anything, at a disadvantage.
+The greedy search of `lesion` closes as many of the 49 blocks of a net as it can before the error on
+the training images rises by a point.  Lesions find that the net needs the blocks that are left;
+their number is a mean over seeds.  Nets of 6, 15 and 45 blocks are trained anew, with the settings,
+epochs and seeds of `fifty_layers`.  Rate and momentum were searched for 50 layers, so that the
+shallower nets are, if anything, at a disadvantage.
 
 Fixed before these runs: the training error of a net with fewer blocks than the lesions leave
 must be higher than that of the net of 50 layers by more than a point; that of a net with as many
 or more must not.  Means over seeds are compared by Welch's t-test against a point, with Holm's
 correction over all depths and data sets.  A depth within one block of what the lesions leave
-judges nothing: by so much the seeds of the lesions differ.
+judges nothing, because what they leave differs by about a block between seeds.
 
 Known before: lesions leave some 16 blocks on MNIST, and some 44 on CIFAR-100.  Expected: on MNIST
 nets of 6 blocks fit as well as those of 49, so that lesions show what a net uses, not what the
@@ -122,7 +122,7 @@ def measure_depths(record: dict) -> dict:
 
 
 def agree(measured: dict) -> list[bool | None]:
-    """Whether the error at each depth is what the lesions predict, but for depths near to theirs.
+    """Whether the error is what the lesions predict, at each depth that is not near what they leave.
 
     None if Holm's correction leaves it open, or if a net of that depth diverged."""
     predicted = []  # whether the error should be higher than that of 50 layers
@@ -132,7 +132,7 @@ def agree(measured: dict) -> list[bool | None]:
             if abs(blocks - of_set["lesions"]) <= NEAR:
                 continue
             predicted.append(blocks < of_set["lesions"])
-            comparisons.append(is_above(errors, POINT, less=of_set["of_50_layers"]))
+            comparisons.append(is_above(errors, POINT, baseline=of_set["of_50_layers"]))
     verdicts = []
     for should_be_higher, is_higher in zip(predicted, corrected(*comparisons), strict=True):
         verdicts.append(None if is_higher is None else is_higher == should_be_higher)
@@ -171,6 +171,6 @@ QUESTION = Question(
     rows=rows,
     claims=CLAIMS,
     needs=("fifty_layers", "lesion"),
-    takes_sets_beside=True,
+    takes_more_data_sets=True,
     awaits=True,
 )

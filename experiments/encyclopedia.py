@@ -10,11 +10,11 @@ Four of its sentences can be judged by the trainings of `blocks` and `jacobian`,
 - "ResNet can be viewed as a special case of Highway Networks where the gate is fixed at T = 1."
   The output of a highway block whose T is exactly 1 is compared with H and with H + x, for the
   same weights and inputs.  So is that of the general form, eq. 2, y = H T + x C, with T = C = 1.
-- Residual nets need "no gate initialization tuning".  They have no gate, but W_H has a start.  In
-  `blocks` the first four settings of each search were trained twice: with the scale of W_H that
-  the search drew, and without.  The running training losses of the last epoch are compared in
-  pairs, for tanh and ReLU apart.  The sentence holds for an activation if the loss without the
-  scale is not higher.
+- Residual nets need "no gate initialization tuning".  They have no gate, but W_H must be
+  initialised.  In `blocks` the first four settings of each search were trained twice: with the
+  scale of W_H that the search drew, and without.  The running training losses of the last epoch are
+  compared in pairs, for tanh and ReLU apart.  The sentence holds for an activation if the loss
+  without the scale is lower, and fails if it is higher; it stays open if neither is shown.
 - "Stronger gradient flow: fixed identity provides a guaranteed, unattenuated gradient path."  The
   flow is stronger if the norm of the gradient at the first layer over that at the last is higher
   for residual than for highway nets of the same size, at each depth of `blocks`, at the
@@ -135,11 +135,11 @@ def measure_starts(record: dict) -> dict:
     return measured
 
 
-def not_higher(measured: dict) -> list[bool | None]:
+def lower_without_scale(measured: dict) -> list[bool | None]:
     """Whether the loss without the scale is lower, for each activation.
 
-    None if Holm's correction over both leaves it open.  False if a training diverges without the
-    scale and not with it."""
+    None if Holm's correction over both activations leaves it open.  False if a training diverges
+    only without the scale."""
     verdicts = corrected(*(is_below(measured[activation], 0) for activation in ACTIVATIONS))
     for place, activation in enumerate(ACTIVATIONS):
         if measured[f"{activation}_lost"]:
@@ -229,7 +229,7 @@ CLAIMS = (
         over=("blocks",),
         measure=measure_starts,
         show=starts_as_text,
-        holds=not_higher,
+        holds=lower_without_scale,
         note=f"{CHOSEN_AFTER}; the article says only that they have no gates to tune; n counts settings over "
         "depths, not seeds; up to 50 layers tanh nets do better unscaled, ReLU nets never",
     ),

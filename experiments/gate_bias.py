@@ -6,8 +6,8 @@ The paper (section 2.2) suggests -1, -2 and -3 for convolutional nets of depth a
 The blog says that very low and very high biases fail to converge in a reasonable time; that
 otherwise they need not be exact; and "when in doubt start with high biases (more negative)".
 
-We add a rule: at the start an image passes through about L sigmoid(b) layers' worth of
-transforming; while that is below two or three, training does not fail.
+We add a rule.  At the start T is about sigmoid(b) in each of the L layers, so that its sum over the
+layers is L sigmoid(b).  While this sum is below two or three, training does not fail.
 
 Two ways to fail were defined before any run.  A net fails hard if the running loss of the last
 epoch is at least 0.9 log 10, or if the run diverged: it is no better than guessing.  It fails
@@ -68,7 +68,7 @@ def fate(trial: dict) -> str:
 
 
 def transforms(setting: dict) -> float:
-    """L sigmoid(b): how many layers' worth of transforming an image passes through at the start."""
+    """L sigmoid(b): the sum of T over the layers at the start."""
     return setting["layers"] / (1 + math.exp(-setting["gate_bias"]))
 
 

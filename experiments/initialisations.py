@@ -10,15 +10,16 @@ networks for various zero-mean initial distributions of W_H and different activa
     kind           highway, plain
     layers         10, 30, 100
     H              tanh, ReLU, sigmoid, maxout of two pieces
-    distribution   orthogonal, Laplace, uniform, of mean zero; of W_H, and of maxout's second piece
+    distribution   orthogonal, Laplace, uniform, all of mean zero; W_H is drawn from it, and so is
+                   the second piece of maxout
     gain           0.3, 1, 3: times the standard deviation 1 / sqrt(width), which for tanh is Glorot's
 
 All 216 cells of the design are trained.  The gates, the first layer and the output are drawn
 as in the other questions.  The rate cannot be the same for all cells: plain nets of 100 layers
 need a rate a hundred times lower than highway nets.  So every cell, of either kind, searches the
-same four rates for the lowest loss after two epochs.  Then three seeds that selected nothing are
-trained for three epochs.  All cells have 60 000 images, SGD with momentum 0.9, a decay of 0.9 an
-epoch, and the clip at norm 1.  The gate bias depends on the depth: -2, -3 and -4.
+same four rates for the lowest loss after two epochs.  Then nets of three seeds that the search did
+not use are trained for three epochs.  All cells have 60 000 images, SGD with momentum 0.9, a decay
+of 0.9 an epoch, and the clip at norm 1.  The gate bias depends on the depth: -2, -3 and -4.
 
 Fixed before these runs: training *proceeds* if the training loss at the end is below 0.9 log 10,
 as in `gate_bias`.  It proceeds in a cell if it does so for all three seeds, and fails if it does
@@ -30,11 +31,12 @@ That training proceeds says nothing of the blocks: a net with shut gates is a sh
 trains.  So we also count in how many of these cells the blocks are of use: skipping all of them
 costs 0.005 of test accuracy or more, as in `gate_bias`.  This judges nothing.
 
-How much the start matters is measured by the standard deviation of the logarithm of the loss over
-the nine starts, with one seed, averaged over the H; a net that diverged counts as guessing.  An H
-is left out at a depth at which plain training proceeds from none of its starts: nets that all
+How much the start matters is measured by a standard deviation: that of the logarithm of the loss
+over the nine starts, three distributions times three gains.  It is computed for each seed and each
+activation H, and averaged over the activations.  A net that diverged counts as guessing.  At each
+depth an activation is left out if plain training proceeds from none of its starts: nets that all
 fail are alike, and say nothing of their starts.  Highway is compared with plain over the three
-seeds, in pairs, at each depth, with Holm's correction; a depth without any H stays open.
+seeds, in pairs, at each depth, with Holm's correction; a depth without any activation stays open.
 
 Expected, before these runs: training proceeds in all highway cells of gain 1; at gain 3 and 100
 layers some fail, with ReLU or maxout.  Plain nets of 100 layers proceed in fewer than a half of
@@ -65,7 +67,7 @@ MAXOUT = {"highway": "highway-maxout", "plain": "maxout"}
 GATE_BIASES = {10: -2.0, 30: -3.0, 100: -4.0}  # by layers
 RATES = (0.03, 0.15, 0.75, 3.75)  # lr / (1 - momentum)
 VERY_DEEP = (30, 100)
-OF_USE = 0.005  # of test accuracy, which skipping all blocks costs at least
+OF_USE = 0.005  # the blocks are of use if skipping them all costs at least this much test accuracy
 FEW = {"n_train": 256, "n_test": 100}  # images
 SMALL = {
     "layers": [3, 4],
@@ -102,7 +104,8 @@ def sample(cell: dict, k: int, runner: Runner) -> dict:
         **cell,
         "block": MAXOUT[kind] if is_maxout else kind,
         "width": WIDTH[kind],
-        "activation": "tanh" if is_maxout else cell["H"],  # with maxout only in the first layer
+        # a maxout block has no activation; its net needs one in the first layer only
+        "activation": "tanh" if is_maxout else cell["H"],
         "rate": RATES[k],
         "momentum": 0.9,
         "decay": 0.9,
@@ -269,7 +272,7 @@ def cells_of_both_kinds(record: dict, **wanted) -> dict:
     return measured
 
 
-def counts(measured: dict) -> str:
+def counts_as_text(measured: dict) -> str:
     parts = []
     for kind in KINDS:
         verdicts = measured[kind]
@@ -296,7 +299,7 @@ CLAIMS = (
         "orthogonal, Laplace and uniform W_H; tanh, ReLU, sigmoid and maxout",
         about=ABOUT,
         measure=lambda record: cells_of_both_kinds(record, layers=VERY_DEEP, gain=(1.0,)),
-        show=counts,
+        show=counts_as_text,
         holds=lambda m: m["highway"],
         note=ALSO_SHUT,
     ),
@@ -307,7 +310,7 @@ CLAIMS = (
         "gains of 0.3 and 3, too",
         about=ABOUT,
         measure=lambda record: cells_of_both_kinds(record, layers=VERY_DEEP),
-        show=counts,
+        show=counts_as_text,
         holds=lambda m: m["highway"],
         note=ALSO_SHUT,
     ),

@@ -11,9 +11,9 @@ as rows and inputs as columns, this is
     plain       J = diag(H') W_H
 
 The three kinds of net differ in nothing but the block: all have 50 tanh layers of width 50, the
-same number of epochs, and three seeds that selected nothing.  Each has the setting that the search
-in results/blocks.json found best for tanh (for plain nets at width 71, the width searched there).
-Before and after training, on test images, which select nothing here, we measure:
+same number of epochs, and the same three seeds, which no search used.  The setting of each kind is
+the one that the search in results/blocks.json found best for tanh.  (Plain nets were searched there
+at width 71.)  Nothing is chosen by test images, so we measure on them.  Before and after training:
 
 - the difference of J and the formula, where J is taken by complex step, a column for each unit.
   It is the largest entry of |J - formula| over the largest of |J|, and the worst of all blocks
@@ -29,11 +29,11 @@ Before and after training, on test images, which select nothing here, we measure
 Written down before the runs: The formula holds if the difference is at most 1e-12, the precision
 to which gradients are tested.  Information flows unimpeded (the paper's abstract) if half of
 the directions keep half of their length from the first block to the end, that is, if the median
-singular value of the whole product is above 0.5.  Expected: before training all 50 directions
-pass a residual and a highway net, and fewer than half of them a plain one; after training the
-same.
+singular value of the whole product is above 0.5.  Expected, before training and after: all 50
+directions pass through a residual net and through a highway net; fewer than half of them pass
+through a plain net.
 
-The bound of 0.01 by which a direction passes describes; it judges no claim.
+The bound of 0.01, at which a direction passes, only describes the nets; it judges no claim.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ SEARCHED_WIDTH = {"highway": 50, "plain": 71, "residual": 50}
 SETTING = ("block", "activation", "rate", "momentum", "decay", "gate_bias", "scale", "clip")
 EXACT = 1e-12  # the formula holds if the difference is at most this
 PASSES = 0.01  # a direction passes if its singular value is at least this
-HALF = 0.5  # of their length is what half of the directions must keep
+HALF = 0.5  # half of the directions must keep this share of their length
 LOST = 1e-15  # singular values below this share of the largest are lost in rounding
 WHEN = ("at_start", "trained")
 STRETCHES = ("largest", "median", "smallest")
@@ -152,8 +152,8 @@ def run(runner: Runner) -> list[dict]:
 
 
 def rows(record: dict) -> list[dict]:
-    """The definitions; for each kind of block a row on its nets, one on each of the two looks at
-    them, and one on each term of the formula."""
+    """The definitions, and a row for each kind of block.  Then, for each kind before and after
+    training, a row that sums up what was seen and a row for each term of the formula."""
     result = [{"row": "definitions", "passes": PASSES}]
     for block in SEARCHED_WIDTH:
         trials = [trial for trial in record["trials"] if trial["block"] == block]
@@ -183,15 +183,15 @@ def looks_at(trials: list[dict], block: str, when: str) -> list[dict | None]:
     return [trial[when] for trial in trials if trial["block"] == block]
 
 
-def seen(looks: list[dict | None], number) -> list:
-    """number(look) of every net; None for one that diverged."""
-    return [None if look is None else number(look) for look in looks]
+def of_every_look(looks: list[dict | None], measure) -> list:
+    """measure(look) for every net; None for a net that diverged."""
+    return [None if look is None else measure(look) for look in looks]
 
 
 def summed_up(looks: list[dict | None]) -> dict:
     """The worst difference, the directions that pass all blocks, and the stretches by all blocks."""
     differences = [look["difference"] for look in looks if look is not None]
-    directions = seen(looks, lambda look: look["directions_that_pass"][0])
+    directions = of_every_look(looks, lambda look: look["directions_that_pass"][0])
     result = {
         "difference": max(differences, default=None),
         "directions_that_pass": mean_sd_n(directions),
@@ -204,12 +204,12 @@ def summed_up(looks: list[dict | None]) -> dict:
 def through_all_blocks(looks: list[dict | None], stretch: str) -> list[float | None]:
     """A stretch, named as in STRETCHES, by the product of all Jacobians of each net."""
     place = STRETCHES.index(stretch)
-    return seen(looks, lambda look: look["to_the_end"][0][place])
+    return of_every_look(looks, lambda look: look["to_the_end"][0][place])
 
 
 def sizes_of_terms(looks: list[dict | None]) -> dict[str, dict]:
     """{term: its mean size over the blocks of each net}; {} if the first net diverged."""
-    of_nets = seen(looks, lambda look: np.mean(look["sizes_of_terms"], axis=0))  # (terms,) each
+    of_nets = of_every_look(looks, lambda look: np.mean(look["sizes_of_terms"], axis=0))  # (terms,) each
     if of_nets[0] is None:
         return {}
     sizes = {}
@@ -225,7 +225,7 @@ def differences_by_block(record: dict) -> dict:
         result[block] = []
         for when in WHEN:
             looks = looks_at(record["trials"], block, when)
-            result[block] += seen(looks, lambda look: look["difference"])
+            result[block] += of_every_look(looks, lambda look: look["difference"])
     return result
 
 

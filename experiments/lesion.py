@@ -1,7 +1,7 @@
 """Figure 4 of the paper: how many layers of a trained 50-layer net contribute?
 
     python -m experiments lesion            -> results/lesion.json
-    python -m experiments lesion --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist         beside MNIST
+    python -m experiments lesion --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist   # besides MNIST
 
 Section 4.2 closes the gates of one layer at a time: with T = 0 the layer carries its input
 unchanged.  On MNIST the training error rises significantly for the early layers; layers 15 to
@@ -24,7 +24,7 @@ looking, they were the first five, and most of them had to matter.)
 
 How many blocks can be closed together?  A greedy search, defined before looking, closes one block
 after another: the one whose closing leaves the lowest error on the first 2000 training images and,
-among equal errors, the lowest loss.  As many blocks can be closed together as the search closes
+among equal errors, the lowest loss.  The answer is the largest number of blocks that it closes
 before the error on all training images has risen by a percentage point or more.
 """
 
@@ -50,8 +50,8 @@ IDLE = 0.001  # a block is idle if the error rises by less
 OTHER_MARGINS = (0.0001, 0.01)  # used instead of IDLE, to compare
 MIDDLE = range(15, 46)  # the paper's layers 15 to 45, taken as numbers of blocks
 EARLY = range(1, MIDDLE.start)
-MATTERS_BELOW = 0.1  # any of some blocks matters if a smaller share of them is idle
-NO_EFFECT_ABOVE = 0.9  # some blocks have close to no effect if a larger share of them is idle
+MATTERS_BELOW = 0.1  # any block of a group matters if a smaller share of the group is idle
+NO_EFFECT_ABOVE = 0.9  # a group of blocks has close to no effect if a larger share of it is idle
 FIRST_40 = range(1, 41)  # the blocks that matter on CIFAR-100, by the paper
 GREEDY_IMAGES = 2000  # the number of training images that the greedy search sees
 POINT = 0.01  # the rise of the error that ends the greedy closing
@@ -92,8 +92,10 @@ def trial(setting: dict, folder: str) -> dict:
     greedy = with_closed(net, x, y, [order[:k] for k in range(1, net.depth + 1)])
     result["greedy"] = [layer + 1 for layer in order]
     result["errors_greedy"] = greedy.errors()
-    has_risen = greedy.wrong - wrong_of_whole_net >= POINT * len(x)
-    result["closed_together"] = int(np.argmax(has_risen)) if has_risen.any() else net.depth
+    has_risen = greedy.wrong - wrong_of_whole_net >= POINT * len(x)  # entry i: with i + 1 blocks closed
+    too_many = np.flatnonzero(has_risen)
+    # if i + 1 blocks are the first that are too many, i blocks can be closed together
+    result["closed_together"] = int(too_many[0]) if len(too_many) else net.depth
     return result
 
 
@@ -283,7 +285,7 @@ CLAIMS = (
         about=kept_nets.ON_ALL_SETS,
         measure=idle_shares_by_set,
         show=lambda m: f"share idle on CIFAR-100 less that on MNIST: {effect_as_text(m['cifar'], m['mnist'])}",
-        holds=lambda m: [below(m["cifar"], 0, less=m["mnist"])],
+        holds=lambda m: [below(m["cifar"], 0, baseline=m["mnist"])],
         note=LENGTH,
     ),
     Claim(
@@ -306,5 +308,5 @@ QUESTION = Question(
     rows=rows,
     claims=CLAIMS,
     needs=("fifty_layers",),
-    takes_sets_beside=True,
+    takes_more_data_sets=True,
 )

@@ -8,9 +8,9 @@ layers, are trained for 400 epochs.
 
 Each net tries four settings: tanh and ReLU, each at the highest rate that `optimization` searches
 for this net and at half of it.  The setting with the lowest mean loss in the last of 40 epochs
-(400 with --full) is then trained over seeds that selected nothing.  Momentum, gate bias and decay
-were fixed beforehand; the rate falls to a seventh over 400 epochs.  The claim is judged by the
-loss on all training images at the end.
+(400 with --full) is then trained over seeds that this choice did not use.  Momentum, gate bias and
+decay were fixed beforehand; the rate falls to a seventh over 400 epochs.  The claim is judged by
+the loss on all training images at the end.
 """
 
 from __future__ import annotations

@@ -14,10 +14,10 @@ still suffer when depth increases beyond 20 even with careful initialization" (5
 
 Everything is as in `blocks`: 10, 20, 50 and 100 layers of width 50, which makes 5100 parameters
 a layer; the same number of trials in a search; the two best settings trained at full length; then
-seeds that selected nothing.  All nets have tanh: it belongs to an LSTM, and a maxout net needs it
-in its first layer only.  Rates are searched in ranges in which pilots of one epoch had learned,
-at 20 and 100 layers.  The biases of the LSTM's input gates are searched like those of highway
-nets.
+seeds that the search did not use.  All nets have tanh: it belongs to an LSTM, and a maxout net
+needs it in its first layer only.  Rates are searched in ranges in which pilots of one epoch had
+learned, at 20 and 100 layers.  The biases of the LSTM's input gates are searched like those of
+highway nets.
 
 Fixed before these runs, for Welch's t-test with Holm's correction over the comparisons of a claim;
 losses are compared by their logarithms, and a net that alone lost a seed is the worse one, as in
@@ -34,8 +34,6 @@ plain and suffers at 100 layers.
 """
 
 from __future__ import annotations
-
-from functools import partial
 
 import numpy as np
 
@@ -159,21 +157,23 @@ def measure_very_deep(block: str):
     return measure
 
 
-BELOW_IN_RATIO = partial(in_ratio, is_below)
+def is_below_in_ratio(values, bound: float, baseline) -> Comparison:
+    return in_ratio(is_below, values, bound, baseline)
 
 
 def better_than_plain(measured: dict) -> list[Comparison | bool]:
-    return [compared(BELOW_IN_RATIO, measured[layers], measured[f"plain {layers}"], 1) for layers in VERY_DEEP]
+    """Whether the loss is below that of plain nets, at 50 and at 100 layers."""
+    return [compared(is_below_in_ratio, measured[layers], measured[f"plain {layers}"], 1) for layers in VERY_DEEP]
 
 
 def within_three_times(measured: dict) -> list[Comparison | bool]:
-    """Whether the loss is below three times that of 20 layers, at each depth beyond."""
+    """Whether the loss is below three times that of 20 layers, at 50 and at 100 layers."""
     shallow = measured["shallow"]
-    return [compared(BELOW_IN_RATIO, measured[layers], shallow, STRUGGLES) for layers in VERY_DEEP]
+    return [compared(is_below_in_ratio, measured[layers], shallow, STRUGGLES) for layers in VERY_DEEP]
 
 
 def struggles(measured: dict) -> list[bool | None]:
-    """Whether it is not, at each depth beyond."""
+    """Whether the loss is over three times that of 20 layers, at 50 and at 100 layers."""
     verdicts = corrected(*within_three_times(measured))
     return [None if verdict is None else not verdict for verdict in verdicts]
 

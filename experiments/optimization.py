@@ -9,15 +9,16 @@ a loss below 1e-4 (see `long_training`), the highway net of 100 layers is more t
 magnitude better than the plain one, and highway nets converge faster.
 
 For each depth and kind a random search tries initial rate, momentum, decay, activation and, for
-highway nets, the gate bias.  The lowest training loss selects, as in the paper.  The best setting
-is then trained over seeds that selected nothing.  The default budget searches near the values
-at which pilot runs had learned, for both kinds alike: rates within a factor of two to ten, gate
-biases within two units.  --full searches widely.  For both kinds the gradient is clipped at norm
-1; the clip is ours.
+highway nets, the gate bias.  The best setting is the one with the lowest training loss, as in the
+paper.  It is then trained over seeds that the search did not use.  The default budget searches
+near the values at which pilot runs had learned, for both kinds alike: rates within a factor of two
+to ten, gate biases within two units.  --full searches widely.  For both kinds the gradient is
+clipped at norm 1; the clip is ours.
 
-The default search is short: the setting that is best after five epochs need not be best after
-twenty, above all not its decay.  So the two best settings of each search, and the best one with
-the slowest decay, are trained as long as the final runs, and the lowest loss selects.
+The default search is short, and a setting that is best after five epochs need not be best after
+twenty.  This is true above all of the decay.  So the two best settings of each search, and the
+best one with the slowest decay, are trained as long as the final runs; the one with the lowest
+loss is chosen.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def sample(kind: tuple[str, int], k: int, runner: Runner) -> dict:
     """The k-th setting that the search tries for a kind of net, (block, layers)."""
     block, layers = kind
     wide = runner.budget == "full"
-    rng = np.random.default_rng([k, layers, len(block)])
+    seed_of_block = len(block)  # tells "plain" and "highway" apart
+    rng = np.random.default_rng([k, layers, seed_of_block])
     activation = ("tanh", "relu")[rng.integers(2)]
     rates = WIDE_RATES if wide else RATES[block, layers][activation]
     setting = {
@@ -182,20 +184,22 @@ def place_of_best_rate(record: dict, block: str, layers: int) -> float:
 def two_orders_unless_at_an_end(measured: dict) -> list[bool | None]:
     """Whether plain's loss is over a hundred times highway's.
 
-    A better rate of the plain net can only make the ratio smaller, one of the highway net only
-    larger.  None if the kind that could change the answer has its best rate near an end of those
-    searched, so that a rate beyond may be better."""
-    is_above = in_ratio(above, measured["plain"], 100, less=measured["highway"])
+    None if the answer could change with a wider search, that is, in two cases.  The ratio is above
+    a hundred, and plain's best rate lies near an end of the rates searched: a better rate would
+    make the ratio smaller.  Or the ratio is below, and highway's best rate lies near an end: a
+    better one would make it larger."""
+    is_above = in_ratio(above, measured["plain"], 100, baseline=measured["highway"])
     if is_above is None:
         return [None]
     place = measured["place_of_plain" if is_above else "place_of_highway"]
-    return [is_above if OUTER <= place <= 1 - OUTER else None]
+    is_near_an_end = not OUTER <= place <= 1 - OUTER
+    return [None if is_near_an_end else is_above]
 
 
 def deep_below_shallow(measured: dict, factor: float) -> list[bool | None]:
     """For every pair: whether the deep nets' loss is below `factor` times the shallow nets'.
 
-    This is the second look at these losses."""
+    The losses were judged before, with three seeds; LOOKS corrects for looking twice."""
     pairs = [(measured[deep], measured[shallow]) for deep, shallow in DEEP_AND_SHALLOW]
     return all_ratios_below(pairs, factor, LOOKS)
 

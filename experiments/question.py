@@ -25,8 +25,8 @@ class Question:
 
     `run` trains and measures.  It returns the trials, a list or {group: list}.
 
-    `rows` sums up a results record with "settings" and "trials".  It returns rows, dicts of
-    settings and of numbers: a number is a value, or {mean, sd, n} over seeds.
+    `rows` sums up a results record with "settings" and "trials".  A row is a dict of settings and
+    results.  A result is a number or, over seeds, {mean, sd, n}.
 
     `accept` is for questions whose trials conv_highway_networks.py may train one by one.
     It turns a run of that command into (group, trial).
@@ -43,8 +43,8 @@ class Question:
     claims: tuple[Claim, ...] = ()
     needs: tuple[str, ...] = ()  # the questions whose results it reads
     full: str = FULL  # what --help says of --full
-    takes_sets_beside: bool = False  # --data-dir names data sets to be measured beside MNIST
-    data_dir: str = ""  # what --help says of --data-dir, if it names the folder of the data instead
+    takes_more_data_sets: bool = False  # --data-dir names data sets to measure besides MNIST
+    data_dir: str = ""  # the help of --data-dir, for a question whose flag is the folder of its data
     accept: Callable[[dict, dict], tuple[str, dict]] | None = None
     awaits: bool = False  # its results are not committed yet
 
@@ -54,8 +54,8 @@ class Question:
         doc = importlib.import_module(f"experiments.{self.name}").__doc__
         return (doc or self.name).split("\n")[0]  # python -OO keeps no docstrings
 
-    def judged_by(self) -> list[Claim]:
-        """Its claims; they are judged by its own results unless they name others."""
+    def claims_with_over(self) -> list[Claim]:
+        """The claims, with `over` filled in: this question's results where a claim names none."""
         return [replace(claim, over=claim.over or (self.name,)) for claim in self.claims]
 
 

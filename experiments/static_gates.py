@@ -34,15 +34,16 @@ Fixed before the runs
   end, too.
 - Losses are compared by their ratio, accuracies by their difference.  The cost of a variant is
   how much worse it is than full, the mean over the five pairs with its 95 % interval (Student's
-  t).  p-values, against no cost and against the margin, are Holm's, for the four variants and two
-  data sets of each measure.
-- T need not see x, or need not learn, if the cost is below the margin, p < 0.05.  If it is not, T
-  must if the variant is worse, p < 0.05.  Otherwise it is not clear.  A variant that alone loses a
-  seed is the worse one.
+  t).  Two p-values test whether the cost differs from 0, and whether it differs from the margin.
+  For each measure both have Holm's correction for the four variants and two data sets.
+- T need not see x, or need not learn, if the cost is below the margin, p < 0.05.  If this is not
+  shown, T must see x, or must learn, if the variant is worse than full, p < 0.05.  Otherwise it is
+  not clear.  If only one of the two nets loses a seed, that net is the worse one.
 - The margin of accuracies is twice the standard deviation between the seeds of `fifty_layers`:
   0.005 on MNIST, 0.01 on CIFAR-100.  The interval from five pairs is about as wide, so a smaller
-  margin could hardly ever be shown.  Even so, with Holm's correction a variant must lose nothing
-  at all to be called as accurate: "not clear" is likely.  The margin of the training loss is a
+  margin could hardly ever be shown.  Even with this margin, Holm's correction is so strict that only
+  a variant that loses no accuracy at all can be shown to cost less than the margin: "not clear" is
+  likely.  The margin of the training loss is a
   factor of 1.5, somewhat more than the seeds of `fifty_layers` differ by on MNIST; that of the
   test log loss, whose spread was not known, a factor of 1.1.
 - T is a part of what a trained net computes if replacing it by its mean raises the training error
@@ -60,16 +61,16 @@ A, not B, not C   The paper's sentence is right about the net at hand: T is a pa
                   that see x are one way, not a necessary one.
 A, B, not C       Gates that see x help to fit the training images, not to generalise.  If wide
                   fits as well as full, they help by their parameters; if not, because T sees x.
-A, B, C           The paper's sentence holds in its strong reading, too, unless wide loses
-                  nothing.
+A, B, C           The paper's sentence holds in its strong reading, too.  It does not if wide loses
+                  nothing: then full is better by its parameters alone.
 A, not B, C       T that sees x does not help to fit, but to generalise.
 not A             The sentence does not hold for these nets: a static routing does what their
                   gates do.  With B, gates that see x only eased training; with C, they led to
                   better nets without being used in them.
 
-Random nets show whether T must be learned.  If they are as good as full nets, T must see x at
-most; what it learns is not needed.  If they are as bad as unit nets or worse, seeing x is of no
-use unless W_T learns.  If a verdict is not clear, neither is the outcome.
+Random nets show whether T must be learned.  If they are as good as full nets, T need not learn; at
+most it must see x.  If they are as bad as unit nets or worse, seeing x is of no use unless W_T
+learns.  If a verdict is not clear, neither is the outcome.
 
 A alone shows little: with T replaced everywhere, later blocks get states that they never saw.  All
 this is about fully connected nets of 50 units that learn their training images by heart, and says
@@ -109,7 +110,7 @@ VARIANTS = {
     "random": {"block": "highway", "frozen_gates": True},
     "wide": {"block": "static-unit"},
 }
-WHO = {  # the variants that are compared with full, in the words of the ledger
+COMPARED = {  # {variant that is compared with full: what the ledger calls its nets}
     "unit": "nets with one learned static gate a unit (W_T = 0)",
     "scalar": "nets with one learned static gate a block",
     "random": "nets whose T sees x but stays as drawn",
@@ -158,7 +159,9 @@ def width_of(variant: str, of_set: dict, layers: int) -> int:
 
 
 def run(runner: Runner) -> dict:
-    """Trains data set by data set, and the final nets seed by seed: a stop leaves whole pairs."""
+    """Trains data set by data set, and the final nets seed by seed.
+
+    If the run is stopped, all variants have the finished seeds."""
     trials = {"search": [], "finalists": [], "final": []}
     for of_set in kept_nets.data_sets(runner).values():
         kinds = [(variant, of_set) for variant in VARIANTS]
@@ -250,13 +253,13 @@ MEASURES = {
 class Cost(NamedTuple):
     """How much worse a variant is than full, over the seeds, by one measure.
 
-    cost         the mean over the pairs, its interval and p-value; for a loss, of log(variant / full)
-    p            the p-value against no cost, with Holm's correction
+    excess       the mean over the pairs, its interval and p-value; for a loss, of log(variant / full)
+    p            the p-value against no excess, with Holm's correction
     p_of_margin  the p-value against the margin, with Holm's correction
-    margin       the two count as equal if the cost is below
+    margin       the two count as equal if the mean excess is below
     lost         who lost a seed: "variant", "full", "both" or None"""
 
-    cost: Paired
+    excess: Paired
     p: float
     p_of_margin: float
     margin: float
@@ -282,15 +285,18 @@ def costs(final: list[dict], measure: Measure) -> dict[tuple[str, str], Cost]:
     found = {}
     for data, trials in kept_nets.by_data_set(final).items():
         of_full = values(trials, FULL, measure)
-        for variant in WHO:
+        for variant in COMPARED:
             of_variant = values(trials, variant, measure)
             lost = who_lost(of_full, of_variant)
-            pairs = [] if lost else zip(of_full, of_variant, strict=True)
-            differences = [cost_of_pair(full, other, measure) for full, other in pairs] or [None]
-            cost = paired(differences)
+            if lost:
+                differences = [None]  # makes all numbers NaN
+            else:
+                pairs = zip(of_full, of_variant, strict=True)
+                differences = [cost_of_pair(full, other, measure) for full, other in pairs]
+            excess = paired(differences)
             margin = margin_of(measure, data)
             p_of_margin = p_value(differences, bound=margin)
-            found[data, variant] = Cost(cost, cost.p, p_of_margin, margin, lost)
+            found[data, variant] = Cost(excess, excess.p, p_of_margin, margin, lost)
     return with_holm(found)
 
 
@@ -325,14 +331,14 @@ def margin_of(measure: Measure, data: str) -> float:
     return MARGIN_OF_ACCURACY.get(data, OTHER_MARGIN)
 
 
-def is_needed(one: Cost) -> bool | None:
+def is_needed(cost: Cost) -> bool | None:
     """Whether full is needed: False if the variant costs less than the margin; else True if it is
     worse; None if neither is shown."""
-    if one.lost:
-        return {"variant": True, "full": False, "both": None}[one.lost]
-    if one.p_of_margin < ERROR and one.cost.mean < one.margin:
+    if cost.lost:
+        return {"variant": True, "full": False, "both": None}[cost.lost]
+    if cost.p_of_margin < ERROR and cost.excess.mean < cost.margin:
         return False
-    if one.p < ERROR and one.cost.mean > 0:
+    if cost.p < ERROR and cost.excess.mean > 0:
         return True
     return None
 
@@ -345,9 +351,8 @@ def rows(record: dict) -> list[dict]:
     final = record["trials"]["final"]
     early_epochs = record["settings"]["epochs"]
     definitions = {"row": "definitions", "point": POINT, "early_epochs": early_epochs}
-    for name, measure in MEASURES.items():
-        if measure.factor and not name.endswith("end"):
-            definitions[f"margin of {name}"] = measure.factor
+    for name in ("training loss", "test loss"):
+        definitions[f"margin of {name}"] = MEASURES[name].factor
     result = [definitions]
     for data, trials in kept_nets.by_data_set(final).items():
         margin = margin_of(MEASURES["test accuracy"], data)
@@ -355,9 +360,9 @@ def rows(record: dict) -> list[dict]:
         result.append({"row": "data set", "data": data, "margin": margin, "epochs": epochs})
         result += [row_of_net(data, variant, trials) for variant in VARIANTS]
     for name, measure in MEASURES.items():
-        for (data, variant), one in costs(final, measure).items():
+        for (data, variant), cost in costs(final, measure).items():
             row = {"row": "compared", "measure": name, "data": data, "variant": variant}
-            result.append({**row, **row_of_cost(one, measure)})
+            result.append({**row, **row_of_cost(cost, measure)})
     for data, trials in kept_nets.by_data_set(final).items():
         result += [row_of_replaced(data, by, trials) for by in ("unit", "scalar")]
     return result
@@ -378,19 +383,19 @@ def row_of_net(data: str, variant: str, trials: list[dict]) -> dict:
     return row
 
 
-def row_of_cost(one: Cost, measure: Measure) -> dict:
+def row_of_cost(cost: Cost, measure: Measure) -> dict:
     """The cost (for losses a ratio), its interval, the corrected p-value and the verdict."""
-    numbers = dict(zip(("cost", "low", "high"), in_units(one, measure), strict=True))
-    numbers["p"] = one.p
+    numbers = dict(zip(("cost", "low", "high"), in_units(cost, measure), strict=True))
+    numbers["p"] = cost.p
     for name, value in numbers.items():
         numbers[name] = float(f"{value:.4g}") if np.isfinite(value) else None
     words = {True: "needed", False: "not needed", None: "open"}
-    return {**numbers, "full_is": words[is_needed(one)]}
+    return {**numbers, "full_is": words[is_needed(cost)]}
 
 
-def in_units(one: Cost, measure: Measure) -> tuple[float, float, float]:
+def in_units(cost: Cost, measure: Measure) -> tuple[float, float, float]:
     """The mean cost and its interval, as ratios of losses or differences of accuracies."""
-    numbers = (one.cost.mean, one.cost.low, one.cost.high)
+    numbers = (cost.excess.mean, cost.excess.low, cost.excess.high)
     return tuple(float(np.exp(number)) for number in numbers) if measure.factor else numbers
 
 
@@ -402,19 +407,19 @@ def row_of_replaced(data: str, by: str, trials: list[dict]) -> dict:
     row["error_replaced"] = mean_sd_n([after for _, after in errors])
     for name in ("loss", "test_loss", "test_accuracy"):
         row[f"{name}_replaced"] = mean_sd_n(
-            [trial["replaced"][by][name] if has_gates(trial) else None for trial in of_full]
+            [trial["replaced"][by][name] if was_replaced(trial) else None for trial in of_full]
         )
     return row
 
 
-def has_gates(trial: dict) -> bool:
+def was_replaced(trial: dict) -> bool:
     """Whether a full net was measured with T replaced; it was not if it diverged."""
     return "replaced" in trial
 
 
 def errors_of(trial: dict, by: str) -> tuple[float | None, float | None]:
     """The training error of a full net, before and after T is replaced; None where it diverged."""
-    if not has_gates(trial):
+    if not was_replaced(trial):
         return None, None
     return 1 - trial["train_accuracy"], 1 - trial["replaced"][by]["train_accuracy"]
 
@@ -439,12 +444,12 @@ def measure_costs(record: dict, variant: str, name: str) -> dict:
 
 def costs_as_text(measured: dict, name: str) -> str:
     texts = []
-    for data, one in measured.items():
-        if one.lost:
-            texts.append(f"{data}: {one.lost} lost a seed")
+    for data, cost in measured.items():
+        if cost.lost:
+            texts.append(f"{data}: {cost.lost} lost a seed")
         else:
-            numbers = "{:.3g} (95 %: {:.3g} to {:.3g}".format(*in_units(one, MEASURES[name]))
-            texts.append(f"{data} {numbers}, p = {one.p:.2g})")
+            mean, low, high = in_units(cost, MEASURES[name])
+            texts.append(f"{data} {mean:.3g} (95 %: {low:.3g} to {high:.3g}, p = {cost.p:.2g})")
     how = "over full's" if MEASURES[name].factor else "lost"
     return f"{name} {how}: {'; '.join(texts)}"
 
@@ -458,7 +463,7 @@ def claim_of_cost(variant: str, name: str, says: str) -> Claim:
         about={"layers": 50},
         measure=lambda record: measure_costs(record, variant, name),
         show=lambda measured: costs_as_text(measured, name),
-        holds=lambda measured: [is_needed(one) for one in measured.values()],
+        holds=lambda measured: [is_needed(cost) for cost in measured.values()],
     )
 
 
@@ -514,8 +519,8 @@ CLAIMS = (
         holds=rises_by_a_point,
         note="a pilot on MNIST was seen before the rule",
     ),
-    *[claim_of_cost(variant, "training loss", f"{who} {HIGHER_LOSS}") for variant, who in WHO.items()],
-    *[claim_of_cost(variant, "test accuracy", f"{who} {LOWER_ACCURACY}") for variant, who in WHO.items()],
+    *[claim_of_cost(variant, "training loss", f"{who} {HIGHER_LOSS}") for variant, who in COMPARED.items()],
+    *[claim_of_cost(variant, "test accuracy", f"{who} {LOWER_ACCURACY}") for variant, who in COMPARED.items()],
 )
 
 QUESTION = Question(
@@ -525,6 +530,6 @@ QUESTION = Question(
     run=run,
     rows=rows,
     claims=CLAIMS,
-    takes_sets_beside=True,
+    takes_more_data_sets=True,
     awaits=True,
 )

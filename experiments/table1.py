@@ -110,7 +110,7 @@ def trial(setting: dict, folder: str) -> dict:
 
 
 def is_pictured(setting: dict) -> bool:
-    """Whether pictures look into this net."""
+    """Whether results that only pictures need are kept of this net."""
     names = ("block", "protocol", "seed", "validation")
     return [setting[name] for name in names] == ["highway", "short", 0, False]
 
@@ -126,8 +126,10 @@ def run(runner: Runner) -> dict:
     is_smoke_test = runner.budget == "quick"
     held_out = FEW_IMAGES if is_smoke_test else HELD_OUT
     images = FEW_IMAGES if is_smoke_test else ALL_IMAGES
-    of_trial = functools.partial(trial, folder=str(runner.folder))
-    train = functools.partial(conv_trials.run, runner, of_trial, data_of=fully_connected.data_of)
+    run_trial = functools.partial(trial, folder=str(runner.folder))
+
+    def train(settings_of_trials: list[dict]) -> list[dict]:
+        return conv_trials.run(runner, run_trial, settings_of_trials, fully_connected.data_of)
 
     narrowest = min(width for width, *_ in settings["runs"])
     epochs = settings["recipe_epochs"]
@@ -158,8 +160,10 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
         raise ValueError("Table 1 is about all images of MNIST")
     if "stopped_after" in run or "parent" in run:
         raise ValueError("Table 1 is about whole runs")
-    trial = {"width": None, **finished_trial(record, run)}
-    trial["width"] = int(run["net"].removeprefix("mnist-"))
+    finished = finished_trial(record, run)
+    finished.pop("width", None)  # the net's name decides, whatever the run says
+    width = int(run["net"].removeprefix("mnist-"))
+    trial = {"width": width, **finished}
     return "final", trial if is_pictured(trial) else conv_trials.without_pictures(trial)
 
 
@@ -167,7 +171,7 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
 
 
 def rows(record: dict) -> list[dict]:
-    """A row for every kind of run, and for every recipe; the recipe of the short protocol."""
+    """A row for every kind of run, one for every recipe, and one that names the chosen recipe."""
     result = []
     for runs in conv_trials.by_kind(record["trials"]["final"]):
         row = {"width": runs[0]["width"], **conv_trials.row_of(runs)}
@@ -192,7 +196,9 @@ def runs_of(record: dict, width: int, protocol: str, block: str = "highway") -> 
 
 
 def measure_accuracies(record: dict, width: int) -> dict:
-    """The accuracies by both protocols; by the paper's only of runs with the paper's epochs."""
+    """The accuracies by both protocols.
+
+    Of the runs by the paper's protocol only those with the paper's number of epochs count."""
     epochs = PUBLISHED["table_1"][str(width)]["epochs"]
     paper = [trial for trial in runs_of(record, width, "paper") if trial["epochs"] == epochs]
     return {
@@ -231,7 +237,7 @@ def show_parameters(measured: dict) -> str:
     return f"{spaced(measured['of_16_maps'])}, {spaced(measured['of_32_maps'])}"
 
 
-def is_about(parameters: int, net: str) -> bool:
+def agrees_with_paper(parameters: int, net: str) -> bool:
     """Whether a net has as many parameters as the paper gives it, within 1 %."""
     return abs(parameters / find_net(net).parameters - 1) < 0.01
 
@@ -259,7 +265,10 @@ CLAIMS = (
         about=MNIST,
         measure=measure_parameters,
         show=show_parameters,
-        holds=lambda m: [is_about(m["of_16_maps"], "mnist-16"), is_about(m["of_32_maps"], "mnist-32")],
+        holds=lambda m: [
+            agrees_with_paper(m["of_16_maps"], "mnist-16"),
+            agrees_with_paper(m["of_32_maps"], "mnist-32"),
+        ],
     ),
     reaches_claim(
         16,

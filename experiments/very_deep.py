@@ -1,24 +1,24 @@
-"""Two hundred to a thousand layers: do residual nets go on as highway nets do?  Which gate bias is best?
+"""Two hundred to a thousand layers: do residual nets still train, as highway nets do?  Which gate bias is best?
 
     python -m experiments very_deep            -> results/very_deep.json
 
 An encyclopedia article says that residual nets go on past 1000 layers.  So residual and highway
 nets of 200, 500 and 1000 layers are trained under one budget, with about 5100 parameters a layer
-as in `blocks` (widths 71 and 50).  Each has a random search of four short trials, of which the
-one with the lowest mean loss in the last epoch is taken, and then seeds that selected nothing.
+as in `blocks` (widths 71 and 50).  Each has a random search of four short trials.  The setting with
+the lowest mean loss in the last epoch is then trained over seeds that the search did not use.
 
 All are ReLU nets, since the search of `blocks` had chosen ReLU for both kinds at 200 layers.
 Rates, the decay, and the scale of a residual block's W_H at the start (1/L to 1/sqrt(L)) are
 searched or fixed as there.  The gate biases are those of `blocks` at 200 layers, lower by
-log(L / 200) for L layers, so that an image passes through the same amount of transforming at the
-start, L sigmoid(b) layers' worth.
+log(L / 200) for L layers, so that the sum of T over the layers at the start, about L sigmoid(b), is
+the same at all depths.
 
 For both kinds the use of the blocks is measured by the accuracy of the trained net with all of
 them skipped.
 
-The gate bias of the highway net of `thousand_layers`, 1000 tanh layers, is swept, too, with the
-settings and seeds of its best runs there: the bias that was fixed there beforehand, once more, and
-those around it.
+We also sweep the gate bias of a highway net of 1000 tanh layers, the net of `thousand_layers`, with
+the settings and seeds of its best runs there.  The sweep has the bias of those runs, which was fixed
+beforehand, and two lower and two higher ones.
 
 Margins were set before any run.  A kind goes on at 1000 layers if its test accuracy is above 0.9
 and its training loss at most three times its loss at 200.  The best gate bias is the one with the
@@ -66,7 +66,8 @@ MEASURED = ("loss", "test_accuracy", "skipped_accuracy")
 def sample(net: tuple[str, int], k: int, runner: Runner) -> dict:
     """The k-th setting that the search tries for a net, (block, layers)."""
     block, layers = net
-    rng = np.random.default_rng([k, layers, len(block)])
+    seed_of_block = len(block)  # tells "residual" and "highway" apart
+    rng = np.random.default_rng([k, layers, seed_of_block])
     setting = {
         "block": block,
         "width": WIDTH[block],
@@ -163,7 +164,7 @@ def goes_on(measured: dict) -> list[bool | None]:
         return [False, False]
     return corrected(
         is_above(accuracies, LEARNED),
-        in_ratio(is_below, losses, STRUGGLES, less=measured["loss"][0]),
+        in_ratio(is_below, losses, STRUGGLES, baseline=measured["loss"][0]),
     )
 
 

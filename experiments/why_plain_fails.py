@@ -91,9 +91,9 @@ SATURATED = 0.9  # a tanh unit is saturated if |H| is above
 TRAINS = 0.8  # a net trains if its test accuracy is above
 CHANCE = 0.15  # a net is at chance if its test accuracy is below
 ARRIVES = 0.001  # the gradient vanishes if a smaller share of it arrives at the first layer
-MOST = 0.5  # of the fading
-NEAR = 0.25  # a block is near the identity if it changes a smaller share of its input
-NEAR_OF_STACK = 0.5  # and so is the stack
+MOST = 0.5  # most of the fading is a larger share of it
+NEAR = 0.25  # a block is near the identity if it changes its input by a smaller share
+NEAR_OF_STACK = 0.5  # the stack of all blocks is near the identity if it changes its input by a smaller share
 WHEN = ("at_start", "trained")
 
 

@@ -79,7 +79,7 @@ class FixedNames:
 
     def move(self, **arrays: np.ndarray) -> None:
         """Replaces flat arrays of this object, for example by arrays in shared memory, and makes its
-        views into the new ones.  Views that other objects hold would still be into the old ones."""
+        views into the new ones.  Views that other objects hold stay views of the old arrays."""
         state = self.__getstate__() | arrays
         vars(self).clear()
         self.__setstate__(state)
@@ -109,8 +109,8 @@ def check_numbers(name: str, array, kinds: str = REAL) -> None:
 
 
 def cached(work: dict, key, make):
-    """The result of make(), which is called once for a key (batch size, purpose); `work` keeps
-    the last few."""
+    """The result of make() for a key (batch size, purpose).  `work` keeps it for the next call with
+    this key, and forgets all results when it is full."""
     if key not in work:
         if len(work) == 6:  # three purposes, each with whole batches and a smaller last one
             work.clear()

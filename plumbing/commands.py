@@ -67,15 +67,15 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
     Bad input, an error of the system and Ctrl-C each end the command with one line on standard
     error.  If files were written the line says so; else it says `resume_hint`, how to continue an
     interrupted run, or that nothing was written."""
-    written = resume_hint or "nothing was written"
+    state = resume_hint or "nothing was written"
 
     def save(files):
-        nonlocal written
-        with interrupts_deferred():  # so that `written` is right when an interrupt is reported
+        nonlocal state
+        with interrupts_deferred():  # so that `state` is right when an interrupt is reported
             write_whole(files)
             first, *others = files
             more = f" and {len(others)} more" if others else ""
-            written = f"{first}{more} was written"
+            state = f"{first}{more} was written"
 
     try:
         commit()  # asked now: another commit may be checked out while the program runs
@@ -90,15 +90,15 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
         why = " ".join(str(error).split())
     except CannotStart as error:
         advice = "try fewer --jobs, or raise the limits that ulimit -u and ulimit -n show"
-        why = f"{error}; {advice}; {written}"
+        why = f"{error}; {advice}; {state}"
     except OSError as error:  # not about a file: files.py turns those into InputErrors
         where = error.filename or ("the system" if error.errno in LIMITS else "standard output")
-        why = f"{where}: {error.strerror}; {written}"
+        why = f"{where}: {error.strerror}; {state}"
     except KeyboardInterrupt:
-        print(f"interrupted: {written}", file=sys.stderr)
+        print(f"interrupted: {state}", file=sys.stderr)
         return 130
     except WorkerDied:
-        print(f"a worker process died (killed, or out of memory): {written}", file=sys.stderr)
+        print(f"a worker process died (killed, or out of memory): {state}", file=sys.stderr)
         return 1
     print(f"{program}: error: {why}", file=sys.stderr)
     return 2
@@ -124,7 +124,7 @@ def _once_a_second():
 
 def run_program(main) -> None:
     """Ends the process with main()'s exit status."""
-    # a run must not stop because its output is closed, or has no letters for some name
+    # a run must not stop because its output is closed, or cannot encode some name
     if sys.stdout is None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if sys.stderr is None:

@@ -213,9 +213,10 @@ def written_beside(files: dict[Path, bytes]):
     ago.  Their age is the difference to the new file's time: both are by the file system's clock,
     which may differ from this machine's."""
     temporaries = {}
-    path = next(iter(files), None)
+    latest = None  # the path that an error is about
     try:
         for path, data in files.items():
+            latest = path
             if not path.name or (path.exists() and not path.is_file()):
                 raise InputError(f"{path} is a folder or a device; the name of a file is needed")
             target = real_path(path)
@@ -231,7 +232,7 @@ def written_beside(files: dict[Path, bytes]):
                 os.fsync(file.fileno())
         yield temporaries
     except OSError as error:
-        raise InputError(f"{path} cannot be written: {error.strerror}") from error
+        raise InputError(f"{latest} cannot be written: {error.strerror}") from error
     finally:
         for temporary in temporaries.values():
             with contextlib.suppress(OSError):
@@ -286,10 +287,12 @@ class Lock:
             file = path.open("ab")
             try:
                 _lock(file)
+                # The last holder may have removed the file after we opened it.  Then the name is
+                # that of no file, or of another one, and our lock keeps nobody away: try again.
                 if os.path.samestat(os.fstat(file.fileno()), path.stat()):
                     return file
             except FileNotFoundError:
-                pass  # its last holder removed it after we opened it: try again
+                pass
             except BaseException:
                 file.close()
                 raise

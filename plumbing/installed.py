@@ -1,8 +1,8 @@
 """Imported first by every command: says in one line what must be installed, and how, instead of a
 traceback.
 
-This module must run on a bare Python, even on one too old for the project.  So must the lines of
-a command above the import of this module."""
+This module must run without any package, and on a Python too old for the project.  So must the
+lines of a command that stand above the import of this module."""
 
 import os
 import signal

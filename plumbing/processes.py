@@ -48,10 +48,10 @@ def one_blas_thread():
                 limit.restore_original_limits()
 
 
-class Told(NamedTuple):
-    """A message that a task sends to its parent while it runs."""
+class Message(NamedTuple):
+    """What a task tells its parent while it runs."""
 
-    message: Any
+    content: Any
 
 
 class WorkerDied(RuntimeError):
@@ -79,12 +79,12 @@ def all_cores() -> int:
     return min(cores, MOST_JOBS)
 
 
-def in_processes(function, tasks, jobs: int, heard=None):
+def in_processes(function, tasks, jobs: int, listen=None):
     """Yields function(*task) as the tasks finish.  `jobs` tasks run at a time, each in a new
     process; with jobs=1 all run in this one.
 
-    If `heard` is given, the function gets one more argument, `tell`: tell(message) in the task
-    calls heard(message) here.
+    If `listen` is given, the function gets one more argument, `tell`: tell(content) in the task
+    calls listen(content) here.
 
     Raises ValueError for fewer than one job, WorkerDied when a process dies, and whatever a task
     raises.  If this ends early, for whatever reason, it kills the processes.
@@ -95,7 +95,7 @@ def in_processes(function, tasks, jobs: int, heard=None):
     if jobs < 1:
         raise ValueError(f"at least one task at a time must run, not {jobs}")
     if jobs == 1:
-        function = partial(function, tell=heard) if heard else function
+        function = partial(function, tell=listen) if listen else function
         yield from (function(*task) for task in tasks)
         return
     context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")  # forked: ready in 10 ms
@@ -116,10 +116,10 @@ def in_processes(function, tasks, jobs: int, heard=None):
             process, task = running[pipe]
             if answer == READY:  # only now: sending to a process that dies at its start might hang
                 with contextlib.suppress(ConnectionError):  # it died just now: _next_message() will say so
-                    pipe.send((function, task, heard is not None))
+                    pipe.send((function, task, listen is not None))
                 continue
-            if isinstance(answer, Told):
-                heard(answer.message)
+            if isinstance(answer, Message):
+                listen(answer.content)
                 continue
             with interrupts_deferred():  # a KeyboardInterrupt while `del` finalises an object would be lost
                 process.join(10)
@@ -178,9 +178,9 @@ def _run(pipe) -> None:
         return
     with contextlib.suppress(EOFError, ConnectionError):  # the parent has just ended
         pipe.send(READY)
-        function, task, telling = pipe.recv()
-        if telling:
-            function = partial(function, tell=lambda message: pipe.send(Told(message)))
+        function, task, has_listener = pipe.recv()
+        if has_listener:
+            function = partial(function, tell=lambda content: pipe.send(Message(content)))
         try:
             answer = function(*task), None, None
         except Exception as error:  # whatever it is, the parent raises it
@@ -195,14 +195,15 @@ def interrupts_deferred():
         yield
         return
     pressed = []
-    before = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
-    mask = getattr(signal, "pthread_sigmask", None)  # processes that the block starts inherit it
-    masked = mask and mask(signal.SIG_BLOCK, {signal.SIGINT})
+    handler_before = signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
+    set_mask = getattr(signal, "pthread_sigmask", None)  # Windows has none
+    # processes that the block starts inherit the mask
+    mask_before = set_mask and set_mask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
     finally:
-        if mask:
-            mask(signal.SIG_SETMASK, masked)
-        signal.signal(signal.SIGINT, before)
+        if set_mask:
+            set_mask(signal.SIG_SETMASK, mask_before)
+        signal.signal(signal.SIGINT, handler_before)
     if pressed:
         signal.raise_signal(signal.SIGINT)

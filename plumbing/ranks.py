@@ -210,7 +210,8 @@ class Rank:
         np.add(self._gradients[0, part], self._gradients[1, part], total)
         for of_rank in self._gradients[2:]:
             np.add(total, of_rank[part], total)
-        norm = optimizer.norm(self.gather(np.array([optimizer.norm(total)])))
+        norms = self.gather(np.array([optimizer.norm(total)]))  # of all parts of the sum
+        norm = optimizer.norm(norms)
         optimizer.update(self._total, norm)
         self.wait()  # until all parameters are there
         return norm

@@ -50,14 +50,17 @@ def check_ledger(record: dict, read) -> None:
     anew = "python -m experiments claims makes it anew"
     if record.get("checksum") != checksum({name: record.get(name) for name in ("judged", "summary", "trials")}):
         raise InputError(f"results/claims.json is not as it was written: {anew}")
-    for name, of_results in record["judged"].items():
-        if checksum(read(name)) != of_results:
+    for name, judged_checksum in record["judged"].items():
+        if checksum(read(name)) != judged_checksum:
             raise InputError(f"results/claims.json was made of another {name}: {anew}")
 
 
 def seconds_on_two_cores(record: dict) -> float:
     """How long the runs of a record take on two cores.  Groups of trials run one after another.
-    Within a group, each trial starts in turn on the core that is free first."""
+    Within a group, each trial starts in turn on the core that is free first.
+
+    A trial that several cores trained together counts as one that takes as many times as long on
+    one core."""
     if "runs" in record:
         return _on_two_cores([pair["wallclock_sec"] for pair in record["runs"]])
     trials = record["trials"]
@@ -66,10 +69,16 @@ def seconds_on_two_cores(record: dict) -> float:
     for group in groups:
         durations = []
         for trial in group:
-            # of a trial that was stopped and resumed only "wallclock_sec" holds all parts
-            durations.append(max(trial.get("seconds", 0), trial.get("wallclock_sec", 0)))
+            # if a trial was stopped and resumed, only "wallclock_sec" includes what ran before the stop
+            seconds = max(trial.get("seconds", 0), trial.get("wallclock_sec", 0))
+            durations.append(cores_of(trial) * seconds)
         total += _on_two_cores(durations)
     return total
+
+
+def cores_of(trial: dict) -> int:
+    """How many cores trained the net of a trial together.  Older records do not say it: one."""
+    return trial.get("cores", 1)
 
 
 def _on_two_cores(durations: list[float]) -> float:
@@ -80,8 +89,10 @@ def _on_two_cores(durations: list[float]) -> float:
 
 
 def _load(path, names, otherwise):
-    """The object in a JSON file.  Refuses one that lacks these names, and says `otherwise`; also one
-    with a number too large to be drawn."""
+    """The object in a JSON file.
+
+    Raises InputError for an object that lacks one of these names, with `otherwise` in the message,
+    and for one with a number too large to be drawn."""
     record = read_json(path)
     if not isinstance(record, dict) or not names <= record.keys():
         raise InputError(f"{path} has no {' and '.join(sorted(names))}: {otherwise}")
@@ -143,18 +154,17 @@ def _check_layers(layers, where):
 def _check_gates(run, where):
     rows = run.get("layer_T_history") or []
     last = run.get("final_T_per_layer") or []
-    needed = "the mean gates are not [epoch, a number for each layer]"
-    if not isinstance(rows, list):
-        raise InputError(f"{where}: {needed}")
-    row_of_last = [0, last]
-    for row in [*rows, row_of_last]:
-        if not isinstance(row, list) or len(row) != 2 or not _numbers(row[:1]) or not _numbers(row[1]):
-            raise InputError(f"{where}: {needed}")
+    if not isinstance(rows, list) or not all(map(_is_epoch_and_gates, rows)) or not _numbers(last):
+        raise InputError(f"{where}: the mean gates are not [epoch, a number for each layer]")
     n_layers = {len(gates) for _, gates in rows}
     if last:
         n_layers.add(len(last))
     if len(n_layers) > 1:
         raise InputError(f"{where}: the mean gates of its epochs differ in their numbers of layers")
+
+
+def _is_epoch_and_gates(row):
+    return isinstance(row, list) and len(row) == 2 and _numbers(row[:1]) and _numbers(row[1])
 
 
 def _numbers(values):

@@ -71,6 +71,17 @@ def test_the_added_run_enters_its_row(tmp_path):
     assert after["test_accuracy"]["n"] == before["test_accuracy"]["n"] + 1
 
 
+def test_a_run_on_two_cores_says_so_and_does_not_time_an_epoch(tmp_path):
+    results = added(tmp_path, "table1", training("table1", seed=7, cores=2, wallclock_sec=0.001))
+    trial = results["trials"]["final"][-1]
+    assert trial["cores"] == 2
+    assert results["settings"]["added"][0]["command"].endswith("--cores 2")
+    kind = {name: trial[name] for name in ("width", "block", "protocol")}
+    before, after = (select(table1.rows(record), **kind) for record in (COMMITTED["table1"], results))
+    assert after["test_accuracy"]["n"] == before["test_accuracy"]["n"] + 1
+    assert after["seconds_per_epoch"] == before["seconds_per_epoch"]
+
+
 SEARCH = {"net": "highway-a", "block": "plain-maxout", "epochs": 5, "seed": 0, "validation": True}
 SEARCH |= {"n_train": 45000, "n_test": 5000, "gate_bias": -1.0}
 

@@ -113,4 +113,4 @@ def test_a_start_from_which_trainings_diverge_is_not_as_good():
         trial |= {"diverged": "epoch 1", "losses": []}
     measured = encyclopedia.measure_starts(record)
     assert measured["relu_lost"] == 2
-    assert encyclopedia.not_higher(measured) == [True, False]
+    assert encyclopedia.lower_without_scale(measured) == [True, False]

@@ -259,7 +259,7 @@ def test_images_in_another_order_are_other_images(tmp_path):
     (tmp_path / "cifar.jsonl").unlink()
     checkpoint = conv_trials.checkpoint_of(t, str(tmp_path), "cifar")
     kept = checkpoint.read_bytes()
-    with pytest.raises(InputError, match="is of other images, or of these in another order: give those"):
+    with pytest.raises(InputError, match="is of other images, or of the same in another order: give the images"):
         run_on(turned)
     assert checkpoint.read_bytes() == kept
     assert run_on(data) == official
@@ -297,7 +297,7 @@ def test_the_best_of_a_search():
     assert cifar.best(searched, cifar.MAXOUT_B, "short") == {"lr": 0.03}
     budget = cifar.BUDGETS["default"]
     trained = {(net, block) for net, block, *_ in budget["runs"]}
-    assert {cifar.AS_SEARCHED.get(kind, kind) for kind in trained} == {tuple(kind) for *kind, _ in budget["search"]}
+    assert {cifar.TAKES_RATE_OF.get(kind, kind) for kind in trained} == {tuple(kind) for *kind, _ in budget["search"]}
 
 
 KINDS = {  # by the name that finals() knows them by
@@ -338,7 +338,7 @@ def both(paper: dict, short: dict) -> dict:
     return recorded(final=[*paper["trials"]["final"], *short["trials"]["final"]])
 
 
-CLAIMS = {claim.id: claim for claim in cifar.QUESTION.judged_by()}
+CLAIMS = {claim.id: claim for claim in cifar.QUESTION.claims_with_over()}
 
 
 def judged(claim_id: str, record: dict) -> tuple[str, str]:

@@ -51,8 +51,8 @@ def test_numbers_as_the_table_shows_them():
 
 def test_effects_have_intervals():
     assert effect_as_text([1.0, 3.0, 2.0]) == "2.0 (95 %: -0.5 to 4.5, n = 3)"
-    assert effect_as_text([5.0, 7.0], less=[1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2)"
-    assert effect_as_text([5.0, 7.0], less=[1.0, 1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2 and 3)"
+    assert effect_as_text([5.0, 7.0], baseline=[1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2)"
+    assert effect_as_text([5.0, 7.0], baseline=[1.0, 1.0, 1.0]) == "5 (95 %: -8 to 18, n = 2 and 3)"
     assert effect_as_text([0.5571, 0.5588, 0.5554]) == "0.5571 (95 %: 0.5529 to 0.5613, n = 3)"
     assert effect_as_text([1.0, 1.0]) == "1 (n = 2, all alike)"
     assert effect_as_text([1.0, 3.0, 2.0], level=0.9) == "2.0 (90 %: 0.3 to 3.7, n = 3)"
@@ -307,10 +307,10 @@ WITH_CLAIMS = [question for question in all_questions() if question.claims and q
 
 @pytest.mark.parametrize("question", WITH_CLAIMS, ids=lambda question: question.name)
 def test_a_question_says_of_its_claims_what_the_ledger_says(records, rows, capsys, question):
-    command_line.print_claims(question.judged_by(), records[question.name])
+    command_line.print_claims(question.claims_with_over(), records[question.name])
     printed = capsys.readouterr().out
     by_id = {row["id"]: row for row in rows}
-    for claim in question.judged_by():
+    for claim in question.claims_with_over():
         row = by_id[claim.id]
         if claim.over != (question.name,):
             assert f": {claim.says}\n" not in printed
@@ -325,10 +325,10 @@ def test_a_question_says_of_its_claims_what_the_ledger_says(records, rows, capsy
 def test_a_smoke_test_has_numbers_and_no_verdicts(records, rows, capsys, question):
     record = records[question.name]
     settings = {**record["settings"], "budget": "quick"}
-    command_line.print_claims(question.judged_by(), {**record, "settings": settings})
+    command_line.print_claims(question.claims_with_over(), {**record, "settings": settings})
     printed = capsys.readouterr().out
     assert not any(word in printed for word in ("reproduced", "in part", "not clear", "not tested"))
-    own = [claim for claim in question.judged_by() if claim.over == (question.name,)]
+    own = [claim for claim in question.claims_with_over() if claim.over == (question.name,)]
     assert printed.count("\n") == 2 * len(own)
 
 
@@ -341,6 +341,8 @@ def test_how_long_two_cores_take():
     resumed = {"seconds": 1, "wallclock_sec": 7}  # since its last start; in all
     assert seconds_on_two_cores({"trials": {"search": [{"seconds": 8}], "final": [resumed, {"seconds": 5}]}}) == 15
     assert seconds_on_two_cores({"trials": {"search": [], "final": [{"seconds": 4}]}}) == 4
+    together = {"seconds": 4, "cores": 2}
+    assert seconds_on_two_cores({"trials": {"search": [{"seconds": 1}], "final": [together]}}) == 1 + 8
 
 
 def test_results_that_lack_a_number_are_refused_in_one_line(records):

@@ -107,18 +107,18 @@ def test_the_straightforward_program_starts_as_a_net_does_and_steps_as_adam():
 def test_a_student_adds_a_block_to_the_straightforward_program_by_two_functions(monkeypatch):
     """A gate that never closes, T = 0.1 + 0.9 sigmoid(z): its gradient against the complex step."""
 
-    def leaky(p, x):
-        H = np.tanh(x @ p.W_H.T + p.b_H)
-        s = straightforward.sigmoid(x @ p.W_T.T + p.b_T)
+    def leaky(layer, x):
+        H = np.tanh(x @ layer.W_H.T + layer.b_H)
+        s = straightforward.sigmoid(x @ layer.W_T.T + layer.b_T)
         T = 0.1 + 0.9 * s
         return H * T + x * (1 - T), (x, H, s)
 
-    def leaky_backward(p, kept, dy):
+    def leaky_backward(layer, kept, dy):
         x, H, s = kept
         T = 0.1 + 0.9 * s
         dz_H = T * dy * (1 - H**2)
         dz_T = (H - x) * dy * 0.9 * s * (1 - s)
-        dx = (1 - T) * dy + dz_H @ p.W_H + dz_T @ p.W_T
+        dx = (1 - T) * dy + dz_H @ layer.W_H + dz_T @ layer.W_T
         gradient = {"W_H": dz_H.T @ x, "b_H": dz_H.sum(axis=0), "W_T": dz_T.T @ x, "b_T": dz_T.sum(axis=0)}
         return dx, straightforward.Layer(**gradient)
 

@@ -165,7 +165,7 @@ def test_a_smoke_test(tmp_path, finished, name):
     assert all(is_number_of_a_row(value) for row in record["summary"] for value in row.values())
     assert "a smoke test, not evidence" in printed
     assert not re.search("reproduced|in part|not clear", printed)
-    for claim in find_question(name).judged_by():
+    for claim in find_question(name).claims_with_over():
         assert (claim.says in printed) == (claim.over == (name,))
     pictures = draw(name, tmp_path)
     assert pictures or name in NO_PICTURES
@@ -467,7 +467,7 @@ def test_nets_of_another_budget_are_refused(tmp_path, finished, name):
 def test_results_of_a_data_set_that_is_missing_name_the_command_that_makes_them(tmp_path):
     trials = json.loads((ROOT / "results" / "fifty_layers.json").read_text())["trials"]
     runner = SimpleNamespace(
-        flags=" --data-dir CIFAR-100", folder=tmp_path, sets_beside=(), settings={}, needed={"fifty_layers": {}}
+        flags=" --data-dir CIFAR-100", folder=tmp_path, more_data_sets=(), settings={}, needed={"fifty_layers": {}}
     )
     only_cifar = [trial for trial in trials["final"] if trial["data"] == "CIFAR-100"]
     runner.needed["fifty_layers"] = {"trials": {"final": only_cifar}}
@@ -481,7 +481,7 @@ def test_results_of_a_data_set_that_is_missing_name_the_command_that_makes_them(
 def test_nets_that_cannot_be_used_are_refused(tmp_path, name, value):
     trials = json.loads((ROOT / "results" / "fifty_layers.json").read_text())["trials"]
     trials["final"][1][name] = value
-    runner = SimpleNamespace(flags="", folder=tmp_path, sets_beside=(), settings={})
+    runner = SimpleNamespace(flags="", folder=tmp_path, more_data_sets=(), settings={})
     runner.needed = {"fifty_layers": {"trials": trials}}
     with pytest.raises(InputError, match="cannot be used"):
         kept_nets.settings_of_kept_nets(runner)
@@ -575,7 +575,7 @@ def test_committed_results_sum_up_their_trials(name):
     """No number was edited; the results are no smoke test, and come from committed programs."""
     record = committed(name)
     question = find_question(name)
-    beside = " --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist" if question.takes_sets_beside else ""
+    beside = " --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist" if question.takes_more_data_sets else ""
     assert record["settings"]["budget"] == "default"
     command = f"python -m experiments {name}"
     assert record["command"] in (f"{command}{beside}", f"{command} --data-dir CIFAR-100", command)

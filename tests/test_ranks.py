@@ -267,7 +267,7 @@ WITHOUT_CHANCE = Protocol(
 
 class TinyTraining(Training):
     @staticmethod
-    def net_of(settings, protocol, images):
+    def shape_and_layers(settings, protocol, images):
         return (1, 8, 8), LAYERS
 
 

@@ -36,15 +36,16 @@ def test_intervals_are_student_s():
     assert interval([1, 2, 3]) == pytest.approx((2 - t_2 / math.sqrt(3), 2 + t_2 / math.sqrt(3)))
     assert interval([5]) == (5, 5)
     assert interval([3, 3, 3]) == (3, 3)
-    low, high = interval([1, 2, 3], less=[11, 12, 13])  # equal variances: 4 degrees of freedom
+    low, high = interval([1, 2, 3], baseline=[11, 12, 13])  # equal variances: 4 degrees of freedom
     assert (low, high) == pytest.approx((-10 - t_4 * math.sqrt(2 / 3), -10 + t_4 * math.sqrt(2 / 3)))
     for point in ([7], [7, 7]):  # what does not vary has no spread of its own
-        assert interval([1, 2, 3], less=point) == pytest.approx((-5 - t_2 / math.sqrt(3), -5 + t_2 / math.sqrt(3)))
-        assert interval(point, less=[1, 2, 3]) == pytest.approx((5 - t_2 / math.sqrt(3), 5 + t_2 / math.sqrt(3)))
+        assert interval([1, 2, 3], baseline=point) == pytest.approx((-5 - t_2 / math.sqrt(3), -5 + t_2 / math.sqrt(3)))
+        assert interval(point, baseline=[1, 2, 3]) == pytest.approx((5 - t_2 / math.sqrt(3), 5 + t_2 / math.sqrt(3)))
     for missing in ([1, None], [1, math.nan], [None], [None, 1, 2]):
         assert all(map(math.isnan, interval(missing)))
         assert above(missing, 0) is below(missing, 0) is within(missing, 0, 9) is None
-        assert above([1, 2], 0, less=missing) is above(missing, 0, less=[1, 2]) is above([1], 0, less=missing) is None
+        assert above([1, 2], 0, baseline=missing) is above(missing, 0, baseline=[1, 2]) is None
+        assert above([1], 0, baseline=missing) is None
 
 
 def test_unequal_variances_are_welch_s():
@@ -52,7 +53,7 @@ def test_unequal_variances_are_welch_s():
     errors = np.array([1 / 3, 25])  # squared standard errors
     freedoms = np.array([2, 1])
     quantile = stats.t.ppf(0.975, errors.sum() ** 2 / (errors**2 / freedoms).sum())
-    low, high = interval([1, 2, 3], less=[0, 10])
+    low, high = interval([1, 2, 3], baseline=[0, 10])
     assert ((low + high) / 2, (high - low) / 2) == pytest.approx((-3, quantile * math.sqrt(errors.sum())))
 
 
@@ -62,7 +63,7 @@ def test_intervals_hold_the_truth_in_95_of_100(n):
     a = rng.normal(0, 1, (1000, n))
     b = rng.normal(0.5, 3, (1000, n))
     means = [interval(values) for values in a]
-    differences = [interval(values, less) for values, less in zip(b, a, strict=True)]
+    differences = [interval(values, baseline) for values, baseline in zip(b, a, strict=True)]
     for intervals, truth in ((means, 0), (differences, 0.5)):
         held = [low <= truth <= high for low, high in intervals]
         assert 0.93 < np.mean(held) < 0.985
@@ -79,8 +80,8 @@ def test_bounds():
     assert within(values, 0, 2) is True
     assert within(values, 2, 3) is False
     assert within(values, 1, 3) is None
-    assert above(values, 0, less=[0.1, 0.2, 0.3]) is True
-    assert within(values, -0.5, 0.5, less=values) is True
+    assert above(values, 0, baseline=[0.1, 0.2, 0.3]) is True
+    assert within(values, -0.5, 0.5, baseline=values) is True
 
 
 def test_whoever_alone_lost_a_seed_is_the_worse():
@@ -94,11 +95,11 @@ def test_whoever_alone_lost_a_seed_is_the_worse():
 def test_p_values_agree_with_intervals():
     values = [1.0, 1.1, 0.9, 1.05]
     others = [0.1, 0.3, 0.2]
-    for less in ((0.0,), others):
-        low, high = interval(values, less)
-        assert p_value(values, less, bound=low) == pytest.approx(0.05)
-        assert p_value(values, less, bound=high) == pytest.approx(0.05)
-        assert p_value(values, less, bound=low - 0.01) < 0.05 < p_value(values, less, bound=low + 0.01)
+    for baseline in ((0.0,), others):
+        low, high = interval(values, baseline)
+        assert p_value(values, baseline, bound=low) == pytest.approx(0.05)
+        assert p_value(values, baseline, bound=high) == pytest.approx(0.05)
+        assert p_value(values, baseline, bound=low - 0.01) < 0.05 < p_value(values, baseline, bound=low + 0.01)
     assert p_value([2, 2], bound=1) == 0
     assert p_value([2, 2], bound=2) == 1
     assert math.isnan(p_value([2, None]))
@@ -121,7 +122,7 @@ def test_several_comparisons_are_corrected_for_their_number():
     bound = interval(values)[0] - 0.01  # of one comparison it is decided
     assert above(values, bound) is True
     assert corrected(is_above(values, bound)) == [True]
-    alike = is_above([1.0, 2.0], 0, less=[1.0, 2.0])
+    alike = is_above([1.0, 2.0], 0, baseline=[1.0, 2.0])
     assert corrected(is_above(values, bound), alike) == [None, None]
 
 
@@ -146,7 +147,7 @@ def test_a_lost_seed_decides_and_is_not_counted():
 def test_comparisons_say_what_single_rules_say():
     low = [1.0, 1.1, 1.05]
     high = [9.0, 9.1, 9.2]
-    clear = [is_above(high, 0, less=low), is_below(high, 0, less=low), is_below(low, 0.5), is_above(low, 0.5)]
+    clear = [is_above(high, 0, baseline=low), is_below(high, 0, baseline=low), is_below(low, 0.5), is_above(low, 0.5)]
     assert corrected(*clear) == [True, False, False, True]
     assert corrected(is_above([1.0, None], 0), is_below([1.0, None], 2), is_above(high, 1)) == [None, None, True]
 
@@ -154,8 +155,8 @@ def test_comparisons_say_what_single_rules_say():
 def test_losses_are_compared_by_their_ratio():
     losses = [0.01, 0.0101, 0.0099]
     for factor, holds in ((2.9, False), (3.0, None), (3.1, True)):
-        assert in_ratio(above, [factor * loss for loss in losses], 3, less=losses) is holds
-    assert in_ratio(above, [0.1, None], 3, less=losses) is None
+        assert in_ratio(above, [factor * loss for loss in losses], 3, baseline=losses) is holds
+    assert in_ratio(above, [0.1, None], 3, baseline=losses) is None
     four_times = [4 * loss for loss in losses]
     assert corrected(in_ratio(is_above, four_times, 3, losses), in_ratio(is_below, four_times, 3, losses)) == [
         True,

@@ -266,8 +266,8 @@ def test_p_values_are_corrected_for_all_variants_and_sets():
             trial["over_training"][0]["test_accuracy"] = 0.9 - differences[trial["seed"] - 1]
     found = question.costs(record["trials"]["final"], question.MEASURES["test accuracy"])
     one = found["MNIST", "unit"]
-    assert one.cost.p < 0.05 < one.p
-    assert one.p == pytest.approx(8 * one.cost.p)
+    assert one.excess.p < 0.05 < one.p
+    assert one.p == pytest.approx(8 * one.excess.p)
     assert question.is_needed(one) is None
 
 
@@ -280,7 +280,7 @@ def test_as_good_as_full_is_corrected_for_all_variants_and_sets():
             trial["over_training"][0]["test_accuracy"] = 0.9 - costs[trial["seed"] - 1]
     found = question.costs(record["trials"]["final"], question.MEASURES["test accuracy"])
     one = found["MNIST", "unit"]
-    assert one.cost.high < one.margin
+    assert one.excess.high < one.margin
     assert one.p_of_margin > 0.05
     assert question.is_needed(one) is None
 

@@ -180,8 +180,8 @@ def norms_of(net: sf.Net, kept, d_logits) -> list[float]:
     _, block_backward = sf.BLOCKS[net.block]
     dy = d_logits @ net.last.W
     norms = [np.linalg.norm(dy)]
-    for p, kept_by_block in zip(net.blocks[::-1], kept[-2:0:-1], strict=True):
-        dy, _ = block_backward(p, kept_by_block, dy)
+    for layer, kept_by_block in zip(net.blocks[::-1], kept[-2:0:-1], strict=True):
+        dy, _ = block_backward(layer, kept_by_block, dy)
         norms.append(np.linalg.norm(dy))
     return norms[::-1]
 

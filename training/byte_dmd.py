@@ -142,26 +142,27 @@ class Tape:
         """For every read, in order: how deep the value lies, counted in values; the kind of the
         value, as an index of `kinds`; and the instruction that reads it."""
         values, when, is_read = self.touches()
-        before, after = reads_and_touches_before(values)
-        instruction = when[after]
+        before, read = touches_before_reads(values)
+        instruction = when[read]
         n = len(before)
         # Each read has two times: `before`, when its value was last touched, and `instruction`,
-        # when it reads.  Above the value lie those touched between the two that are read again at
-        # `instruction` or later.  First count the values that are touched after `before` and read
-        # again at `instruction` or later:
+        # when it is read.  Above the value lie all values that were touched between these times
+        # and are read again at `instruction` or later.  First count the reads at `instruction` or
+        # later whose own `before` is later than this one's:
         order = np.lexsort((before, instruction))
         rank = np.empty(n, np.int32)
         rank[order] = np.arange(n, dtype=np.int32)
         above = greater_later(rank)
-        # then subtract those touched only at `instruction` or later; when[before] ascends
+        # then subtract those whose own `before` is not earlier than `instruction`; `before`
+        # ascends, and with it when[before]
         above -= n - np.searchsorted(when[before], instruction, side="left")
         depth = np.empty(len(values), np.int64)
-        depth[after] = 1 + above
+        depth[read] = 1 + above
         kinds = np.concatenate(self._kind_of)
         return depth[is_read], kinds[values[is_read]], when[is_read]
 
 
-def reads_and_touches_before(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def touches_before_reads(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Returns (before, read) from the value of each touch.
 
     `read` holds the position of every read, `before` that of the previous touch of the same value.
@@ -169,18 +170,18 @@ def reads_and_touches_before(values: np.ndarray) -> tuple[np.ndarray, np.ndarray
     by_value = np.argsort(values, kind="stable")
     same = values[by_value[1:]] == values[by_value[:-1]]
     before = by_value[:-1][same]
-    after = by_value[1:][same]
+    read = by_value[1:][same]
     in_order = np.argsort(before)
-    return before[in_order], after[in_order]
+    return before[in_order], read[in_order]
 
 
 def greater_later(rank: np.ndarray) -> np.ndarray:
     """For each element of a permutation of 0 to n - 1: how many greater ones come after it.
 
     Of two numbers the greater has a 1 at the highest bit where they differ.  So the permutation
-    is sorted bit by bit, the highest first.  Numbers whose higher bits are equal form a group,
-    still in the order of the permutation: there every number with a 0 counts those with a 1
-    behind it."""
+    is sorted by one bit after another, the highest first.  Numbers that agree in all higher bits
+    stand together as a group, in the order of the permutation.  Within a group, each number with a
+    0 at this bit counts the numbers behind it that have a 1: they are greater, and come later."""
     n = len(rank)
     positions = np.arange(n, dtype=np.int32)
     number = rank.astype(np.int32)  # the number that stands at each position
@@ -188,7 +189,9 @@ def greater_later(rank: np.ndarray) -> np.ndarray:
     count = np.zeros(n, np.int32)
     for bit in reversed(range(max(n - 1, 1).bit_length())):
         is_one = ((number >> bit) & 1).astype(bool)
-        start = (number >> (bit + 1)) << (bit + 1)  # a group's first position is its least number
+        # sorted by the higher bits, a group of the numbers from start to end - 1 stands at the
+        # positions from start to end - 1
+        start = (number >> (bit + 1)) << (bit + 1)
         end = np.minimum(start + (1 << (bit + 1)), n)
         zeros = np.minimum(1 << bit, n - start)
         ones = end - start - zeros

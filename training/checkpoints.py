@@ -30,8 +30,9 @@ def load_same_run(path: Path, asked: Training) -> Training:
     if not other:
         return saved
     if other.keys() <= asked.images.keys():
-        found = "other images, or of these in another order"
-        raise InputError(f"{path} is of {found}: give those, or name another file")
+        found = "other images, or of the same in another order"
+        advice = "give the images that it was trained on, or name another file"
+        raise InputError(f"{path} is of {found}: {advice}")
     asked_task = asked.task()
     found = ", ".join(f"{name} {value}, not {asked_task[name]}" for name, value in other.items())
     message = f"{path} is of another run ({found}): give that run's settings, or name another file"
@@ -106,20 +107,20 @@ def check_unsaved(file: Path) -> None:
 def checkpoint_to_resume(
     asked: Training,
     file: Path,
-    stopped: bool,
+    was_stopped: bool,
     branch_of: Path | None,
 ) -> Path:
     """The checkpoint from which `asked` goes on or, if it has not begun, the one it will write.
 
-    `stopped` says that some seed of this run was stopped.  If `file` then holds the net of another
-    run, that run is an older one, and this seed has not begun.
+    `was_stopped` says that the command was stopped, at whatever seed.  If `file` then holds
+    another run, it is one of an earlier command, and the run `asked` has not begun.
 
     Prints a note if the run starts, or if another commit trained the checkpoint.  Raises
     InputError for a checkpoint of another run."""
     check_writable(unfinished(file))
     path = unfinished(file) if unfinished(file).exists() else file
     begun = path.exists()
-    if begun and stopped and path == file:
+    if begun and was_stopped and path == file:
         begun = not differences(Training.load(path), asked)
     if not begun:
         start = branch_of or "its first epoch"

@@ -35,8 +35,9 @@ def trial(setting: dict) -> dict:
     steps = setting["n_train"] // fully_connected.BATCH
 
     def optimizer_of(net: hn.DeepNet, setting: dict, steps: int) -> CountingSGD:
-        plain = fully_connected.sgd(net, {**setting, "clip": setting["clip"] or math.inf}, steps)
-        optimizer = CountingSGD(net.parameters, plain.lr, plain.momentum, plain.decay, plain.clip)
+        clip = setting["clip"] or math.inf
+        model = fully_connected.sgd(net, {**setting, "clip": clip}, steps)
+        optimizer = CountingSGD(net.parameters, model.lr, model.momentum, model.decay, model.clip)
         optimizers.append(optimizer)
         return optimizer
 

@@ -8,6 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import highway_networks as hn
+from plumbing.records import cores_of
 from plumbing.statistics import mean_sd_n
 from training import checkpoints, convolutional, protocols
 from training import images as conv_images
@@ -16,7 +17,7 @@ from training.trials import Runner
 
 PROTOCOL_NAMES = protocols.Protocol._fields
 SETTINGS_NAMES = [field.name for field in fields(protocols.ConvSettings)]
-SETTINGS_NAMES.remove("cores")  # one core trains a trial
+SETTINGS_NAMES.remove("cores")  # run() trains a trial on one core; trials that were added may have had more
 TRIAL_NAMES = tuple(dict.fromkeys([*PROTOCOL_NAMES, *SETTINGS_NAMES]))  # what setting() returns
 FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only pictures need
 
@@ -25,7 +26,8 @@ FOR_PICTURES = ("filters", "final_T_per_position", "wrong")  # results that only
 
 
 def setting(settings: protocols.ConvSettings, protocol: protocols.Protocol) -> dict:
-    """The setting of a trial, a flat dict.  Both have epochs; those of `settings` count."""
+    """The setting of a trial, one flat dict of both.  Its epochs are those of `settings`; those of
+    the protocol are left out."""
     of_protocol = protocol._asdict()
     of_protocol["dropout"] = list(protocol.dropout)
     of_settings = {name: getattr(settings, name) for name in SETTINGS_NAMES}
@@ -126,8 +128,10 @@ def row_of(runs: list[dict]) -> dict:
 
 
 def seconds_per_epoch(runs: list[dict]) -> float | None:
-    """Seconds per epoch of the fastest run, since the machine may have been busy during others.
+    """Seconds per epoch on one core, of the fastest run, since the machine may have been busy during
+    others.
 
-    None if all runs diverged."""
-    seconds = [run["wallclock_sec"] / run["epochs"] for run in runs if not run["diverged"]]
+    None if all runs diverged or were trained on several cores."""
+    whole = [run for run in runs if not run["diverged"] and cores_of(run) == 1]
+    seconds = [run["wallclock_sec"] / run["epochs"] for run in whole]
     return round(min(seconds), 1) if seconds else None

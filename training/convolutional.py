@@ -29,7 +29,7 @@ class Training:
     hn.train_epoch() uses it as its net and as its optimiser.  forward() takes images in bytes; it
     moves and scales them, and drops units.  step() sets the rate.
 
-    If several processes train the net, `rank` stands for this one: see join().
+    If several processes train the net together, `rank` is the Rank of this process: see join().
 
     Raises ValueError for images that the net cannot take, and for settings or a protocol with
     which nothing would be trained."""
@@ -74,7 +74,7 @@ class Training:
 
     def _make_net(self) -> ConvNet:
         settings = self.settings
-        shape, layers = self.net_of(settings, self.protocol, self.images)
+        shape, layers = self.shape_and_layers(settings, self.protocol, self.images)
         size = f"{settings.net} for images of {self.images['pixels']} pixels"
         with memory_for(f"nets of this size: {size}"):
             return ConvNet(
@@ -88,7 +88,7 @@ class Training:
             )
 
     @staticmethod
-    def net_of(
+    def shape_and_layers(
         settings: ConvSettings,
         protocol: Protocol,
         images: dict,
@@ -143,11 +143,11 @@ class Training:
         """Updates the parameters at the scheduled rate; returns the gradient's norm.
 
         Raises ValueError after the last epoch, for which the schedule has no rate."""
-        steps = self.settings.epochs * self.steps_of_epoch
-        if self.steps >= steps:
-            message = f"the {self.settings.epochs} epochs of the settings, {steps} steps, are over"
-            raise ValueError(message)
-        progress = (self.steps + 0.5) / steps
+        all_steps = self.settings.epochs * self.steps_of_epoch
+        if self.steps >= all_steps:
+            length = f"the {self.settings.epochs} epochs of the settings, {all_steps} steps"
+            raise ValueError(f"{length}, are over")
+        progress = (self.steps + 0.5) / all_steps
         self.optimizer.lr = self.protocol.lr * SCHEDULES[self.protocol.schedule](progress)
         norm = self.rank.step(self.optimizer, gradient)
         self.steps += 1
@@ -188,7 +188,8 @@ class Training:
             raise ValueError("the history is not that of whole epochs")
         lengths = {len(column) for column in self.history.values()}
         if lengths != {self.epochs} or self.epochs > self.settings.epochs:
-            raise ValueError("the history is not as long as it says")
+            message = "the columns of the history differ in length, or it has too many epochs"
+            raise ValueError(message)
         for column in self.history.values():
             if not all(type(value) in (int, float) for value in column):
                 raise ValueError("the history does not hold numbers alone")
@@ -236,7 +237,8 @@ class Training:
             return settings, Protocol(*head["protocol"]), dict(head["images"])
 
         def shapes_of(head):
-            sizes = ConvNet.sizes_of(*cls.net_of(*arguments_of(head)))
+            shape, layers = cls.shape_and_layers(*arguments_of(head))
+            sizes = ConvNet.sizes_of(shape, layers)
             sizes["v"] = sizes["parameters"]
             return {name: (size,) for name, size in sizes.items()}
 

@@ -103,8 +103,8 @@ class LSTM(Block):
 
     def start(self, net, gate_bias):
         cell, output, _ = parts_of(net.hidden)
-        net.b_T[:, cell] = gate_bias
-        net.b_T[:, output] = -gate_bias
+        net.b_T[:, cell] = gate_bias  # b_i: W_T and b_T hold i over f
+        net.b_T[:, output] = -gate_bias  # b_f
 
     def forward(self, layer):
         cell, output, rest = parts_of(len(layer.H))

@@ -1,4 +1,4 @@
-"""An encyclopedia article's factor model in simulated worlds; see experiments/factor_model.py.
+"""The factor model of experiments/factor_model.py, which explains it.
 
 The simulated days, the net, and scores that may tell turbulent days from calm ones.
 """
@@ -25,7 +25,7 @@ NOISE = 0.5
 # the training
 BATCH = 128
 RATE = 2e-3
-LEAST = 0.55  # the lowest AUC that is of use
+USEFUL_AUC = 0.55  # the lowest AUC that is of use
 WINDOW = 20  # days over which volatility is measured
 
 # ---- The data -----------------------------------------------------------------------------------

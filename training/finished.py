@@ -16,6 +16,7 @@ from pathlib import Path
 from conv.net import ConvNet
 from conv.nets import find_net
 from plumbing.files import InputError
+from plumbing.records import cores_of
 from training import conv_trials, protocols
 
 # two trials are the same run if these are equal; only a branch has a parent
@@ -105,6 +106,8 @@ def command_of(record: dict, run: dict) -> str:
     words += [f"--lr {record['lr']}", f"--gate-bias {run['gate_bias']}"]
     if run["validation"]:
         words.append("--validation")
+    if cores_of(run) > 1:
+        words.append(f"--cores {cores_of(run)}")
     if "stopped_after" in run:
         words.append(f"--stop-after {run['stopped_after']}")
     if "parent" in run:
@@ -118,11 +121,8 @@ def command_of(record: dict, run: dict) -> str:
 def finished_trial(record: dict, run: dict) -> dict:
     """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
 
-    Raises ValueError for a run on several cores, for a run that contradicts itself, and for a run
-    of the paper's protocol whose settings differ from it.  A branch may have another rate."""
-    cores = run.get("cores", 1)  # older records lack it
-    if cores != 1:
-        raise ValueError(f"it was trained on {cores} cores together, the runs of a table on one")
+    Raises ValueError for a run that contradicts itself, and for a run of the paper's protocol whose
+    settings differ from it.  A branch may have another rate."""
     settings = conv_trials.settings_in(run)
     protocol = conv_trials.protocol_in(record)
     trial = {**conv_trials.setting(settings, protocol), **run}

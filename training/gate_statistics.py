@@ -2,7 +2,8 @@
 
 Sparsity is Hoyer's measure, from 0 (all gates alike) to 1 (one gate open).  A gate is open if its
 T exceeds 0.5.  Blocks are counted from 1, starting at the image.  A net has settled at the first
-block up to which the changes |y_l - x_l| make 90 % of their sum over all blocks.
+block at which the changes |y_l - x_l|, added up from block 1, reach 90 % of their sum over all
+blocks.
 """
 
 from __future__ import annotations
@@ -60,37 +61,37 @@ def sum_over_images(net: hn.DeepNet, x: np.ndarray, y: np.ndarray) -> Sums:
 def statistics(
     net: hn.DeepNet,
     sums: Sums,
-    some: np.ndarray,
+    gates_of_some: np.ndarray,
     gate_bias: float,
 ) -> dict[str, float]:
     """The statistics by name, to six digits.
 
-    `some` holds the gates for some of the images, (depth, N, hidden).  `gate_bias` is b_T at the
-    start."""
+    `gates_of_some` are the gates for some of the images, (depth, N, hidden).  `gate_bias` is b_T
+    at the start."""
     mean = sums.mean_T()
     differences = sums.class_differences()
     difference_of_block = (differences**2).sum(axis=(0, 2))
     change = sums.change
     settled = np.argmax(np.cumsum(change) >= SETTLED * change.sum())
-    some = some.transpose(1, 0, 2).reshape(-1, mean.size)  # (N, depth * hidden)
+    patterns = gates_of_some.transpose(1, 0, 2).reshape(-1, mean.size)  # (N, depth * hidden)
     bias_of_block = net.b_T.mean(axis=1)
     n_images = sums.images_of_class.sum()
-    of_classes = np.abs(differences).reshape(len(differences), -1)
+    patterns_of_classes = np.abs(differences).reshape(len(differences), -1)
     of_first_15 = difference_of_block[:FIRST].sum() / difference_of_block.sum()
     found = {
         "share_of_biases_decreased": (net.b_T < gate_bias).mean(),
         "bias_activity_correlation": correlation(bias_of_block, mean.mean(axis=1)),
         "bias_activity_correlation_units": correlation(net.b_T, mean),
         "bias_depth_correlation": correlation(bias_of_block, np.arange(net.depth)),
-        "sparsity_single": hoyer(some).mean(),
+        "sparsity_single": hoyer(patterns).mean(),
         "sparsity_mean": hoyer(mean.reshape(1, -1))[0],
-        "share_open_single": (some > OPEN).mean(),
+        "share_open_single": (patterns > OPEN).mean(),
         "share_open_in_1_of_100": (sums.open >= n_images / 100).mean(),
         "mean_T": mean.mean(),
         "settled_layer": settled + 1,
         "change_share_first_15": change[:FIRST].sum() / change.sum(),
         "change_share_first_40": change[:FIRST_OF_CIFAR].sum() / change.sum(),
         "class_difference_share_first_15": of_first_15,
-        "class_difference_sparsity": hoyer(of_classes).mean(),
+        "class_difference_sparsity": hoyer(patterns_of_classes).mean(),
     }
     return {name: float(f"{value:.6g}") for name, value in found.items()}

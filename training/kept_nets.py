@@ -52,7 +52,7 @@ def data_sets(runner: Runner) -> dict[str, dict]:
     The budget says how many images are used.  Raises InputError for two sets whose names would
     make the same file names, and for a set smaller than a batch."""
     found = {}
-    for data_dir in (None, *runner.sets_beside):
+    for data_dir in (None, *runner.more_data_sets):
         data = fully_connected.data_set(data_dir)
         if slug(data.name) in map(slug, found):
             raise InputError(
@@ -146,7 +146,7 @@ def settings_of_kept_nets(runner: Runner) -> list[dict]:
 
 
 def look_into(runner: Runner, trial) -> list[dict]:
-    """Runs trial(setting, folder) for every kept net; a setting is the net's and the budget's."""
+    """Runs trial(setting, folder) for every kept net: the net's setting, and the budget's."""
     wanted = [{**net, **runner.settings} for net in settings_of_kept_nets(runner)]
     return fully_connected.run(runner, wanted, functools.partial(trial, folder=str(runner.folder)))
 
@@ -160,5 +160,5 @@ def check_setting(trial: dict) -> None:
     has_numbers = all(type(trial[name]) in (int, float) for name in names)
     kind = (trial["block"], trial["activation"], trial["diverged"])
     if not (has_counts and has_numbers and kind == ("highway", "tanh", None)):
-        why = "a net diverged, or has other settings than are trained"
+        why = "a net diverged, or is not one that fifty_layers trains"
         raise InputError(f"results of fifty_layers cannot be used ({why})")

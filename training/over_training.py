@@ -17,8 +17,8 @@ def trial(setting: dict) -> dict:
         if epoch not in setting["checkpoints"]:
             return
         sums = gate_statistics.sum_over_images(net, images.x_train, images.y_train)
-        some = net.gates(images.x_train[: setting["of_each"]])
-        statistics = gate_statistics.statistics(net, sums, some, setting["gate_bias"])
+        gates_of_some = net.gates(images.x_train[: setting["of_each"]])
+        statistics = gate_statistics.statistics(net, sums, gates_of_some, setting["gate_bias"])
         bias_of_layer = [float(f"{bias:.6g}") for bias in net.b_T.mean(axis=1)]
         measured = fully_connected.measure(net, setting)
         checkpoint = {"epoch": epoch, **measured, **statistics, "bias_of_layer": bias_of_layer}

@@ -21,7 +21,7 @@ class Progress:
         # a bar in a file is garbage
         self.no_bars = not (sys.stdout.isatty() and sys.stderr.isatty())
 
-    def heard(self, message: tuple[int, dict]) -> None:
+    def show(self, message: tuple[int, dict]) -> None:
         """Shows a message of train_one(): (seed, row)."""
         seed, row = message
         if "step" in row:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from pathlib import Path
 
@@ -35,7 +36,9 @@ def train_one(
     rank: Rank | None = None,
     tell=lambda message: None,
 ) -> dict:
-    """Trains one net and returns its RUN.  If several processes train it, `rank` is this one.
+    """Trains one net and returns its RUN.
+
+    If several processes train it together, `rank` is the Rank of the process that calls this.
 
     If `checkpoint` exists, the run goes on from it.  Otherwise it starts from the seed or, with
     `branch_of`, from that checkpoint of a run at another rate.  With resume=False it starts in any
@@ -66,28 +69,30 @@ def train_one(
     return run_record(training, data)
 
 
-def train_rank(settings, protocol, data, checkpoint, team: Team, index: int, *, tell=None, **how) -> dict | None:
-    """train_one() in the process of this index of a team; only the first returns the RUN."""
-    telling = {"tell": tell} if tell else {}
-    run = train_one(settings, protocol, data, checkpoint, **how, **telling, rank=Rank(team, index))
+def train_rank(
+    settings, protocol, data, checkpoint, team: Team, index: int, **others
+) -> dict | None:  # fmt: skip
+    """train_one(), with the same arguments, in the process of this index of a team.
+
+    Only the first process, of index 0, returns the RUN."""
+    run = train_one(settings, protocol, data, checkpoint, **others, rank=Rank(team, index))
     return run if index == 0 else None
 
 
 def team_of(settings: ConvSettings, protocol: Protocol, images: dict):
     """The memory that the ranks of a net share: plumbing.ranks.team() for this net."""
-    shape, layers = Training.net_of(settings, protocol, images)
+    shape, layers = Training.shape_and_layers(settings, protocol, images)
     sizes = ConvNet.sizes_of(shape, layers)
-    # the ranks exchange the logits of a batch, or of all test images
-    most_rows = max(BATCH, settings.n_test)
-    logits = images["classes"] * -(-most_rows // settings.cores)
-    # and the statistics of a normalised layer, at most for every row of its images
-    statistics = sizes["statistics"] * shape[1]
+    # the longest array that a rank hands to the others: logits of its rows of a batch, or of the
+    # test images; or the statistics of a normalised layer, at most for every row of its images
+    rows_of_rank = math.ceil(max(BATCH, settings.n_test) / settings.cores)
+    longest = max(rows_of_rank * images["classes"], sizes["statistics"] * shape[1])
     return team(
         settings.cores,
         parameters=sizes["parameters"],
         states=3,  # Nesterov's v, weight decay and rates
         dtype="float32",
-        slot=4 * max(logits, statistics),
+        slot=longest * np.dtype("float32").itemsize,
     )
 
 

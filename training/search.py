@@ -39,8 +39,10 @@ def drawn(sample, kind, runner: Runner) -> list[dict]:
     }
     trials = []
     for k in range(settings["trials"]):
-        sampled = sample(kind, k, runner)
-        trials.append({**sampled, **common, **sampled})
+        setting = dict(sample(kind, k, runner))
+        for name, value in common.items():
+            setting.setdefault(name, value)
+        trials.append(setting)
     return trials
 
 
@@ -69,15 +71,15 @@ def search(
 
     finalists(ranked_settings, budget's settings) selects from one kind's settings, the best first,
     those to train again for longer.  If it is None, the best short trial is taken."""
-    epochs = {"epochs": runner.settings["epochs"]}
+    epochs = runner.settings["epochs"]
     searched, ranked_by_kind = _compare(runner, [drawn(sample, kind, runner) for kind in kinds])
     if finalists is None:
-        best = [{**ranked_settings[0], **epochs} for ranked_settings in ranked_by_kind]
+        best = [{**ranked_settings[0], "epochs": epochs} for ranked_settings in ranked_by_kind]
         return {"search": searched}, best
-    longer = [
-        [{**setting, **epochs} for setting in finalists(ranked_settings, runner.settings)]
-        for ranked_settings in ranked_by_kind
-    ]
+    longer = []
+    for ranked_settings in ranked_by_kind:
+        chosen = finalists(ranked_settings, runner.settings)
+        longer.append([{**setting, "epochs": epochs} for setting in chosen])
     trained, ranked_by_kind = _compare(runner, longer)
     best = [ranked_settings[0] for ranked_settings in ranked_by_kind]
     return {"search": searched, "finalists": trained}, best

@@ -39,20 +39,20 @@ from training.sources import checksum_of_sources, keep_loaded_texts
 class Runner:
     """Runs the trials of one question under one budget; keeps a log of them beside its results.
 
-    name         the name of the question
-    budget       "quick", "default" or "full"
-    settings     what the question declares for this budget
-    folder       where the results, the log and checkpoints are written
-    sets_beside  data sets to be measured beside MNIST
-    data_dir     the folder of the question's data
-    needed       the results of other questions that this one needs, by name
-    flags        the flags to run another question under the same budget in the same folder
+    name            the name of the question
+    budget          "quick", "default" or "full"
+    settings        what the question declares for this budget
+    folder          where the results, the log and checkpoints are written
+    more_data_sets  data sets to measure besides MNIST
+    data_dir        the folder of the question's data
+    needed          the results of other questions that this one needs, by name
+    flags           the flags to run another question under the same budget in the same folder
     """
 
     def __init__(
         self, name: str, budget: str, settings: dict, *,
         folder: Path | None = None, jobs: int | None = None, scheduler: str | None = None,
-        sets_beside: tuple[str, ...] = (), data_dir: str | None = None,
+        more_data_sets: tuple[str, ...] = (), data_dir: str | None = None,
     ):  # fmt: skip
         keep_loaded_texts()  # before data are read, which may take minutes
         self.name = name
@@ -61,14 +61,14 @@ class Runner:
         self.folder = results_folder(budget, folder)
         self.jobs = jobs or all_cores()
         self.scheduler = scheduler
-        self.sets_beside = tuple(sets_beside)
+        self.more_data_sets = tuple(more_data_sets)
         self.data_dir = data_dir
         self.needed: dict[str, dict] = {}
 
         words = [f"--{budget}"] if budget != "default" else []
         if folder:
             words += ["--results", str(folder)]
-        beside = ["--data-dir", *self.sets_beside] if self.sets_beside else []
+        beside = ["--data-dir", *self.more_data_sets] if self.more_data_sets else []
         self.flags = "".join(f" {shlex.quote(word)}" for word in (*words, *beside))
         # leaves out the budget, which is in the settings, and the folder, where the file lies
         self.command = shlex.join(["python", "-m", "experiments", name, *beside])
@@ -113,7 +113,7 @@ class Runner:
         for value in bound:
             if isinstance(value, hn.Named):
                 place = f'{{"{value.family}": ...}}'
-                why = "results are kept by what a trial holds"
+                why = "the log finds a result by what its trial holds"
                 raise ValueError(f"{value} belongs in the trial, {place}: {why}")
         keys = [self._key_of_trial(function, setting, data_of) for setting in settings]
         logged = self._read_logged_lines()
@@ -244,7 +244,7 @@ def _run_trial(function, data_of, setting: dict, key: str) -> tuple[str, dict, s
     start = time.process_time()  # the time of this process: other programs may run, too
     data = data_of(setting) if data_of else None
     code = None
-    if json.loads(key)["code"]:
+    if json.loads(key)["code"]:  # else the program that made the key could not read the sources
         code = checksum_of_sources(function, setting.get("block"), setting.get("activation"))
     if _key(setting, data and data.sha256, code) != key:
         other = "a worker of the cluster has other code or data than this program"
@@ -281,13 +281,14 @@ def _read_log(log: Path) -> tuple[list[dict], str | None]:
     if last_line:
         try:
             _trial_in(last_line)
-            whole = data + b"\n"
+            mended = last_line + b"\n"
         except (ValueError, RecursionError):
-            pass  # the line is incomplete
+            mended = b""  # the line is incomplete
         with log.open("rb+") as file:
             file.truncate(end)
             file.seek(end)
-            file.write(whole[end:])
+            file.write(mended)
+        whole += mended
     lines = []
     unreadable = []
     for number, text in enumerate(whole.splitlines(), 1):
