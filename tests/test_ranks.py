@@ -144,7 +144,14 @@ def trained(tmp_path, *words) -> dict:
     out = tmp_path / "run.json"
     process = in_process(hn.main, *SMALL, *words, "--out", out)
     assert process.returncode == 0, process.stderr
+    must_be_told_once(process.stdout)
     return json.loads(out.read_text())
+
+
+def must_be_told_once(printed: str) -> None:
+    """Only one of the ranks tells of an epoch or of a net."""
+    told = re.findall(r"^.*(?:epoch +\d+ |seed \d+:)", printed, re.MULTILINE)
+    assert len(told) == len(set(told)), printed
 
 
 @pytest.fixture
@@ -349,6 +356,7 @@ def run_conv(tmp_path, shapes, name, *words):
     out = tmp_path / name
     process = in_process(conv_highway_networks.main, *CONV, "--data-dir", shapes, "--out", out, *words)
     assert process.returncode == 0, process.stderr
+    must_be_told_once(process.stdout)
     return json.loads(out.read_text())
 
 
@@ -378,7 +386,12 @@ def test_a_struck_run_ends_and_leaves_no_shared_memory(tmp_path, shapes, how):
     command = [sys.executable, ROOT / "highway_networks.py", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
     with subprocess.Popen(list(map(str, command)), **pipes) as process:
-        assert any("epoch   3" in line for line in process.stdout)
+        printed = ""
+        while "epoch   3" not in printed:
+            line = process.stdout.readline()
+            assert line, printed
+            printed += line
+        must_be_told_once(printed)
         made = shared_memory_of(rank_of(process.pid))
         if how == "Ctrl-C":
             os.killpg(process.pid, signal.SIGINT)
@@ -402,6 +415,7 @@ def test_a_struck_run_ends_and_leaves_no_shared_memory(tmp_path, shapes, how):
     status, line = expected[how]
     assert process.returncode == status, stderr
     assert line in stderr
+    assert "Traceback" not in stderr
     assert made
     assert not made & set(os.listdir(ranks.SHARED_MEMORY))
     assert not (tmp_path / "run.json").exists()
