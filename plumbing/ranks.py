@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from multiprocessing.shared_memory import SharedMemory
+from pathlib import Path
 
 import numpy as np
 
@@ -82,14 +82,33 @@ def team(ranks: int, *, parameters: int, states: int, dtype, slot: int) -> Itera
     Raises InputError where the system has too little of it."""
     sizes = (ranks, parameters, states, np.dtype(dtype).name, slot)
     needed = Team("", *sizes).bytes()
-    if os.path.isdir(SHARED_MEMORY) and shutil.disk_usage(SHARED_MEMORY).free < needed:
-        raise InputError(f"{ranks} cores need {needed / 2**20:.0f} MB in {SHARED_MEMORY}, which has less: use fewer")
     memory = SharedMemory(create=True, size=needed)
     try:
+        if not _reserve(memory):
+            lacking = f"{needed / 2**20:.1f} MB in {SHARED_MEMORY}, which has less"
+            raise InputError(f"{ranks} cores need {lacking}: use fewer, or train fewer nets at a time (--jobs)")
+        if os.name == "posix":
+            memory.close()  # the ranks alone keep it, so that it ends with them
         yield Team(memory.name, *sizes)
     finally:
         memory.close()
-        memory.unlink()
+        with contextlib.suppress(FileNotFoundError):  # share() has removed the name
+            memory.unlink()
+
+
+def _reserve(memory: SharedMemory) -> bool:
+    """Takes all of the memory from the system; returns False where the system has too little.
+
+    By itself Linux takes a page when it is first used.  If it then has none, it kills the process."""
+    file = Path(SHARED_MEMORY, memory.name)
+    if not file.exists():  # a system other than Linux
+        return True
+    try:
+        with file.open("rb+") as stream:
+            os.posix_fallocate(stream.fileno(), 0, memory.size)
+    except OSError:
+        return False
+    return True
 
 
 class Alone:
@@ -123,9 +142,9 @@ class Rank:
     def __init__(self, team: Team, index: int):
         self.index = index
         self.ranks = team.ranks
-        memory = SharedMemory(name=team.name)
-        _attached.append(memory)
-        arrays = team.arrays(memory.buf)
+        self._memory = SharedMemory(name=team.name)
+        _attached.append(self._memory)
+        arrays = team.arrays(self._memory.buf)
         self._parameters = arrays["parameters"][0, : team.parameters]
         self._states = arrays["states"][:, : team.parameters]
         self._gradients = arrays["gradients"][:, : team.parameters]
@@ -146,6 +165,8 @@ class Rank:
             self._parameters[:] = net.parameters
             self._states[:] = optimizer.states
         self.wait()
+        if self.index == 0:
+            self._memory.unlink()  # without a name it ends with its processes, even if all are killed
         net.move(parameters=self._parameters, gradient=self._gradients[self.index])
         optimizer.move(parameters=self._parameters, states=self._states)
         size = len(self._parameters)

@@ -1,11 +1,13 @@
 """One net trained by several processes: the same run each time, and that of one process but for rounding."""
 
+import errno
 import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -20,7 +22,11 @@ from conv.normalised import Normalised
 from plumbing import ranks
 from plumbing.files import InputError
 from plumbing.processes import in_processes
-from training.optimizers import Nesterov
+from training import runs
+from training.convolutional import Training, train_conv
+from training.images import fingerprint
+from training.optimizers import SGD, Nesterov
+from training.protocols import ConvSettings, Protocol, protocol_of
 
 SMALL = ("--depth", 3, "--hidden", 7, "--epochs", 3, "--n-train", 256, "--n-test", 75, "--batch", 32)
 CONV = ("--net", "mnist-3", "--epochs", 3)
@@ -48,8 +54,8 @@ def exchange_often(team, index):
     seen = []
     for turn in range(200):
         mine = np.full(generator.integers(0, 9), 1000 * turn + index)
-        seen.append(rank.gather(mine).tolist())
-    return seen
+        seen.append(rank.exchange(mine))
+    return [np.concatenate(arrays).tolist() for arrays in seen]
 
 
 def test_every_rank_is_handed_the_same_arrays_in_the_order_of_the_ranks():
@@ -74,6 +80,63 @@ def test_the_rows_of_all_ranks_are_all_rows(count):
         assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
 
+class Late(SGD):
+    """parameters -= gradient, by ranks that come late at random."""
+
+    def __init__(self, net, index):
+        super().__init__(net.parameters, lr=1, momentum=0)
+        self._naps = np.random.default_rng(index)
+
+    def sleep(self):
+        time.sleep(0.003 * self._naps.random())
+
+    def norm(self, gradient):
+        self.sleep()
+        return super().norm(gradient)
+
+    def update(self, gradient, norm):
+        self.sleep()
+        super().update(gradient, norm)
+
+
+def small_net() -> hn.DeepNet:
+    return hn.DeepNet(8, 3, 7, 2, "highway", 0, dtype="float64")
+
+
+def gradients_of(step: int, size: int) -> np.ndarray:
+    """Gradients of three ranks whose sums in different orders are different numbers."""
+    rng = np.random.default_rng(step)
+    return rng.permuted([[1e16] * size, [1.0] * size, [-1e16] * size], axis=0)
+
+
+def late_steps(team, index):
+    """The parameters at the start and after each of 20 steps."""
+    rank = ranks.Rank(team, index)
+    net = small_net()
+    if index == 0:
+        net.parameters[:] = 1
+        time.sleep(0.05)
+    optimizer = Late(net, index)
+    rank.share(net, optimizer)
+    seen = [net.parameters.copy()]
+    for step in range(20):
+        optimizer.sleep()
+        net.gradient[:] = gradients_of(step, len(net.gradient))[index]
+        rank.step(optimizer, net.gradient)
+        seen.append(net.parameters.copy())
+    return seen
+
+
+def test_late_ranks_take_the_same_steps_by_sums_in_the_order_of_the_ranks():
+    size = len(small_net().parameters)
+    expected = [np.ones(size)]
+    for step in range(20):
+        first, second, third = gradients_of(step, size)
+        expected.append(expected[-1] - (first + second + third))
+    for seen in together(late_steps, 3, parameters=size, states=1):
+        np.testing.assert_array_equal(seen, expected)
+
+
 # ---- Fully connected nets
 
 
@@ -81,7 +144,14 @@ def trained(tmp_path, *words) -> dict:
     out = tmp_path / "run.json"
     process = in_process(hn.main, *SMALL, *words, "--out", out)
     assert process.returncode == 0, process.stderr
+    must_be_told_once(process.stdout)
     return json.loads(out.read_text())
+
+
+def must_be_told_once(printed: str) -> None:
+    """Only one of the ranks tells of an epoch or of a net."""
+    told = re.findall(r"^.*(?:epoch +\d+ |seed \d+:)", printed, re.MULTILINE)
+    assert len(told) == len(set(told)), printed
 
 
 @pytest.fixture
@@ -121,12 +191,44 @@ def test_more_cores_than_there_are_images_to_divide(tmp_path, shapes):
     assert "--cores 5 is more than the images to divide" in one_line_error(process)
 
 
+@linux
 def test_too_little_shared_memory_ends_in_a_line(monkeypatch):
-    monkeypatch.setattr(ranks.os.path, "isdir", lambda path: True)
-    monkeypatch.setattr(ranks.shutil, "disk_usage", lambda path: type("", (), {"free": 100}))
+    def no_space(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ranks.os, "posix_fallocate", no_space)
     memory = ranks.team(2, parameters=10**6, states=2, dtype="float32", slot=64)
-    with pytest.raises(InputError, match=r"2 cores need \d+ MB in .*: use fewer"), memory:
+    with pytest.raises(InputError, match=r"2 cores need 19.1 MB in .*, which has less: use fewer"), memory:
         pass
+
+
+@linux
+def test_memory_is_removed_even_if_no_rank_has_begun():
+    with pytest.raises(KeyboardInterrupt), ranks.team(2, parameters=1, states=1, dtype="float32", slot=64) as team:
+        raise KeyboardInterrupt
+    assert not Path(ranks.SHARED_MEMORY, team.name).exists()
+
+
+@linux
+def test_all_memory_of_a_net_is_taken_at_once_and_given_back_when_the_net_is_trained(tmp_path, shapes, monkeypatch):
+    made = []
+    whole = []
+    kept = []
+    reserve = ranks._reserve
+
+    def watched(memory):
+        made.append(memory.name)
+        assert reserve(memory)
+        stat = Path(ranks.SHARED_MEMORY, memory.name).stat()
+        whole.append(512 * stat.st_blocks >= stat.st_size)
+        kept.append(len(shared_memory_of(os.getpid()) & {*made}))
+        return True
+
+    monkeypatch.setattr(ranks, "_reserve", watched)
+    trained(tmp_path, "--data-dir", shapes, "--epochs", 1, "--cores", 2, "--jobs", 2, "--seeds", "0,1")
+    assert whole == [True] * 4  # two nets for each seed
+    assert kept == [1] * 4
+    assert not {*made} & {*os.listdir(ranks.SHARED_MEMORY)}
 
 
 # ---- Convolutional nets
@@ -165,24 +267,110 @@ def test_batch_normalisation_takes_its_statistics_over_the_whole_batch(count):
             np.testing.assert_allclose(mine, whole, rtol=1e-10, atol=1e-13)
 
 
-def train_conv(tmp_path, shapes, name, *words):
+WITHOUT_CHANCE = Protocol(
+    epochs=2, dropout=(), shift=0, lr=0.05, schedule="in steps", weight_decay=1e-3, decay_of_last=1e-2, init="he"
+)
+
+
+class TinyTraining(Training):
+    @staticmethod
+    def shape_and_layers(settings, protocol, images):
+        return (1, 8, 8), LAYERS
+
+
+def tiny_training(team, index, data, seed=0) -> Training:
+    settings = ConvSettings(seed=seed, epochs=2, n_train=len(data.x_train), n_test=len(data.x_test))
+    training = TinyTraining(settings, WITHOUT_CHANCE, fingerprint(data))
+    if team:
+        training.join(ranks.Rank(team, index))
+    return training
+
+
+def trained_tiny(team, index, data):
+    """The history of a run without dropout and shifts, its last parameters and statistics."""
+    training = tiny_training(team, index, data)
+    train_conv(training, data)
+    return [*training.history.values(), training.net.parameters.copy(), training.net.statistics.copy()]
+
+
+SHARED_BY_TINY = {
+    "parameters": ConvNet.sizes_of((1, 8, 8), LAYERS)["parameters"],
+    "states": 3,
+    "dtype": "float32",
+}
+
+
+def test_three_cores_train_the_convolutional_net_of_one_but_for_rounding(tmp_path):
+    """Three do not divide a batch of 100."""
+    data = hn.load_mnist(write_data_set(tmp_path / "eight", n_train=300, n_test=80, side=8))
+    alone = trained_tiny(None, 0, data)
+    for of_rank in together(trained_tiny, 3, **SHARED_BY_TINY, words=(data,)):
+        for mine, whole in zip(of_rank, alone, strict=True):
+            np.testing.assert_allclose(mine, whole, rtol=1e-4, atol=1e-5)
+
+
+def drawn(team, index, data, seed):
+    """The order of the images, and a number with which this rank drops units, in each of two epochs."""
+    training = tiny_training(team, index, data, seed)
+    orders = []
+    numbers = []
+    for epoch in (1, 2):
+        orders.append(training.begin_epoch().tolist())
+        numbers.append(training.rng_of_rank.random())
+        training.history["epoch"].append(epoch)
+    return orders, numbers
+
+
+def test_ranks_draw_the_same_order_of_images_and_drop_different_units(tmp_path):
+    data = hn.load_mnist(write_data_set(tmp_path / "eight", n_train=300, n_test=80, side=8))
+    numbers = []
+    for seed in (0, 1):
+        (orders, first), (same_orders, second) = together(drawn, 2, **SHARED_BY_TINY, words=(data, seed))
+        assert orders == same_orders
+        numbers += [*first, *second]
+    assert len(set(numbers)) == len(numbers)
+
+
+def test_a_slot_holds_the_longest_array_of_a_normalised_layer():
+    settings = ConvSettings(net="eight-layers", data="cifar-10", block="highway-bn", n_test=20, cores=3)
+    protocol = protocol_of(settings)
+    images = {"pixels": 3072, "classes": 10}
+    longest = 0
+
+    def exchange(array):
+        nonlocal longest
+        longest = max(longest, array.nbytes)
+        return [array]
+
+    net = Training(settings, protocol, images).net
+    for layer in net.layers:
+        if isinstance(layer, Normalised):
+            layer.exchange = exchange
+    rng = np.random.default_rng(0)
+    net.backward(net.forward(rng.random((2, 3072), np.float32)))
+    with runs.team_of(settings, protocol, images) as team:
+        assert longest <= team.slot
+
+
+def run_conv(tmp_path, shapes, name, *words):
     out = tmp_path / name
     process = in_process(conv_highway_networks.main, *CONV, "--data-dir", shapes, "--out", out, *words)
     assert process.returncode == 0, process.stderr
+    must_be_told_once(process.stdout)
     return json.loads(out.read_text())
 
 
 def test_a_convolutional_run_on_two_cores_stops_resumes_and_repeats(tmp_path, shapes):
-    whole = train_conv(tmp_path, shapes, "whole.json", "--cores", 2)
-    train_conv(tmp_path, shapes, "stopped.json", "--cores", 2, "--stop-after", 1)
-    resumed = train_conv(tmp_path, shapes, "stopped.json", "--cores", 2, "--resume")
+    whole = run_conv(tmp_path, shapes, "whole.json", "--cores", 2)
+    run_conv(tmp_path, shapes, "stopped.json", "--cores", 2, "--stop-after", 1)
+    resumed = run_conv(tmp_path, shapes, "stopped.json", "--cores", 2, "--resume")
     assert whole["cores"] == resumed["cores"] == 2
     assert resumed["runs"][0]["history"] == whole["runs"][0]["history"]
     assert resumed["runs"][0]["filters"] == whole["runs"][0]["filters"]
 
 
 def test_another_number_of_cores_is_another_run(tmp_path, shapes):
-    train_conv(tmp_path, shapes, "run.json", "--cores", 2, "--stop-after", 1)
+    run_conv(tmp_path, shapes, "run.json", "--cores", 2, "--stop-after", 1)
     words = (*CONV, "--data-dir", shapes, "--out", tmp_path / "run.json", "--resume")
     error = one_line_error(in_process(conv_highway_networks.main, *words))
     assert "is of another run (cores 2, not 1)" in error
@@ -192,29 +380,42 @@ def test_another_number_of_cores_is_another_run(tmp_path, shapes):
 
 
 @linux
-@pytest.mark.parametrize("how", ["a rank is killed", "Ctrl-C", "the command is killed"])
+@pytest.mark.parametrize("how", ["a rank is killed", "Ctrl-C", "the command is killed", "all are killed"])
 def test_a_struck_run_ends_and_leaves_no_shared_memory(tmp_path, shapes, how):
     words = (*SMALL, "--epochs", 10**6, "--data-dir", shapes, "--cores", 2, "--out", tmp_path / "run.json")
     command = [sys.executable, ROOT / "highway_networks.py", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}
     with subprocess.Popen(list(map(str, command)), **pipes) as process:
-        assert any("epoch   3" in line for line in process.stdout)
-        made = shared_memory_of(process.pid)
+        printed = ""
+        while "epoch   3" not in printed:
+            line = process.stdout.readline()
+            assert line, printed
+            printed += line
+        must_be_told_once(printed)
+        made = shared_memory_of(rank_of(process.pid))
         if how == "Ctrl-C":
             os.killpg(process.pid, signal.SIGINT)
         elif how == "a rank is killed":
             os.kill(rank_of(process.pid), signal.SIGKILL)
-        else:
+        elif how == "the command is killed":
             process.kill()
-        stderr = process.communicate(timeout=120)[1]
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+        try:
+            stderr = process.communicate(timeout=120)[1]
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
     expected = {
         "Ctrl-C": (130, "interrupted: nothing was written"),
         "a rank is killed": (1, "a worker process died"),
         "the command is killed": (-signal.SIGKILL, ""),
+        "all are killed": (-signal.SIGKILL, ""),
     }
     status, line = expected[how]
     assert process.returncode == status, stderr
     assert line in stderr
+    assert "Traceback" not in stderr
     assert made
     assert not made & set(os.listdir(ranks.SHARED_MEMORY))
     assert not (tmp_path / "run.json").exists()

@@ -82,16 +82,17 @@ def train_rank(
 def team_of(settings: ConvSettings, protocol: Protocol, images: dict):
     """The memory that the ranks of a net share: plumbing.ranks.team() for this net."""
     shape, layers = Training.shape_and_layers(settings, protocol, images)
+    sizes = ConvNet.sizes_of(shape, layers)
     # the longest array that a rank hands to the others: logits of its rows of a batch, or of the
-    # test images
+    # test images; or the statistics of a normalised layer, at most for every row of its images
     rows_of_rank = math.ceil(max(BATCH, settings.n_test) / settings.cores)
-    bytes_of_row = images["classes"] * np.dtype("float32").itemsize
+    longest = max(rows_of_rank * images["classes"], sizes["statistics"] * shape[1])
     return team(
         settings.cores,
-        parameters=ConvNet.sizes_of(shape, layers)["parameters"],
+        parameters=sizes["parameters"],
         states=3,  # Nesterov's v, weight decay and rates
         dtype="float32",
-        slot=rows_of_rank * bytes_of_row,
+        slot=longest * np.dtype("float32").itemsize,
     )
 
 
