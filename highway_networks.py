@@ -528,7 +528,8 @@ class Highway(Block):
         dH = T dy,  dz_H = H' dH;  dT = (H - x) dy,  dz_T = T (1 - T) dT = P (1 - T) dy.
 
         (1 - T) dy = dy - dH appears twice: as the factor of P, and as the part of dx that is
-        carried."""
+        carried.  H and dy are overwritten, since nothing else reads them.  layer.z_H
+        may hold another layer's numbers by now, unless the activation has keeps_z = True."""
         divide(dy, layer.q, layer.dH)  # dH = T dy
         subtract(dy, layer.dH, dy)  # dy becomes dy - dH = (1 - T) dy
         multiply(layer.P, dy, layer.dz_T)  # dz_T = P (1 - T) dy
@@ -598,7 +599,7 @@ class LayerArrays(FixedNames):
         self.dy = work.dy  # dL/dy, where the block carries
         self.dx_1 = work.dx_1  # (hidden + 1, n), Wᵀ dz; the last row, of the ones, is not used
         self.dx = self.dx_1[:-1]  # dL/dx without what is carried
-        self.x_t = work.x_t  # (n, hidden + 1), a copy of x_1_t
+        self.x_1_copy = work.x_1_copy  # (n, hidden + 1), a copy of x_1_t
 
         block = net.block
         for name in block.kept:
@@ -912,8 +913,8 @@ class DeepNet(FixedNames):
         dx = layer.dx
         if carried is not None:
             dx = add(layer.dx, carried, layer.dy)  # the gradient of eq. 3
-        copyto(layer.x_t, layer.x_1_t)  # worth its time: dot() is faster without transposed operands
-        dot(layer.dz, layer.x_t, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz xᵀ, and db
+        copyto(layer.x_1_copy, layer.x_1_t)  # worth its time: dot() is faster without transposed operands
+        dot(layer.dz, layer.x_1_copy, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz xᵀ, and db
         return dx
 
     def backward(self, d_logits: np.ndarray, norms: np.ndarray | None = None) -> np.ndarray:
@@ -974,7 +975,7 @@ class Workspace:
         for name in block.shared:
             shapes[f"shared {name}"] = (hidden, n)
         shapes["dx_1"] = (hidden + 1, n)
-        shapes["x_t"] = (n, hidden + 1)
+        shapes["x_1_copy"] = (n, hidden + 1)
         arrays = views_into(zeros(size_of(shapes), net.dtype), shapes)
 
         self.x = arrays["x"]  # a copy of what forward() was given
@@ -988,7 +989,7 @@ class Workspace:
         self.dy = arrays["dy"]
         self.shared = {name: arrays[f"shared {name}"] for name in block.shared}
         self.dx_1 = arrays["dx_1"]
-        self.x_t = arrays["x_t"]
+        self.x_1_copy = arrays["x_1_copy"]
         self.H_in = self.states[0, :-1]  # the first layer's output
         self.last = self.state(net.depth)
         self.layers = [LayerArrays(net, self, index) for index in range(net.depth)]

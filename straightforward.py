@@ -11,6 +11,7 @@ A block of your own is a pair of functions like those of `residual`, and a line 
 has a gate, also its name in WITH_GATE.
 """
 
+import argparse
 import os
 import sys
 
@@ -233,5 +234,6 @@ def train(block, depth=30, epochs=12, batch=128):
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description="Trains the headline's two nets.").parse_args()
     for block in ("highway", "plain"):
         train(block)

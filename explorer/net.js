@@ -125,7 +125,7 @@ class Net {
     });
   }
 
-  /* How the gradient of the loss -log p(label) comes back (eq. 9).  For each block: `above`, the
+  /* How the gradient of the loss -log p(label) comes back (the gradient of eq. 3).  For each block: `above`, the
      length of dL/dy, and `below`, that of dL/dx.  dL/dx is the sum of three parts: carried, through
      H, and through T.  `carried`, `H` and `T` are the parts' components along dL/dx as shares of its
      length; they add up to 1.  A closed block has T = 0 and only carries. */

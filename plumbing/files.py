@@ -90,9 +90,11 @@ def from_json(text: str | bytes):
 
 
 def read_json(path: Path):
-    """What a JSON file holds; raises InputError where it is not strict JSON."""
+    """What a JSON file holds; raises InputError where it is missing or not strict JSON."""
     try:
         return from_json(read_bytes(path, MOST_JSON).decode("utf-8"))
+    except FileNotFoundError as error:
+        raise InputError(f"{path} is missing") from error
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path} cannot be read as JSON: {error}") from error
 

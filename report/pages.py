@@ -60,7 +60,11 @@ def _filled(text: str, read) -> str:
 def value_of(name: str, read) -> str:
     if ": " in name:
         shown, claim_id = name.split(": ", 1)
-        claim = select(read("results/claims.json")["trials"], id=claim_id)
+        claims = read("results/claims.json")["trials"]
+        if claim_id not in [claim["id"] for claim in claims]:
+            how = "python -m experiments claims judges all claims"
+            raise InputError(f"results/claims.json has no claim {claim_id}: {how}")
+        claim = select(claims, id=claim_id)
         verdict = cell(claim["verdict"])
         return verdict if shown == "verdict" else f"{cell(claim['ours'])} | {verdict}"
     if name.startswith("takes-"):

@@ -22,7 +22,7 @@ from claims.claim import (
 )
 from claims.rules import below
 from experiments import __main__ as command_line
-from experiments.question import all_questions
+from experiments.question import all_questions, find_question
 from plumbing.files import InputError
 from plumbing.records import check_ledger, seconds_on_two_cores, select
 from plumbing.statistics import mean_sd_n
@@ -353,7 +353,16 @@ def test_results_that_lack_a_number_are_refused_in_one_line(records):
 
 
 def test_results_that_are_missing_are_named(tmp_path):
-    with pytest.raises(InputError, match=r"blocks\.json is missing: python -m experiments blocks makes it"):
+    with pytest.raises(InputError, match=r"(\w+)\.json is missing: python -m experiments \1 makes it"):
+        command_line.read_results(tmp_path)
+
+
+def test_results_that_are_there_are_not_awaited(tmp_path, monkeypatch):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "blocks.json").write_text("{}")
+    awaited = replace(find_question("blocks"), awaits=True)
+    monkeypatch.setattr(command_line, "all_questions", lambda: [awaited])
+    with pytest.raises(InputError, match=r"blocks\.json is there: remove awaits=True"):
         command_line.read_results(tmp_path)
 
 

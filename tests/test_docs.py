@@ -151,8 +151,8 @@ def test_what_the_results_must_show():
     [
         ("<!-- nothing.known -->1<!-- end -->", "nothing.known.* cannot be filled in"),
         ("<!-- optimization.nothing -->1<!-- end -->", "optimization.nothing.* cannot be filled in"),
-        ("<!-- verdict: no-such-id -->1<!-- end -->", "0 rows have {'id': 'no-such-id'}"),
-        ("<!-- verdict: no such words -->1<!-- end -->", "0 rows have {'id': 'no such words'}"),
+        ("<!-- verdict: no-such-id -->1<!-- end -->", "has no claim no-such-id: python -m experiments claims"),
+        ("<!-- verdict: no such words -->1<!-- end -->", "has no claim no such words: python"),
         ("<!-- lesion.idle_share -->1<!-- end -->", "3 rows have {}"),
         ("<!-- lesion.idle_share[data=EMNIST] -->1<!-- end -->", "0 rows have {'data': 'EMNIST'}"),
         ("<!-- headline -->1", "headline.* stands alone"),
@@ -544,7 +544,7 @@ def test_filling_the_pages(pages):
     assert process.stdout == f"1 of {len(PAGES) - 1} pages changed\n"
     assert readme.read_text(encoding="utf-8") == README
     (pages / "results" / "gates.json").unlink()
-    assert "gates.json cannot be read" in one_line_error(run_in(pages, FILLING))
+    assert "gates.json is missing" in one_line_error(run_in(pages, FILLING))
 
 
 # ---- Python, quotations, links ---------------------------------------------------------------------------------------

@@ -54,8 +54,17 @@ def assert_gradient_is_right(net, x, y):
     allowed = 1e-12 * np.abs(expected) + 1e-15 * np.abs(expected).max()
     worst = int(np.argmax(np.abs(gradient - expected) - allowed))
     assert np.abs(gradient - expected)[worst] <= allowed[worst], (
-        f"parameter {worst} of {len(gradient)}: backward {gradient[worst]!r}, complex step {expected[worst]!r}"
+        f"{name_of(net, worst)}: backward {gradient[worst]!r}, complex step {expected[worst]!r}"
     )
+
+
+def name_of(net, i):
+    """Parameter i by its array and indices, such as W_T[0, 2, 1]."""
+    net.parameters[i] = np.nan
+    names = [name for name in vars(net.grad) if not name.startswith("_")]
+    found = {name: np.argwhere(np.isnan(getattr(net, name))).tolist() for name in names}
+    [(name, [indices])] = [(name, places) for name, places in found.items() if places]
+    return f"{name}{indices}"
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
@@ -92,7 +101,7 @@ def test_the_check_notices_a_wrong_gradient(monkeypatch, block, fault):
         return gradient
 
     monkeypatch.setattr(hn.DeepNet, "backward", wrong)
-    with pytest.raises(AssertionError, match="complex step"):
+    with pytest.raises(AssertionError, match=r"^(W_H|b_H|W_in)\[.*complex step"):
         assert_gradient_is_right(*random_net(block, SHAPES[0]))
 
 

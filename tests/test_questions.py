@@ -567,7 +567,9 @@ def rows_of(name, **wanted) -> list[dict]:
 @pytest.mark.parametrize("question", all_questions(), ids=lambda question: question.name)
 def test_a_question_awaits_its_results_until_they_are_committed(question):
     has_results = (ROOT / "results" / f"{question.name}.json").exists()
-    assert question.awaits == bool(question.run and not has_results)
+    assert question.awaits == bool(question.run and not has_results), (
+        "a question has awaits=True until its results are committed, and not any longer"
+    )
 
 
 @pytest.mark.parametrize("name", ANSWERED)
@@ -580,8 +582,8 @@ def test_committed_results_sum_up_their_trials(name):
     command = f"python -m experiments {name}"
     assert record["command"] in (f"{command}{beside}", f"{command} --data-dir CIFAR-100", command)
     assert (ROOT / "results" / f"{name}.json").stat().st_size < 1_100_000
-    assert "dirty" not in record["env"]["git"]
-    assert not any("dirty" in commit for commit in record["env"]["git_of_trials"])
+    commits = [record["env"]["git"], *record["env"]["git_of_trials"]]
+    assert not any("dirty" in commit for commit in commits), "commit first, then measure: the files were changed"
     again = command_line.with_summary(question, record)["summary"]
     assert json.loads(json.dumps(again)) == record["summary"]
 

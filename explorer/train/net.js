@@ -256,7 +256,7 @@ const BLOCKS = {
         const dT = (H[i] - x[i]) * dy[i];
         dz[at] = dH * (1 - H[i] * H[i]);
         dz[at + width] = dT * T[i] * (1 - T[i]); // sigmoid' = sigmoid (1 - sigmoid)
-        carried[i] = (1 - T[i]) * dy[i]; // eq. 9: carried; what comes through H and T is added later
+        carried[i] = (1 - T[i]) * dy[i]; // the part that is carried; what comes through H and T is added later
       }
     },
   },
