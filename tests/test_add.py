@@ -87,7 +87,9 @@ SEARCH |= {"n_train": 45000, "n_test": 5000, "gate_bias": -1.0}
 
 
 def test_a_trial_of_the_search_joins_the_search(tmp_path, monkeypatch):
-    before = COMMITTED["cifar"]["trials"]
+    others = [trial for trial in COMMITTED["cifar"]["trials"]["search"] if trial["block"] != SEARCH["block"]]
+    before = {**COMMITTED["cifar"]["trials"], "search": others}
+    monkeypatch.setitem(COMMITTED, "cifar", {**COMMITTED["cifar"], "trials": before})
     for lr in (0.1, 0.03):
         monkeypatch.setitem(COMMITTED, "cifar", added(tmp_path, "cifar", training("cifar", lr=lr, **SEARCH)))
     after = COMMITTED["cifar"]["trials"]
