@@ -769,7 +769,10 @@ def whole(tmp_path_factory):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 @pytest.mark.xdist_group("kills")
-@pytest.mark.parametrize(("how", "jobs"), [(signal.SIGKILL, 2), (signal.SIGINT, 2), (signal.SIGINT, 1)])
+@pytest.mark.parametrize(
+    ("how", "jobs"),
+    [(signal.SIGKILL, 2), (signal.SIGINT, 2), pytest.param(signal.SIGINT, 1, marks=pytest.mark.thorough)],
+)
 def test_a_stopped_command_resumes_exactly(tmp_path, shapes, main, whole, how, jobs):
     words = (*TO_STOP, "--jobs", jobs, "--data-dir", shapes, "--out")
     command = [sys.executable, ROOT / "conv_highway_networks.py", *words, tmp_path / "stopped.json"]
@@ -1092,6 +1095,7 @@ def test_the_help_says_how_long_it_takes(main):
     assert 10 <= protocols.PROTOCOLS["mnist"]["short"].epochs * row["seconds_per_epoch"] / 60 <= 20
 
 
+@pytest.mark.thorough
 def test_quick_is_long_enough_to_learn(tmp_path):
     """0.93, 0.93 and 0.91 with seeds 0, 1, 2; with a fifth fewer steps 0.92, 0.91 and 0.80."""
     process = train("--quick", "--quiet", "--out", tmp_path / "quick.json")

@@ -375,7 +375,10 @@ def test_seeds_are_of_one_depth_and_each_is_there_once(draw, pairs, message):
 RC = "image.origin: lower\ntext.usetex: true\naxes.prop_cycle: cycler('color', ['w'])\nfont.size: 3\n"
 
 
-@pytest.mark.parametrize("script", PROGRAMS)
+@pytest.mark.parametrize(
+    "script",
+    ["visualize_highway_networks.py", pytest.param("make_highway_networks_gif.py", marks=pytest.mark.thorough)],
+)
 def test_what_a_user_told_matplotlib_changes_no_picture(draw, tmp_path, script):
     words = ("--only", "T_gate_evolution") if script.startswith("visualize") else ()
     out = tmp_path / "out" / "T_gate_evolution.png" if words else tmp_path / "out.gif"

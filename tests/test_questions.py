@@ -151,10 +151,23 @@ RARELY = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.thorough) if name in RARELY else name for name in NAMES],
-)
+def in_one_process(name):
+    """The tests of a question share its quick run, see finished()."""
+    return pytest.mark.xdist_group(f"quick run of {name}")
+
+
+def tests_of_questions(always) -> list:
+    """A parameter for each question, of which the others are for -m thorough."""
+    parameters = []
+    for name in NAMES:
+        marks = [in_one_process(name)]
+        if name not in always:
+            marks.append(pytest.mark.thorough)
+        parameters.append(pytest.param(name, marks=marks))
+    return parameters
+
+
+@pytest.mark.parametrize("name", tests_of_questions(set(NAMES) - set(RARELY)))
 def test_a_smoke_test(tmp_path, finished, name):
     printed = finished(name, tmp_path)
     record = json.loads((tmp_path / f"{name}.json").read_text(), parse_constant=pytest.fail)
@@ -178,10 +191,7 @@ def test_a_smoke_test(tmp_path, finished, name):
 AS_A_RULE = ("cifar", "gate_bias", "lesion", "optimization")  # a question of every kind; the others with -m thorough
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name if name in AS_A_RULE else pytest.param(name, marks=pytest.mark.thorough) for name in NAMES],
-)
+@pytest.mark.parametrize("name", tests_of_questions(AS_A_RULE))
 def test_nothing_is_run_twice_and_a_trial_run_again_gives_the_same(tmp_path, finished, name):
     finished(name, tmp_path)
     log = tmp_path / f"{name}.jsonl"
@@ -203,6 +213,7 @@ def test_final_seeds_selected_nothing(tmp_path, finished):
     assert not {trial["seed"] for trial in trials["final"]} & {trial["seed"] for trial in selecting}
 
 
+@in_one_process("cifar")
 def test_the_log_tells_images_in_another_order_apart(tmp_path, finished):
     finished("cifar", tmp_path)
     data_sets = json.loads((tmp_path / "cifar.json").read_text())["env"]["data_sets"]
@@ -272,7 +283,7 @@ def test_a_name_that_is_no_question(words, message):
 
 @unix
 @pytest.mark.xdist_group("kills")
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.thorough)])
 def test_a_stopped_question_goes_on_where_it_was(tmp_path, finished, how):
     name = "optimization"
     log = tmp_path / "stopped" / f"{name}.jsonl"

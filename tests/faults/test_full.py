@@ -131,7 +131,7 @@ DRAWING = [
         pytest.param(">&-", marks=pytest.mark.thorough),
         ">&- 2>&-",
         pytest.param(FULL, marks=needs_a_full_device),
-        "> out.txt",
+        pytest.param("> out.txt", marks=pytest.mark.thorough),
     ],
 )
 @pytest.mark.parametrize("words", DRAWING)
