@@ -26,7 +26,17 @@ from claims import ledger
 from claims.claim import Claim, check_about, measure, measured_as_text, verdict_on
 from experiments.question import Question, all_questions, find_question, question_names
 from plumbing.commands import first_line, number, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError, Lock, check_writable, environment, json_bytes, read_json, write_json
+from plumbing.files import (
+    ROOT,
+    InputError,
+    Lock,
+    check_writable,
+    commit,
+    environment,
+    json_bytes,
+    read_json,
+    write_json,
+)
 from plumbing.processes import MOST_JOBS, all_cores
 from plumbing.records import checksum, load_record, load_results, seconds_on_two_cores
 from plumbing.statistics import format_stat
@@ -118,6 +128,8 @@ def parse_arguments(question: Question, argv):
 
 def answer(question: Question, args) -> dict:
     """Runs a question's trials, writes its results, prints its rows and claims; returns the record."""
+    if args.budget != "quick":
+        warn_of_uncommitted_files()
     needed = {name: result_of(name, args) for name in question.needs}
     more_data_sets = ()
     data_dir = getattr(args, "data_dir", None)
@@ -143,6 +155,13 @@ def answer(question: Question, args) -> dict:
     print_rows(record["summary"])
     print_claims(question.claims_with_over(), record)
     return record
+
+
+def warn_of_uncommitted_files() -> None:
+    """Says before a measurement that its results cannot be committed."""
+    if (commit() or "").endswith("-dirty"):
+        what_follows = "the results will say so, and a test refuses to have them committed"
+        print(f"some programs differ from their last commit: {what_follows}", file=sys.stderr)
 
 
 def result_of(name: str, args) -> dict:

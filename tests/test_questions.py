@@ -223,6 +223,15 @@ def test_the_log_tells_images_in_another_order_apart(tmp_path, finished):
     assert {json.loads(line)["data"] for line in lines} == as_read
 
 
+def test_uncommitted_files_are_told_of_before_the_measurement(monkeypatch, capsys):
+    for commit, words in ((None, ""), ("0123456789ab", ""), ("0123456789ab-dirty", "differ from their last commit")):
+        monkeypatch.setattr(command_line, "commit", lambda commit=commit: commit)
+        command_line.warn_of_uncommitted_files()
+        told = capsys.readouterr().err
+        assert words in told
+        assert bool(words) == bool(told)
+
+
 def test_the_list_of_questions():
     words = [sys.executable, "-m", "experiments"]
     printed = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True, encoding="utf-8").stdout
