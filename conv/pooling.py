@@ -34,9 +34,9 @@ class Pool(Layer):
         maps, side = self.in_shape
         out = self.out_shape[1]
         phases = self.phases
-        # Window i of a row begins at column i stride of x.  Window i + y_phases begins at the same
-        # phase of x: `phases` divides y_phases stride.  So y gets y_phases phases here, and all
-        # windows of one phase of y begin at the same phase of x.
+        # Window i of a row begins at column i * stride of x.  Window i + y_phases begins at the same
+        # phase of x, because y_phases * stride is a multiple of `phases`.  So y gets y_phases phases
+        # here, and all windows of one phase of y begin at the same phase of x.
         arrays.y_phases = math.lcm(phases, self.stride) // self.stride
         # the maximum over the rows of a window
         arrays.row_max = work.new("row_max", (out, phases, maps, side // phases, n))

@@ -11,8 +11,8 @@ with one seed: for Highway A the rate, the gate bias and dropout, one at a time;
 rate.  Three nets without a search take the rate of the 19 layers: Highway C, the 19 layers on CIFAR-100,
 and Highway B, which differs from the 19 layers only at its end.
 
-The paper quotes FitNets (arXiv:1412.6550): deep and thin plain maxout nets do not train.  This was fixed
-before ours were trained:
+The paper quotes FitNets (arXiv:1412.6550): deep and thin plain maxout nets do not train.  For our plain
+maxout nets the following was decided before they were trained:
 
 - Shape: that of Highway A and B.  All convolutions and the hidden layer are maxout of two pieces, which makes
   276 K and 2.4 M parameters.  The FitNets of as many layers have about 250 K and 2.5 M; in the released file of
@@ -310,9 +310,9 @@ def run(runner: Runner) -> dict:
 def accept(record: dict, run: dict) -> tuple[str, dict]:
     """The group and the trial of a run that conv_highway_networks.py finished.
 
-    The group is "final", or "partial" for a branch and for a run that was stopped: rows about
-    whole runs leave these out.  A run with the settings of a trial of the search
-    belongs to "search".
+    The group is "final", or "partial" for a run that was stopped, and for a branch, which began
+    from the checkpoint of another run: rows about whole runs leave these out.  A run with the
+    settings of a trial of the search belongs to "search".
 
     Raises ValueError for a run that Tables 2 and 3 are not about."""
     if record["data_set"] != run["data"].upper() or run["data"] not in (TEN, HUNDRED):

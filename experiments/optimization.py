@@ -4,9 +4,9 @@
     python -m experiments optimization --full     the paper's budget, for a cluster
 
 Section 3.1: "plain networks become much harder to optimize with increasing depth, while highway
-networks with up to 100 layers can still be optimized well".  Plain nets of 10 and 20 layers reach
-a loss below 1e-4 (see `long_training`), the highway net of 100 layers is more than two orders of
-magnitude better than the plain one, and highway nets converge faster.
+networks with up to 100 layers can still be optimized well".  In the paper plain nets of 10 and 20
+layers reach a loss below 1e-4 (see `long_training`), the highway net of 100 layers is more than
+two orders of magnitude better than the plain one, and highway nets converge faster.
 
 For each depth and kind a random search tries initial rate, momentum, decay, activation and, for
 highway nets, the gate bias.  The best setting is the one with the lowest training loss, as in the

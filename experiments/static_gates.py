@@ -22,10 +22,10 @@ Fixed before the runs
 ---------------------
 - Search: every variant tries the same draws of rate, momentum and b_T at the start, on each data
   set.  The ranges are wider than those of `fifty_layers`, and b_T is drawn, because static gates
-  may need another start.  The two settings with the lowest training loss are trained for longer,
-  the better of them is taken, by its training loss, and trained over five seeds that selected
-  nothing.  One seed gives all variants the same order of the images, and all of one width the
-  same W_in and W_H: differences are paired by seed.
+  may need another start.  The two settings with the lowest training loss, the finalists, are trained
+  for longer, the better of them is taken, by its training loss, and trained over five seeds that
+  selected nothing.  One seed gives all variants the same order of the images, and all of one width
+  the same W_in and W_H: differences are paired by seed.
 - Training measures, loss and accuracy, are taken at the end.  Test measures, log loss and
   accuracy, are judged after as many epochs as the finalists have, 25: the end of the training
   on MNIST, a quarter of it on CIFAR-100.  On CIFAR-100 the test accuracy of full nets falls
@@ -38,7 +38,7 @@ Fixed before the runs
   For each measure both have Holm's correction for the four variants and two data sets.
 - T need not see x, or need not learn, if the cost is below the margin, p < 0.05.  If this is not
   shown, T must see x, or must learn, if the variant is worse than full, p < 0.05.  Otherwise it is
-  not clear.  If only one of the two nets loses a seed, that net is the worse one.
+  not clear.  If only one of the two nets diverges with a seed, that net is the worse one.
 - The margin of accuracies is twice the standard deviation between the seeds of `fifty_layers`:
   0.005 on MNIST, 0.01 on CIFAR-100.  The interval from five pairs is about as wide, so a smaller
   margin could hardly ever be shown.  Even with this margin, Holm's correction is so strict that only
@@ -222,7 +222,7 @@ def replace_gates(net: hn.DeepNet, setting: dict) -> dict:
 
 # ---- Comparing ----------------------------------------------------------------------------------
 
-ERROR = 0.05  # a variant is worse if p is below
+SIGNIFICANCE = 0.05  # a difference is shown if p is below
 POINT = 0.01  # of the training error
 MARGIN_OF_ACCURACY = {"MNIST": 0.005, CIFAR: 0.01}
 OTHER_MARGIN = 0.01  # of accuracy, on sets that no claim is about
@@ -336,9 +336,9 @@ def is_needed(cost: Cost) -> bool | None:
     worse; None if neither is shown."""
     if cost.lost:
         return {"variant": True, "full": False, "both": None}[cost.lost]
-    if cost.p_of_margin < ERROR and cost.excess.mean < cost.margin:
+    if cost.p_of_margin < SIGNIFICANCE and cost.excess.mean < cost.margin:
         return False
-    if cost.p < ERROR and cost.excess.mean > 0:
+    if cost.p < SIGNIFICANCE and cost.excess.mean > 0:
         return True
     return None
 
@@ -498,7 +498,7 @@ def rises_by_a_point(measured: dict) -> list[bool | None]:
     adjusted = holm([test.p for test in tests])
     verdicts = []
     for test, p in zip(tests, adjusted, strict=True):
-        verdicts.append(test.mean > 0 if p < ERROR else None)
+        verdicts.append(test.mean > 0 if p < SIGNIFICANCE else None)
     return verdicts
 
 

@@ -16,12 +16,12 @@ def load_record(path) -> dict:
     for i, pair in enumerate(pairs):
         for block in PAIR:
             _check_run(pair.get(block) if isinstance(pair, dict) else None, f"{path}: runs[{i}].{block}")
-        if not _numbers([pair.get("depth")]) or pair["depth"] < 1:
+        if not _are_numbers([pair.get("depth")]) or pair["depth"] < 1:
             raise InputError(f"{path}: runs[{i}].depth is not a number of at least 1")
         if type(pair.get("seed", 0)) is not int:
             raise InputError(f"{path}: runs[{i}].seed is not a whole number")
     for name, least in (("hidden", 1), ("gate_bias", -1e4), ("n_classes", 2)):
-        if record.get(name) is not None and (not _numbers([record[name]]) or record[name] < least):
+        if record.get(name) is not None and (not _are_numbers([record[name]]) or record[name] < least):
             raise InputError(f"{path}: {name} is not a number of at least {least:g}")
     return record
 
@@ -59,8 +59,7 @@ def seconds_on_two_cores(record: dict) -> float:
     """How long the runs of a record take on two cores.  Groups of trials run one after another.
     Within a group, each trial starts in turn on the core that is free first.
 
-    A trial that several cores trained together counts as one that takes as many times as long on
-    one core."""
+    A trial that n cores trained together counts as one that takes n times as long on one core."""
     if "runs" in record:
         return _on_two_cores([pair["wallclock_sec"] for pair in record["runs"]])
     trials = record["trials"]
@@ -119,11 +118,11 @@ def _check_run(run, where):
     if not isinstance(history, dict):
         raise InputError(f"{where} has no history")
     for name in ("epoch", "train_loss", "train_acc", "test_acc", "grad_norm"):
-        if not _numbers(history.get(name)) or len(history[name]) != len(history["epoch"]):
+        if not _are_numbers(history.get(name)) or len(history[name]) != len(history["epoch"]):
             raise InputError(f"{where}.history.{name} is not a list of numbers, one for each epoch")
     if not run.get("diverged") and not history["epoch"]:
         raise InputError(f"{where}.history has no epoch, and the run does not say that it diverged")
-    if not run.get("diverged") and not _numbers([run.get("final_test_acc"), run.get("final_train_loss")]):
+    if not run.get("diverged") and not _are_numbers([run.get("final_test_acc"), run.get("final_train_loss")]):
         raise InputError(f"{where} has no final numbers, and does not say that it diverged")
     _check_gates(run, where)
     _check_layers(run.get("layer_history"), f"{where}.layer_history")
@@ -135,13 +134,13 @@ def _check_layers(layers, where):
         return
     if not isinstance(layers, dict):
         layers = {}
-    if not _numbers(layers.get("step")) or not _numbers(layers.get("loss")):
+    if not _are_numbers(layers.get("step")) or not _are_numbers(layers.get("loss")):
         raise InputError(f"{where} has no steps and losses that are lists of numbers")
     columns = [layers.get("gradient")]
     if "T" in layers:
         columns.append(layers["T"])
     for column in columns:
-        if not isinstance(column, list) or not all(map(_numbers, column)):
+        if not isinstance(column, list) or not all(map(_are_numbers, column)):
             wanted = "lists of numbers, one list for each step"
             raise InputError(f"{where}: gradient and T are not {wanted}")
     n_rows = [len(layers["loss"]), *map(len, columns)]
@@ -154,7 +153,7 @@ def _check_layers(layers, where):
 def _check_gates(run, where):
     rows = run.get("layer_T_history") or []
     last = run.get("final_T_per_layer") or []
-    if not isinstance(rows, list) or not all(map(_is_epoch_and_gates, rows)) or not _numbers(last):
+    if not isinstance(rows, list) or not all(map(_is_epoch_and_gates, rows)) or not _are_numbers(last):
         raise InputError(f"{where}: the mean gates are not [epoch, a number for each layer]")
     n_layers = {len(gates) for _, gates in rows}
     if last:
@@ -164,8 +163,8 @@ def _check_gates(run, where):
 
 
 def _is_epoch_and_gates(row):
-    return isinstance(row, list) and len(row) == 2 and _numbers(row[:1]) and _numbers(row[1])
+    return isinstance(row, list) and len(row) == 2 and _are_numbers(row[:1]) and _are_numbers(row[1])
 
 
-def _numbers(values):
+def _are_numbers(values):
     return isinstance(values, list) and all(type(value) in (int, float) for value in values)

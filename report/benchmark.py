@@ -111,7 +111,7 @@ def rivals(read) -> str:
 
 @table("faster-rivals")
 def faster_rivals(read) -> str:
-    """The rivals that are faster than ours, in a sentence's list."""
+    """The rivals that are faster than ours, joined by "and", to stand in a sentence."""
     trials = read("results/benchmark_step.json")["trials"]
     texts = []
     for name in competitors(trials["step, highway"]):

@@ -29,7 +29,7 @@ def gate_bias(record):
         for trial in trials_with(record, None, activation=activation):
             row = depths.index(trial["layers"])
             column = biases.index(trial["gate_bias"])
-            fails_by_rule = trial["transforms"] >= threshold  # the trial's "transforms" is L sigmoid(b)
+            fails_by_rule = trial["transforms"] >= threshold  # layers times sigmoid(gate bias)
             draw_net(ax, row, column, trial, underlined=fails_by_rule)
         ax.set(xlim=(-0.5, len(biases) - 0.5), xticks=range(len(biases)))
         ax.set(ylim=(-0.5, len(depths) - 0.5), yticks=range(len(depths)), yticklabels=depths)

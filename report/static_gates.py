@@ -14,7 +14,7 @@ WORDS = {  # of the variants, from top to bottom of the picture
     "wide": "one a unit, as many\nparameters as full",
     "random": "T sees x,\nbut does not learn",
 }
-REPLACED_BY_MEAN = {"unit": "of every unit", "scalar": "of every block"}  # over what T is averaged, in words
+REPLACED_BY_MEAN = {"unit": "of every unit", "scalar": "of every block"}  # whose mean replaces T, in words
 # the loss and the accuracy of nets with a static T, by the verdict on the full T
 LOSS_WITH_STATIC_T = {"needed": "higher", "not needed": "as low", "open": "not clear"}
 ACCURACY_WITH_STATIC_T = {"needed": "lower", "not needed": "as high", "open": "not clear"}
