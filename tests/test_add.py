@@ -66,7 +66,7 @@ def test_a_run_is_added_to_the_trials_that_are_there(tmp_path, name):
 def test_the_added_run_enters_its_row(tmp_path):
     results = added(tmp_path, "table1", training("table1", seed=7, final_test_acc=0.5))
     assert results["env"]["data_sets"] == COMMITTED["table1"]["env"]["data_sets"]
-    assert results["settings"]["added"][0]["data_sha256_as_read"] == "ab"  # the other trials' order stays theirs
+    assert results["settings"]["added"][-1]["data_sha256_as_read"] == "ab"  # the other trials' order stays theirs
     trial = results["trials"]["final"][-1]
     kind = {name: trial[name] for name in ("width", "block", "protocol")}
     before, after = (select(table1.rows(record), **kind) for record in (COMMITTED["table1"], results))
@@ -77,7 +77,7 @@ def test_a_run_on_two_cores_says_so_and_does_not_time_an_epoch(tmp_path):
     results = added(tmp_path, "table1", training("table1", seed=7, cores=2, wallclock_sec=0.001))
     trial = results["trials"]["final"][-1]
     assert trial["cores"] == 2
-    assert results["settings"]["added"][0]["command"].endswith("--cores 2")
+    assert results["settings"]["added"][-1]["command"].endswith("--cores 2")
     kind = {name: trial[name] for name in ("width", "block", "protocol")}
     before, after = (select(table1.rows(record), **kind) for record in (COMMITTED["table1"], results))
     assert after["test_accuracy"]["n"] == before["test_accuracy"]["n"] + 1
