@@ -224,9 +224,13 @@ def test_the_log_tells_images_in_another_order_apart(tmp_path, finished):
 
 
 def test_uncommitted_files_are_told_of_before_the_measurement(monkeypatch, capsys):
-    for commit, words in ((None, ""), ("0123456789ab", ""), ("0123456789ab-dirty", "differ from their last commit")):
+    monkeypatch.setattr(command_line, "Runner", None)  # the measurement would begin with a TypeError
+    question = find_question("optimization")
+    dirty = "0123456789ab-dirty"
+    for commit, flags, words in ((None, [], ""), (dirty[:12], [], ""), (dirty, ["--quick"], ""), (dirty, [], "differ")):
         monkeypatch.setattr(command_line, "commit", lambda commit=commit: commit)
-        command_line.warn_of_uncommitted_files()
+        with pytest.raises(TypeError):
+            command_line.answer(question, command_line.parse_arguments(question, flags))
         told = capsys.readouterr().err
         assert words in told
         assert bool(words) == bool(told)
