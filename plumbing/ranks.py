@@ -14,6 +14,7 @@ Parameters, the optimiser's states and every rank's gradient lie in memory that 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import threading
 import time
@@ -106,8 +107,8 @@ def _reserve(memory: SharedMemory) -> bool:
     try:
         with file.open("rb+") as stream:
             os.posix_fallocate(stream.fileno(), 0, memory.size)
-    except OSError:
-        return False
+    except OSError as error:
+        return error.errno not in (errno.ENOSPC, errno.ENOMEM)  # for another reason it cannot be taken beforehand
     return True
 
 

@@ -23,7 +23,7 @@ COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in QUES
 def training(name: str, protocol: str = "short", **more) -> dict:
     """What conv_highway_networks.py would have written about a committed run, with some settings replaced."""
     results = COMMITTED[name]
-    on_one_core = [t for t in results["trials"]["final"] if "cores" not in t]
+    on_one_core = [t for t in results["trials"]["final"] if t.get("cores", 1) == 1]
     of_protocol = [t for t in on_one_core if t["protocol"] == protocol]
     trial = (of_protocol or on_one_core)[-1] | {"protocol": protocol} | more
     data_set = "MNIST" if name == "table1" else trial["data"].upper()

@@ -156,7 +156,7 @@ def in_one_process(name):
     return pytest.mark.xdist_group(f"quick run of {name}")
 
 
-def tests_of_questions(always) -> list:
+def as_parameters(always) -> list:
     """A parameter for each question, of which the others are for -m thorough."""
     parameters = []
     for name in NAMES:
@@ -167,7 +167,7 @@ def tests_of_questions(always) -> list:
     return parameters
 
 
-@pytest.mark.parametrize("name", tests_of_questions(set(NAMES) - set(RARELY)))
+@pytest.mark.parametrize("name", as_parameters(set(NAMES) - set(RARELY)))
 def test_a_smoke_test(tmp_path, finished, name):
     printed = finished(name, tmp_path)
     record = json.loads((tmp_path / f"{name}.json").read_text(), parse_constant=pytest.fail)
@@ -191,7 +191,7 @@ def test_a_smoke_test(tmp_path, finished, name):
 AS_A_RULE = ("cifar", "gate_bias", "lesion", "optimization")  # a question of every kind; the others with -m thorough
 
 
-@pytest.mark.parametrize("name", tests_of_questions(AS_A_RULE))
+@pytest.mark.parametrize("name", as_parameters(AS_A_RULE))
 def test_nothing_is_run_twice_and_a_trial_run_again_gives_the_same(tmp_path, finished, name):
     finished(name, tmp_path)
     log = tmp_path / f"{name}.jsonl"
