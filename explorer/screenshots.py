@@ -46,7 +46,8 @@ const whenReady = () => {
 };
 whenReady();
 """
-CLOSED = "only(range(14, 44))"  # closes blocks 15 to 45: the page counts from 0, and its range() includes the end
+# closes blocks 15 to 45: the page counts from 0, and its range() includes the end
+CLOSED = "only(range(14, 44))"
 
 
 class Picture(NamedTuple):
