@@ -146,8 +146,9 @@ def is_number_of_a_row(value) -> bool:
 
 # questions that take long and have another one of their kind among the rest
 RARELY = (
-    "blocks", "clip", "depth_for_width", "depth_needed", "figure_1_finals", "initialisations", "lstm_and_maxout",
-    "more_seeds", "past_a_thousand", "table1", "very_deep", "why_plain_fails", "wider_rates",
+    "blocks", "clip", "depth_for_width", "depth_needed", "factor_model", "figure_1_finals", "full_mnist",
+    "initialisations", "long_training", "lstm_and_maxout", "more_seeds", "past_a_thousand", "table1",
+    "thousand_layers", "very_deep", "why_plain_fails", "wider_rates",
 )  # fmt: skip
 
 
