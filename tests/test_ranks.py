@@ -210,6 +210,16 @@ def test_memory_is_removed_even_if_no_rank_has_begun():
 
 
 @linux
+def test_memory_that_cannot_be_taken_beforehand_is_used_as_it_is(monkeypatch):
+    def not_supported(*_):
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    monkeypatch.setattr(ranks.os, "posix_fallocate", not_supported)
+    with ranks.team(2, parameters=10, states=1, dtype="float32", slot=64) as team:
+        assert team.bytes() > 0
+
+
+@linux
 def test_all_memory_of_a_net_is_taken_at_once_and_given_back_when_the_net_is_trained(tmp_path, shapes, monkeypatch):
     made = []
     whole = []

@@ -70,8 +70,14 @@ def train_one(
 
 
 def train_rank(
-    settings, protocol, data, checkpoint, team: Team, index: int, **others
-) -> dict | None:  # fmt: skip
+    settings: ConvSettings,
+    protocol: Protocol,
+    data: hn.Dataset,
+    checkpoint: Path | None,
+    team: Team,
+    index: int,
+    **others,
+) -> dict | None:
     """train_one(), with the same arguments, in the process of this index of a team.
 
     Only the first process, of index 0, returns the RUN."""

@@ -46,16 +46,16 @@ class Jax(StepRival):
         """x (batch, d_in) -> logits (batch, d_out)."""
         jax = self.jax
         jnp = jax.numpy
-        h = self.net.hidden
+        hidden = self.net.hidden
         gated = self.net.block.gates > 0
 
         def block(x, W_and_b):
             W, b = W_and_b
             z = x @ W.T + b
-            H = jnp.tanh(z[:, :h])
+            H = jnp.tanh(z[:, :hidden])
             if not gated:
                 return H, None
-            T = jax.nn.sigmoid(z[:, h:])
+            T = jax.nn.sigmoid(z[:, hidden:])
             return H * T + x * (1 - T), None
 
         first = jnp.tanh(x @ parameters["W_in"].T + parameters["b_in"])
@@ -106,16 +106,16 @@ class JaxFeaturesFirst(Jax):
     def forward(self, parameters, x):
         jax = self.jax
         jnp = jax.numpy
-        h = self.net.hidden
+        hidden = self.net.hidden
         gated = self.net.block.gates > 0
 
         def block(x, W_and_b):
             W, b = W_and_b
             z = W @ x + b[:, None]
-            H = jnp.tanh(z[:h])
+            H = jnp.tanh(z[:hidden])
             if not gated:
                 return H, None
-            T = jax.nn.sigmoid(z[h:])
+            T = jax.nn.sigmoid(z[hidden:])
             return x + T * (H - x), None
 
         first = jnp.tanh(parameters["W_in"] @ x.T + parameters["b_in"][:, None])
@@ -200,7 +200,7 @@ class JaxByHand(Scanned, JaxFeaturesFirst):
         """block(x_1, W_and_b) -> y_1 with y = H T + x (1 - T), eq. 3."""
         jax = self.jax
         jnp = jax.numpy
-        h = self.net.hidden
+        hidden = self.net.hidden
 
         @jax.custom_vjp
         def block(x_1, W_and_b):
@@ -208,15 +208,15 @@ class JaxByHand(Scanned, JaxFeaturesFirst):
 
         def forward(x_1, W_and_b):
             z = W_and_b @ x_1
-            x = x_1[:h]
-            H = jnp.tanh(z[:h])
-            T = jax.nn.sigmoid(z[h:])
-            return jnp.concatenate([x + T * (H - x), x_1[h:]]), (x_1, H, T, W_and_b)
+            x = x_1[:hidden]
+            H = jnp.tanh(z[:hidden])
+            T = jax.nn.sigmoid(z[hidden:])
+            return jnp.concatenate([x + T * (H - x), x_1[hidden:]]), (x_1, H, T, W_and_b)
 
         def backward(kept, dy_1):
             x_1, H, T, W_and_b = kept
-            x = x_1[:h]
-            dy = dy_1[:h]
+            x = x_1[:hidden]
+            dy = dy_1[:hidden]
             dH = T * dy
             carried = dy - dH
             dz_H = (1 - H * H) * dH
