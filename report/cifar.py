@@ -29,7 +29,7 @@ PANELS_IN_A_ROW = 2
 ORDER = ("highway-a", "highway-b", "highway-c", "nineteen-layers", "eight-layers")
 NAMES = {"nineteen-layers": "19 layers", "eight-layers": "eight layers with highway-bn"}
 EPOCHS = (1, 2, 5, 10, 20, 50, 100, 400)
-ERRORS = (6, 8, 10, 15, 20, 30, 40, 60, 90)  # percent
+ERRORS = (4, 6, 8, 10, 15, 20, 30, 40, 60, 90)  # percent
 FILTERS_IN_A_ROW = 16
 WRONG_IN_A_ROW = 6
 
@@ -62,7 +62,7 @@ def cifar_curves(record, published):
         log = published["authors_log_cifar"][data] if net == "nineteen-layers" else None
         draw_net(ax, of_net(runs, data, net), of_net(stopped, data, net), log)
         ax.set_title(f"{data.upper()}: {title_of_net(net)}")
-    axes[0, 0].set(xscale="log", xlim=(0.9, 450), yscale="log", ylim=(4, 100))
+    axes[0, 0].set(xscale="log", xlim=(0.9, 450), yscale="log", ylim=(3, 100))
     axes[0, 0].set_xticks(EPOCHS, EPOCHS)
     axes[0, 0].set_yticks(ERRORS, ERRORS)
     axes[0, 0].minorticks_off()
@@ -100,7 +100,7 @@ def draw_net(ax, runs: list[dict], stopped: list[dict], log: dict | None) -> Non
     if log:
         epochs, accuracies, _ = zip(*log["points"], strict=True)
         log_curve(ax, epochs, accuracies, f"authors' log: {100 * log['test_accuracy']:.2f}", clip_on=False)
-    ax.legend(loc="lower left", handlelength=1, borderpad=0)
+    ax.legend(loc="lower left", fontsize="x-small", handlelength=1, borderpad=0)
 
 
 def label_of(runs: list[dict]) -> str:

@@ -226,9 +226,10 @@ def table_1_differences(read) -> str:
         paper = published[str(width)]
         by_paper = select(summary, width=width, block="highway", protocol="paper")
         short = select(summary, width=width, block="highway", protocol="short")
-        hours = paper["epochs"] * by_paper["seconds_per_epoch"] / 3600
+        seconds = by_paper["seconds_per_epoch"]  # None if every run had several cores
+        hours = f"{paper['epochs'] * seconds / 3600:.1f} h" if seconds else "-"
         differences = [difference(row["test_accuracy"], paper) for row in (by_paper, short)]
-        lines.append(f"| {width} | {' | '.join(differences)} | {hours:.1f} h |")
+        lines.append(f"| {width} | {' | '.join(differences)} | {hours} |")
     columns = "as the authors train, less the paper | short, less the paper | 300 epochs take"
     return markdown_table(f"| maps | {columns} |", lines)
 
