@@ -272,11 +272,13 @@ def check_branch(args, settings: ConvSettings, protocol: Protocol, of_images: di
     """Raises InputError if a branch cannot begin as the arguments say; writes nothing.
 
     `of_images` is the fingerprint() of the images."""
-    if not args.branch or (checkpoint and checkpoint.exists()):  # the branch has begun
+    if not args.branch:
         return
-    trunk = branch(Path(args.branch), settings, protocol, of_images)
-    if args.stop_after and args.stop_after <= trunk.epochs:
-        raise InputError(f"--stop-after {args.stop_after}: the branch begins after epoch {trunk.epochs}")
+    if checkpoint and checkpoint.exists():  # the branch has begun
+        return
+    training = branch(Path(args.branch), settings, protocol, of_images)
+    if args.stop_after and args.stop_after <= training.epochs:
+        raise InputError(f"--stop-after {args.stop_after}: the branch begins after epoch {training.epochs}")
 
 
 def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, checkpoints) -> list[dict]:
@@ -315,9 +317,8 @@ def keep_nets(runs: list[dict], checkpoints: list[Path], net_files: list[Path]) 
     """Renames the checkpoints of finished runs to the files of nets beside the JSON."""
     for run, checkpoint, file in zip(runs, checkpoints, net_files, strict=True):
         if run["diverged"]:
-            # resumed, the run would diverge again; and a net in the file is of an older run
-            checkpoint.unlink(missing_ok=True)
-            file.unlink(missing_ok=True)
+            checkpoint.unlink(missing_ok=True)  # resumed, the run would diverge again
+            file.unlink(missing_ok=True)  # if there is a net in it, it is an older run's
         elif "stopped_after" not in run:  # else the checkpoint stays, for --resume
             replace_file(checkpoint, file)
 

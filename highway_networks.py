@@ -48,7 +48,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, square, subtract, tanh  # called in loops
+
+# called in loops, where a name on its own is found faster than one in np
+from numpy import add, copyto, divide, dot, exp2, greater, maximum, multiply, square, subtract, tanh
 from numpy.ma import MaskedArray
 from tqdm import tqdm
 
@@ -82,11 +84,11 @@ BUNDLED = ROOT / "data" / "mnist"
 CACHE = Path(os.path.expanduser("~/.cache/hinton-mnist"))
 MOST_IDX = 1 << 30  # the most bytes of one idx file; the largest of the MNIST family has 547 million
 PATIENCE = 30  # seconds without a byte before the next mirror is tried
-_PUBLISHED = files.read_json(ROOT / "data" / "mnist.json")
-MIRRORS = _PUBLISHED["mirrors"]
-SHA256 = _PUBLISHED["sha256"]
-GZ_MD5 = _PUBLISHED["md5_of_gz"]
-OTHER_SETS = _PUBLISHED["sha256_of_others"]  # Dataset.sha256 of other known sets in the idx layout, by name
+_MNIST_JSON = files.read_json(ROOT / "data" / "mnist.json")
+MIRRORS = _MNIST_JSON["mirrors"]
+SHA256 = _MNIST_JSON["sha256"]
+GZ_MD5 = _MNIST_JSON["md5_of_gz"]
+OTHER_SETS = _MNIST_JSON["sha256_of_others"]  # Dataset.sha256 of other known sets in the idx layout, by name
 KNOWN_SETS = ("MNIST", *OTHER_SETS, *files.read_json(ROOT / "data" / "cifar.json")["sets"])
 
 
@@ -99,7 +101,7 @@ class Dataset(NamedTuple):
     source: str  # the folder it was read from
     n_classes: int
     sha256: str  # the SHA-256 of its four files' checksums
-    shape: tuple[int, ...]  # an image's: (rows, columns), or (maps, rows, columns) for CIFAR
+    shape: tuple[int, ...]  # of one image: (rows, columns), or (maps, rows, columns) for CIFAR
 
 
 def load_mnist(data_dir: str | os.PathLike | None = None) -> Dataset:
@@ -248,13 +250,13 @@ def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
         if not 1 <= asked <= n:
             raise ValueError(f"from 1 to {n} {what} images can be drawn, not {asked}")
     rng = generator(seed)
-    train = rng.permutation(len(data.x_train))[:n_train]
-    test = rng.permutation(len(data.x_test))[:n_test]
+    train_rows = rng.permutation(len(data.x_train))[:n_train]
+    test_rows = rng.permutation(len(data.x_test))[:n_test]
     return data._replace(
-        x_train=data.x_train[train],
-        y_train=data.y_train[train],
-        x_test=data.x_test[test],
-        y_test=data.y_test[test],
+        x_train=data.x_train[train_rows],
+        y_train=data.y_train[train_rows],
+        x_test=data.x_test[test_rows],
+        y_test=data.y_test[test_rows],
     )
 
 
@@ -289,8 +291,8 @@ def pixels_for(net: DeepNet, x: np.ndarray) -> np.ndarray:
 
 
 def check_bytes(x: np.ndarray) -> None:
-    """Raises TypeError for a masked array, and ValueError for pixels that are not uint8, since
-    they have been scaled already."""
+    """Raises TypeError unless x is an unmasked array of real numbers, and ValueError unless its
+    dtype is uint8: other pixels have been scaled already."""
     check_numbers("x", x)
     if x.dtype != np.uint8:
         raise ValueError(f"pixels must be bytes, uint8, not {x.dtype}: they would be scaled twice")
@@ -305,8 +307,8 @@ class Named:
 
     The attributes of an object are its settings.  They must have the names of the arguments of
     __init__, and JSON must be able to hold them: records and saved nets store the class's name
-    and these settings.  Defining a class raises ValueError if another class has its name.
-    Importing a module again redefines its classes."""
+    and these settings.  Defining a class raises ValueError if another class has its name.  A class
+    that is defined again, because its module is imported again, replaces the old one."""
 
     family: str  # "activation" or "block"
     registry: dict[str, type]  # the classes of this family, by name
@@ -685,8 +687,8 @@ class DeepNet(FixedNames):
     Write parameters in place, net.W_H[:] = ...; net.W_H = ... raises AttributeError.  A net has
     one set of work arrays: use it in one thread at a time.
 
-    `dtype` is float32, float64, or complex128 for complex-step derivatives: everything but ReLU
-    at 0 is analytic.
+    `dtype` is float32, float64, or complex128 for complex-step derivatives: all that the net
+    computes is analytic, except ReLU at 0.
 
     `about` is a dict, saved with the net, for whatever JSON can hold.  about["pixels"] says how
     pixels were scaled (see pixels_for()); all other keys are free.
@@ -1357,7 +1359,7 @@ def train(
     loop_net = net
     optimizer = adam
     if rank:
-        # a single object is the training loop's net and its optimiser
+        # this one object does the work of both the net and its optimiser
         loop_net = Together(net, adam, rank)
         optimizer = loop_net
     gates = []
@@ -1512,6 +1514,7 @@ def plan(args, data: Dataset) -> list[Settings]:
     if args.cores > min(args.batch_size, args.n_test):
         needed = "a batch and the test images are divided among them"
         raise InputError(f"--cores {args.cores} is more than the images to divide: {needed}")
+    # there is no --clip
     given = {name: getattr(args, name) for name in asdict(Settings()) if name != "clip"}
     common = Settings(**given)
     planned = []

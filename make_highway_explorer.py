@@ -220,8 +220,9 @@ def measured_part(record: dict) -> dict:
     """What explorer/measure.py measured.
 
     wrong[i][j - i] is the number of training images that the net gets wrong with blocks i to j
-    closed, counted from 0.  shifts holds the training error for each shift of b_T.  decided[k] is
-    the number of test images whose answer is decided after block k."""
+    closed; for i and j the blocks are counted from 0.  shifts holds the training error for each
+    shift of b_T.  decided[k] is the number of test images whose answer is decided after k blocks,
+    decided[0] that after the plain first layer."""
     numbers = record["trials"]
     shifts = [{name: row[name] for name in ("shift", "train_error")} for row in numbers["shifts"]]
     return {

@@ -63,8 +63,8 @@ def as_image(fig) -> np.ndarray:
 
 
 def draw_step(record: dict, step: int) -> np.ndarray:
-    """The frame after so many steps: the losses up to here, and the gradient and mean T of every
-    block."""
+    """The frame after this number of steps: the losses up to here, and the gradient and mean T of
+    every block."""
     highway = record["runs"][0]["highway"]["layer_history"]
     last = max(highway["step"])
     fig = blank(5.6)

@@ -2,10 +2,10 @@
 
     python straightforward.py
 
-A batch of N images is a matrix with an image a row, so that the paper's W x + b is `x @ W.T + b`
-here.  `dy` stands for dL/dy, the gradient of the loss with respect to y; so do dx, dz_H and the
-others.  docs/how_it_works.md walks through this file, and says what highway_networks.py does
-differently to be fast.
+A batch of N images is a matrix with an image in each row, so that the paper's W x + b is
+`x @ W.T + b` here.  `dy` stands for dL/dy, the gradient of the loss with respect to y; dx, dz_H
+and the others likewise.  docs/how_it_works.md walks through this file, and says what
+highway_networks.py does differently to be fast.
 
 A block of your own is a pair of functions like those of `residual`, and a line in BLOCKS; if it
 has a gate, also its name in WITH_GATE.
@@ -108,7 +108,7 @@ WITH_GATE = ["highway"]  # these have W_T and b_T, too
 
 
 def make_net(rng, d_in, d_out, hidden, depth, block):
-    """A net at its start: weights uniform in ± 1 / sqrt(inputs), biases 0, but b_T = -2."""
+    """A net at its start: weights uniform in ± 1 / sqrt(inputs), biases 0 except b_T = -2."""
 
     def weights(outputs, inputs):
         bound = 1 / np.sqrt(inputs)
@@ -207,11 +207,11 @@ def headline_images():
     """6000 training and 2000 test images of MNIST, drawn with seed 0; pixels in [-1, 1]."""
     mnist = load_mnist()
     rng = np.random.default_rng(0)
-    train = rng.permutation(len(mnist.x_train))[:6000]
-    test = rng.permutation(len(mnist.x_test))[:2000]
-    x = mnist.x_train[train] / 127.5 - 1
-    x_test = mnist.x_test[test] / 127.5 - 1
-    return x, mnist.y_train[train], x_test, mnist.y_test[test]
+    train_rows = rng.permutation(len(mnist.x_train))[:6000]
+    test_rows = rng.permutation(len(mnist.x_test))[:2000]
+    x = mnist.x_train[train_rows] / 127.5 - 1
+    x_test = mnist.x_test[test_rows] / 127.5 - 1
+    return x, mnist.y_train[train_rows], x_test, mnist.y_test[test_rows]
 
 
 def train(block, depth=30, epochs=12, batch=128):

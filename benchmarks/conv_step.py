@@ -171,4 +171,4 @@ def main(argv=None) -> int:
 if __name__ == "__main__":
     from benchmarks import conv_step  # under its own name, by which workers find its functions
 
-    sys.exit(end(conv_step.main))
+    end(conv_step.main)

@@ -10,7 +10,6 @@ Processes are not pinned: the system chooses the core of each.
 
 from __future__ import annotations
 
-import sys
 import time
 from contextlib import closing, nullcontext
 from dataclasses import replace
@@ -128,7 +127,7 @@ def turn(name: str, cores: int) -> float:
 def main(argv=None) -> int:
     parser = arguments("cores", __doc__)
     most = number(int, 2, MOST_JOBS)
-    parser.add_argument("--cores", type=most, default=2, help="against one (%(default)s)")
+    parser.add_argument("--cores", type=most, default=2, help="compared with one (%(default)s)")
     parser.add_argument("--rounds", type=number(int, 1), default=9, help="turns of each (%(default)s)")
     args = parser.parse_args(argv)
     report = Report(parser, args)
@@ -153,4 +152,4 @@ def main(argv=None) -> int:
 if __name__ == "__main__":
     from benchmarks import cores  # under its own name, by which workers find its functions
 
-    sys.exit(end(cores.main))
+    end(cores.main)

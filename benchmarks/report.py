@@ -14,7 +14,7 @@ from plumbing.commands import first_line, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, check_writable, environment, write_json
 from plumbing.installed import how_to_install
 
-# targets for numbers of the summaries: a speed-up must be at least so large, all else at most
+# targets for numbers of the summaries: the least for a speed-up, the most for all others
 TARGETS = {
     "mnist_16_speed_up": 1.60,
     "mnist_32_speed_up": 1.75,
@@ -83,7 +83,7 @@ def ratio_to_best(rows: dict[str, dict], kinds, may_compete) -> float | None:
     for kind in kinds:
         if kind.framework and kind.name in rows and may_compete(kind):
             found.append(rows[kind.name]["ours_over_theirs"][1])
-    return max(found, default=None)
+    return max(found, default=None)  # of the fastest: the less its time, the larger the ratio
 
 
 def summarise(seconds: list[float]) -> dict:
@@ -96,8 +96,9 @@ def checked(kinds, make_rival, tolerance: float, *images) -> tuple[dict, dict]:
     """Makes a rival of each kind with make_rival(kind).  Returns {name: rival} of those that are
     installed, ours first, and {name: why} of those that are missing.
 
-    Raises AssertionError if the loss or the gradient of a rival differs from ours.  In float32 the
-    gradient may differ by `tolerance` times its largest entry."""
+    Raises AssertionError if the loss or the gradient of a rival differs from ours by more than it
+    may.  In float32 the gradient may differ by `tolerance` times its largest entry.  `images` are
+    the arguments of each rival's loss_and_gradient()."""
     made = {}
     missing = {}
     for kind in kinds:

@@ -70,6 +70,7 @@ def measure(name, depth, width, batch) -> dict:
 
 
 def measure_apart(name, sizes) -> dict:
+    """measure() in a process of its own."""
     words = [sys.executable, "-m", "benchmarks.scaling", "--one", name, *map(str, sizes.values())]
     return json.loads(subprocess.run(words, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
 

@@ -59,9 +59,9 @@ class Layout(NamedTuple):
         return sizes
 
 
-_PUBLISHED = files.read_json(ROOT / "data" / "cifar.json")
-MIRRORS = _PUBLISHED["mirrors"]
-SETS = {name: Layout(**layout) for name, layout in _PUBLISHED["sets"].items()}
+_CIFAR_JSON = files.read_json(ROOT / "data" / "cifar.json")
+MIRRORS = _CIFAR_JSON["mirrors"]
+SETS = {name: Layout(**layout) for name, layout in _CIFAR_JSON["sets"].items()}
 
 
 def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Dataset:
@@ -105,7 +105,8 @@ def checksum(train: np.ndarray, test: np.ndarray) -> str:
 
 
 def sha256_as_read(data: hn.Dataset) -> str:
-    """SHA-256 over x_train, y_train, x_test, y_test in their order, a byte a pixel and a label."""
+    """SHA-256 over x_train, y_train, x_test, y_test in their order, a byte for each
+    pixel and each label."""
     sha256 = hashlib.sha256()
     for array in data[:4]:
         sha256.update(np.ascontiguousarray(array, np.uint8))
@@ -185,8 +186,8 @@ def _from_folder(name: str, folder: Path) -> dict[str, bytes]:
 
 
 def _from_archive(name: str, path: Path) -> dict[str, bytes]:
-    """The files' contents, each of the right size, from whatever folder of the archive.  Writes
-    nothing to the disk."""
+    """The files' contents, each of the right size, in whichever folder of the archive they lie.
+    Writes nothing to the disk."""
     sizes = SETS[name].sizes()
     contents = {}
     try:
@@ -244,7 +245,7 @@ def _check_structure(name: str, path: Path, train: np.ndarray, test: np.ndarray)
 
 # ---- The input pipeline ----------------------------------------------------------------------------------------------
 
-LEAST_CONTRAST = 1.0  # grey levels of 255; no image of these sets has a deviation below 7
+LEAST_CONTRAST = 1.0  # grey levels, out of 255; no image of these sets has a deviation below 7
 
 
 class Pipeline:
@@ -260,8 +261,8 @@ class Pipeline:
     training images.
 
     For training, each image is then padded by `pad` zeros on all sides, cropped to 32 x 32 pixels
-    at random, and mirrored or not.  The result for an image does not depend on the rest of the
-    batch, nor on the number of threads: no BLAS is used.
+    at random, and mirrored or not.  Once the crop and the mirroring are drawn, the result for an
+    image depends neither on the rest of the batch nor on the number of threads: no BLAS is used.
 
     Raises ValueError for another kind, a negative pad, and images that are not (n, 3072) uint8."""
 

@@ -1,9 +1,9 @@
 """Convolution by matrix products, for windows of any odd size k, padded by less than k.
 
 The input is kept in V, (rows + k - 1, k, maps, columns x n): k copies of every row, each shifted by
-one column more than the last, between rows of zeros.  So k successive rows of V already form the
-matrix (k k maps, columns x n) that the weights (outputs, k k maps) are multiplied by: nothing is
-moved.
+one column more than the copy before it, between rows of zeros.  So k successive rows of V already
+form the matrix (k k maps, columns x n) that the weights (outputs, k k maps) are multiplied by:
+nothing is moved.
 """
 
 from __future__ import annotations
@@ -60,12 +60,13 @@ class Direct:
         arrays.windows = windows(arrays.V, rows, height)
         arrays.block_columns = columns
         if height <= NARROW_ROWS:
-            # the largest even part of an image row that is narrow enough with all n images
+            # rows of the image are cut into equal parts, the widest that are narrow enough with
+            # all n images; where even a single column is too wide, they stay whole
             divisors = [width for width in range(1, rows + 1) if rows % width == 0]
             fitting = [width for width in divisors if width * n <= BLOCK_COLUMNS]
             arrays.block_columns = max(fitting, default=rows) * n
         if work.keep:
-            # between rows of zeros
+            # dz of all rows, between rows of zeros
             arrays.dz = work.scratch("dz", (side + k - 1, self.outputs, columns))
             arrays.dW = work.scratch("dW", (rows_at_once, height, self.outputs))
             arrays.dx_part = work.scratch("dx_part", (rows_at_once, k * maps, columns))

@@ -58,6 +58,9 @@ class Layer(FixedNames):
 
     backward(arrays, dy, needs_dx) gets dy = dL/dy, which it may overwrite, and writes dL/dW and
     dL/db to grad.W and grad.b.  With needs_dx it returns dL/dx, of the shape of arrays.x.
+
+    Before forward() the net sets arrays.rng, a generator that drops units or None, and
+    arrays.training, which is False in evaluation.
     """
 
     _called = "layer"
@@ -155,7 +158,7 @@ class Dense(Layer):
     def forward(self, arrays, y, prepare_next):
         W = self.W.reshape(len(self.W), -1)
         x = arrays.x.reshape(-1, arrays.n)
-        z = W @ x + self.b[:, None]  # (units, pixels of all maps) (pixels of all maps, n)
+        z = W @ x + self.b[:, None]  # (outputs, pixels of all maps) (pixels of all maps, n)
         self._activate(arrays, z, y.reshape(-1, arrays.n))
         prepare_next(slice(None))
 
@@ -164,9 +167,9 @@ class Dense(Layer):
         dW = self.grad.W.reshape(len(self.W), -1)
         x = arrays.x.reshape(-1, arrays.n)
         dz = self._activate_backward(arrays, dy.reshape(-1, arrays.n))
-        dW[:] = dz @ x.T  # (units, n) (n, pixels of all maps)
+        dW[:] = dz @ x.T  # (outputs, n) (n, pixels of all maps)
         self.grad.b[:] = dz.sum(axis=1)
-        dx = W.T @ dz  # (pixels of all maps, units) (units, n)
+        dx = W.T @ dz  # (pixels of all maps, outputs) (outputs, n)
         return dx.reshape(arrays.x.shape)
 
     def _activate(self, arrays, z, y):

@@ -158,7 +158,7 @@ class ConvNet(FixedNames):
             self.layers.append(layer)
             if min(in_shape) < 1:
                 raise ValueError(f"nothing is left of the image after {kind} {settings}: {in_shape}")
-        # backward() ends at the first layer with parameters: nothing below it has a gradient
+        # backward() ends at the first layer with parameters: the layers below it need no gradient
         self._first = next(i for i, layer in enumerate(self.layers) if layer.shapes)
 
     def _name_views(self):
@@ -253,7 +253,7 @@ class ConvNet(FixedNames):
             raise ValueError(f"d_logits must have shape {work.logits.T.shape}, not {d_logits.shape}")
         dy = d_logits.T
         for i in range(len(self.layers) - 1, self._first - 1, -1):
-            dy = self.layers[i].backward(work.arrays[i], dy, needs_dx=i > self._first)  # dx: dy of the layer below
+            dy = self.layers[i].backward(work.arrays[i], dy, needs_dx=i > self._first)  # the dy of the layer below
         return self.gradient
 
     def per_parameter(self, weights: float, last: float | None = None, biases: float = 0.0) -> np.ndarray:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 # The layers, as ConvNet takes them:
 #
-# ("conv", k, maps), ("conv-bn", k, maps)       k x k convolution to this many maps, ReLU; "valid" as well: no padding
+# ("conv", k, maps), ("conv-bn", k, maps)       k x k convolution to this many maps, ReLU
+# ("conv", k, maps, "valid")                    the same without padding; likewise "conv-bn" and "conv-maxout"
 # ("highway", k), ("highway-bn", k)             as many maps and pixels as the layer is given
 # ("plain", k), ("residual", k)                 likewise
 # ("conv-maxout", k, maps), ("plain-maxout", k) as "conv" and "plain", without ReLU: the larger of two linear pieces

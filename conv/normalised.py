@@ -10,7 +10,7 @@ Mean and deviation are those of each map of v, over the batch and all pixels.  T
 normalised.  Training uses the statistics of the batch.  Evaluation uses running statistics: every
 forward() in training moves them a tenth of the way to those of its batch.
 
-Backward.  Let s = dL/d(gamma u + b_H), <.> the mean over the batch and all pixels:
+Backward.  Let s = dL/d(gamma u + b_H), and let <.> be the mean over the batch and all pixels:
 
     db_H = sum s,    dgamma = sum u s,    dv = gamma / deviation (s - <s> - u <u s>)
 

@@ -62,15 +62,15 @@ class Pool(Layer):
     def backward(self, arrays, dy, needs_dx):
         """The gradient of a window goes to its largest pixel, the first one where several are
         equal, as in a uniform image."""
-        overlapping = arrays.taken is not None
+        must_add = arrays.taken is not None
         d_row_max = arrays.d_row_max
         d_y = arrays.d_y
-        if overlapping:
+        if must_add:
             arrays.dx[...] = 0
         for i in range(self.out_shape[1]):
             row_max = arrays.row_max[i]
             copy_columns(dy[i], d_y)
-            if overlapping:
+            if must_add:
                 d_row_max[...] = 0
             windows = self._columns(arrays, row_max, arrays.y[i])
             d_windows = self._columns(arrays, d_row_max, d_y)
@@ -86,10 +86,11 @@ class Pool(Layer):
         return list(x[i * self.stride :][: self.k])
 
     def _columns(self, arrays, row, y):
-        """Yields for each phase of y (parts, columns of y).
+        """Yields (parts, columns of y) for each phase of y.
 
-        part j holds, for every window of that phase, its column j of `row`.  At the right edge of
-        the image windows may lack their last columns: then a part is shorter, or left out."""
+        The j-th of the parts holds column j of every window of that phase, taken from `row`.  At
+        the right edge of the image windows may lack their last columns: then a part is shorter, or
+        left out."""
         out = self.out_shape[1]
         step = arrays.y_phases * self.stride
         for phase in range(min(arrays.y_phases, out)):
@@ -122,8 +123,8 @@ def largest(parts, top) -> None:
 def to_the_largest(parts, top, d_top, d_parts, scratch) -> None:
     """Routes each number of d_top to the first part that equals top there.  Overwrites d_top.
 
-    Where windows overlap, `scratch` is an array, and the numbers are added to d_parts.  Where
-    they do not, it is None, and the numbers overwrite d_parts."""
+    If `scratch` is an array, the numbers are added to d_parts.  It is None where each pixel lies
+    in exactly one window; then the numbers overwrite d_parts."""
     for part, d_part in zip(parts, d_parts, strict=True):
         inside = (..., slice(part.shape[-2]), slice(None))
         d_left = d_top[inside]  # what no earlier part has taken

@@ -73,8 +73,8 @@ def command_line(*words) -> str:
 
 
 def pip_installs() -> bool:
-    """Whether this Python has pip, and pip may install into it.  It may not into a Python whose
-    packages the distribution manages (PEP 668), except in a virtual environment."""
+    """Whether this Python has pip, and pip may install into it.  If the distribution manages the
+    packages of this Python (PEP 668), pip may install only into a virtual environment."""
     if PathFinder.find_spec("pip") is None:  # importlib's find_spec("pip") makes setuptools give up its distutils
         return False
     managed = Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED"

@@ -171,6 +171,7 @@ class Rank:
         net.move(parameters=self._parameters, gradient=self._gradients[self.index])
         optimizer.move(parameters=self._parameters, states=self._states)
         size = len(self._parameters)
+        # edges are multiples of 64 parameters, which are whole cache lines in every dtype
         edges = np.linspace(0, size, self.ranks + 1).astype(int) // CACHE_LINE * CACHE_LINE
         edges[-1] = size
         optimizer.part = slice(edges[self.index], edges[self.index + 1])

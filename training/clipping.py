@@ -10,7 +10,7 @@ import highway_networks as hn
 from training import fully_connected
 from training.optimizers import SGD
 
-LIMIT = 1.0  # the norm at which the trainings of optimization clip
+LIMIT = 1.0  # the norm at which the trainings of the question `optimization` clip
 
 
 class CountingSGD(SGD):
@@ -36,8 +36,8 @@ def trial(setting: dict) -> dict:
 
     def optimizer_of(net: hn.DeepNet, setting: dict, steps: int) -> CountingSGD:
         clip = setting["clip"] or math.inf
-        model = fully_connected.sgd(net, {**setting, "clip": clip}, steps)
-        optimizer = CountingSGD(net.parameters, model.lr, model.momentum, model.decay, model.clip)
+        usual = fully_connected.sgd(net, {**setting, "clip": clip}, steps)
+        optimizer = CountingSGD(net.parameters, usual.lr, usual.momentum, usual.decay, usual.clip)
         optimizers.append(optimizer)
         return optimizer
 

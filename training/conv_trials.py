@@ -105,7 +105,7 @@ def without_pictures(result: dict) -> dict:
 
 
 def by_kind(trials: list[dict]) -> list[list[dict]]:
-    """The runs, grouped by kind (all but the seed), in order of first appearance."""
+    """The runs, grouped by kind_of(), in order of first appearance."""
     groups = {}
     for trial in trials:
         groups.setdefault(kind_of(trial), []).append(trial)

@@ -58,10 +58,11 @@ class Training:
             ),
             rates=self.net.per_parameter(1.0, biases=2.0),
         )
-        # shuffles, moves images, drops units
+        # shuffles; if no other process trains the net, also moves images and drops units
         self.rng = np.random.default_rng([settings.seed, 1])
         self.rank = ALONE
-        self.rng_of_rank = self.rng  # moves images, drops units
+        # moves images, drops units; in a team begin_epoch() replaces it
+        self.rng_of_rank = self.rng
         self.history = {name: [] for name in self.COLUMNS}  # one entry an epoch
         self.diverged: str | None = None  # where the run diverged
         self.seconds = 0.0

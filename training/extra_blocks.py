@@ -92,9 +92,9 @@ class LSTM(Block):
         c' = f c + i g              h' = o act(c')              y = [c'; h']
 
     W_g and W_o are stacked in W_H, W_i and W_f in W_T, so that the block has as many parameters
-    as a highway block.  b_i starts at gate_bias and b_f at -gate_bias; but for the weights,
-    the cell starts as a highway block does.  If the number of units is odd, the last is carried
-    unchanged."""
+    as a highway block.  b_i starts at gate_bias and b_f at -gate_bias: if the weights of i and f
+    were 0, f would be 1 - i, as in a highway block.  If the number of units is odd, the last is
+    carried unchanged."""
 
     name = "lstm"
     gates = 1
@@ -128,7 +128,9 @@ class LSTM(Block):
         layer.y[rest] = layer.x[rest]
 
     def backward(self, layer, dy):
-        """dc = dc' + o act'(c') dh        dz_o = o (1 - o) act(c') dh
+        """dc and dh are the halves of dy, for c' and h'.  c' also reaches the loss through h':
+
+        dc += o act'(c') dh        dz_o = o (1 - o) act(c') dh
         dz_g = g' i dc        dz_i = i (1 - i) g dc        dz_f = f (1 - f) c dc
 
         f dc is carried."""

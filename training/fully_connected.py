@@ -26,7 +26,7 @@ from training.trials import Runner
 WIDTH = {"highway": 50, "plain": 71}
 BATCH = 128
 CIFAR = "CIFAR-100"
-ALL = {"n_train": 60000, "n_test": 10000}  # images
+ALL = {"n_train": 60000, "n_test": 10000}  # all images of MNIST
 # with ten classes, a training loss of this or more is no better than guessing
 NO_BETTER_THAN_GUESSING = 0.9 * math.log(10)
 

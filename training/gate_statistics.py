@@ -16,7 +16,7 @@ import highway_networks as hn
 from training import layer_by_layer
 from training.measures import correlation, hoyer
 
-OPEN = 0.5  # a gate is open if its T is above
+OPEN = 0.5  # a gate is open if its T is above this
 SETTLED = 0.9  # the share of the change after which a net has settled
 FIRST = 15  # the number of first blocks that the paper names for MNIST
 FIRST_OF_CIFAR = 40  # and for CIFAR-100

@@ -14,7 +14,7 @@ from highway_networks import DeepNet
 
 
 def orthogonal(rng: np.random.Generator, size: int) -> np.ndarray:
-    """A rotation drawn uniformly, (size, size); its entries have variance 1 / size."""
+    """An orthogonal matrix drawn uniformly, (size, size); its entries have variance 1 / size."""
     Q, R = np.linalg.qr(rng.normal(size=(size, size)))
     return Q * np.sign(np.diag(R))
 

@@ -146,7 +146,9 @@ def settings_of_kept_nets(runner: Runner) -> list[dict]:
 
 
 def look_into(runner: Runner, trial) -> list[dict]:
-    """Runs trial(setting, folder) for every kept net: the net's setting, and the budget's."""
+    """Runs trial(setting, folder) for every kept net.
+
+    `setting` joins the settings of the net with those of the budget."""
     wanted = [{**net, **runner.settings} for net in settings_of_kept_nets(runner)]
     return fully_connected.run(runner, wanted, functools.partial(trial, folder=str(runner.folder)))
 

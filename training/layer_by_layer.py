@@ -64,7 +64,9 @@ def walk(net: hn.DeepNet, state: np.ndarray, layers=None) -> Iterator[tuple]:
     """Yields (layer, T, x, y), block by block; the y of one is the x of the next.
 
     `layers` are the blocks to pass through, all by default; the others are left out."""
-    for layer in range(net.depth) if layers is None else layers:
+    if layers is None:
+        layers = range(net.depth)
+    for layer in layers:
         T, y = block_forward(net, layer, state)
         yield layer, T, state, y
         state = y

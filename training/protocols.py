@@ -39,7 +39,7 @@ class Protocol(NamedTuple):
         return same._replace(dropout=tuple(map(python_number, self.dropout)))
 
 
-# Each data set has two: "paper", the authors' released settings, and "short", ours.
+# Each data set has two protocols: "paper", the authors' released settings, and "short", ours.
 PAPER_ON_MNIST = Protocol(
     epochs=300,
     dropout=(0.2, 0.3, 0.4, 0.5),

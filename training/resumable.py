@@ -52,6 +52,7 @@ def trial(setting: dict, folder: str) -> dict:
         x = images.x_train
         rows, diverged = hn.train_epochs(net, optimizer, x, images.y_train, [order], BATCH)
         if diverged:
+            # train_epochs() was given this epoch alone, and counts it as the first
             diverged = diverged.replace("epoch 1,", f"epoch {epoch},")
             break
         losses += fully_connected.losses_of(rows)
@@ -67,7 +68,7 @@ def trial(setting: dict, folder: str) -> dict:
 
 
 def identity_of(setting: dict) -> dict:
-    """By what a trial recognises its checkpoint: its setting, its data and its code."""
+    """What tells a trial that a checkpoint is its own: its setting, its data and its code."""
     return {
         "setting": setting,
         "data": fully_connected.data_of(setting).sha256,

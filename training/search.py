@@ -1,4 +1,4 @@
-"""How settings are chosen: a random search, its finalists, and then seeds that selected nothing.
+"""How settings are chosen: by a random search and its finalists.  Final runs have other seeds.
 
 The trials of a search are short, and all have the same seed.  The best, the finalists, are trained
 as long as the final runs.  For each kind of net the finalist with the lowest training loss is
@@ -69,8 +69,9 @@ def search(
 ) -> tuple[dict[str, list], list[dict]]:
     """Returns all trials, {"search": [...], "finalists": [...]}, and each kind's chosen setting.
 
-    finalists(ranked_settings, budget's settings) selects from one kind's settings, the best first,
-    those to train again for longer.  If it is None, the best short trial is taken."""
+    finalists(ranked_settings, settings) gets the settings of one kind, the best first, and those
+    of the budget.  It returns the settings to train again for longer.  If `finalists` is None, the
+    best short trial is taken."""
     epochs = runner.settings["epochs"]
     searched, ranked_by_kind = _compare(runner, [drawn(sample, kind, runner) for kind in kinds])
     if finalists is None:
@@ -117,7 +118,9 @@ def stretched(setting: dict, epochs: int) -> dict:
 
 
 def over_seeds(settings: list[dict], seeds: int) -> list[dict]:
-    """Each setting with the seeds 1, 2, ..., which selected nothing: the search has seed 0."""
+    """Each setting with the seeds 1, 2, ...
+
+    These had no part in choosing it: the search has seed 0."""
     return [{**setting, "seed": seed} for setting in settings for seed in range(1, seeds + 1)]
 
 

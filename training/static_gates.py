@@ -12,7 +12,7 @@ import highway_networks as hn
 from highway_networks import Block, DeepNet
 from training import layer_by_layer
 
-WIDEST = 1000  # the greatest width that width_of_equal_size() tries
+WIDEST = 1000  # width_of_equal_size() tries the widths below this
 
 # ---- Blocks -------------------------------------------------------------------------------------
 

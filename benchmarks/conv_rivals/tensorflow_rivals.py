@@ -1,4 +1,4 @@
-"""The step of a convolutional net in TensorFlow's graph mode: the fastest float32 rival on a processor."""
+"""The step of a convolutional net in TensorFlow's graph mode: in float32 the fastest rival, or close to it."""
 
 from __future__ import annotations
 

@@ -30,11 +30,10 @@ class Torch(ConvRival):
         )
         self.x = torch.tensor(x.reshape(-1, *shape)).to(memory_format=layout)
         self.y = torch.tensor(y)
-
         self.loss = self.loss_function()
 
     def loss_function(self):
-        """The function that step() calls as loss(training)."""
+        """The function that becomes self.loss; it is called as loss(training)."""
         return self.forward
 
     def forward(self, training):
