@@ -64,8 +64,8 @@ function pressOnly(parent, one) {
 
 /* ---- The answer ---- */
 
-/* Computes and shows the answer and the maps; the worker sends the rest later.  The change that this
-   answers began at the time `start`. */
+/* Computes and shows the answer and the maps; the worker sends the rest later.  `start` is the time at
+   which the reader began the change that calls for a new answer. */
 function look(start = performance.now()) {
   if (wholeOf !== shown.pixels) {
     whole = net.run(shown.pixels);

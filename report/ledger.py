@@ -35,7 +35,7 @@ def where_computed(name: str) -> str:
 NAME_OF_KIND = {
     "claim": "claims that somebody made",
     "count": "counts and algebra",
-    "open question": "questions that nobody claimed anything of",
+    "open question": "questions without a claim",
 }
 
 

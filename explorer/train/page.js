@@ -7,9 +7,9 @@ const CHANCE = 0.1; // share of ten digits that a guess gets right
 const LOSS_OF_GUESSING = Math.log(10);
 const FLOOR = -20; // the lower end of the gradient's axis, as a power of ten
 const CEILING = 2; // its upper end
-const LEARNED = 0.7; // from this test accuracy on the page says that a net reads "most digits"
+const LEARNED = 0.7; // at this test accuracy and above, the page says that a net reads "most digits"
 const GUESSING = 0.2; // below this test accuracy it says that a net still guesses
-const PATIENCE = 50; // but only after so many steps
+const PATIENCE = 50; // it says so only from this step on
 const LOST = 1e-4; // if a smaller share of the gradient arrives at the first layer, the page says so
 const FAMILIAR = 0.01; // smaller shares are written as powers of ten
 const BUSY = 30; // the most milliseconds of one request to the worker, so that the page stays smooth
@@ -23,7 +23,8 @@ let worker = null;
 const run = { number: 0, records: [], until: 0, playing: false, waiting: false, shown: null, spoken: new Set() };
 
 /* How the worker is asked for steps.  `burst` is the most steps of one request.  `asked` is the time of
-   the last request, and `counted` the time up to which the steps of the chosen speed were asked for. */
+   the last request.  `counted` is the time from which the steps that are due at the chosen speed are
+   counted. */
 const pace = { burst: 1, asked: 0, counted: 0 };
 
 /* ---- Words ---- */
@@ -80,7 +81,7 @@ function sentenceOf(name, result, accuracy, step) {
   return state && `${capital}${state}.`;
 }
 
-/* What is to be seen at a step, in a few sentences. */
+/* What a reader can see at a step, in a few sentences. */
 function verdictAt(step) {
   if (!step) return "Press play. Both nets get the same 64 images at each step, and H starts from the same weights in both.";
   const names = namesOfNets();
@@ -269,13 +270,13 @@ function receive({ data }) {
   if (!run.playing) nameCharts();
 }
 
-/* More steps at once where they are quick, fewer where they are slow. */
+/* Asks for more steps at once if they are quick, for fewer if they are slow. */
 function keepPace(took) {
   if (took < BUSY / 2) pace.burst = Math.min(64, 2 * pace.burst);
   if (took > BUSY) pace.burst = Math.max(1, Math.floor(pace.burst / 2));
 }
 
-/* Says for each net, once in a run, that it has learned. */
+/* Says once in a run, for each net, that it has learned. */
 function speakOfProgress() {
   const step = run.records.length;
   namesOfNets().forEach((name, k) => {
@@ -298,7 +299,7 @@ function onFrame(now) {
   ask(steps);
 }
 
-/* Where the charts lie below the screen, scrolls down to the nets: the reader wants to see them train. */
+/* If the charts lie below the screen, scrolls down to the nets, so that the reader sees them train. */
 function bringIntoView() {
   if ($("gradient").getBoundingClientRect().bottom <= innerHeight) return;
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -40,7 +40,7 @@ const TOUR = [
     learns: [true, true],
     text:
       "The same two kinds of layer, but only five of each. " +
-      "From the last layer to the first the gradient now has a short way.",
+      "From the last layer to the first the gradient now has a short way to go.",
     question: "Is it plain layers that cannot learn, or only so many of them in a row?",
     answer:
       "Only so many in a row. Five plain layers learn, too, if more slowly. At the start each weakens the " +
