@@ -77,7 +77,9 @@ class Paired(NamedTuple):
 
 
 def paired(differences) -> Paired:
-    """Student's t-test of differences between two kinds, one for each pair that shares a seed.
+    """Student's t-test of the differences between two kinds.
+
+    There is one difference for each seed, that of the pair which shares it.
 
     All four numbers are NaN if a value is missing (None)."""
     low, high = interval(differences)
@@ -111,7 +113,7 @@ def within(values, low: float, high: float, baseline=(0.0,)) -> bool | None:
 def compared(rule, ours, theirs, bound: float) -> bool | Comparison | None:
     """rule(ours, bound, baseline=theirs); but if only one side lost a seed, that side is worse.
 
-    To be passed rules that hold where our side is better: above() for accuracies, below() for
+    The rule must be one that holds where our side is better: above() for accuracies, below() for
     losses."""
     ours_lost = None in ours
     theirs_lost = None in theirs
@@ -136,11 +138,12 @@ def is_above(values, bound: float, baseline=(0.0,)) -> Comparison:
 
 def is_below(values, bound: float, baseline=(0.0,)) -> Comparison:
     """below() as a comparison for corrected()."""
+    # values - baseline < bound is the same as baseline - values > -bound
     return Comparison(baseline, values, -bound)
 
 
 def corrected(*comparisons: Comparison | bool, looks: int = 1) -> list[bool | None]:
-    """The verdict on each of a row's comparisons, with Holm's correction for their number.
+    """The verdict on each of a claim's comparisons, with Holm's correction for their number.
 
     A bool is a comparison that a lost seed has decided.  It is returned unchanged, and does not
     count towards the number.
@@ -216,8 +219,8 @@ def prediction_interval(published: dict, runs: float) -> tuple[float, float]:
 
         mean ± t sd sqrt(1 / new runs + 1 / published runs)
 
-    with Student's t for the published runs.  With runs=inf it is the interval of the published
-    mean."""
+    where t is Student's, with one degree of freedom fewer than there are published runs.  With
+    runs=inf it is the interval of the published mean."""
     from scipy.stats import t  # imported here: it takes a second
 
     half = t.ppf(0.975, published["runs"] - 1) * published["sd"]

@@ -52,11 +52,12 @@ RESUME = "finished trials are kept: the same command goes on from there"
 
 
 def list_questions() -> None:
+    width = max(map(len, question_names()))
     for question in all_questions():
         details = [duration_or_source(question)]
         if question.needs:
             details.append(f"needs {', '.join(question.needs)}")
-        print(f"{question.name:16} {question.asks}\n{'':16} {'; '.join(details)}")
+        print(f"{question.name:{width}} {question.asks}\n{'':{width}} {'; '.join(details)}")
     print(f"\n{PROGRAM} NAME answers one, with --quick as a smoke test; {PROGRAM} NAME --help says more.")
 
 
@@ -238,10 +239,10 @@ def needs() -> dict[str, tuple[str, ...]]:
 def read_results(folder: Path) -> dict[str, dict]:
     """The results that judge the claims, by name.
 
-    Leaves out the results of a question that still awaits them (Question.awaits).
+    Leaves out a question that still awaits its results (Question.awaits).
 
     Raises InputError if a file is missing, holds no results, or has other settings than its
-    claims; and if there are results that are still awaited."""
+    claims; and if a question that is said to await its results has them already."""
     needed = needs()
     wanted = set()
     for claim in all_claims():

@@ -10,13 +10,14 @@ of ReLU.
 
 What follows was written before any run.  An *explosion* is the first batch after the first epoch
 whose loss exceeds log 10, the loss of guessing.  Each hypothesis says which statistic should leave
-its usual range first (the list of them stands below), and what should cure it:
+its usual range first (the statistics are listed below), and what should cure it:
 
 1. The memory.  Adam divides by the root of v, its mean of squared gradients over some
    1/(1 - beta2) = 1000 steps, and so undoes whatever scale a clip gives.  If gradients have been
    small for long, v is small, and one ordinary gradient moves a parameter by up to
-   lr (1 - beta1) / sqrt(1 - beta2) = 3.2 lr.  First: the gradient over the root of v, called
-   surprise, before the gradient itself.  Cure: beta2 = 0.99, which lowers that bound to lr.
+   lr (1 - beta1) / sqrt(1 - beta2) = 3.2 lr.  First: the surprise, which is the gradient over the
+   root of v; it leaves its range before the gradient itself does.  Cure: beta2 = 0.99, which lowers
+   that bound to lr.
 2. The gradient.  One batch has a gradient far above the usual, and still has it at a clip of 1.
    First: the gradient.  Cure: the lower clip.
 3. The start.  v is not known yet.  Cure: the warm-up.  Not expected, since the explosions come
@@ -141,7 +142,7 @@ class WatchedAdam(hn.Adam):
         v = self.sums(self.v) * (1 - self.beta2) / max(1 - self.beta2**self.t, 1e-30)
         # (layers, hidden, batch), without the row of ones
         states = self.net.workspace(fully_connected.BATCH, "train").states[:, :-1]
-        state = np.maximum(states.max(axis=(1, 2)), -states.min(axis=(1, 2)))
+        largest_states = np.maximum(states.max(axis=(1, 2)), -states.min(axis=(1, 2)))
         self.look_for_burst(math.sqrt(np.dot(gradient, gradient)))
 
         norm = super().step(gradient)
@@ -151,7 +152,7 @@ class WatchedAdam(hn.Adam):
         scale_of_clip = min(1, self.clip / norm)
         surprise = scale_of_clip * gradients / np.sqrt(v) if self.t > 1 else np.zeros(len(v))
         steps = self.norms(moved) / sizes
-        self.of_layers.append([[*state, 0], gradients, surprise, steps, self.norms(self.parameters)])
+        self.of_layers.append([[*largest_states, 0], gradients, surprise, steps, self.norms(self.parameters)])
         self.of_net.append([norm, math.sqrt(v.sum()), max(moved.max(), -moved.min()) / self.lr])
         return norm
 
@@ -245,9 +246,9 @@ def trial(setting: dict) -> dict:
     exploding = [k for k in range(steps, len(batch_losses)) if not batch_losses[k] <= GUESSING]
     clipped = [norm > setting["clip"] for norm, *_ in optimizer.of_net[steps:]]
     tenths = np.array_split(batch_losses, min(TENTHS * setting["epochs"], len(batch_losses)))
-    first = None
+    first_explosion = None
     if exploding:
-        first = explosion(optimizer, batch_losses, exploding[0], setting, steps)
+        first_explosion = explosion(optimizer, batch_losses, exploding[0], setting, steps)
     return {
         "losses": fully_connected.losses_of(rows),
         "diverged": diverged,
@@ -257,7 +258,7 @@ def trial(setting: dict) -> dict:
         "share_clipped": three_digits(np.mean(clipped)),
         "peaks": [three_digits(tenth.max()) for tenth in tenths],
         "burst": optimizer.burst,
-        "explosion": first,
+        "explosion": first_explosion,
     }
 
 
@@ -289,7 +290,9 @@ def explosion(watched: WatchedAdam, batch_losses: list[float], at: int, setting:
             }
     # among those that leave their range in the same step, the first in STATISTICS
     first = min(onsets, key=lambda name: onsets[name]["step"], default=None)
-    onset = last + onsets[first]["step"] if first else last
+    onset = last  # that of the explosion itself, if nothing was out of range
+    if first:
+        onset += onsets[first]["step"]
     norm, root_of_v, largest_step = np.array(watched.of_net[begin:end]).T
     return {
         "epoch": at // steps + 1,

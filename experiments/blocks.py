@@ -11,18 +11,18 @@ The paper (eq. 2) sets the carry gate C = 1 - T, which saves the parameters of a
 Nets are compared with the same number of parameters, about 5100 a layer, at widths 50 (highway),
 71 (plain, residual) and 41 (highway-carry); and with the same width, 50.  Every net at every
 depth has the same budget: a random search with the same number of trials, in ranges in which
-pilot runs of the kind had learned.  The two best settings are trained as long as the final runs.
-The one with the lower training loss is then trained over seeds that the search did not use.  Only
-the plain and the highway-carry net of width 50 are not searched: they take the setting that was
-found at their other width.
+pilot runs with this kind of block had learned.  The two best settings are trained as long as the
+final runs.  The one with the lower training loss is then trained over seeds that the search did not
+use.  Only the plain and the highway-carry net of width 50 are not searched: they take the setting
+that was found at their other width.
 
 The ranges were moved once, after the first search: down for the rates of residual ReLU nets, up
 for those of plain nets from 50 layers on, and made wider for the gate biases at 10 and 50 layers,
 where the best lay at the edge of its range.
 
 A residual block has no gate that is shut at the start.  Instead its W_H is scaled at the start, by
-a number between 1/L and 1/sqrt(L).  The trials "unscaled" repeat the first four of each search
-without that scale.
+a number between 1/L and 1/sqrt(L) for L layers.  The trials "unscaled" repeat the first four of
+each search without that scale.
 
 Margins were set before the final runs.  A kind is as good as another if its mean test accuracy is
 at most 0.002 lower.  It struggles if its training loss is over three times its loss at 20 layers.
@@ -285,20 +285,20 @@ def as_good(ours: dict[int, list], theirs: dict[int, list], margin: float, looks
 def all_learn(measured: dict) -> list[bool | None]:
     """Whether each width has learned at each depth: the mean is above LEARNED, and no seed is lost."""
     comparisons = []
-    for by_depth in (measured["narrow"], measured["wide"]):
-        for seeds in by_depth.values():
+    for accuracies_of_width in (measured["narrow"], measured["wide"]):
+        for seeds in accuracies_of_width.values():
             comparisons.append(False if None in seeds else is_above(seeds, LEARNED))
     return corrected(*comparisons)
 
 
-def range_of(by_depth: dict) -> str:
-    return f"{min(by_depth)} to {max(by_depth)} layers"
+def range_of(values_by_depth: dict) -> str:
+    return f"{min(values_by_depth)} to {max(values_by_depth)} layers"
 
 
-def means(accuracies: dict[int, list]) -> str:
+def means(accuracies_by_depth: dict[int, list]) -> str:
     """The mean at every depth, as text; a lost seed counts as 0."""
     texts = []
-    for seeds in accuracies.values():
+    for seeds in accuracies_by_depth.values():
         counted = [0 if accuracy is None else accuracy for accuracy in seeds]
         texts.append(f"{np.mean(counted):.4f}")
     return ", ".join(texts)

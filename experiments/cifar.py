@@ -8,8 +8,9 @@ then falls.  `python -m experiments add cifar` adds runs of "paper" that were tr
 
 First a small search compares settings of "short" on the last 5 000 training images of CIFAR-10,
 with one seed: for Highway A the rate, the gate bias and dropout, one at a time; for the others the
-rate.  Three nets without a search take the rate of the 19 layers: Highway C, the 19 layers on CIFAR-100,
-and Highway B, which differs from the 19 layers only at its end.
+rate.  The net of Table 3, here called "the 19 layers", is searched on CIFAR-10.  Three nets without
+a search take its rate: Highway C, the 19 layers on CIFAR-100, and Highway B, which also has 19
+layers and differs from the net of Table 3 only at its end.
 
 The paper quotes FitNets (arXiv:1412.6550): deep and thin plain maxout nets do not train.  For our plain
 maxout nets the following was decided before they were trained:
@@ -26,8 +27,8 @@ A net of our own shows what can be reached in an evening, five hours of training
 
 Only whole runs of "paper" judge a published mean ± standard deviation: their mean must lie in its
 prediction interval.  A run of "paper" that was stopped is compared with the authors' log at equal
-epochs.  Runs of "short" follow another recipe.  They decide no claim that names a number, but may
-show that at least so much can be reached.
+epochs.  Runs of "short" follow another recipe.  They decide no claim on an accuracy that the paper
+names, but may show that at least so much can be reached.
 
 The accuracy of a run is that of its last epoch.  A trial that was stopped goes on from its last
 epoch, from a checkpoint beside the results, if its code is the same.  --quick trains on random
@@ -443,7 +444,9 @@ def reaches_claim(id: str, source: str, who: str, published: dict, net: str, dat
 
 
 def at_least_claim(id: str, source: str, says: str, bound: float, net: str, data: str = TEN, similar=False) -> Claim:
-    """That a net is more accurate than the bound; with similar=True, that it is at most SIMILAR less accurate."""
+    """The claim that a net is more accurate than the bound.
+
+    With similar=True the claim is that it is at most SIMILAR less accurate."""
     least = bound
     margin = ""
     note = ""
@@ -472,7 +475,7 @@ def measure_trains(record: dict, net: str, block: str) -> dict:
 
 
 def percents_at_the_end(accuracies: Accuracies) -> list[float]:
-    """Of CIFAR-10, in percent.  A run that diverged ends at chance."""
+    """The accuracies on CIFAR-10 in percent, where a run that diverged counts as chance."""
     return [CHANCE if percent is None else percent for percent in accuracies.percents]
 
 
@@ -551,7 +554,9 @@ def parameters_of(net: str) -> int:
 
 
 def stopped_run(trials: dict) -> dict | None:
-    """A run of the 19 layers on CIFAR-10 by the paper's protocol, long enough for the log; or None."""
+    """A run of the 19 layers on CIFAR-10 by the paper's protocol, long enough for the log; or None.
+
+    A run that was stopped is preferred to a whole one."""
     wanted = {"net": "nineteen-layers", "block": "highway", "data": TEN, "protocol": "paper"}
     for trial in [*trials.get("partial", []), *trials["final"]]:
         is_branch = "parent" in trial

@@ -11,9 +11,10 @@ of an instruction are priced together, by the stack as it was before the instruc
 move to the top in the order of reading, and the output is pushed.  A value is removed after its
 last use.  At the start the first argument lies on top, and within an argument its last element.
 
-The tape records one training step of `depth` blocks, whose weights are arguments before the
-inputs: the forward pass as the equations are written, one output at a time; dL/dy = y - target;
-the backward pass as the gradient of eq. 3; gradient descent.  A number has four bytes.
+A tape (training/byte_dmd.py) records one training step of `depth` blocks.  Its arguments are the
+weights, then the inputs.  Its instructions are, in this order: the forward pass as the equations are
+written, one output at a time; dL/dy = y - target; the backward pass as the gradient of eq. 3;
+gradient descent.  A number has four bytes.
 
 A second question is asked of trained nets: what would be saved, at what accuracy, if blocks or
 units whose gates are shut for an image were skipped?  There are three policies:

@@ -9,12 +9,12 @@ networks"; its nets are convolutional.
 
 Three nets are trained here.  A highway net of 50 layers and width 25 has about as many parameters
 as the highway net of 10 layers and width 50 in `blocks`, first and last layer included.  A highway
-net of 50 layers and width 22 has about as many as that net in its blocks alone, and a fifth fewer
-in all.  A maxout net of 3 layers and width 77 has as many as the net of width 25.  Search, epochs
-and images are those of `blocks`.  The rates of maxout are searched in a range in which pilots of
-one epoch had learned.  The best settings are then trained over ten seeds that the search did not
-use.  Five would seldom decide: the margin of 0.002 is less than two standard deviations between
-seeds.
+net of 50 layers and width 22 has about as many parameters in its blocks as that net has in its
+own, and a fifth fewer in all.  A maxout net of 3 layers and width 77 has as many as the net of
+width 25.  Search, epochs and images are those of `blocks`.  The rates of maxout are searched in a
+range in which pilots of one epoch had learned.  The best settings are then trained over ten seeds
+that the search did not use.  Five would seldom decide: the margin of 0.002 is less than two
+standard deviations between seeds.
 
 Fixed before these runs, for Welch's t-test with Holm's correction over the comparisons of a
 claim: Depth makes up for width if both deep nets lose at most 0.002 of test accuracy to the

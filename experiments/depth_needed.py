@@ -4,8 +4,8 @@
     python -m experiments depth_needed --data-dir CIFAR-100   # besides MNIST
 
 The paper (section 5): "for the first time, highway networks allow us to examine how much
-computation depth is needed for a given problem", by closing layers of a trained net.  If so, a net
-that is trained anew must need the depth that lesions find.
+computation depth is needed for a given problem", by closing layers of a trained net.  If closing
+layers shows this, a net that is trained anew must need the depth that lesions find.
 
 The greedy search of `lesion` closes as many of the 49 blocks of a net as it can before the error on
 the training images rises by a point.  Lesions find that the net needs the blocks that are left;

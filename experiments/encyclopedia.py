@@ -19,7 +19,11 @@ Four of its sentences can be judged by the trainings of `blocks` and `jacobian`,
   flow is stronger if the norm of the gradient at the first layer over that at the last is higher
   for residual than for highway nets of the same size, at each depth of `blocks`, at the
   start and after training.  The path is unattenuated if half of the directions keep half of their
-  length through all blocks of `jacobian`'s residual nets, the rule for highway nets, too.
+  length through all blocks of `jacobian`'s residual nets, the rule for highway nets, too.  This
+  claim stands in experiments/jacobian.py.
+
+A fifth sentence, on the positions of a convolutional layer, stays untested: no trained
+convolutional net is kept.
 
 The results of `blocks` and `jacobian` were known when these rules were written.  Holm's correction
 is applied within a claim.

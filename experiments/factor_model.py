@@ -2,8 +2,9 @@
 
     python -m experiments factor_model            -> results/factor_model.json
 
-An encyclopedia article applies highway nets to a factor model.  A net num_factors -> hidden ReLU
--> 4 highway layers (gate bias -1) -> 1 predicts returns from factors, under the squared error.
+An encyclopedia article applies highway nets to a factor model.  Its net predicts returns from
+factors, and is trained on the squared error.  It has a hidden ReLU layer, four highway layers (gate
+bias -1), and one output.
 The article reads the mean gate of an input as how complex the regime is: closed in calm, linear
 regimes, open in turbulent ones.  Here the truth is known, because the data are simulated.
 Calm and turbulent regimes last for some days (a Markov chain).  A day has factors f and a return
@@ -31,8 +32,9 @@ whether the gates tell anything in the third world, so there are 200.  Looking t
 chance finding more likely.  The third world is therefore judged by intervals with Bonferroni's
 correction for three looks.
 
-A mean AUC a little above a half is not yet a measure of anything: the gates of many nets tell the
-reverse.  So the size counts, too: the AUC must exceed 0.55, a bound of ours, chosen after the runs.
+A mean AUC a little above a half is not yet a measure of anything: the gates of many nets are more
+open on calm days.  So the size counts, too: the AUC must exceed 0.55, a bound of ours, chosen after
+the runs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Does the mean gate of a factor model tell complexity at the article's width, 128?
+"""Does the mean gate of a factor model show how complex a regime is, at the article's width, 128?
 
     python -m experiments factor_model_wide            -> results/factor_model_wide.json
 

@@ -14,7 +14,7 @@ Fixed before these runs, for both kinds alike:
 - The speed of a net is the first epoch whose running mean loss is at most a threshold, for five
   thresholds, 1e-1 to 1e-5.  A seed that never arrives counts as 400 epochs, the least that
   it could have needed.  A threshold at which no seed of either kind arrives is not compared.
-  If seeds of both kinds never arrive, the comparison stays open.
+  If at least one seed of each kind never arrives, the comparison stays open.
 - Highway is compared with plain at every depth, by Welch's t-test, with Holm's correction over all
   comparisons of a claim: 4 depths times 5 thresholds for the speed, 4 depths for the last loss.
 - Epochs are whole numbers.  If the seeds of each kind all take the same number, and the kinds are
@@ -103,8 +103,8 @@ def comparisons(record: dict) -> list[dict]:
     """A comparison for every depth and threshold at which a seed of either kind arrives.
 
     "highway" and "plain" are the epochs that each seed takes; a seed that never arrives counts
-    with all epochs of the training.  "is_open" says that seeds of both kinds never arrive, or that
-    the seeds of each kind are all alike and the kinds at most one epoch apart."""
+    with all epochs of the training.  "is_open" says that at least one seed of each kind never
+    arrives, or that the seeds of each kind are all alike and the kinds at most one epoch apart."""
     epochs = record["settings"]["epochs"]
     found = []
     for layers in LAYERS:

@@ -216,7 +216,7 @@ def most_fail(counts: dict[int, dict]) -> list[bool]:
 
 
 def some_fail(counts: dict[int, dict]) -> list[bool]:
-    """Two parts: whether at each depth a setting fails hard; in either way."""
+    """Whether at each depth at least one setting fails hard; then whether one fails in either way."""
     parts = []
     for way in ("hard", "either"):
         parts += [failing(of_depth)[way] > 0 for of_depth in counts.values()]
@@ -248,7 +248,7 @@ def lower_is_safer(measured: dict) -> list[bool]:
     for way in ("hard", "either"):
         low = [failing(of_depth)[way] for of_depth in measured["low"].values()]
         high = [failing(of_depth)[way] for of_depth in measured["high"].values()]
-        never_more = all(fewer <= more for fewer, more in zip(low, high, strict=True))
+        never_more = all(of_low <= of_high for of_low, of_high in zip(low, high, strict=True))
         parts.append(never_more and sum(low) < sum(high))
     return parts
 

@@ -122,17 +122,17 @@ def shares_as_text(measured: dict) -> str:
 
 
 def biases_rise(measured: dict[int, list[float]]) -> list[tuple]:
-    """Pairs for all_below(), one a checkpoint."""
+    """Pairs for all_below(), one for each checkpoint."""
     return [((BOUND,), values) for values in measured.values()]
 
 
 def biases_oppose_gates(measured: dict[int, list[float]]) -> list[tuple]:
-    """Pairs for all_below(), one a checkpoint."""
+    """Pairs for all_below(), one for each checkpoint."""
     return [(values, (-BOUND,)) for values in measured.values()]
 
 
 def classes_differ_later(measured: dict) -> list[tuple]:
-    """Pairs for all_below(), one a checkpoint."""
+    """Pairs for all_below(), one for each checkpoint."""
     return [(pair["cifar"], pair["mnist"]) for pair in measured.values()]
 
 

@@ -5,7 +5,7 @@
 The paper says that a negative gate bias "was sufficient for training to proceed in very deep
 networks for various zero-mean initial distributions of W_H and different activation functions"
 (section 2.2), and that "derivation of a suitable initialization scheme is not essential" (section
-5).  This is tested by a factorial design in which nothing else differs:
+5).  This is tested by a factorial design, in which nets differ in these factors:
 
     kind           highway, plain
     layers         10, 30, 100
@@ -34,9 +34,10 @@ costs 0.005 of test accuracy or more, as in `gate_bias`.  This judges nothing.
 How much the start matters is measured by a standard deviation: that of the logarithm of the loss
 over the nine starts, three distributions times three gains.  It is computed for each seed and each
 activation H, and averaged over the activations.  A net that diverged counts as guessing.  At each
-depth an activation is left out if plain training proceeds from none of its starts: nets that all
-fail are alike, and say nothing of their starts.  Highway is compared with plain over the three
-seeds, in pairs, at each depth, with Holm's correction; a depth without any activation stays open.
+depth an activation is left out if the training of plain nets proceeds from none of its starts: nets
+that all fail are alike, and say nothing of their starts.  Highway is compared with plain over the
+three seeds, in pairs, at each depth, with Holm's correction; a depth without any activation stays
+open.
 
 Expected, before these runs: training proceeds in all highway cells of gain 1; at gain 3 and 100
 layers some fail, with ReLU or maxout.  Plain nets of 100 layers proceed in fewer than a half of

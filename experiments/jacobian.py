@@ -106,7 +106,7 @@ def look(net: hn.DeepNet, x: np.ndarray) -> dict:
         jacobians_of_blocks.append(J)
 
     products = [jacobians_of_blocks[-1]]  # the product of blocks l to the last
-    for J in jacobians_of_blocks[-2::-1]:
+    for J in reversed(jacobians_of_blocks[:-1]):
         products.insert(0, products[0] @ J)
     of_blocks = np.linalg.svd(np.array(jacobians_of_blocks), compute_uv=False)
     of_products = np.linalg.svd(np.array(products), compute_uv=False)

@@ -15,8 +15,8 @@ images.  Defined before looking:
   60 000).
 - Also closed are all blocks above the k-th, random sets of k blocks, and all idle blocks together.
 - About 60 % means 45 to 75 %.
-- Layers have close to no effect if over 90 % of their blocks are idle.  Any of them matters if
-  under 10 % are idle.
+- A group of layers has close to no effect if over 90 % of its blocks are idle.  Any layer of the
+  group matters if under 10 % of the group's blocks are idle.
 
 Chosen after the runs: the early layers are blocks 1 to 14, all those before the paper's 15 to 45,
 and any of them matters by the rule above, as on CIFAR-100.  (By an earlier rule, also chosen after

@@ -3,7 +3,7 @@
     python -m experiments long_training            -> results/long_training.json
 
 The paper's plain nets of 10 and 20 layers reach a training loss below 1e-4, in up to 400 epochs;
-the 20 epochs of `optimization` end well above.  Here the same nets, and the highway net of 10
+the 20 epochs of `optimization` end well above that.  Here the same nets, and the highway net of 10
 layers, are trained for 400 epochs.
 
 Each net tries four settings: tanh and ReLU, each at the highest rate that `optimization` searches

@@ -20,8 +20,8 @@ learned, at 20 and 100 layers.  The biases of the LSTM's input gates are searche
 highway nets.
 
 Fixed before these runs, for Welch's t-test with Holm's correction over the comparisons of a claim;
-losses are compared by their logarithms, and a net that alone lost a seed is the worse one, as in
-`blocks`:
+losses are compared by their logarithms, and if only one of two nets lost a seed, it is the worse
+one, as in `blocks`:
 
 - The LSTM block is successful in very deep nets if its loss at 50 and 100 layers is below that of
   the plain nets of `blocks` (71 units, as many parameters) and at most three times its loss at 20.

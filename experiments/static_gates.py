@@ -23,7 +23,7 @@ Fixed before the runs
 - Search: every variant tries the same draws of rate, momentum and b_T at the start, on each data
   set.  The ranges are wider than those of `fifty_layers`, and b_T is drawn, because static gates
   may need another start.  The two settings with the lowest training loss, the finalists, are trained
-  for longer, the better of them is taken, by its training loss, and trained over five seeds that
+  for longer.  The finalist with the lower training loss is then trained over five seeds that
   selected nothing.  One seed gives all variants the same order of the images, and all of one width
   the same W_in and W_H: differences are paired by seed.
 - Training measures, loss and accuracy, are taken at the end.  Test measures, log loss and
@@ -43,9 +43,9 @@ Fixed before the runs
   0.005 on MNIST, 0.01 on CIFAR-100.  The interval from five pairs is about as wide, so a smaller
   margin could hardly ever be shown.  Even with this margin, Holm's correction is so strict that only
   a variant that loses no accuracy at all can be shown to cost less than the margin: "not clear" is
-  likely.  The margin of the training loss is a
-  factor of 1.5, somewhat more than the seeds of `fifty_layers` differ by on MNIST; that of the
-  test log loss, whose spread was not known, a factor of 1.1.
+  likely.  The margin of the training loss is a factor of 1.5, somewhat more than the seeds of
+  `fifty_layers` differ by on MNIST.  That of the test log loss, whose spread was not known, is a
+  factor of 1.1.
 - T is a part of what a trained net computes if replacing it by its mean raises the training error
   by more than a percentage point.  A pilot had been seen on MNIST: the error rose from 0.0001
   to 0.36; nets with static gates reached a test accuracy of 0.9678 and a training loss of 0.014,

@@ -4,8 +4,8 @@
 
 The README of the published program gives reasons for its headline.  They are judged by the
 headline's protocol: Adam with a rate of 5e-3, 12 epochs, 6000 images of MNIST, width 50, weights
-uniform in +-1/sqrt(fan_in), b_T = -2.  A line below that says otherwise overrides it.  There are
-ten seeds, and five for the trainings on all 60 000 images.
+uniform in +-1/sqrt(fan_in), b_T = -2.  Where a line below names another setting, that one is used.
+There are ten seeds, and five for the trainings on all 60 000 images.
 
 - "Gradients vanish through 30 saturating tanh layers."  They vanish if the norm of the gradient at
   the first layer is less than a thousandth of that at the last.  This ratio is measured twice: as

@@ -110,9 +110,10 @@ def rows(record: dict) -> list[dict]:
             "parts": parts_of(trials),
         })  # fmt: skip
     value, low, high = ratio(losses(record, "plain"), losses(record, "highway"))
-    finite = {"plain_over_highway": value, "low": low, "high": high}
-    finite = {name: float(number) if np.isfinite(number) else None for name, number in finite.items()}
-    return [*result, {"row": "ratio", **finite}]
+    row = {"row": "ratio"}
+    for name, number in (("plain_over_highway", value), ("low", low), ("high", high)):
+        row[name] = float(number) if np.isfinite(number) else None
+    return [*result, row]
 
 
 def losses(record: dict, block: str) -> list[float]:

@@ -152,8 +152,8 @@ def left_out(read) -> str:
 @table("burst-state", name="state")
 @table("burst-gate", name="gate_term")
 def worse(read, name: str) -> str:
-    """In how many of a net's blocks this measure is larger for the worst image than for the median
-    one: the range of this share over the nets."""
+    """The share of a net's blocks in which this measure is larger for the worst image than for the
+    median one, as a range over the nets."""
     shares = []
     for trial in calm_before(read):
         pairs = zip(trial["burst"]["worst"][name], trial["burst"]["median"][name], strict=True)

@@ -43,7 +43,8 @@ def how_written(row: dict) -> str:
 
 @picture("benchmark_step", "benchmark_scaling")
 def benchmark(steps, scaling):
-    """Who is faster: milliseconds a training step; and how the cost grows against the fastest JAX program."""
+    """Above, the milliseconds that a training step takes each program.  Below, our time over that of the
+    fastest JAX program, against the sizes of the net."""
     fig, axes = panels(2, 1, 7.4, height_ratios=(2, 1))
     above, below = axes
     of_block = {block: steps["trials"][f"step, {block}"] for block in COLOR}
@@ -213,7 +214,8 @@ def growth_verdict(read) -> str:
 @table("startup")
 def startup(read) -> str:
     times = list(read("results/benchmark_commands.json")["trials"]["start-up"].values())
-    steps = [times[0], times[1], times[2] - times[1], times[3] - times[2], times[4] - times[3]]  # times accumulate
+    # times[0] is Python's own; each of the others comes on top of it, and includes those before
+    steps = [times[0], times[1], times[2] - times[1], times[3] - times[2], times[4] - times[3]]
     names = ("Python", "importing NumPy", "the other imports", "unpacking and checking MNIST", "starting workers")
     rows = [table_row(name, f"{1e3 * step:.0f}") for name, step in zip(names, steps, strict=True)]
     return markdown_table("| start-up | ms |", rows)

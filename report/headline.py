@@ -287,9 +287,10 @@ def gates_epoch_by_epoch(record: dict):
     for (epoch, gates), color in zip(history, shades(COLOR["highway"], len(history)), strict=True):
         text = f"after epoch {epoch}" if epoch in (history[0][0], history[-1][0]) else None
         ax.plot(range(1, len(gates) + 1), gates, color=color, marker=".", label=text)
-    gate_axes(ax, record, len(gates))
+    _, last_gates = history[-1]
+    gate_axes(ax, record, len(last_gates))
     ax.legend(loc="upper left")
-    headline(fig, finding_of_thirds(gates), f"highway, {run_as_text(record)}")
+    headline(fig, finding_of_thirds(last_gates), f"highway, {run_as_text(record)}")
     return fig
 
 

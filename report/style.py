@@ -209,8 +209,10 @@ def heat_map(ax, rows, colors, limits):
 
 @contextlib.contextmanager
 def drawing(where, what):
-    """For a block that draws `what` from the JSON in `where`: turns an exception into an InputError
-    of one line, which names what the JSON lacks, and closes all figures."""
+    """For a with statement that draws `what` from the JSON in `where`.
+
+    Turns an exception into an InputError of one line, which names what the JSON lacks, and closes
+    all figures."""
     try:
         yield
     except InputError:

@@ -19,7 +19,7 @@ from hypothesis import settings
 import highway_networks as hn
 
 ROOT = Path(hn.__file__).resolve().parent
-# Background jobs of a shell, and what they start, ignore SIGINT
+# Background jobs of a shell, and what they start, ignore SIGINT.  Tests interrupt programs, so it must work again.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Flags of a training that takes almost no time on write_data_set()'s images
@@ -46,8 +46,8 @@ def no_data_dir_from_outside(monkeypatch):
 
 
 def must_be_readable(fig) -> None:
-    """A picture in the house style has a title, and where it is 400 pixels wide, as on a phone, no text has less
-    than 8; an exponent may be smaller."""
+    """A picture in the house style has a title.  Shown 400 pixels wide, as on a phone, it has no letters of less
+    than 8 pixels; those of an exponent may be smaller."""
     assert fig.get_suptitle(), "no title"
     pixels_a_point = 400 / (72 * fig.get_size_inches()[0])
     for text in fig.findobj(matplotlib.text.Text):
@@ -113,7 +113,7 @@ def web(monkeypatch):
             """Ignores clients that went away: some tests are about them."""
 
     server = Server(("127.0.0.1", 0), Handler)
-    # it looks every 0.02 s whether it shall end
+    # every 0.02 s the server checks whether to stop
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.setenv(name, "127.0.0.1")

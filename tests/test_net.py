@@ -31,7 +31,7 @@ VALUES = {
 
 
 def of_two_gates(net, x):
-    """Logits, T and C of the kind that straightforward.py does not have: y = H T + x C, an equation each."""
+    """Logits and T of the kind that straightforward.py does not have, y = H T + x C, by its equations."""
     activate = VALUES[net.activation.name]
     gates = []
     x = activate(x @ net.W_in.T + net.b_in)
@@ -283,7 +283,7 @@ BAD_LABELS = {
 
 
 @pytest.mark.parametrize("kind", BAD_LABELS)
-def test_accuracy_refuses_labels_that_are_none(kind):
+def test_accuracy_refuses_invalid_labels(kind):
     net, x, _ = random_net("highway", (4, 3, 6, 2, 6), dtype=np.float64)
     y = np.array([0, 1, 2, 0, 1, 2])
     assert hn.accuracy(net, x, y) == (net.predict(x).argmax(axis=1) == y).mean()
@@ -671,7 +671,7 @@ def test_a_gate_bias_that_is_not_finite_is_refused(bias):
     ],
     ids=str,
 )
-def test_labels_that_are_none_are_refused(y):
+def test_invalid_labels_are_refused(y):
     with pytest.raises(ValueError, match="3 whole numbers from 0 to 2"):
         hn.softmax_cross_entropy(np.zeros((3, 3)), y)
 
@@ -733,8 +733,9 @@ def test_work_arrays_stay_bounded():
     for n in range(1, 40):
         net.forward(np.ones((n, 4)))
         net.predict(np.ones((n, 4)))
-    assert len(net._work) <= 6  # of three purposes the usual batch and a last partial one
-    for purpose, arrays in (("predict", 1), ("train", 30)):  # all layers share one's, or have their own
+    assert len(net._work) <= 6  # three purposes, each with the usual batch and a last partial one
+    # to predict, all layers share one array; to train, each has its own
+    for purpose, arrays in (("predict", 1), ("train", 30)):
         assert len({layer.q.ctypes.data for layer in net.workspace(39, purpose).layers}) == arrays
 
 
