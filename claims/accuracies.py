@@ -63,7 +63,7 @@ def reaches(
     paper: Accuracies | None,
     other: Accuracies | None,
 ) -> str:
-    """The verdict on a published {mean, sd, runs} after so many epochs.
+    """The verdict on a published {mean, sd, runs} after this many epochs.
 
     `paper` has our runs by the paper's protocol, `other` those by another recipe; at least one of
     the two is not None.

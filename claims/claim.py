@@ -64,7 +64,7 @@ class Claim:
             raise ValueError(f"a claim's kind is {' or '.join(KINDS)}, not {self.kind!r}")
         if self.kind != "open question" and self.source.split(",")[0] not in SOURCES:
             rule = f"a claim's source begins with {', '.join(SOURCES)}"
-            exception = "what nobody claimed has kind='open question'"
+            exception = "what no source states has kind='open question'"
             raise ValueError(f"{rule}; {self.id} has {self.source!r} ({exception})")
 
 

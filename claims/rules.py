@@ -229,5 +229,5 @@ def prediction_interval(published: dict, runs: float) -> tuple[float, float]:
 
 
 def standard_error(accuracy: float, images: int) -> float:
-    """The standard error of an accuracy that was measured on so many images."""
+    """The standard error of an accuracy that was measured on this many images."""
     return (accuracy * (1 - accuracy) / images) ** 0.5

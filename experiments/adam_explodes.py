@@ -18,7 +18,7 @@ its usual range first (the statistics are listed below), and what should cure it
    lr (1 - beta1) / sqrt(1 - beta2) = 3.2 lr.  First: the surprise, which is the gradient over the
    root of v; it leaves its range before the gradient itself does.  Cure: beta2 = 0.99, which lowers
    that bound to lr.
-2. The gradient.  One batch has a gradient far above the usual, and still has it at a clip of 1.
+2. The gradient.  One batch has a gradient far above the usual; clipped to a norm of 1, it still is.
    First: the gradient.  Cure: the lower clip.
 3. The start.  v is not known yet.  Cure: the warm-up.  Not expected, since the explosions come
    epochs later.

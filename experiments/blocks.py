@@ -327,7 +327,7 @@ def two_widths_as_text(measured: dict) -> str:
     )
 
 
-TWO_LOOKS = "ten seeds are a second look, for which the rule allows since after the runs"
+TWO_LOOKS = "ten seeds are a second look; the rule allows for it, and was chosen after the runs"
 CLAIMS = (
     Claim(
         id="carry-gate-not-needed",

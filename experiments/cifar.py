@@ -725,7 +725,8 @@ CLAIMS = (
         measure=measure_beside_the_log,
         show=show_beside_the_log,
         holds=lambda m: m["consistent"],
-        note="were both of one law, each of the eight numbers would be called different in 11 of 100 cases",
+        note="if both were drawn from one distribution, each of the eight numbers would be called different in 11 of "
+        "100 cases",
         one_run=True,
     ),
     Claim(

@@ -496,8 +496,8 @@ def depth_claim(id: str, data: str, note: str) -> Claim:
 
 
 FIRST_RULE = (
-    "rule changed after MNIST's trained nets had been seen; by the first one, by more than a share of 0.1, "
-    "their 0.055 is: not reproduced"
+    "rule changed after MNIST's trained nets had been seen; the first rule asked for a share of more than 0.1, "
+    "and their 0.055 would be: not reproduced"
 )
 
 

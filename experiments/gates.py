@@ -313,7 +313,9 @@ SPARSITY_AS_TEXT = (
     "a share of {units[share]:.2g} has a mean T above 0.5"
 )
 MEAN_T = f"{CHOSEN_AFTER}: at first a gate that opens for one image in 100 was active on average"
-MORE_THAN_MEAN = "and gates were sparse where sparser than the mean gates, as gates that differ nearly always are"
+MORE_THAN_MEAN = (
+    "and gates counted as sparse if they were sparser than the mean gates, which holds nearly always if gates differ"
+)
 CHOSEN_LENGTH = "the length of training was chosen after looking"
 ABOUT = {"MNIST": kept_nets.ON_MNIST, CIFAR: kept_nets.ON_CIFAR_100}
 

@@ -262,7 +262,7 @@ def first_layer(read) -> str:
         losses = [f"{run['history']['test_loss'][-1]:.3f}" for run in runs if not run["diverged"]]
         diverged = f"{len(runs) - len(losses)} of {len(runs)}"
         lines.append(f"| {deviation:g} | {diverged} | {', '.join(losses)} |")
-    columns = "diverged within 60 steps | validation loss of the others after them"
+    columns = "diverged within 60 steps | validation loss of the others after 60 steps"
     return markdown_table(f"| deviation | {columns} |", lines)
 
 

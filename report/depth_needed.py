@@ -31,14 +31,14 @@ def draw_set(ax, record: dict, data: str) -> None:
     a line, and a vertical one at the number of blocks that lesions leave."""
     errors = errors_of(record, data)
     style = {"color": COLOR["highway"], "lw": 2}
-    ax.plot(errors.keys(), errors.values(), "o-", **style, label="trained with so many blocks")
+    ax.plot(errors.keys(), errors.values(), "o-", **style, label="trained with this many blocks")
     of_first = {"color": GREY, "lw": 1.4}
     lesions = {"color": GREY, "lw": 1.2, "ls": ":"}
     for trial in trials_with(record, "lesions", data=data):
         of_blocks = trial["errors_of_first"]
         ax.plot(range(len(of_blocks)), of_blocks, **of_first)
         ax.axvline(trial["blocks_left"], **lesions)
-    ax.plot([], [], **of_first, label="trained with all blocks, only the first so many kept")
+    ax.plot([], [], **of_first, label="trained with all blocks, only the first ones kept")
     ax.plot([], [], **lesions, label="blocks that lesions leave")
 
 

@@ -132,9 +132,9 @@ def cost(read) -> str:
         time = hours(cores)
         text = f"{time / 24:.1f} days" if time > 48 else f"{time:.1f} h"
         rows.append(f"| {cores} | {text} |")
-    # with so many cores the search takes as long as its longest trial: more cores do not help
+    # with this many cores the search takes as long as its longest trial: more cores do not help
     useful = round(full["trials"] * sum(seconds) / longest)
-    text = f"{hours(useful):.1f} h: the longest trial of each half, {longest / 3600:.1f} h"
+    text = f"{hours(useful):.1f} h: the longest trial of each stage, {longest / 3600:.1f} h"
     rows.append(f"| {useful} and more | {text} |")
     rows.append(f"| all trials together | {sum(stages) * sum(seconds) / 3600:.0f} core-hours |")
     return markdown_table("| cores | time |", rows)
