@@ -100,15 +100,16 @@ def draw_net(ax, runs: list[dict], stopped: list[dict], log: dict | None) -> Non
     if log:
         epochs, accuracies, _ = zip(*log["points"], strict=True)
         log_curve(ax, epochs, accuracies, f"authors' log: {100 * log['test_accuracy']:.2f}", clip_on=False)
-    ax.legend(loc="lower left", fontsize="x-small", handlelength=1, borderpad=0)
+    ax.legend(loc="lower left", fontsize=9.5, handlelength=1, borderpad=0)
 
 
 def label_of(runs: list[dict]) -> str:
+    """Runs of a kind in the legend; the colour tells the block of those of the authors' protocol."""
     accuracy = 100 * np.mean([run["final_test_acc"] for run in runs])
-    block = runs[0]["block"]
-    how = ", as the authors" if runs[0]["protocol"] == "paper" else ""
-    seeds = f", {len(runs)} seeds" if len(runs) > 1 else ""
-    return f"{block}{how}: {accuracy:.2f}, {runs[0]['epochs']} epochs{seeds}"
+    name = "as the authors" if runs[0]["protocol"] == "paper" else runs[0]["block"]
+    if len(runs) > 1:
+        name = f"{len(runs)} {name} nets"
+    return f"{name}: {accuracy:.2f}, {runs[0]['epochs']} epochs"
 
 
 def draw_stopped_run(ax, run: dict) -> None:

@@ -19,6 +19,7 @@ from hypothesis import settings
 import highway_networks as hn
 
 ROOT = Path(hn.__file__).resolve().parent
+ENVIRONMENT = dict(os.environ)
 # Background jobs of a shell, and what they start, ignore SIGINT.  Tests interrupt programs, so it must work again.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -32,6 +33,13 @@ settings.register_profile("thorough", max_examples=200, deadline=None)
 def pytest_configure(config):
     """Hypothesis tries more examples where -m names the thorough tests."""
     settings.load_profile("few" if config.option.markexpr == "not thorough" else "thorough")
+
+
+def pytest_collection_finish():
+    """Undoes what benchmarks/one_thread.py sets when a test module imports benchmarks: commands that the
+    tests start must compute as they do for a user."""
+    os.environ.clear()
+    os.environ.update(ENVIRONMENT)
 
 
 @pytest.fixture(scope="session")
