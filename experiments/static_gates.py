@@ -531,5 +531,4 @@ QUESTION = Question(
     rows=rows,
     claims=CLAIMS,
     takes_more_data_sets=True,
-    awaits=True,
 )
