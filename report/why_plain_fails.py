@@ -4,7 +4,7 @@ import numpy as np
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, headline, panels, plain_log_ticks, trials_with
+from report.style import COLOR, headline, panels, trials_with
 from report.tables import entry_text, markdown_table
 
 GROUPS = ("headline", "starts", "relu", "all_images")
@@ -27,7 +27,6 @@ def why_plain_fails(record):
     gradient.set_title("norm of the gradient")
     for ax in axes:
         ax.set(yscale="log", xlabel="hidden layer, from the images up")
-    plain_log_ticks(state.yaxis)
     fig.legend(*gradient.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     headline(fig, finding(record))
     return fig
@@ -40,7 +39,7 @@ def finding(record: dict) -> str:
     share = row["share_of_slopes"]["mean"]
     if share is None:
         return "The state and the gradient on their way through fresh nets"
-    return f"Saturation is {share:.0%} of what the gradient loses in a fresh plain net"
+    return f"Saturation is {100 * share:.1f} % of what the gradient loses in a fresh plain net"
 
 
 def draw_mean(ax, measured: list[dict], name: str, label: str, **style) -> None:
@@ -64,4 +63,4 @@ def trained_nets(read) -> str:
             cells = [str(row[name]) for name in names]
             lines.append(f"| {' | '.join(cells)} | {accuracy} |")
     header = "| net | depth | activation | start | rate | images | test accuracy |"
-    return markdown_table(header, lines)
+    return markdown_table(header, [*dict.fromkeys(lines)])  # one net is in two groups
