@@ -172,5 +172,4 @@ QUESTION = Question(
     claims=CLAIMS,
     needs=("fifty_layers", "lesion"),
     takes_more_data_sets=True,
-    awaits=True,
 )

@@ -18,7 +18,7 @@ def depth_needed(record):
     fig, axes = panels(1, len(sets), 4.2, sharey=True, squeeze=False)
     for ax, data in zip(axes[0], sets, strict=True):
         draw_set(ax, record, data)
-        ax.set(xlabel="blocks", ylim=(0, 1), title=data)
+        ax.set(xlabel="blocks", ylim=(-0.03, 1), title=data)
     axes[0, 0].set_ylabel("training error")
     fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center")
     texts = [finding(record, data) for data in sets]
