@@ -202,5 +202,4 @@ QUESTION = Question(
     claims=CLAIMS,
     needs=("fifty_layers",),
     takes_more_data_sets=True,
-    awaits=True,
 )

@@ -34,7 +34,7 @@ def finding(record: dict) -> str:
     shares = []
     for row in record["summary"]:
         if row["data"] == data:
-            shares.append(f"{row['selecting']['mean']:.0%} of the {row['third']} third")
+            shares.append(f"{100 * row['selecting']['mean']:.0f} % of the {row['third']} third")
     return f"Blocks that select on {data}: {', '.join(shares)}"
 
 
