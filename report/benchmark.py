@@ -163,7 +163,7 @@ def speed(read) -> str:
     for key, (ours, theirs) in compared.items():
         value = summary[key]
         rows.append(table_row(ours, theirs, f"**{value:.2f}**", *judged(value, targets.get(key))))
-    return markdown_table("| what | against | ours / theirs | aimed at | |", rows)
+    return markdown_table("| what | against | ours / theirs | aimed at | result |", rows)
 
 
 @table("shares")
@@ -234,7 +234,7 @@ def cores(read) -> str:
         times = [f"{trial[f'{count} cores']['median_ms']:.1f}" for count in (1, n)]
         cells = (name, *times, f"**{median:.2f}** ({low:.2f} to {high:.2f})")
         rows.append(table_row(*cells, *judged(median, target, more_is_better=True)))
-    return markdown_table(f"| net | ms a step, 1 core | {n} cores | times as fast | aimed at | |", rows)
+    return markdown_table(f"| net | ms a step, 1 core | {n} cores | times as fast | aimed at | result |", rows)
 
 
 # ---- Tables: convolutional nets --------------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ def conv_speed(read) -> str:
     for net, name in CONV_NETS.items():
         add(f"{name}: memory", "PyTorch as usually written", f"{net}_memory_over_torch")
     add("MNIST, 16 maps, batch normalisation of H", "without it", "mnist_16_normalised_over_not")
-    return markdown_table("| training step | against | ours / theirs | aimed at | | with AVX2 alone |", rows)
+    return markdown_table("| training step | against | ours / theirs | aimed at | result | with AVX2 alone |", rows)
 
 
 @table("avx2-slower")
