@@ -210,5 +210,4 @@ QUESTION = Question(
     rows=rows,
     claims=CLAIMS,
     needs=("optimization", "blocks"),
-    awaits=True,
 )
