@@ -29,13 +29,12 @@ def article_gates(record):
 
 
 def finding(record: dict) -> str:
-    """The share of blocks that select, in each third of the net, on the first data set."""
-    data = record["summary"][0]["data"]
+    """For what share of the images blocks of the middle third select, on each data set."""
     shares = []
     for row in record["summary"]:
-        if row["data"] == data:
-            shares.append(f"{100 * row['selecting']['mean']:.0f} % of the {row['third']} third")
-    return f"Blocks that select on {data}: {', '.join(shares)}"
+        if row["third"] == "middle":
+            shares.append(f"{100 * row['selecting']['mean']:.0f} % of the images of {row['data']}")
+    return f"Middle blocks select for {', '.join(shares)}"
 
 
 @table("article-gates")

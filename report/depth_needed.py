@@ -22,7 +22,8 @@ def depth_needed(record):
     axes[0, 0].set_ylabel("training error")
     fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center")
     texts = [finding(record, data) for data in sets]
-    headline(fig, f"Blocks that fit as well as all: {'; '.join(texts)}")
+    tried = ", ".join(map(str, record["settings"]["blocks"]))
+    headline(fig, f"Fewest of {tried} blocks that fit as well as all: {'; '.join(texts)}")
     return fig
 
 
@@ -39,7 +40,7 @@ def draw_set(ax, record: dict, data: str) -> None:
         ax.plot(range(len(of_blocks)), of_blocks, **of_first)
         ax.axvline(trial["blocks_left"], **lesions)
     ax.plot([], [], **of_first, label="trained with all blocks, only the first ones kept")
-    ax.plot([], [], **lesions, label="blocks that lesions leave")
+    ax.plot([], [], **lesions, label="blocks that greedy lesions leave, anywhere in the net")
 
 
 def errors_of(record: dict, data: str) -> dict[int, float]:
@@ -59,7 +60,7 @@ def finding(record: dict, data: str) -> str:
     whole, _ = mean_sd([lesion["training_error"] for lesion in lesions])
     fitting = [n for n, error in errors_of(record, data).items() if error <= whole + POINT]
     anew = f"{min(fitting)}" if fitting else "none"
-    return f"{data}, {anew} trained anew, {left:.0f} left by lesions"
+    return f"{data} {anew} (lesions leave {left:.0f})"
 
 
 @table("depth-needed")

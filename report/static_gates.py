@@ -46,9 +46,9 @@ def static_gates(record):
     losses.set_title("fitting the training images")
     accuracies.axvline(0, color=GREY, lw=1.2)
     epochs = select(rows, row="definitions")["early_epochs"]
-    accuracies.set_xlabel(f"test accuracy less than full's,\npoints, after {epochs} epochs")
+    accuracies.set_xlabel(f"points of test accuracy\nbelow full's, after {epochs} epochs")
     accuracies.set_title("classifying other images")
-    replaced.set(xscale="log", xlabel="training error, % (dot: whole; cross: T replaced)")
+    replaced.set(xscale="log", xlabel="training error, % (dot: T as learned; cross: T replaced)")
     replaced.set_title("full nets with T replaced by its mean")
     for ax in (losses, replaced):
         plain_log_ticks(ax.xaxis)
@@ -121,7 +121,7 @@ def finding_of_static(rows: list[dict]) -> str:
     """What nets that are trained with static gates lose."""
     loss = in_words(rows, "training loss", LOSS_WITH_STATIC_T)
     accuracy = in_words(rows, "test accuracy", ACCURACY_WITH_STATIC_T)
-    return f"Nets trained with a static T: training loss {loss}; test accuracy {accuracy}"
+    return f"Nets trained with one static T a unit: training loss {loss}; test accuracy {accuracy}"
 
 
 def in_words(rows: list[dict], measure: str, words: dict[str, str]) -> str:

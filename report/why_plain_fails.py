@@ -39,7 +39,7 @@ def finding(record: dict) -> str:
     share = row["share_of_slopes"]["mean"]
     if share is None:
         return "The state and the gradient on their way through fresh nets"
-    return f"Saturation is {100 * share:.1f} % of what the gradient loses in a fresh plain net"
+    return f"Before training, tanh's slopes make {100 * share:.1f} % of the gradient's fading (in orders of magnitude)"
 
 
 def draw_mean(ax, measured: list[dict], name: str, label: str, **style) -> None:
