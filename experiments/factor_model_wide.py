@@ -98,5 +98,4 @@ QUESTION = Question(
     run=run,
     rows=rows,
     claims=CLAIMS,
-    awaits=True,
 )
