@@ -150,10 +150,10 @@ def record_for_claim(record: dict, claim: Claim) -> dict:
     for name, wanted in claim.about.items():
         accepted = wanted if isinstance(wanted, tuple) else (wanted,)
         if any(name in trial for group in groups.values() for trial in group):
-            groups = {
-                key: [trial for trial in group if name not in trial or trial[name] in accepted]
-                for key, group in groups.items()
-            }
+            accepted_groups = {}
+            for key, group in groups.items():
+                accepted_groups[key] = [trial for trial in group if name not in trial or trial[name] in accepted]
+            groups = accepted_groups
             if not any(groups.values()):
                 what = f"no trial with {name} {_joined_by_or(accepted)}"
                 raise InputError(_refusal(record, claim, what))

@@ -24,8 +24,8 @@ Fixed before the runs
   set.  The ranges are wider than those of `fifty_layers`, and b_T is drawn, because static gates
   may need another start.  The two settings with the lowest training loss, the finalists, are trained
   for longer.  The finalist with the lower training loss is then trained over five seeds that
-  took no part in the search.  One seed gives all variants the same order of the images, and all of one width
-  the same W_in and W_H: differences are paired by seed.
+  took no part in the search.  One seed gives all variants the same order of the images, and all of
+  one width the same W_in and W_H: differences are paired by seed.
 - Training measures, loss and accuracy, are taken at the end.  Test measures, log loss and
   accuracy, are judged after as many epochs as the finalists have, 25: the end of the training
   on MNIST, a quarter of it on CIFAR-100.  On CIFAR-100 the test accuracy of full nets falls

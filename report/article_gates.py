@@ -33,7 +33,7 @@ def finding(record: dict) -> str:
     shares = []
     for row in record["summary"]:
         if row["third"] == "middle":
-            shares.append(f"{100 * row['selecting']['mean']:.0f} % of the images of {row['data']}")
+            shares.append(f"{100 * row['selecting']['mean']:.2g} % of the images of {row['data']}")
     return f"Middle blocks select for {', '.join(shares)}"
 
 

@@ -100,6 +100,7 @@ def draw_net(ax, runs: list[dict], stopped: list[dict], log: dict | None) -> Non
     if log:
         epochs, accuracies, _ = zip(*log["points"], strict=True)
         log_curve(ax, epochs, accuracies, f"authors' log: {100 * log['test_accuracy']:.2f}", clip_on=False)
+    # the smallest letters that can be read on a phone, so that the labels fit into the panel
     ax.legend(loc="lower left", fontsize=9.5, handlelength=1, borderpad=0)
 
 

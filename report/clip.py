@@ -1,7 +1,7 @@
 """The clip of the gradient: results/clip.json."""
 
 from report.registry import table
-from report.tables import entry_text, markdown_table
+from report.tables import entry_text, markdown_table, verdict_cell
 
 
 @table("clip")
@@ -24,7 +24,7 @@ def clip(read) -> str:
             share(clipped["share_of_steps"]),
         ]
         cells += [entry_text(row["loss"], "loss", 2) for row in ways.values()]
-        cells.append("not clear" if net["free"] == "open" else net["free"])
+        cells.append(verdict_cell(net["free"]))
         rows.append(f"| {' | '.join(cells)} |")
     shares = "clip acts in the first epoch | in all steps"
     losses = "loss, clipped | without a clip | at half the rate"

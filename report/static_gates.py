@@ -6,7 +6,7 @@ from plumbing.records import select
 from plumbing.statistics import format_stat
 from report.registry import picture, table
 from report.style import DATA_COLORS, GREY, blank, headline, plain_log_ticks
-from report.tables import markdown_table, percent
+from report.tables import markdown_table, percent, verdict_cell
 
 WORDS = {  # of the variants, from top to bottom of the picture
     "unit": "one static T a unit",
@@ -18,7 +18,6 @@ REPLACED_BY_MEAN = {"unit": "of every unit", "scalar": "of every block"}  # whos
 # the loss and the accuracy of nets with a static T, by the verdict on the full T
 LOSS_WITH_STATIC_T = {"needed": "higher", "not needed": "as low", "open": "not clear"}
 ACCURACY_WITH_STATIC_T = {"needed": "lower", "not needed": "as high", "open": "not clear"}
-VERDICTS = {"needed": "needed", "not needed": "not needed", "open": "not clear"}  # on full's T, in the table
 BESIDE = 0.16  # how far above and below the middle of its row a data set is drawn
 
 # ---- The picture -----------------------------------------------------------------------------------------------------
@@ -174,7 +173,7 @@ def compared(read) -> str:
         for data in data_sets(summary):
             for variant in WORDS:
                 row = select(summary, row="compared", measure=measure, data=data, variant=variant)
-                verdict = VERDICTS[row["full_is"]]
+                verdict = verdict_cell(row["full_is"])
                 lines.append(f"| {measure} | {data} | {variant} | {cost_as_text(row)} | {verdict} |")
     return markdown_table(
         "| measure | data | net | cost against full (95 % interval) | p (Holm) | full's T is |", lines

@@ -6,6 +6,7 @@ from conftest import verdict_on
 
 from experiments import clip
 from plumbing.records import select
+from report import clip as pictures
 from training import clipping, fully_connected
 
 SETTING = {
@@ -98,3 +99,13 @@ def test_how_often_the_clip_acts():
     record = record_of(lambda block, layers, way: 1e-3)
     assert np.mean(clip.share_of_steps(record)[10]) == pytest.approx(0.255)
     assert verdict_on("clip", "clip-seldom-acts", record) == "not reproduced"
+
+
+def test_the_table_says_what_is_not_clear():
+    """Losses whose ratio is about the margin of three are left open."""
+    record = record_of(lambda block, layers, way: 1e-3 if way == "clipped" else 3e-3)
+    record["summary"] = clip.rows(record)
+    opened = [row for row in record["summary"] if row.get("free") == "open"]
+    text = pictures.clip(lambda path: record)
+    assert opened
+    assert text.count("| not clear |") == len(opened)

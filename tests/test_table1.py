@@ -130,3 +130,15 @@ def test_the_verdict_on_batch_normalisation(normalised, expected):
         with_it[1]["final_test_acc"] = None
     final = [*runs_near(0.9940), *with_it]
     assert judge(CLAIMS["conv-batch-normalisation"], {"trials": {"final": final}})[1] == expected
+
+
+def test_a_width_trained_on_several_cores_only_has_no_hours():
+    stat = {"mean": 0.9942, "sd": None, "n": 1}
+    summary = []
+    for width in (16, 32):
+        for protocol, seconds in (("paper", None), ("short", 40.0)):
+            row = {"width": width, "block": "highway", "protocol": protocol, "test_accuracy": stat}
+            summary.append({**row, "seconds_per_epoch": seconds})
+    records = {"results/table1.json": {"summary": summary}, "data/published.json": PUBLISHED}
+    text = pictures_of_table1.table_1_differences(records.get)
+    assert text.count("1 seed | - |") == 2
