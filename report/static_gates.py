@@ -5,7 +5,7 @@ from __future__ import annotations
 from plumbing.records import select
 from plumbing.statistics import format_stat
 from report.registry import picture, table
-from report.style import DATA_COLORS, GREY, blank, headline, plain_log_ticks
+from report.style import DATA_COLORS, GREY, blank, headline, plain_log_ticks, trials_with
 from report.tables import markdown_table, percent, verdict_cell
 
 WORDS = {  # of the variants, from top to bottom of the picture
@@ -39,7 +39,7 @@ def static_gates(record):
         offset = BESIDE * (2 * place - len(sets) + 1)
         draw_costs(losses, rows, data, "training loss", offset, color, scale=1)
         draw_costs(accuracies, rows, data, "test accuracy", offset, color, scale=100)
-        draw_replaced(replaced, rows, data, offset, color)
+        draw_replaced(replaced, record, data, offset, color)
     losses.axvline(1, color=GREY, lw=1.2)
     losses.set(xscale="log", xlabel="training loss over full's")
     losses.set_title("fitting the training images")
@@ -47,7 +47,8 @@ def static_gates(record):
     epochs = select(rows, row="definitions")["early_epochs"]
     accuracies.set_xlabel(f"points of test accuracy\nbelow full's, after {epochs} epochs")
     accuracies.set_title("classifying other images")
-    replaced.set(xscale="log", xlabel="training error, % (dot: T as learned; cross: T replaced)")
+    replaced.set(xscale="log")
+    replaced.set_xlabel("training error, %\n(dot: T as learned; cross: T replaced; small: each seed)")
     replaced.set_title("full nets with T replaced by its mean")
     for ax in (losses, replaced):
         plain_log_ticks(ax.xaxis)
@@ -90,11 +91,19 @@ def margin_of(rows: list[dict], data: str, measure: str) -> float:
     return select(rows, row="definitions")[f"margin of {measure}"]
 
 
-def draw_replaced(ax, rows: list[dict], data: str, offset: float, color: str) -> None:
-    """The training error of full nets before and after T is replaced, means over seeds."""
+def draw_replaced(ax, record: dict, data: str, offset: float, color: str) -> None:
+    """The training error of full nets before and after T is replaced: means over seeds, and the seeds."""
+    full = trials_with(record, "final", data=data, variant="full")
+    trials = [trial for trial in full if "replaced" in trial]  # it is not there where a seed diverged
+    errors = [100 * (1 - trial["train_accuracy"]) for trial in trials]
+    of_a_seed = {"color": color, "alpha": 0.4, "ms": 5}
     for place, by in enumerate(REPLACED_BY_MEAN):
-        row = select(rows, row="replaced", data=data, by=by)
+        row = select(record["summary"], row="replaced", data=data, by=by)
         y = place + offset
+        ys = [y] * len(trials)
+        errors_replaced = [100 * (1 - trial["replaced"][by]["train_accuracy"]) for trial in trials]
+        ax.plot(errors, ys, "o", **of_a_seed)
+        ax.plot(errors_replaced, ys, "x", **of_a_seed)
         before = row["error"]["mean"]
         after = row["error_replaced"]["mean"]
         if after is None:
