@@ -71,7 +71,7 @@ def error_of(trial: dict) -> float:
 
 
 def median_of(trials: list[dict], measure) -> float:
-    return sorted(map(measure, trials))[len(trials) // 2]
+    return median(map(measure, trials))
 
 
 def draw_net(ax, record, measure, block: str, width: int, line: str, label: str | None) -> None:
