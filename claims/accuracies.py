@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from claims.claim import sample_as_text, verdict_of_parts
 from claims.rules import mean, prediction_interval, standard_error
 
-ERRORS = 1.96  # standard errors to either side of a 95 % interval
+ERRORS = 1.96  # a 95 % interval reaches this many standard errors to either side of the mean
 
 
 @dataclass(frozen=True)
@@ -63,15 +63,15 @@ def reaches(
     paper: Accuracies | None,
     other: Accuracies | None,
 ) -> str:
-    """The verdict on a published {mean, sd, runs} after this many epochs.
+    """The verdict on a published accuracy {mean, sd, runs}, that of nets trained for `epochs` epochs.
 
     `paper` has our runs by the paper's protocol, `other` those by another recipe; at least one of
-    the two is not None.
+    the two is not None.  If `paper` is None, the verdict is "not tested".
 
     Our mean by the paper's protocol must lie in a range around the published mean, neither below
     nor above it.  The range is the prediction interval of the published runs.  If no deviation is
-    published, it is 1.96 standard errors to either side.  A run that diverged makes our mean NaN,
-    which lies outside."""
+    published, the range reaches 1.96 of our standard errors to either side of the published mean.
+    A run that diverged makes our mean NaN, which lies outside the range."""
     if paper is None:
         return not_tested(epochs, other)
     if published["sd"]:
@@ -89,10 +89,13 @@ def is_at_least(
     paper: Accuracies | None,
     other: Accuracies | None,
 ) -> str:
-    """The verdict on "at least so much", by 1.96 standard errors.
+    """The verdict on the claim that an accuracy is at least `bound`.
 
-    Only runs of the paper's protocol decide it.  Without them (`paper` is None, and `other` is
-    not), the verdict says whether the runs by another recipe reach as much."""
+    It is "reproduced" if our mean lies above the bound by more than 1.96 standard errors, "not
+    reproduced" if it lies below the bound by more than that, and otherwise "not clear".
+
+    Only runs of the paper's protocol decide this.  Without them (`paper` is None, and `other` is
+    not), the verdict is "not tested"; if the runs by another recipe reach the bound, it says so."""
     if paper is None:
         reached = other.mean - bound > ERRORS * other.standard_error
         return not_tested(epochs, other) + (", which reaches it" if reached else "")

@@ -1,9 +1,9 @@
 """Claims: what a source says, what we measure about it, and the rule that gives the verdict.
 
 Verdicts are computed, never written by hand.  If an interval leaves a claim open, the verdict
-is "not clear".  If it rests on a single run, the verdict says so.  "As good as" means within
-a margin, which the claim names.  A claim of several parts is reproduced "in part" if only some
-parts hold.
+is "not clear".  If a claim is judged by a single run, the verdict says so.  A claim of several
+parts is reproduced "in part" if only some parts hold.  If a claim says "as good as", it means
+within a margin, which it names.
 """
 
 from __future__ import annotations
@@ -26,11 +26,13 @@ SOURCES = (  # the ledger's order
     "blog",
     "encyclopedia article",
 )
-CHOSEN_AFTER = "rule chosen after the runs"  # stands in the note of such a claim
+CHOSEN_AFTER = "rule chosen after the runs"  # stands in the note of a claim of which this is true
 
 
 class NotMeasured(LookupError):
-    """The results lack the runs this claim needs; allowed, since they take days."""
+    """The results lack the runs that a claim needs.
+
+    This is allowed, since the runs take days: the claim is then "not tested"."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Claim:
         if self.kind not in KINDS:
             raise ValueError(f"a claim's kind is {' or '.join(KINDS)}, not {self.kind!r}")
         if self.kind != "open question" and self.source.split(",")[0] not in SOURCES:
-            rule = f"a claim's source begins with {', '.join(SOURCES)}"
+            rule = f"a claim's source begins with one of these: {', '.join(SOURCES)}"
             exception = "what no source states has kind='open question'"
             raise ValueError(f"{rule}; {self.id} has {self.source!r} ({exception})")
 
@@ -138,9 +140,10 @@ def _names_in(record: dict) -> set[str]:
 def record_for_claim(record: dict, claim: Claim) -> dict:
     """The record with only the trials whose settings and data are those in `claim.about`.
 
-    A name that some trials have selects among them: {"data": "MNIST"} drops trials on other data,
-    and keeps trials without the name.  A name that no trial has is compared with the settings of
-    the record as a whole.  A tuple lists the values that are accepted.
+    Each name in `claim.about` has the value that is wanted, or a tuple of the values that are
+    accepted.  If some trials have a setting of this name, the trials with another value are dropped,
+    and those without the name are kept: {"data": "MNIST"} drops trials on other data.  If no trial
+    has the name, its value is compared with the settings of the record as a whole.
 
     Raises InputError if no trial is left, or if a setting of the record differs."""
     trials = record.get("trials", [])
@@ -220,7 +223,7 @@ def sample_as_text(values, digits: int = 3) -> str:
 def effect_as_text(values, baseline=(0.0,), level: float = 0.95) -> str:
     """The mean of values over seeds, minus that of `baseline`, with its interval, as text.
 
-    Such as "0.5571 (95 %: 0.5529 to 0.5613, n = 3)".  All three numbers have as many decimals as
+    An example is "0.5571 (95 %: 0.5529 to 0.5613, n = 3)".  All three numbers have as many decimals as
     it takes to write half the interval's width, here 0.0042, with two significant digits."""
     low, high = interval(values, baseline, level)
     size = mean(values) - mean(baseline)
@@ -237,7 +240,9 @@ def effect_as_text(values, baseline=(0.0,), level: float = 0.95) -> str:
 
 
 def ratio_as_text(values, baseline) -> str:
-    """The ratio of geometric means, with its 95 % interval, as text; for losses."""
+    """The ratio of geometric means, with its 95 % interval, as text.
+
+    Losses are compared in this way."""
     size, low, high = ratio(values, baseline)
     if math.isnan(size):
         return "not known: a seed is lost"

@@ -29,9 +29,9 @@ def judge_all(
 ) -> list[dict]:
     """A row for each claim: what it says, our measurements, the verdict, and the commands.
 
-    records   results by name
-    needs     for the name of a result, the results from which it is computed
-    commands  for the name of a result, the command that makes it
+    records   {name: results}
+    needs     {name of results: the names of other results, from which they are computed}
+    commands  {name of results: the command that makes them}
 
     A claim over results that `records` lacks is "not tested".  Raises InputError for results that
     lack something the claim is judged by."""

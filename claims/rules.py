@@ -1,8 +1,8 @@
 """The rules that judge: 95 % intervals, and what they say of a bound.
 
-A rule answers True, False, or None if the interval leaves it open.  The intervals are those of
-means over seeds, not of single runs: Student's t, and Welch's for differences of means.  A claim
-that makes several comparisons passes them to corrected(), which applies Holm's correction.
+A rule answers True or False, or None if the interval leaves the answer open.  The intervals are
+those of means over seeds, not of single runs: Student's t, and Welch's for differences of means.
+A claim that makes several comparisons passes them to corrected(), which applies Holm's correction.
 
 `baseline` is the sample that `values` are compared with.  Its mean is subtracted from theirs; by
 default it is 0.
@@ -25,8 +25,9 @@ def mean(values) -> float:
 def interval(values, baseline=(0.0,), level: float = 0.95) -> tuple[float, float]:
     """The confidence interval of the mean of `values`, minus the mean of `baseline`.
 
-    If neither varies, both ends are the difference itself.  They are NaN if a value is missing
-    (None): the mean of the other seeds would hide those that failed."""
+    If neither sample varies, both ends are the difference itself; a sample of one value does not
+    vary.  If a value is missing (None), both ends are NaN: the mean of the other seeds would hide
+    those that failed."""
     a = np.array(values, float)
     b = np.array(baseline, float)
     test = _t_test(a, b)
@@ -37,7 +38,8 @@ def interval(values, baseline=(0.0,), level: float = 0.95) -> tuple[float, float
 
 
 def p_value(values, baseline=(0.0,), bound: float = 0.0) -> float:
-    """The two-sided p-value against the bound, of the mean of `values` minus that of `baseline`.
+    """The two-sided p-value of the test of whether the mean of `values`, minus that of `baseline`,
+    differs from the bound.
 
     It is below 0.05 if interval() excludes the bound, and NaN if a value is missing (None)."""
     a = np.array(values, float) - bound
@@ -77,9 +79,9 @@ class Paired(NamedTuple):
 
 
 def paired(differences) -> Paired:
-    """Student's t-test of the differences between two kinds.
+    """Student's t-test of the differences between two kinds of net.
 
-    There is one difference for each seed, that of the pair which shares it.
+    There is one difference for each seed: that between the two nets of this seed.
 
     All four numbers are NaN if a value is missing (None)."""
     low, high = interval(differences)
@@ -193,7 +195,9 @@ def holm(p_values) -> list[float]:
 
 
 def in_ratio(rule, values, bound: float, baseline):
-    """Applies a rule to the ratio of the geometric means of values and baseline, as for losses.
+    """Applies a rule to the ratio of the geometric means of values and baseline.
+
+    Losses are compared in this way.
 
     The rules above() and below() return a verdict; is_above() and is_below() return a comparison
     for corrected()."""
