@@ -65,8 +65,9 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
     """Calls work(save), where save({path: bytes}) writes files; returns the exit status.
 
     Bad input, an error of the system and Ctrl-C each end the command with one line on standard
-    error.  If files were written the line says so; else it says `resume_hint`, how to continue an
-    interrupted run, or that nothing was written."""
+    error.  Unless the cause is bad input or a lack of memory, the line also says which files were
+    written.  If there are none, it gives `resume_hint`, which tells how to continue an interrupted
+    run; without a hint it says that nothing was written."""
     state = resume_hint or "nothing was written"
 
     def save(files):

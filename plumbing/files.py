@@ -212,8 +212,8 @@ def written_beside(files: dict[Path, bytes]):
     to be renamed.  Yields {real_path(path): temporary file}, and removes those that are left.
 
     Also removes temporary files that killed processes left here more than LEFTOVER_AGE seconds
-    ago.  Their age is the difference to the new file's time: both are by the file system's clock,
-    which may differ from this machine's."""
+    ago.  Their age is counted up to the time of the new file, since both times are by the file
+    system's clock, which may differ from this machine's."""
     temporaries = {}
     latest = None  # the path that an error is about
     try:

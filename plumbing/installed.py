@@ -15,7 +15,7 @@ THREADS = min(os.cpu_count() or 1, 64)  # how many threads NumPy may start when 
 
 def is_ours(main):
     """Whether the file `main` is one of the project's commands: it lies in the clone's root or in a
-    folder of it, but not deeper, as the files of a virtual environment do."""
+    folder of it, but not deeper.  The files of a virtual environment lie deeper."""
     root = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     folder = os.path.dirname(os.path.realpath(main)) if main else None
     return folder is not None and root in (folder, os.path.dirname(folder))

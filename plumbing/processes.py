@@ -102,7 +102,7 @@ def in_processes(function, tasks, jobs: int, listen=None):
     todo = iter(tasks)
     running = {}  # (process, task) by pipe
     if context.get_start_method() == "spawn" and sys.platform != "win32":
-        # it unblocks SIGINT when it starts: it must not start while interrupts_deferred() blocks it
+        # the tracker unblocks SIGINT when it starts: so start it before interrupts_deferred() blocks SIGINT
         multiprocessing.resource_tracker.ensure_running()
     try:
         while True:

@@ -53,8 +53,9 @@ class Team:
         padded = -(-self.parameters // items_a_line) * items_a_line  # every row begins at a cache line
         slot = -(-self.slot // CACHE_LINE) * CACHE_LINE
         return {
-            "turns": ((self.ranks, CACHE_LINE // 8), "int64"),  # how often each rank has waited, in its first column
-            "sizes": ((2, self.ranks, CACHE_LINE // 8), "int64"),
+            # Each number of these two begins a cache line, which is otherwise unused.
+            "turns": ((self.ranks, CACHE_LINE // 8), "int64"),  # how often each rank has waited
+            "sizes": ((2, self.ranks, CACHE_LINE // 8), "int64"),  # bytes used in each slot
             "slots": ((2, self.ranks, slot), "uint8"),
             "parameters": ((1, padded), self.dtype),
             "states": ((self.states, padded), self.dtype),
