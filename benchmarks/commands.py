@@ -80,7 +80,9 @@ def main(argv=None) -> int:
 
 
 def seconds_to_start(code: str, rounds: int) -> float:
-    """The median time of this program.  Since it is short, it runs four times as often as a command."""
+    """The median time of a Python process that runs this code.
+
+    Since that time is short, it is measured four times as often as that of a command."""
     return float(np.median([seconds("-c", code) for _ in range(4 * rounds)]))
 
 

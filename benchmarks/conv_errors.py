@@ -2,8 +2,8 @@
 
     python -m benchmarks.conv_errors          -> results/benchmark_conv_errors.json
 
-For z = W * x + b, dL/dx and dL/dW measures the largest error divided by the largest value.  The
-exact values are those of the direct products in float64, for 100 images.  Three of the sizes are
+Measures the largest error divided by the largest value, for each of z = W * x + b, dL/dx and dL/dW.
+The exact values are those of the direct products in float64, for 100 images.  Three of the sizes are
 those of layers in Table 1's nets; the fourth has 128 maps, as in Table 3's net, on larger images.
 x is positive, as after a ReLU; W is drawn by He's rule; dL/dz is normal.
 """
@@ -23,6 +23,7 @@ from conv.direct import Direct
 from conv.layer import by_columns, in_phases
 from conv.winograd import POINTS, Winograd
 
+# POINTS, from conv/winograd.py, has an entry for each size of Winograd's tiles
 SIZES = ((24, 16, 32), (12, 32, 64), (6, 32, 64), (12, 128, 256))  # side, maps, outputs
 BATCH = 100
 

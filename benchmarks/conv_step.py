@@ -12,8 +12,8 @@ less exact.  They start from our weights, and must first compute our loss and gr
 dropout.  Rivals are interleaved, warm-up is discarded, and the numbers are medians, as in
 benchmarks.step.  "Best" is the fastest rival of this run.
 
-Memory is measured in a process that has trained a tiny net: how much is added by making the net
-and training it for a few steps.
+Memory is measured in a process that has trained a tiny net.  What counts is how much is added when
+one of the nets above is then made and trained for a few steps.
 
 The second command measures with the instructions of a processor without AVX-512.
 """

@@ -3,14 +3,15 @@
     python -m benchmarks.explorer        -> results/benchmark_explorer.json
 
 Three changes take turns: a lesion closes or opens a block, a stroke is drawn, and b_T is shifted.
+After each change two times are measured.
 
 `to_frame` ends when the next frame is drawn, which shows the answer and the maps of gates, states
 and answers so far.  `to_effects` ends when the frame is drawn that shows what the page's worker
 computes: the effect of closing each block, and the way back.  Both include waiting for the screen,
 17 ms at most.
 
-For `effects` the page itself computes what its worker computes.  Without a worker every frame would
-be late by that time.
+A third time, `effects`, is how long the page itself takes to compute what its worker computes.
+Without a worker every frame would be late by that time.
 
 Warm-up is discarded; the numbers are medians over the rounds, with quartiles beside them.
 """

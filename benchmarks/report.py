@@ -77,8 +77,9 @@ def row_of(kind: type[Rival], seconds: dict) -> dict:
 
 
 def ratio_to_best(rows: dict[str, dict], kinds, may_compete) -> float | None:
-    """Our time over that of the fastest rival, a median.  Compared are the frameworks' rivals for
-    which may_compete(kind) is true."""
+    """Our time over that of the fastest rival, a median.
+
+    Only a rival of a framework is compared, and only if may_compete(kind) is true of it."""
     found = []
     for kind in kinds:
         if kind.framework and kind.name in rows and may_compete(kind):

@@ -6,7 +6,8 @@
 Everything runs on one core.  The rivals of benchmarks/rivals are interleaved: in each round each
 makes a few steps.  Warm-up is discarded; the numbers are medians over the rounds, with quartiles
 beside them.  Only ratios within one run are meaningful.  "Best" is the rival that happened to be
-fastest in this run, which favours the rivals a little.
+fastest in this run, which favours the rivals a little.  The limit is the time of the step's matrix
+products alone.
 """
 
 from __future__ import annotations
@@ -131,7 +132,7 @@ def timed_step(ours: rivals.Ours, batch: np.ndarray) -> dict:
 
 
 def where_time_goes(block: str, depth: int, width: int, batch: int, rounds: int) -> dict:
-    """The milliseconds of each part of a step, of its matrix products, and of its calls of NumPy.
+    """The milliseconds of each part of a step, of its matrix products, and of its calls to NumPy.
     The calls are measured as a whole step of a net of width 1, where little else takes time."""
     x, y = mnist_like(6000)
     net = hn.DeepNet(784, 10, width, depth, block, np.random.default_rng(0))

@@ -22,7 +22,7 @@ __all__ = [
     "as_straightforward", "make",
 ]  # fmt: skip
 
-KEYS = {  # how the names of a summary's numbers call each rival
+KEYS = {  # what stands for each rival in the keys of a summary, as in "highway_over_jax"
     Jax: "jax",
     JaxFeaturesFirst: "jax_features_first",
     JaxScanned: "jax_scanned",
