@@ -83,8 +83,9 @@ def draw_peaks(ax, trials: list[dict], guessing: float) -> None:
 
 
 def draw_explosion(ax, trial: dict, out_of_range: float) -> None:
-    """Each statistic over its largest value in calm steps, in the steps around the explosion.  Of
-    all layers the one with the largest ratio is drawn, step by step."""
+    """The steps around the explosion: each statistic divided by its largest value in calm steps.
+
+    At each step the layer with the largest ratio is drawn."""
     explosion = trial["explosion"]
     steps_before = trial["last"]  # how many steps before the explosion the record has
     for (name, ratios), color, line in zip(explosion["largest"].items(), OTHERS, LINES, strict=True):

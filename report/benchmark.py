@@ -28,7 +28,7 @@ def with_quartiles(row: dict) -> str:
 
 
 def competitors(rows: dict, arithmetic: str = "float32") -> dict:
-    """{name: row} of the rivals that compete for being the fastest."""
+    """{name: row} of the rivals with this arithmetic that compete to be the fastest."""
     return {name: row for name, row in rows.items() if row["competes"] and row["arithmetic"] == arithmetic}
 
 
@@ -97,7 +97,7 @@ def table_row(*cells: str) -> str:
 
 @table("rivals")
 def rivals(read) -> str:
-    """Every program that was timed, the fastest first, beside ours."""
+    """Every rival that competes to be the fastest, beside our program; the fastest comes first."""
     trials = read("results/benchmark_step.json")["trials"]
     highway = trials["step, highway"]
     plain = trials["step, plain"]
@@ -242,7 +242,7 @@ def cores(read) -> str:
 
 @table("conv-rivals")
 def conv_rivals(read) -> str:
-    """Every program that was timed, beside ours; those that compute in bfloat16 last."""
+    """Every rival that competes to be the fastest, beside our program; those in bfloat16 come last."""
     trials = read("results/benchmark_conv_step.json")["trials"]
     first = trials["mnist_16"]
     rows = []

@@ -125,7 +125,9 @@ def finding_of_gradients(record: dict, layers: int) -> str:
 
 
 def with_gradients(record: dict, block: str, layers: int) -> list[dict]:
-    """The trials of a kind that did not diverge."""
+    """The trials of a kind whose gradients were measured.
+
+    These are the nets of equal parameters that did not diverge."""
     trials = trials_with(record, "final", block=block, layers=layers)
     return [trial for trial in trials if "trained" in trial]
 

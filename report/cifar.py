@@ -105,7 +105,9 @@ def draw_net(ax, runs: list[dict], stopped: list[dict], log: dict | None) -> Non
 
 
 def label_of(runs: list[dict]) -> str:
-    """Runs of a kind in the legend; the colour tells the block of those of the authors' protocol."""
+    """The text of a kind of runs in the legend.
+
+    It names the block, except for runs of the authors' protocol: their block is told by the colour."""
     accuracy = 100 * np.mean([run["final_test_acc"] for run in runs])
     name = "as the authors" if runs[0]["protocol"] == "paper" else runs[0]["block"]
     if len(runs) > 1:
@@ -185,7 +187,7 @@ def cifar_wrong(record):
 
 
 # the rows of the table: (text, net, block, data set, where the paper's number stands in data/published.json)
-KINDS = (
+ROWS_OF_TABLES = (
     ("highway A, 11 layers", "highway-a", "highway", "cifar-10", ("table_2", "highway-a")),
     ("plain A, 11 layers", "highway-a", "plain", "cifar-10", None),
     ("plain maxout A, 11 layers", "highway-a", "plain-maxout", "cifar-10", None),
@@ -204,7 +206,7 @@ def tables_2_and_3(read) -> str:
     summary = read("results/cifar.json")["summary"]
     published = read("data/published.json")
     lines = []
-    for words, net, block, data, published_at in KINDS:
+    for words, net, block, data, published_at in ROWS_OF_TABLES:
         kind = {"net": net, "block": block, "data": data}
         short = accuracy_cell(summary, **kind, protocol="short")
         if short == "-":

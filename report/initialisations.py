@@ -22,7 +22,9 @@ def depths_of(record: dict) -> list[int]:
 
 @picture("initialisations")
 def initialisations(record):
-    """The loss of every cell: a panel for each kind and depth, H from top to bottom, starts from left to right."""
+    """The loss of every combination, each in a cell; a panel for each kind and depth.
+
+    In a panel H changes from top to bottom, and the initial weights from left to right."""
     depths = depths_of(record)
     fig, axes = panels(2, len(depths), 6.4, sharex=True, sharey=True, squeeze=False)
     for line, kind in zip(axes, KINDS, strict=True):

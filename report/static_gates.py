@@ -1,4 +1,7 @@
-"""Must T see x?  results/static_gates.json."""
+"""Must T see x?  results/static_gates.json.
+
+"Full" is the highway net, whose T sees x and learns.  experiments/static_gates.py lists the variants.
+"""
 
 from __future__ import annotations
 
