@@ -4,7 +4,7 @@ python -m experiments                          lists the questions: what they as
 python -m experiments lesion                   answers one           -> results/lesion.json
 python -m experiments lesion --quick           a smoke test of it    -> results/quick/lesion.json
 python -m experiments add cifar RUN.json ...   adds finished trainings to a question's trials; trains nothing
-python -m experiments add cifar                sums up its trials anew
+python -m experiments add cifar                makes its summary, the claims and the pages anew
 python -m experiments claims                   judges all claims     -> results/claims.json
 """
 
@@ -118,7 +118,7 @@ def parse_arguments(question: Question, argv):
         "--jobs", type=number(int, 1, MOST_JOBS), default=all_cores(), help="parallel processes (%(default)s)"
     )
     parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the Dask cluster of this scheduler")
-    results = "the folder to write to (results/, results/quick/ or results/full/)"
+    results = "the folder to write to (by default results/, results/quick/ or results/full/)"
     parser.add_argument("--results", type=path_name, metavar="DIR", help=results)
     if question.takes_more_data_sets:
         parser.add_argument("--data-dir", type=path_name, metavar="SET", nargs="+", default=[], help=MORE_DATA_SETS)
@@ -161,8 +161,8 @@ def answer(question: Question, args) -> dict:
 def warn_of_uncommitted_files() -> None:
     """Says before a measurement that its results cannot be committed."""
     if (commit() or "").endswith("-dirty"):
-        what_follows = "the results will say so, and a test refuses to have them committed"
-        print(f"some programs differ from their last commit: {what_follows}", file=sys.stderr)
+        what_follows = "the results will say so, and a test refuses such results"
+        print(f"some programs, or JSON in data/, are not as they were committed: {what_follows}", file=sys.stderr)
 
 
 def result_of(name: str, args) -> dict:
@@ -266,7 +266,7 @@ def read_results(folder: Path) -> dict[str, dict]:
 
 
 def judged_record(records: dict) -> dict:
-    """The contents of results/claims.json, made from results by name."""
+    """The contents of results/claims.json, made from `records`, {name: results}."""
     commands = {name: record.get("command") or committed.COMMANDS[name] for name, record in records.items()}
     rows = ledger.judge_all(all_claims(), records, needs(), commands)
     judged = {

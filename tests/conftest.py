@@ -69,7 +69,7 @@ def idx_bytes(array: np.ndarray) -> bytes:
 
 
 def write_data_set(folder: Path, n_train=300, n_test=80, side=6, classes=3, compress=True) -> Path:
-    """A small learnable data set in MNIST's layout: class c brightens the rows from 2c on."""
+    """A small learnable data set in MNIST's layout: class c brightens the rows 2c and 2c + 1."""
     rng = np.random.default_rng(5)
     folder.mkdir(parents=True, exist_ok=True)
     for prefix, n in (("train", n_train), ("t10k", n_test)):
@@ -210,7 +210,7 @@ def without_time(record: dict) -> str:
 
 
 def setting(**changes):
-    """A net of four layers on a few images."""
+    """The setting of a trial: a net of four layers, trained on a few images."""
     common = {
         "block": "highway",
         "layers": 4,
