@@ -1,7 +1,7 @@
 """What a question is, and how all questions are found.
 
 Each file here declares one question: what it asks, its budgets, its trials, the rows that sum
-up the trials, and the claims that they decide.  `python -m experiments` lists all questions.
+up the trials, and the claims that the trials decide.  `python -m experiments` lists all questions.
 No question imports another.
 """
 
@@ -29,7 +29,7 @@ class Question:
     results.  A result is a number or, over seeds, {mean, sd, n}.
 
     `accept` is for questions whose trials conv_highway_networks.py may train one by one.
-    It turns a run of that command into (group, trial).
+    accept(record, run) takes the JSON of that command and one of its runs; it returns (group, trial).
 
     A question without `run` has no trials: other commands write the files that judge its claims.
     A question that `awaits` its results was committed before its training ended: its results are
@@ -44,7 +44,7 @@ class Question:
     needs: tuple[str, ...] = ()  # the questions whose results it reads
     full: str = FULL  # what --help says of --full
     takes_more_data_sets: bool = False  # --data-dir names data sets to measure besides MNIST
-    data_dir: str = ""  # the help of --data-dir, for a question whose flag is the folder of its data
+    data_dir: str = ""  # the help of --data-dir, for a question in which it names the folder of the data
     accept: Callable[[dict, dict], tuple[str, dict]] | None = None
     awaits: bool = False  # its results are not committed yet
 

@@ -1,9 +1,10 @@
 """ByteDMD, a price for data movement: reading a byte at depth d of a stack costs ceil(sqrt(d)).
 
 All values lie on one stack, the most recently touched on top.  A Tape records instructions, a
-whole array of them at a time; their reads are priced afterwards.  The depth of a value is 1 plus
-the number of values that were touched after it and will be read again.  The depths of all n reads
-are found together in O(n log n), bit by bit as in a radix sort.
+whole array of them at a time; their reads are priced afterwards.  A value that will not be read
+again has left the stack.  So the depth of a value is 1 plus the number of values that were touched
+after it and will be read again.  The depths of all n reads are found together in O(n log n), bit
+by bit as in a radix sort.
 """
 
 from __future__ import annotations

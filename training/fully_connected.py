@@ -148,8 +148,9 @@ def ignore(net: hn.DeepNet, epoch: int) -> None:
 def train(setting: dict, optimizer_of=sgd, report=ignore) -> tuple[hn.DeepNet, dict]:
     """Trains the net of a trial; returns the net and its results.
 
-    The results are "losses", the running mean loss of every epoch; "diverged", where it diverged
-    or None; and what measure() returns.  Calls report(net, epoch) after every epoch."""
+    The results are "losses", the running mean loss of every epoch; "diverged", which says where
+    the training diverged, or is None; and what measure() returns.  Calls report(net, epoch) after
+    every epoch."""
     images = images_of(setting)
     n_train = len(images.x_train)
     net = make(setting)

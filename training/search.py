@@ -28,7 +28,7 @@ def drawn(sample, kind, runner: Runner) -> list[dict]:
     """The settings of one kind's search.
 
     sample(kind, k, runner) returns the setting of the k-th trial, and depends on nothing but its
-    arguments.  It overrides the common settings."""
+    arguments.  What it returns overrides the common settings."""
     settings = runner.settings
     common = {
         "clip": 1.0,
@@ -53,8 +53,8 @@ def two_best(ranked_settings: list[dict], settings: dict) -> list[dict]:
 def two_best_and_slow(ranked_settings: list[dict], settings: dict) -> list[dict]:
     """The two best settings of a short search, and the best one again with a slow decay.
 
-    A setting that is best after a few epochs need not be best later, above all not its decay.  If
-    the search was as long as the final runs, only the best setting."""
+    A setting that is best after a few epochs need not be best later; this is true of its decay
+    above all.  If the search was as long as the final runs, only the best setting is returned."""
     best = ranked_settings[0]
     if settings["search_epochs"] == settings["epochs"]:
         return [best]
