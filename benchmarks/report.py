@@ -157,7 +157,7 @@ class Report:
             install = how_to_install(ROOT / "requirements-bench.txt")
             raise InputError(f"no {' and no '.join(self.missing)} here: --out FILE measures without, or {install}")
         if self.path == committed and not self.judged:
-            raise InputError(f"{committed} holds the default settings and all rivals: choose another --out")
+            raise InputError(f"{committed} is for the default settings and all rivals: choose another --out")
         check_writable(self.path)
 
     def save(self, settings: dict, summary: dict, trials) -> int:

@@ -92,7 +92,8 @@ def is_at_least(
     """The verdict on the claim that an accuracy is at least `bound`.
 
     It is "reproduced" if our mean lies above the bound by more than 1.96 standard errors, "not
-    reproduced" if it lies below the bound by more than that, and otherwise "not clear".
+    reproduced" if it lies below the bound by more than that or if a run diverged, and otherwise
+    "not clear".
 
     Only runs of the paper's protocol decide this.  Without them (`paper` is None, and `other` is
     not), the verdict is "not tested"; if the runs by another recipe reach the bound, it says so."""
@@ -103,7 +104,7 @@ def is_at_least(
     margin = ERRORS * paper.standard_error
     if excess > margin:
         return paper.verdict("reproduced")
-    return paper.verdict("not reproduced" if excess < -margin else "not clear")
+    return paper.verdict("not clear" if excess >= -margin else "not reproduced")
 
 
 def not_tested(epochs: int, other: Accuracies) -> str:

@@ -20,6 +20,7 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 import argparse
 import dataclasses
 import json
+import shlex
 from functools import cache, partial
 
 from claims import ledger
@@ -178,10 +179,16 @@ def result_of(name: str, args) -> dict:
             needed_args.data_dir = getattr(args, "data_dir", None) or []
         return answer(question, needed_args)
     path = results_folder(args.budget, args.results) / f"{name}.json"
+    words = ["--full"] if args.budget == "full" else []
+    if args.results:
+        words += ["--results", args.results]
+    how = f"{PROGRAM} {shlex.join([name, *words])} makes it"
+    if not path.exists():
+        raise InputError(f"{path} is missing: {how}")
     record = load_results(path)
     expected = json.loads(json.dumps({"budget": args.budget, **question.budgets[args.budget]}))
     if record["settings"] != expected:
-        raise InputError(f"{path} is not of the budget {args.budget}: {PROGRAM} {name} makes it anew")
+        raise InputError(f"{path} is not of the budget {args.budget}: {how} anew")
     return record
 
 

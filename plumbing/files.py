@@ -79,7 +79,7 @@ def from_json(text: str | bytes):
     def finite(number: str) -> float:
         if not math.isfinite(float(number)):
             shown = number if len(number) < 30 else f"{number[:20]}..."
-            raise ValueError(f"{shown} is no finite number")
+            raise ValueError(f"{shown} is not a finite number")
         return float(number)
 
     def whole(number: str) -> int:

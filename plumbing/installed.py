@@ -129,7 +129,7 @@ def problem_of_limits():
         for _ in range(FILES):
             files.append(os.open(os.devnull, os.O_RDONLY))
     except OSError as error:
-        return f"{FILES} more files cannot be opened: {error.strerror}; ulimit -n tells the limit"
+        return f"{FILES} more files cannot be opened: {error.strerror}; ulimit -n shows the limit"
     finally:
         for file in files:
             os.close(file)
@@ -141,7 +141,7 @@ def problem_of_limits():
             thread.start()
             threads.append(thread)
     except RuntimeError as error:
-        return f"{THREADS} threads cannot be started: {error}; ulimit -u and -v tell the limits"
+        return f"{THREADS} threads cannot be started: {error}; ulimit -u and -v show the limits"
     finally:
         done.set()
         for thread in threads:

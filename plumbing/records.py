@@ -52,7 +52,7 @@ def check_ledger(record: dict, read) -> None:
         raise InputError(f"results/claims.json is not as it was written: {anew}")
     for name, judged_checksum in record["judged"].items():
         if checksum(read(name)) != judged_checksum:
-            raise InputError(f"results/claims.json was made of another {name}: {anew}")
+            raise InputError(f"results/claims.json was made from another {name}: {anew}")
 
 
 def seconds_on_two_cores(record: dict) -> float:

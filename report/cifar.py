@@ -157,7 +157,7 @@ def cifar_gates(record):
         ends.append(f"{T.index(max(T)) + 1} of {len(T)} ({name_of(run)})")
     ax.set(xlabel="highway layer", ylabel="mean T", ylim=(0, None))
     ax.legend()
-    headline(fig, f"The gates stand open furthest, on the mean, in layer {', '.join(ends)}")
+    headline(fig, f"The gates are open widest, on average, in layer {', '.join(ends)}")
     for part, net in zip(parts, nets, strict=True):
         what = "mean T at each position of each highway layer"
         part.suptitle(f"{name_of(net)}, seed 0: {what}", fontsize="small")

@@ -8,7 +8,7 @@ from report.registry import picture, table
 from report.style import COLOR, GREY, LOSSES, headline, panels
 from report.tables import markdown_table
 
-KINDS = ("highway", "plain")
+BLOCKS = ("highway", "plain")
 
 
 def rows_of(record: dict, row: str, **wanted) -> list[dict]:
@@ -27,7 +27,7 @@ def initialisations(record):
     In a panel H changes from top to bottom, and the initial weights from left to right."""
     depths = depths_of(record)
     fig, axes = panels(2, len(depths), 6.4, sharex=True, sharey=True, squeeze=False)
-    for line, kind in zip(axes, KINDS, strict=True):
+    for line, kind in zip(axes, BLOCKS, strict=True):
         for ax, depth in zip(line, depths, strict=True):
             image = draw_cells(ax, record, kind, depth)
             counts = rows_of(record, "kind", kind=kind, layers=depth)[0]
@@ -63,7 +63,7 @@ def draw_cells(ax, record, kind: str, depth: int):
 def finding(record: dict) -> str:
     """In how many cells training proceeds."""
     parts = []
-    for kind in KINDS:
+    for kind in BLOCKS:
         rows = rows_of(record, "kind", kind=kind)
         proceed = sum(row["proceed"] for row in rows)
         parts.append(f"{kind} in {proceed} of {sum(row['cells'] for row in rows)}")
@@ -77,10 +77,10 @@ def starts(read) -> str:
     rows = []
     for depth in depths_of(record):
         cells = [f"{depth}"]
-        for kind in KINDS:
+        for kind in BLOCKS:
             row = rows_of(record, "kind", kind=kind, layers=depth)[0]
             cells.append(f"{row['proceed']} of {row['cells']}")
-        for kind in KINDS:
+        for kind in BLOCKS:
             row = rows_of(record, "kind", kind=kind, layers=depth)[0]
             spread_of_kind = row["spread"]["mean"]
             cells.append("-" if spread_of_kind is None else f"{spread_of_kind:.2g}")

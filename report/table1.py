@@ -159,7 +159,7 @@ def conv_gates(record):
     level(ax, initial_gate(nets[0]), "at the start")
     ax.set(xlabel="layer of ten", ylabel="mean T", ylim=(0, None))
     ax.legend()
-    headline(fig, f"The gates stand open furthest, on the mean, {' and '.join(ends)}")
+    headline(fig, f"The gates are open widest, on average, {' and '.join(ends)}")
     all_maps = [T for net in nets for T in net["final_T_per_position"]]
     for part, net in zip(parts, nets, strict=True):
         text = f"{net['width']} maps, seed 0: mean T at each position of each layer"

@@ -319,7 +319,7 @@ def test_without_a_browser_a_line_says_so(quick, monkeypatch):
 
 def test_the_committed_file_is_never_another_out(quick):
     before = committed("step")
-    with pytest.raises(InputError, match="holds the default settings and all rivals"):
+    with pytest.raises(InputError, match="is for the default settings and all rivals"):
         quick("step", "--rounds", 1, "--out", ROOT / "results" / "benchmark_step.json")
     assert committed("step") == before
 

@@ -452,7 +452,7 @@ def test_a_ledger_that_is_not_what_the_rules_say_fills_nothing(tmp_path, monkeyp
     else:
         record["trials"] = record["trials"][:300]
     (results / f"{name}.json").write_text(json.dumps(record))
-    with pytest.raises(InputError, match=r"claims\.json (is not as it was written|was made of another)"):
+    with pytest.raises(InputError, match=r"claims\.json (is not as it was written|was made from another)"):
         committed_records.read_committed("results/claims.json")
 
 

@@ -484,9 +484,18 @@ def test_a_question_about_mnist_refuses_another_set(tmp_path, monkeypatch):
 def test_nets_of_another_budget_are_refused(tmp_path, finished, name):
     """Whatever their file is called: results of the default budget are about nets of 50 layers."""
     finished("fifty_layers", tmp_path)
-    with pytest.raises(InputError, match=r"fifty_layers\.json is not of the budget default"):
+    advice = f"python -m experiments fifty_layers --results {tmp_path} makes it anew"
+    with pytest.raises(InputError, match=rf"fifty_layers\.json is not of the budget default: {re.escape(advice)}$"):
         ask_here(name, tmp_path, budget=None)
     assert not (tmp_path / f"{name}.json").exists()
+
+
+def test_missing_results_name_the_command_that_makes_them(tmp_path):
+    with pytest.raises(InputError) as refused:
+        ask_here("lesion", tmp_path / "here", "--full", budget=None)
+    path = tmp_path / "here" / "fifty_layers.json"
+    how = f"python -m experiments fifty_layers --full --results {tmp_path / 'here'} makes it"
+    assert str(refused.value) == f"{path} is missing: {how}"
 
 
 def test_results_of_a_data_set_that_is_missing_name_the_command_that_makes_them(tmp_path):

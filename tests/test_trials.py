@@ -272,7 +272,7 @@ def test_a_trial_whose_source_cannot_be_read_is_never_served(my_trials, tmp_path
 
 
 def test_a_module_that_is_no_python_cannot_be_read(my_trials):
-    with pytest.raises(InputError, match=r"my_late cannot be read: .*my_late\.py is no Python"):
+    with pytest.raises(InputError, match=r"my_late cannot be read: .*my_late\.py is not Python"):
         checksum_of_sources(my_trials("my_late.py", "return 1", "return (").trial)
 
 

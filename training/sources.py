@@ -62,7 +62,7 @@ def modules_of(function) -> list[str]:
 
 
 def texts_from(names: list[str]) -> list[bytes]:
-    """The texts of these modules and of all that they import, if _counts() says so."""
+    """The texts of these modules and of all that they import, if _is_part_of_key() says so."""
     pending = list(names)
     seen = set()
     texts = []
@@ -72,7 +72,7 @@ def texts_from(names: list[str]) -> list[bytes]:
             continue
         seen.add(name)
         path = _file_of(name)
-        if path and _counts(path):
+        if path and _is_part_of_key(path):
             text = _text_of(name, path)
             texts.append(text)
             pending += _imports_in(name, path, text)
@@ -107,7 +107,7 @@ def _file_of(name: str) -> Path | None:
     return Path(file)
 
 
-def _counts(path: Path) -> bool:
+def _is_part_of_key(path: Path) -> bool:
     """Whether this file's text computes trials."""
     real = path.resolve()
     if real.is_relative_to(ROOT):
@@ -149,7 +149,7 @@ def keep_loaded_texts() -> None:
         # checksum_of_sources() raises it again if the module computes a trial
         with contextlib.suppress(InputError):
             path = _file_of(name)
-            if path and _counts(path):
+            if path and _is_part_of_key(path):
                 _text_of(name, path)
 
 
@@ -158,7 +158,7 @@ def _imports_in(name: str, path: Path, text: bytes) -> frozenset[str]:
     try:
         return _names_imported(text, spec.parent if spec else "")
     except (SyntaxError, ValueError) as error:
-        message = f"the source of the module {name} cannot be read: {path} is no Python"
+        message = f"the source of the module {name} cannot be read: {path} is not Python"
         raise InputError(message) from error
 
 

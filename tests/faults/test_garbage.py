@@ -297,10 +297,10 @@ def test_json_with_a_number_that_is_not_finite_is_refused(tmp_path, number):
     path = tmp_path / "run.json"
     text = f'{{"runs": [{{"test_accuracy": {number}}}]}}'
     path.write_text(text)
-    with pytest.raises(InputError, match=f"run.json cannot be read as JSON: {number} is no finite number$"):
+    with pytest.raises(InputError, match=f"run.json cannot be read as JSON: {number} is not a finite number$"):
         read_json(path)
     np.savez(tmp_path / "net.npz", head=np.array(text), parameters=np.zeros(1))
-    with pytest.raises(ValueError, match=f"^{number} is no finite number$"):
+    with pytest.raises(ValueError, match=f"^{number} is not a finite number$"):
         read_arrays(tmp_path / "net.npz", lambda head: {"parameters": (1,)})
     path.write_text('{"a": [1e300, -1.5, 0, 10000000000]}')
     assert read_json(path) == {"a": [1e300, -1.5, 0, 10**10]}
