@@ -55,7 +55,7 @@ from training.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, Protoco
 from training.runs import file_record, table, team_of, train_one, train_rank
 
 NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # endings of the files that lie beside the JSON
-# test accuracy 0.93, 0.93, 0.91 with seeds 0, 1, 2
+# ends at a test accuracy of 0.93, 0.93, 0.91 with seeds 0, 1, 2
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}
 
 

@@ -68,7 +68,7 @@ def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Datas
     """The set "CIFAR-10", or "CIFAR-100" with its 100 fine classes, verified.
 
     x is (50000 and 10000, 3072) uint8, maps before rows before columns; y is intp.  Reading an
-    archive takes some seconds, a folder one.
+    archive takes some seconds, reading a folder one second.
 
     `data_dir` is the folder of the official binary version, or the archive, or a folder with one
     of them in it.  Without data_dir, takes the archive in ~/.cache/highway-networks-cifar, and
@@ -76,8 +76,8 @@ def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Datas
 
     An archive must have the published MD5.  A folder's files must have the sizes of the official
     ones, as many images with each label, and as many distinct images.  If they do, but hold other
-    records, the set is named "CIFAR-10, altered".  `sha256` is checksum(), the same for any order
-    of the images; sha256_as_read() depends on the order.
+    records, the set is named "CIFAR-10, altered".  The set's `sha256` is its checksum(), the same
+    for any order of the images; sha256_as_read() depends on the order.
 
     Raises InputError, with the reason, if the set cannot be had, and ValueError for another
     name."""

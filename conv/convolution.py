@@ -2,7 +2,7 @@
 
 In docstrings * is convolution, and equations are numbered as in *Training Very Deep Networks*.
 
-The element-wise functions come first, each forward above its backward.  All their arguments are
+The element-wise functions come first, each forward above its backward.  Their arguments are
 arrays of one shape, (rows, phases, maps, tiles, n), with some rows of the maps.  They write their
 results into the last arguments.
 """
@@ -25,7 +25,8 @@ METHODS = ("winograd", "direct")
 
 
 def relu(z, zeros, H) -> None:
-    """H = max(0, z).  `zeros` is an array: maximum(z, 0) takes three times as long in float32."""
+    """H = max(0, z).  `zeros` is an array of zeros, broadcast to z's shape: maximum(z, 0) takes three
+    times as long in float32."""
     maximum(z, zeros, out=H)
 
 
@@ -51,7 +52,9 @@ def highway(H, x, q, P, y) -> None:
 def highway_backward(dy, x, H, q, dH, dz_H, dz_T) -> None:
     """The gradient of eq. 3:
 
-    dH = T dy,  dz_H = H' dH;  dT = (H - x) dy,  dz_T = T (1 - T) dT = P (1 - T) dy.
+    dH = T dy,  dz_H = H' dH;  dT = (H - x) dy,  dz_T = T (1 - T) dT = P (1 - T) dy,
+
+    with P = T (H - x), as in highway().
 
     It overwrites two arguments: dy with (1 - T) dy, which is carried to dx, and H with H'."""
     divide(dy, q, dH)  # dH = T dy
@@ -74,8 +77,9 @@ class Convolution(Layer):
     none, and the side becomes side - k + 1.
 
     The argument `method` says how to compute W * x: "direct", or "winograd" where that is
-    possible and pays.  It needs 3 x 3 windows, padding "same", tiles that fill the image, and at
-    least FEWEST_MAPS maps in x and in y.  The attribute `method` names the method chosen.
+    possible and pays.  Winograd's method needs 3 x 3 windows, padding "same", tiles that fill the
+    image, and at least FEWEST_MAPS maps in x and in y.  The attribute `method` names the method
+    that was chosen.
 
     Raises ValueError for an even k and for another padding.  A layer that carries x to y also
     raises it where y would have another shape than x.
@@ -128,7 +132,8 @@ class Convolution(Layer):
         return arrays
 
     def _make_kept(self, work, arrays, shape):
-        """Makes arrays of y's shape that last from forward() to backward()."""
+        """Makes further arrays of a kind of layer, most of them of y's `shape`, which last from
+        forward() to backward()."""
 
     def prepare_input(self, arrays, rows):
         self.product.prepare_input(arrays, rows)

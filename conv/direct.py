@@ -1,9 +1,11 @@
 """Convolution by matrix products, for windows of any odd size k, padded by less than k.
 
-The input is kept in V, (rows + k - 1, k, maps, columns x n): k copies of every row, each shifted by
-one column more than the copy before it, between rows of zeros.  So k successive rows of V already
-form the matrix (k k maps, columns x n) that the weights (outputs, k k maps) are multiplied by:
-nothing is moved.
+The input is kept in V, (rows + k - 1, k, maps, columns x n), where rows and columns are those of z.
+V holds k copies of every row of the input, each shifted by one column more than the copy before it.
+Padding puts rows of zeros above and below them.
+
+So k successive rows of V already form the matrix (k k maps, columns x n) that the weights (outputs,
+k k maps) are multiplied by: nothing more is copied.
 """
 
 from __future__ import annotations
@@ -13,8 +15,8 @@ from numpy import add, matmul  # called in loops
 from numpy.lib.stride_tricks import as_strided
 
 PRODUCT_BYTES = 1 << 20  # bytes of z at a time: they are still cached for the element-wise work
-BLOCK_COLUMNS = 250  # columns of z at a time, where V's matrices have at most NARROW_ROWS rows
-NARROW_ROWS = 150
+BLOCK_COLUMNS = 250  # columns of z at a time, where V's matrices have at most LOW_ROWS rows
+LOW_ROWS = 150
 
 
 class Direct:
@@ -59,9 +61,10 @@ class Direct:
         arrays.z = work.scratch("z", (rows_at_once, self.outputs, columns))
         arrays.windows = windows(arrays.V, rows, height)
         arrays.block_columns = columns
-        if height <= NARROW_ROWS:
-            # rows of the image are cut into equal parts, the widest that are narrow enough with
-            # all n images; where even a single column is too wide, they stay whole
+        if height <= LOW_ROWS:
+            # Each row of z is cut into equal parts, the widest that have at most BLOCK_COLUMNS
+            # columns with all n images.  Where even one column of the image, n images wide, is
+            # more, the rows stay whole.
             divisors = [width for width in range(1, rows + 1) if rows % width == 0]
             fitting = [width for width in divisors if width * n <= BLOCK_COLUMNS]
             arrays.block_columns = max(fitting, default=rows) * n

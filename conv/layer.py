@@ -61,6 +61,8 @@ class Layer(FixedNames):
 
     Before forward() the net sets arrays.rng, a generator that drops units or None, and
     arrays.training, which is False in evaluation.
+
+    A layer with parameters also has draw(rng, init, gate_bias), which fills them at the start.
     """
 
     _called = "layer"

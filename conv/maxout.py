@@ -10,7 +10,7 @@ Backward.  Let won be 1 where the second piece is the larger, else 0:
 FitNets (arXiv:1412.6550) are plain nets of such convolutions, also of two pieces.
 
 Started by "he", the weights of a piece have variance 1 / fan_in, those of a layer with ReLU
-2 / fan_in.  Either keeps the mean square of a state.  For two pieces it does so because
+2 / fan_in.  Either gives y the mean square that x has.  For two pieces it does so because
 max(z_1, z_2)^2 + min(z_1, z_2)^2 = z_1^2 + z_2^2, and weights that are symmetric about 0 give both
 terms on the left the same mean.
 """

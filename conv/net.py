@@ -53,14 +53,17 @@ class ConvNet(FixedNames):
 
     All parameters lie in one flat vector, `parameters`; `gradient` has the same layout.
     net.layers[i] is layer i of the list.  Its .W, .b, .grad.W and .grad.b are views into these
-    two vectors; the layer's class gives their shapes.  Write into the arrays: net.parameters =
-    ... and layer.W = ... raise AttributeError.
+    two vectors; the layer's class gives their shapes.  Write into these arrays, and do not replace
+    them: net.parameters = ... and layer.W = ... raise AttributeError.
 
-    Weights are drawn from `rng`, a generator or a seed, in the order of the list.  `init` is
-    "uniform", of variance 1 / fan_in; "he", normal of variance 2 / fan_in, or 1 / fan_in for
-    maxout; or a float, normal with this standard deviation.  `first` and `last` replace `init` in
-    the first and the last layer with weights; by default `first` is `init`.  b_T starts at
-    gate_bias, all other biases at 0.
+    Weights are drawn from `rng`, a generator or a seed, in the order of the list.  `init` is one of
+
+        "uniform"   uniform, of variance 1 / fan_in
+        "he"        normal, of variance 2 / fan_in; for maxout 1 / fan_in
+        a float     normal, with this standard deviation
+
+    `first` and `last` replace `init` in the first and the last layer with weights; by default
+    `first` is `init`.  b_T starts at gate_bias, all other biases at 0.
 
     `dtype` is float32, float64, or complex128 for complex-step derivatives.  Convolution explains
     `method`.  A net has one set of work arrays: use it in one thread at a time.
@@ -226,7 +229,8 @@ class ConvNet(FixedNames):
                 sums[i] = np.zeros((side, side))
         for _, work in self._in_parts(x, "gates"):
             for i in sums:
-                T = by_columns(1 / work.arrays[i].q.real)  # (rows, maps, columns, n)
+                q = work.arrays[i].q.real  # the layer keeps q = 1 / T
+                T = by_columns(1 / q)  # (rows, maps, columns, n)
                 sums[i] += T.mean(axis=1, dtype=np.float64).sum(axis=2)
         return [total / len(x) for total in sums.values()]
 
@@ -330,7 +334,7 @@ class ConvWorkspace:
         # The first call finds how much memory is needed: its arrays are thrown away.  The second
         # makes all arrays within one block.
         self._make_arrays(net, n)
-        padding = 16 * len(self._scratch_sizes)
+        padding = 16 * len(self._scratch_sizes)  # _zeros() rounds each of them up to a multiple of 16
         self._block = zeros(self._used + sum(self._scratch_sizes.values()) + padding, self._dtype)
         self._make_arrays(net, n)
         self.logits = np.zeros((net.layers[-1].out_shape[0], n), net.dtype)
@@ -344,7 +348,8 @@ class ConvWorkspace:
             self.arrays.append(layer.make_arrays(self, n))
 
     def new(self, name: str, shape: tuple) -> np.ndarray:
-        """Zeros for one layer alone; with `keep` they last from forward() to backward()."""
+        """Zeros.  With `keep` they belong to one layer alone, and last from forward() to backward().
+        Without, layers share them."""
         if self.keep:
             return self._zeros(shape)
         key = name, shape, len(self.arrays) % 2  # two sets in turn: a layer reads from one and writes to the other

@@ -25,8 +25,10 @@ from typing import NamedTuple
 
 
 def matching_kind(kind: str, block: str) -> str:
-    """The `kind` of a layer beside the blocks, "conv" or "hidden"; with maxout where these blocks
-    are plain maxout layers, since such a net has no ReLU at all."""
+    """The kind of a layer that is not itself a block: `kind`, "conv" or "hidden".
+
+    Where the blocks are plain maxout layers it becomes the maxout kind, since such a net has no
+    ReLU at all."""
     return f"{kind}-maxout" if block == "plain-maxout" else kind
 
 
@@ -50,7 +52,8 @@ def cifar_net(
     """The paper's nets for images of 32 x 32 pixels and three maps.
 
     Each of the three `stages` is a pair (maps, blocks): a convolution to this number of maps, then
-    this number of highway layers.  Their windows have the sizes in `kernels`, in turn.
+    this number of highway layers.  The windows of all these layers have the sizes in `kernels`, in
+    turn.
 
     With `hidden` the net ends in a fully connected layer of this number of units (Table 2).
     Without, it ends in a 1 x 1 convolution to 100 maps and the mean of each map (Table 3).

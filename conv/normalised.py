@@ -1,5 +1,5 @@
-"""A convolution and a highway layer with batch normalisation of H (Ioffe and Szegedy 2015).  An
-encyclopedia article, "Highway Networks", describes this highway layer:
+"""A convolution and a highway layer with batch normalisation of H (Ioffe and Szegedy 2015).  The
+highway layer is that of an encyclopedia article, "Highway Networks".  Both layers compute
 
     v = W_H * x
     u = (v - mean) / deviation
@@ -40,8 +40,8 @@ PACE = 0.1  # the share of the way that running statistics move to those of a ba
 
 
 class Normalised:
-    """A mixin, named before a kind of convolution: it normalises v = W_H * x to u before b_H is
-    added.
+    """A mixin, to be named before a kind of convolution among the base classes of a layer.  It
+    normalises v = W_H * x to u before b_H is added.
 
     Adds the parameter gamma, (maps,), and the running statistics `mean` and `variance`, (maps,),
     which are not trained.
@@ -97,7 +97,7 @@ class Normalised:
             sizes = np.concatenate(self.exchange(sizes))
             means = np.concatenate(self.exchange(means))
             squares = np.concatenate(self.exchange(squares))
-            views.n = int(sizes.sum())
+            views.size = int(sizes.sum())  # how many numbers a map of the whole batch has
             mean, variance = combined(sizes, means, squares)
             self._next_statistics(arrays, mean, variance)
         views.deviation = np.sqrt(variance + EPSILON)
@@ -150,7 +150,7 @@ class Normalised:
             sum_s += s.sum(axis=ALL_BUT_MAPS)
             sum_us += sum_of_products(views.u[rows], s)
         of_all = np.sum(self.exchange(np.array([sum_s, sum_us])), axis=0)
-        views.mean_s, views.mean_us = of_all / views.n
+        views.mean_s, views.mean_us = of_all / views.size
         views.slope = self.gamma / views.deviation
         dx = super().backward(arrays, dy, needs_dx)
         self.grad.b[:maps] = sum_s
@@ -234,14 +234,14 @@ def sum_of_products(x, y) -> np.ndarray:
 
 
 def moments_of(v, centred) -> tuple:
-    """(n, mean, squares) of each map of v: how many numbers it has, their mean, (maps,), and the
-    sum of the squares of their deviations from the mean, (maps,).
+    """(size, mean, squares) of the maps of v: how many numbers each of them has, their mean, (maps,),
+    and the sum of the squares of their deviations from the mean, (maps,).
 
     `centred` is scratch of v's shape."""
-    n = v.size // v.shape[2]
-    mean = v.sum(axis=ALL_BUT_MAPS) / n
+    size = v.size // v.shape[2]
+    mean = v.sum(axis=ALL_BUT_MAPS) / size
     subtract(v, of_maps(mean), centred)
-    return n, mean, sum_of_products(centred, centred)
+    return size, mean, sum_of_products(centred, centred)
 
 
 def combined(sizes, means, squares) -> tuple[np.ndarray, np.ndarray]:

@@ -9,35 +9,35 @@
     m_2 = (d_2 - d_1) (g_0 - g_1 + g_2) / 2
     m_3 = (d_3 - d_1) g_2
 
-As matrices y = A' [(G g) . (B' d)], where ' is transposed and . is number by number.  Many inputs
-meet the same filter, and many filters the same input, so that G g and B' d are computed once, and
-the products between them decide the cost.
+As matrices y = A' [(G g) . (B' d)], where ' marks a transposed matrix and . multiplies number by
+number.  Many inputs meet the same filter, and many filters the same input.  So each G g and each
+B' d is computed only once, and the products between them decide the cost.
 
 **Why it works** (Toom 1963, Cook 1966; Winograd 1980 for filters; Lavin and Gray 2016 for nets).  To multiply two
 polynomials, evaluate both at enough points, multiply the values, interpolate.  F(m, 3) is that multiplication read
-backwards (transposed), with m + 2 points p_k, the last of them infinity, where a polynomial's value is its leading
-coefficient:
+backwards (transposed).  It has m + 2 points p_k.  The last of them is infinity, where a polynomial's value is its
+leading coefficient:
 
-    row k of A  = (1, p_k, ..., p_k^(m-1));             (0, ..., 0, 1) at infinity
-    row k of G  = (1, p_k, p_k^2) / prod (p_k - p_l);   (0, 0, 1)
-    row k of B' = the coefficients of prod (x - p_l);   those of the product over all finite points
+                  at a finite point p_k                  at infinity
+    row k of A    (1, p_k, ..., p_k^(m-1))               (0, ..., 0, 1)
+    row k of G    (1, p_k, p_k^2) / prod (p_k - p_l)     (0, 0, 1)
+    row k of B'   the coefficients of prod (x - p_l)     those of the product over all finite points
 
-where the products run over all finite points p_l except p_k.  Small points make small rounding
-errors.
+where prod runs over all finite points p_l except p_k.  Small points make small rounding errors.
 
-**In two dimensions** the same on the columns and on the rows: y = A' [(G g G') . (B' d B)] A.  Over several maps the
-(m + 2)^2 numbers of a tile become as many matrices: M_kj = U_kj V_kj, with U = G g G' (outputs, maps) and V = B' d B
-(maps, tiles x images).
+**In two dimensions** the same is done along the columns and along the rows: y = A' [(G g G') . (B' d B)] A.  Over
+several maps the (m + 2)^2 numbers of a tile become as many matrices: M_kj = U_kj V_kj, with U = G g G' (outputs, maps)
+and V = B' d B (maps, tiles x images).
 
 **Backward is the adjoint of each of these steps**: dM = A dz A', dU = dM V', dV = U' dM, dd = B dV B', dg = G' dU G,
 and where tiles of d overlap the parts of dd are added.  The row of A at the point 1 is all ones.  So the bias goes into
 one of the M_kj, the one at the point (1, 1), and its gradient is the sum over that dM_kj.
 
-**How the pixels lie.**  Column c = m t + p of an image is phase p of tile t.  An image's rows are
-(phases, maps, tiles x images): the pixels at one place of their tiles form one contiguous plane,
-so that every transform is a product of a small matrix with (phases, all the rest), and nothing is
-gathered.  X holds the image's rows, each transformed by B' along the columns, with a row of zeros
-above them and one below.  A row of tiles needs m + 2 successive rows of X, to which B' is then
+**How the pixels lie.**  Column c = m t + p of an image is phase p of tile t.  One row of all images
+is (phases, maps, tiles x images).  The pixels at one place of their tiles form one contiguous
+plane.  So every transform is a product of a small matrix with (phases, all the rest), and nothing
+is gathered.  X holds the images' rows, each transformed by B' along the columns, with a row of
+zeros above them and one below.  A row of tiles needs m + 2 successive rows of X, to which B' is then
 applied along the rows.  The next row of tiles begins m rows below.
 """
 
@@ -48,7 +48,7 @@ from functools import cache
 import numpy as np
 from numpy import add, matmul
 
-POINTS = {  # the points of F(m, 3) but infinity; 1/2 and -2 make half the error of 2 and -2
+POINTS = {  # the points of F(m, 3) except infinity; 1/2 and -2 make half the error of 2 and -2
     2: (0, 1, -1),
     3: (0, 1, -1, 1 / 2),
     4: (0, 1, -1, 1 / 2, -2),
@@ -57,8 +57,8 @@ POINTS = {  # the points of F(m, 3) but infinity; 1/2 and -2 make half the error
 ONE = 1  # the index of the point 1
 FEWEST_MAPS = 16  # none of the paper's nets has fewer; with 8 the transforms cost what the products save
 
-CACHED_BYTES = 1 << 21  # bytes of V, M and z at a time: the best of a few on a Zen 4, whose L2 is half as large
-UNPACKED = 10**6  # the most multiplications for which OpenBLAS does not copy its operands first
+CACHED_BYTES = 1 << 21  # bytes of V, M and z at a time: the best of a few sizes on a Zen 4, whose L2 is half of it
+UNPACKED = 10**6  # the most multiplications for which OpenBLAS does not first copy, or "pack", its operands
 BLOCK_ROWS = 32  # rows of an operand at a time; in M V' OpenBLAS copies from about 36 on
 
 
@@ -135,12 +135,12 @@ class Winograd:
         rows_cached = CACHED_BYTES // (m * outputs * bytes_of_plane)
         arrays.rows_at_once = largest_divisor(m, rows_cached)  # rows of z
         planes_cached = CACHED_BYTES // (p * (maps + outputs) * bytes_of_plane)
-        arrays.planes = largest_divisor(p, planes_cached)  # planes of V and M
+        arrays.planes_at_once = largest_divisor(p, planes_cached)  # planes of V and M
         arrays.U = work.scratch("U", (p, p, outputs, maps))
         # V or dV, then the last two rows of dX of the tiles above
-        arrays.V_and_above = work.scratch("V", (p + 2, arrays.planes, maps, columns))
+        arrays.V_and_above = work.scratch("V", (p + 2, arrays.planes_at_once, maps, columns))
         arrays.V = arrays.V_and_above[:p]
-        arrays.M = work.scratch("M", (p, arrays.planes, outputs, columns))
+        arrays.M = work.scratch("M", (p, arrays.planes_at_once, outputs, columns))
         arrays.S = work.scratch("S", (m, p, outputs, columns))  # M transformed along the rows, not yet the columns
         arrays.z = work.scratch("z", (arrays.rows_at_once, m, outputs, tiles, n))
         arrays.g_and_half = work.scratch("g", (3 + p, 3, outputs, maps))
@@ -148,7 +148,7 @@ class Winograd:
         arrays.half = arrays.g_and_half[3:]  # W transformed along the rows, not yet along the columns
         if work.keep:
             arrays.dU = work.scratch("dU", (p, p, outputs, maps))
-            arrays.dU_part = work.scratch("dU_part", (p, arrays.planes, outputs, maps))
+            arrays.dU_part = work.scratch("dU_part", (p, arrays.planes_at_once, outputs, maps))
             # of one row of tiles; the last two planes come from the neighbours of each tile
             arrays.dX = work.scratch("dX", (p, p + 2, maps, columns))
             arrays.dx_part = work.scratch("dx_part", (arrays.rows_at_once, m, maps, tiles, n))
@@ -220,7 +220,7 @@ class Winograd:
         self._weight_gradient(arrays, grad)
 
     def _planes(self, arrays):
-        return [slice(j, j + arrays.planes) for j in range(0, self.phases + 2, arrays.planes)]
+        return [slice(j, j + arrays.planes_at_once) for j in range(0, self.phases + 2, arrays.planes_at_once)]
 
     def _transform_weights(self, arrays, W):
         """U = G W G'."""

@@ -1,4 +1,5 @@
-"""Trains convolutional nets.  A run is saved after every epoch, and resumes to the last bit."""
+"""Trains convolutional nets.  A run is saved after every epoch.  If it was stopped and is resumed,
+it ends with the same bits as without the stop."""
 
 from __future__ import annotations
 

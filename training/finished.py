@@ -1,7 +1,8 @@
 """Adds runs of conv_highway_networks.py to the trials of a question.
 
-A training that takes hours can be run anywhere; its JSON is brought here.  Runs that were stopped,
-and branches, are kept apart from whole runs.  Refused are:
+A training that takes hours can be run anywhere; its JSON is brought here.  experiments/cifar.py
+keeps runs that were stopped, and branches, apart from whole runs, in the group "partial" of its
+trials; experiments/table1.py refuses them.  Both refuse
 
     runs on other images than the question's, or on a part of them
     runs of the paper's protocol whose settings differ from it

@@ -1,4 +1,7 @@
-"""Trains convolutional nets and makes the JSON of conv_highway_networks.py: a RUN for each net."""
+"""Trains convolutional nets and makes the JSON of conv_highway_networks.py.
+
+A RUN is an entry of the JSON's list "runs": the settings and the results of one net.
+"""
 
 from __future__ import annotations
 
@@ -139,7 +142,7 @@ def inspect_net(training: Training, data: hn.Dataset) -> dict:
                           maps (maps, rows, columns, image's maps)
     final_T_per_layer     mean T over test images, maps and positions
     final_T_per_position  mean T over test images and maps
-    wrong                 the test images that the net gets wrong; the first of them with their
+    wrong                 the test images that the net gets wrong; the first PICTURED with their
                           pixels, map by map and row by row, in hexadecimal"""
     first = next(layer for layer in training.net.layers if layer.shapes)
     filters = first.W[..., 0] if first.in_shape[0] == 1 else first.W
