@@ -153,7 +153,7 @@ class Normalised:
         views.mean_s, views.mean_us = of_all / views.size
         views.slope = self.gamma / views.deviation
         dx = super().backward(arrays, dy, needs_dx)
-        self.grad.b[:maps] = sum_s
+        self.grad.b[:maps] = sum_s  # b_H is added after normalising; the product has put the sum of dv here
         self.grad.gamma[:] = sum_us
         return dx
 

@@ -143,9 +143,8 @@ class Winograd:
         arrays.M = work.scratch("M", (p, arrays.planes_at_once, outputs, columns))
         arrays.S = work.scratch("S", (m, p, outputs, columns))  # M transformed along the rows, not yet the columns
         arrays.z = work.scratch("z", (arrays.rows_at_once, m, outputs, tiles, n))
-        arrays.g_and_half = work.scratch("g", (3 + p, 3, outputs, maps))
-        arrays.g = arrays.g_and_half[:3]  # W
-        arrays.half = arrays.g_and_half[3:]  # W transformed along the rows, not yet along the columns
+        arrays.g = work.scratch("g", (3, 3, outputs, maps))  # W
+        arrays.half = work.scratch("half", (p, 3, outputs, maps))  # W transformed along the rows, not the columns
         if work.keep:
             arrays.dU = work.scratch("dU", (p, p, outputs, maps))
             arrays.dU_part = work.scratch("dU_part", (p, arrays.planes_at_once, outputs, maps))

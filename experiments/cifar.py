@@ -151,7 +151,7 @@ TAKES_RATE_OF = {  # {net without a search: the searched net whose rate it takes
 PICTURED = ((*HIGHWAY_A, TEN, 0), (*NINETEEN, TEN, 0))  # kind, data and seed of the nets in pictures
 MOST_WRONG = 30  # the most misclassified images that are kept
 # two deviations of the first layer's weights: the released program draws with the first, although
-# its file for Table 2 asks for the second
+# the file of its 19 layers asks for the second
 FIRST_LAYERS = (1.0, protocols.FIRST_OF_TABLE_2)
 
 TABLE_2 = PUBLISHED["table_2"]
