@@ -121,12 +121,12 @@ def net_part(net: DeepNet, mnist) -> tuple[dict, np.ndarray]:
     changed = np.count_nonzero(unrounded.argmax(axis=1) != logits.argmax(axis=1))
     if changed:
         raise InputError(f"{NET}: in float16 its answer changes for {changed} of the {len(x)} test images")
-    right = (logits.argmax(axis=1) == mnist.y_test).mean()
+    accuracy = (logits.argmax(axis=1) == mnist.y_test).mean()
     change_of_T = 0.0  # the largest over all images
     for rows in np.array_split(x, 20):
         change_of_T = max(change_of_T, np.abs(net.gates(rows) - twin.gates(rows)).max())
     about = (
-        f"The net is {NET} (MNIST, seed {net.about['trial']['seed']}, test accuracy {right:.4f}). Its weights are "
+        f"The net is {NET} (MNIST, seed {net.about['trial']['seed']}, test accuracy {accuracy:.4f}). Its weights are "
         f"rounded to float16: each of the {len(x)} test images keeps its class; no logit differs from that of the "
         f"unrounded net by more than {np.abs(logits - unrounded).max():.2g}, no T by more than {change_of_T:.2g}."
     )

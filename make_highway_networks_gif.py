@@ -116,7 +116,7 @@ def draw_gates(ax, record: dict, gates: list[float], of_all_frames: list[list[fl
     """Mean T of every block as bars."""
     highest = max(max(values) for values in of_all_frames)
     ax.bar(range(1, len(gates) + 1), gates, color=COLOR["highway"], width=0.8)
-    ax.set_ylim(0, highest * 1.1 or 1)
+    ax.set_ylim(0, highest * 1.1 or 1)  # 1 where every T is 0
     gate_axes(ax, record, len(gates))
     ax.grid(axis="x", visible=False)
 

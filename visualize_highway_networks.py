@@ -1,6 +1,6 @@
-"""Draws the pictures in viz/ from JSON alone: run.json, run_sweep.json and run_seeds.json, as
-highway_networks.py (or the published program) writes them, and results/*.json, what experiments
-and benchmarks measured.
+"""Draws the pictures in viz/ from JSON alone: from run.json, run_sweep.json and run_seeds.json, as
+highway_networks.py (or the published program) writes them; from results/*.json, which experiments
+and benchmarks write; and from data/published.json.
 
     python visualize_highway_networks.py                           everything whose JSON exists
     python visualize_highway_networks.py --only depth_sweep,seeds  these pictures

@@ -2,11 +2,11 @@
 
 const SIDE = 280; // of the drawing
 const ink = Object.assign(document.createElement("canvas"), { width: SIDE, height: SIDE });
+const inkContext = ink.getContext("2d", { willReadFrequently: true });
 
 /* The pen.  The arrow keys move it to (x, y) and the space bar puts it down; `usesKeys` is whether the
    reader draws in this way.  `lastPoint` is the end of the current stroke, drawn by key or by pointer. */
 const pen = { x: SIDE / 2, y: SIDE / 2, down: false, usesKeys: false, lastPoint: null };
-const drawn = ink.getContext("2d", { willReadFrequently: true });
 
 const bytes = bytesOf(DATA.images.pixels);
 const imageOf = (k) => bytes.subarray(784 * k, 784 * (k + 1));
@@ -69,7 +69,7 @@ function choose(k) {
 }
 
 function startDrawing() {
-  drawn.clearRect(0, 0, SIDE, SIDE);
+  inkContext.clearRect(0, 0, SIDE, SIDE);
   pressOnly($("thumbs"), null);
   Object.assign(shown, { pixels: new Uint8Array(784), label: null, about: "The net sees:" });
   Object.assign(pen, { x: SIDE / 2, y: SIDE / 2, down: false, lastPoint: null });
@@ -82,13 +82,13 @@ function startDrawing() {
 function stroke(x, y) {
   const start = performance.now();
   const from = pen.lastPoint || [x, y];
-  Object.assign(drawn, { lineWidth: 24, lineCap: "round", lineJoin: "round", strokeStyle: "white" });
-  drawn.beginPath();
-  drawn.moveTo(...from);
-  drawn.lineTo(x, y + 0.01); // a point is drawn, too
-  drawn.stroke();
+  Object.assign(inkContext, { lineWidth: 24, lineCap: "round", lineJoin: "round", strokeStyle: "white" });
+  inkContext.beginPath();
+  inkContext.moveTo(...from);
+  inkContext.lineTo(x, y + 0.01); // a line without length would leave no dot
+  inkContext.stroke();
   pen.lastPoint = [x, y];
-  const { data } = drawn.getImageData(0, 0, SIDE, SIDE);
+  const { data } = inkContext.getImageData(0, 0, SIDE, SIDE);
   const alpha = new Float32Array(SIDE * SIDE);
   for (let i = 0; i < alpha.length; i++) alpha[i] = data[4 * i + 3] / 255;
   shown.pixels = asMnist(alpha, SIDE);

@@ -139,17 +139,24 @@ function rows(ctx, width, first, values, limits, lut) {
 /* ---- What the gate map can show ---- */
 
 const T_MEAN = DATA.gates.mean_T;
-const OF_CLASS = DATA.gates.class_minus_mean;
+const CLASS_MINUS_MEAN = DATA.gates.class_minus_mean;
 const difference = (a, b) => a.map((row, l) => Array.from(row, (value, i) => value - b[l][i]));
-const ofClass = () => T_MEAN.map((row, l) => row.map((value, i) => value + OF_CLASS[digitShown()][l][i]));
+
+/* Mean T over the training images of the digit that is shown. */
+function ofClass() {
+  const differences = CLASS_MINUS_MEAN[digitShown()];
+  return T_MEAN.map((row, l) => row.map((value, i) => value + differences[l][i]));
+}
+
+/* What the reader can choose.  `text` says it, with the digit `d`; `values` has a row for each block. */
 const SHOW = {
   one: { text: () => "T of this image", values: () => now.T, limits: [0, 1], lut: "viridis" },
   mean: { text: (d) => `mean T of the training set's ${d}s`, values: ofClass, limits: [0, 1], lut: "viridis" },
-  less: { text: (d) => `this image less that mean of ${d}s`, values: () => difference(now.T, ofClass()),
+  less: { text: (d) => `T of this image less mean T of ${d}s`, values: () => difference(now.T, ofClass()),
     limits: [-0.5, 0.5], lut: "RdBu_r" },
-  figure3: { text: (d) => `mean of ${d}s less mean of all digits (Figure 3)`, values: () => OF_CLASS[digitShown()],
-    limits: [-0.25, 0.25], lut: "RdBu_r" },
-  random: { text: () => "random gates for this image", values: () => randomT(now.states), limits: [0, 1],
+  figure3: { text: (d) => `mean T of ${d}s less that of all digits (the paper's Figure 3)`,
+    values: () => CLASS_MINUS_MEAN[digitShown()], limits: [-0.25, 0.25], lut: "RdBu_r" },
+  random: { text: () => "T of random gates for this image", values: () => randomT(now.states), limits: [0, 1],
     lut: "viridis" },
 };
 
@@ -160,8 +167,8 @@ function gatesShown() {
 
 /* ---- The five maps ---- */
 
-const HELP = "Arrow keys move from block to block and unit to unit, the space bar closes or opens the block, shift with " +
-  "an arrow does the same to the next ones.";
+const HELP = "Arrow keys move from block to block and from unit to unit. The space bar closes or opens the block. Shift " +
+  "with the up or down arrow makes the next block like this one, closed or open.";
 
 const plots = {
   gates: new Plot("gates", `Map of the gates, 49 blocks of 50 units. ${HELP}`, net.hidden, drawGates),
@@ -184,15 +191,17 @@ function drawGates(ctx, width) {
   }
 }
 
-const READ_SHARE = 0.72; // of the width: the ten probabilities; beside them the number of test images
+/* The share of the map's width that the ten probabilities take, as in page.css; beside them is a bar for the
+   number of test images that are decided there. */
+const READ_SHARE = 0.72;
 
 function drawRead(ctx, width) {
   const cells = READ_SHARE * width;
   rows(ctx, cells, 0, now.answers, [0, 1], LUT.viridis);
-  const images = DATA.measured.decided;
-  const longest = Math.sqrt(Math.max(...images));
+  const counts = DATA.measured.decided;
+  const longest = Math.sqrt(Math.max(...counts));
   ctx.fillStyle = css("faint");
-  images.forEach((count, row) => {
+  counts.forEach((count, row) => {
     const length = (Math.sqrt(count) / longest) * (width - cells - 6);
     ctx.fillRect(cells + 6, topOf(row) + 2, length, rowHeight() - 4);
   });
@@ -221,7 +230,7 @@ function drawEffect(ctx, width) {
   Object.assign(ctx, { fillStyle: css("ink"), strokeStyle: css("faint"), lineWidth: 1.5 });
   for (let layer = 0; layer < net.depth; layer++) {
     ctx.beginPath();
-    ctx.arc(xOfError(errorOfRange(layer, layer)), topOf(layer + 1) + rowHeight() / 2, 3, 0, 7);
+    ctx.arc(xOfError(errorOfRange(layer, layer)), topOf(layer + 1) + rowHeight() / 2, 3, 0, 2 * Math.PI);
     if (idle.includes(layer + 1)) ctx.stroke();
     else ctx.fill();
   }
@@ -288,7 +297,7 @@ function drawBack(ctx, width) {
     if (!parts.above) return; // the loss is 0, and so is its gradient
     ctx.fillStyle = css("ink");
     ctx.beginPath();
-    ctx.arc(xOfDot(parts.above / length_at_last_block), y + rowHeight() / 2, 3, 0, 7);
+    ctx.arc(xOfDot(parts.above / length_at_last_block), y + rowHeight() / 2, 3, 0, 2 * Math.PI);
     ctx.fill();
   });
 }
@@ -322,7 +331,7 @@ function redraw() {
     if (option.textContent !== text) option.textContent = text;
   }
   showUnit();
-  // last: to measure a canvas the browser lays out the page, with all the texts changed above
+  // last, since drawing measures the canvases: then the browser lays out the page once, with all texts changed
   for (const plot of Object.values(plots)) plot.draw();
 }
 
@@ -336,7 +345,7 @@ function cellOf(event, canvas, columns) {
   return [Math.max(0, Math.min(net.depth, row)), Math.max(0, Math.min(columns - 1, column))];
 }
 
-/* A press on a block's number closes or opens it; a drag does the same to the next ones. */
+/* A press on the strip closes or opens the row's block; a drag goes on to close, or open, the blocks that it reaches. */
 function listenToTheStrip(plot) {
   const canvas = plot.strip;
   let drag = null; // { row, closing }
@@ -374,14 +383,14 @@ function listenToTheGrid(plot) {
     redraw();
     announce(reading());
   });
-  canvas.addEventListener("keydown", (event) => pressed(event, plot));
+  canvas.addEventListener("keydown", (event) => keyPressed(event, plot));
   canvas.addEventListener("blur", () => (plot.bubble.hidden = true));
 }
 
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 const JUMPS = { Home: -DATA.net.depth, End: DATA.net.depth, PageUp: -10, PageDown: 10 };
 
-function pressed(event, plot) {
+function keyPressed(event, plot) {
   if (event.altKey || event.ctrlKey || event.metaKey) return; // a shortcut of the browser
   const [down, right] = STEPS[event.key] || [JUMPS[event.key] || 0, 0];
   const is_press = event.key === " " || event.key === "Enter"; // closes or opens the block

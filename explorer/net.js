@@ -1,5 +1,6 @@
 "use strict";
-/* The forward pass of highway_networks.DeepNet, in double precision, for one image at a time. */
+/* The net of the page: what highway_networks.DeepNet computes, forward and backward, in double precision and for
+   one image at a time.  Also random gates, and what turns a drawing into an image. */
 
 /* Base64 -> its bytes. */
 function bytesOf(base64) {
@@ -56,7 +57,8 @@ function softmax(logits) {
 const argmax = (values) => values.indexOf(Math.max(...values));
 
 class Net {
-  /* `parameters` are laid out as DeepNet's: W_in, b_in; of each block [W_H | b_H] over [W_T | b_T]; [W_out | b_out]. */
+  /* `parameters` are laid out as DeepNet's: W_in, b_in; of each block [W_H | b_H] over [W_T | b_T]; [W_out | b_out].
+     `pixels` is the interval, [low, high], to which the bytes of an image are scaled. */
   constructor({ d_in, d_out, hidden, depth, pixels }, parameters) {
     Object.assign(this, { d_in, d_out, hidden, depth, pixels, parameters });
     this.startOfBlocks = hidden * (d_in + 1); // where the parameters of the blocks begin
@@ -91,7 +93,8 @@ class Net {
   }
 
   /* The forward pass, y = H T + x (1 - T), where the blocks in the set `closed`, counted from 0, have
-     T = 0.  states[0] is the output of the first layer, states[l] that of block l, counted from 1. */
+     T = 0.  states[0] is the output of the first layer, states[l] that of block l, counted from 1.
+     answers[l] are the probabilities that the last layer reads from states[l]. */
   run(pixels, closed = new Set(), shift = 0) {
     const states = [this.first(pixels)];
     const T = [];

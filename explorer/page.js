@@ -7,19 +7,27 @@ const net = new Net(DATA.net, PARAMETERS);
 const randomT = randomGates(DATA.net);
 const $ = (id) => document.getElementById(id);
 
+/* What is shown.  Blocks are counted in two ways here and in the other programs of the page: a `block` from
+   1, as the reader sees it, where block 0 is the plain first layer; a `layer` from 0, as the net's
+   arrays are.  `closed` holds layers, while DATA.lesion.idle holds blocks.  `unit` counts from 1. */
 const shown = { pixels: null, label: null, about: "", closed: new Set(), shift: 0, block: 1, unit: 1, compare: "one" };
 let now = null; // net.run() of what is shown
 let whole = null; // net.run() of the same pixels with no block closed and b_T not shifted
 let wholeOf = null; // the pixels from which `whole` was computed
 
+/* Shares as text.  percent() has more digits near 0 and 1; small() has two significant digits. */
 const percent = (share) => {
   if (share > 0.99995) return "over 99.99\u00a0%";
   const digits = share >= 0.9995 || share < 0.0005 ? 2 : 1;
   return `${(100 * share).toFixed(digits)}\u00a0%`;
 };
 const small = (share) => `${Number((100 * share).toPrecision(2))}\u00a0%`;
+
+/* Numbers with a proper minus sign; plus() writes the sign of a positive one, too. */
 const signed = (value, digits = 2) => value.toFixed(digits).replace("-", "\u2212");
 const plus = (value, digits = 2) => (value > 0 ? "+" : "") + signed(value, digits);
+
+/* The whole numbers from `from` to `to`, both included. */
 const range = (from, to) => Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => from + i);
 
 /* "1, 3, 15 to 45": the closed blocks, counted from 1. */
@@ -121,15 +129,15 @@ function changeOfAnswer() {
 
 function showDecided() {
   const decided = decidedAt(now.answers);
-  const { decided: images, n_test: n } = DATA.measured;
-  const earlier = images.slice(0, decided).reduce((a, b) => a + b, 0);
+  const { decided: counts, n_test: n } = DATA.measured;
+  const earlier = counts.slice(0, decided).reduce((a, b) => a + b, 0);
   set("decided", decided ? `decided: block ${decided}` : "decided at once");
   const where = decided ? `after block ${decided}` : "already after the plain first layer";
   const condition = now === whole ? "" : "With the whole net, ";
   const before = decided ? `, ${percent(earlier / n)} earlier` : "";
-  set("decided-note", `Decided ${where}: from there on it reads ${answerOf(now)}. ${condition}` +
-    `${percent(images[decided] / n)} of all ${n} test images are decided there${before}; ` +
-    `half of all by block ${median(images)}.`);
+  set("decided-note", `Decided ${where}: from there on the last layer reads ${answerOf(now)}. ${condition}` +
+    `${percent(counts[decided] / n)} of all ${n} test images are decided there${before}; ` +
+    `half of all by block ${median(counts)}.`);
 }
 
 /* The block by which half of the images are decided; counts[k] of them are decided after block k. */
@@ -148,7 +156,7 @@ function lastOpen() {
   return shown.closed.size === net.depth - k ? k : null;
 }
 
-/* The measured training error with blocks `first` to `last` closed, counted from 0. */
+/* The measured training error with layers `first` to `last` closed. */
 function errorOfRange(first, last) {
   const { wrong, n_train } = DATA.measured;
   return wrong[first][last - first] / n_train;

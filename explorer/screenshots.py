@@ -68,6 +68,7 @@ PICTURES = {
     "explorer": Picture(PAGE, 1000, 1012, 1, "light", "header", CLOSED, SETTLED),
     "explorer_phone": Picture(PAGE, 400, 800, 1.5, "dark", "#lesions", CLOSED, SETTLED),
 }
+# calls done() two frames later, when the last change is on the screen
 FRAMES = """
 const done = arguments[0];
 requestAnimationFrame(() => requestAnimationFrame(() => done()));
@@ -92,7 +93,7 @@ def browser():
     chromium, chromedriver = [shutil.which(name) for name in PROGRAMS]
     options = webdriver.ChromeOptions()
     options.binary_location = chromium
-    # root has no sandbox
+    # chromium's sandbox does not run as root
     for flag in ("headless=new", "no-sandbox", "disable-dev-shm-usage", "disable-gpu"):
         options.add_argument(f"--{flag}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})

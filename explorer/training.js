@@ -2,26 +2,32 @@
 
 function listenToEpochs() {
   const { epochs, depth, seed } = DATA.run;
-  set("training-text", `Another net: ${depth} blocks, seed ${seed}, as in the headline, and a plain net of the same depth. ` +
-    "Move the slider: the plain net stays at chance, and of the highway net's gates some layers open while others close.");
+  set("training-text", `Two other nets of ${depth} blocks each, one highway and one plain: those of this project's main ` +
+    `experiment, seed ${seed}. Move the slider: the plain net keeps guessing; in some blocks of the highway net the ` +
+    "gates open further, in others they close further.");
   Object.assign($("epoch"), { min: epochs[0], max: epochs[epochs.length - 1], value: epochs[epochs.length - 1] });
   $("epoch").addEventListener("input", drawTraining);
   drawTraining();
 }
 
+const CHART_HEIGHT = 240; // in CSS pixels, as in page.css
+const MARGIN = { left: 44, right: 10, top: 20, bottom: 36 };
+
 /* Draws axes with ticks and labels.  Returns two functions, from x and from y to canvas pixels. */
-function axes(ctx, width, height, [x0, x1], [y0, y1], xticks, yticks, xlabel, ylabel) {
-  const x = (value) => 44 + ((value - x0) / (x1 - x0)) * (width - 54);
-  const y = (value) => height - 36 - ((value - y0) / (y1 - y0)) * (height - 56);
+function axes(ctx, width, [x0, x1], [y0, y1], xticks, yticks, xlabel, ylabel) {
+  const inside_width = width - MARGIN.left - MARGIN.right;
+  const inside_height = CHART_HEIGHT - MARGIN.top - MARGIN.bottom;
+  const x = (value) => MARGIN.left + ((value - x0) / (x1 - x0)) * inside_width;
+  const y = (value) => CHART_HEIGHT - MARGIN.bottom - ((value - y0) / (y1 - y0)) * inside_height;
   Object.assign(ctx, { fillStyle: css("faint"), strokeStyle: css("line"), lineWidth: 1, textAlign: "center" });
-  for (const tick of xticks) ctx.fillText(tick, x(tick), height - 20);
-  ctx.fillText(xlabel, (44 + width) / 2, height - 4);
+  for (const tick of xticks) ctx.fillText(tick, x(tick), CHART_HEIGHT - 20);
+  ctx.fillText(xlabel, (MARGIN.left + width) / 2, CHART_HEIGHT - 4);
   ctx.textAlign = "right";
   for (const tick of yticks) {
-    ctx.fillText(tick, 38, y(tick) + 4);
+    ctx.fillText(tick, MARGIN.left - 6, y(tick) + 4);
     ctx.beginPath();
-    ctx.moveTo(44, y(tick));
-    ctx.lineTo(width - 10, y(tick));
+    ctx.moveTo(MARGIN.left, y(tick));
+    ctx.lineTo(width - MARGIN.right, y(tick));
     ctx.stroke();
   }
   ctx.textAlign = "left";
@@ -38,7 +44,7 @@ function drawTraining() {
 
 function drawMeanT(T) {
   const canvas = $("mean-T");
-  const ctx = fresh(canvas, 240);
+  const ctx = fresh(canvas, CHART_HEIGHT);
   const width = canvas.clientWidth;
   const { T: all, initial } = DATA.run;
   const most = Math.max(...all.flat()) * 1.1;
@@ -46,7 +52,7 @@ function drawMeanT(T) {
   const ticks = range(0, Math.floor(most / step)).map((i) => (i * step).toFixed(2));
   const label = "mean T of each block (dashed: at the start of the training)";
   const blocks = [1, ...range(1, Math.floor(T.length / 5)).map((i) => 5 * i)];
-  const [x, y] = axes(ctx, width, 240, [0.3, T.length + 0.7], [0, most], blocks, ticks, "block, from the image on", label);
+  const [x, y] = axes(ctx, width, [0.3, T.length + 0.7], [0, most], blocks, ticks, "block, from the image on", label);
   ctx.fillStyle = css("highway");
   T.forEach((value, i) => ctx.fillRect(x(i + 0.6), y(value), x(1) - x(0.2), y(0) - y(value)));
   Object.assign(ctx, { strokeStyle: css("ink") });
@@ -60,12 +66,12 @@ function drawMeanT(T) {
 
 function drawCurves(k) {
   const canvas = $("curves");
-  const ctx = fresh(canvas, 240);
+  const ctx = fresh(canvas, CHART_HEIGHT);
   const width = canvas.clientWidth;
   const { epochs, accuracy } = DATA.run;
   const last = epochs[epochs.length - 1];
   const ticks = range(1, Math.floor(last / 2)).map((i) => 2 * i);
-  const [x, y] = axes(ctx, width, 240, [1, last], [0, 1], ticks, [0, 0.2, 0.4, 0.6, 0.8, 1], "epoch", "test accuracy");
+  const [x, y] = axes(ctx, width, [1, last], [0, 1], ticks, [0, 0.2, 0.4, 0.6, 0.8, 1], "epoch", "test accuracy");
   for (const [name, values] of Object.entries(accuracy)) {
     ctx.strokeStyle = css(name);
     ctx.fillStyle = css(name);
@@ -76,7 +82,7 @@ function drawCurves(k) {
       ctx.stroke();
     }
     ctx.beginPath();
-    ctx.arc(x(epochs[k]), y(values[k]), 4, 0, 7);
+    ctx.arc(x(epochs[k]), y(values[k]), 4, 0, 2 * Math.PI);
     ctx.fill();
     Object.assign(ctx, { textAlign: "right", fillStyle: css("ink") });
     ctx.fillText(`${name} ${values[k].toFixed(3)}`, width - 12, y(name === "highway" ? 0.55 : 0.24));

@@ -82,12 +82,12 @@ function showUnit() {
 /* The chosen block's part of the gradient's way back. */
 function showWayBack() {
   const { block } = shown;
-  if (!block) return set("back-note", "Below the first block lies the plain layer.");
+  if (!block) return set("back-note", "Row 0 is the plain first layer, which carries nothing.");
   const parts = found.back[block - 1];
   const shares = ["carried", "H", "T"].map((name) => signed(100 * parts[name], 0));
-  const lengths = `${parts.above.toPrecision(2)} above, ${parts.below.toPrecision(2)} below`;
-  set("back-note", `Block ${block}: of dL/dx ${shares[0]} % carried, ${shares[1]} % through H, ${shares[2]} % through T; ` +
-    `length ${lengths}.`);
+  const lengths = `${parts.above.toPrecision(2)} at the block's output, ${parts.below.toPrecision(2)} at its input`;
+  set("back-note", `Block ${block}: of dL/dx ${shares[0]} % carried, ${shares[1]} % through H, ${shares[2]} % through T. ` +
+    `Length of the gradient: ${lengths}.`);
 }
 
 function listenToTheUnit() {

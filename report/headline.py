@@ -114,7 +114,7 @@ def plain_loss_collapse(record):
 
 
 def has_layers(record: dict) -> bool:
-    """Whether both nets of the first pair have the history of their layers."""
+    """Whether the record has, for both nets of the first pair, the gradient of every block over the steps."""
     pair = record["runs"][0]
     return all(pair[block].get("layer_history", {}).get("step") for block in COLOR)
 
@@ -219,11 +219,11 @@ def by_depth(record: dict, block: str, name: str) -> tuple[list, list, list]:
 
 
 def gates_by_epoch(record: dict) -> list[list]:
-    """[[epoch, mean T of each layer]] of the first pair's highway net."""
+    """[[epoch, mean T of each block]] of the first pair's highway net."""
     return record["runs"][0]["highway"].get("layer_T_history") or []
 
 
-def gate_axes(ax, record, n_layers):
+def gate_axes(ax, record, n_blocks):
     """Sets the axes of mean T against the block, with a line at T's initial value if the record has
     it."""
     start = initial_gate(record)
@@ -231,9 +231,9 @@ def gate_axes(ax, record, n_layers):
         text = f"start: sigmoid({record['gate_bias']:g}) = {start:.3f}"
         ax.axhline(start, color="k", lw=1.4, ls="--", label=text)
         ax.legend(loc="upper left")
-    ax.set(xlabel=BLOCK, ylabel="mean transform gate T", xlim=(0.3, n_layers + 0.7))
+    ax.set(xlabel=BLOCK, ylabel="mean transform gate T", xlim=(0.3, n_blocks + 0.7))
     ax.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-    ax.set_ylim(0, ax.get_ylim()[1] * 1.15 or 1)  # 1 where all gates are shut
+    ax.set_ylim(0, ax.get_ylim()[1] * 1.15 or 1)  # 1 where every T is 0
 
 
 @picture("run", needs="layer_T_history")
@@ -273,11 +273,11 @@ def finding_of_first_steps(layers: dict, shown: list[int]) -> str:
     start = layers["T"][0]
     end = layers["T"][-1]
     then = layers["T"][layers["step"].index(early)]
-    way = math.dist(start, end)
-    if way == 0:
+    whole_way = math.dist(start, end)
+    if whole_way == 0:
         return f"In {last} steps the gates have not moved"
-    gone = max(1 - math.dist(then, end) / way, 0)
-    return f"After {early} of {last} steps the gates have gone {gone:.0%} of their way"
+    share_gone = max(1 - math.dist(then, end) / whole_way, 0)
+    return f"After {early} of {last} steps the gates have gone {share_gone:.0%} of their way"
 
 
 def gates_epoch_by_epoch(record: dict):
@@ -303,12 +303,13 @@ def finding_of_thirds(gates: list[float]) -> str:
 
 @picture("run", needs="final_T_per_layer")
 def T_gate_final(record):
-    """The trained net's mean gate of each layer, against its value at the start."""
+    """The trained net's mean T of each block, and T at the start."""
     fig, ax = panels(1, 1, 3.6)
     gates = record["runs"][0]["highway"]["final_T_per_layer"]
     ax.bar(range(1, len(gates) + 1), gates, color=COLOR["highway"], width=0.8)
-    layer = gates.index(max(gates))
-    note(ax, f"{gates[layer]:.2f}", (layer + 1, gates[layer]), (0, 3), COLOR["highway"], weight="bold")
+    highest = max(gates)
+    block = gates.index(highest) + 1
+    note(ax, f"{highest:.2f}", (block, highest), (0, 3), COLOR["highway"], weight="bold")
     gate_axes(ax, record, len(gates))
     ax.grid(axis="x", visible=False)
     headline(fig, finding_of_thirds(gates), f"highway, {run_as_text(record)}; 1 - T is carried")
@@ -354,7 +355,7 @@ def seeds(record):
 
 
 def draw_seeds(ax, accuracies: dict[str, float], block: str, offset: float) -> None:
-    """The accuracy of each seed; the mean as text, `offset` above it."""
+    """The accuracy of each seed; the mean as text, at the height of the mean plus `offset`."""
     color = COLOR[block]
     ax.scatter(list(accuracies), list(accuracies.values()), color=color, marker=MARKER[block], s=30)
     if accuracies:
@@ -452,7 +453,7 @@ def thirds(read) -> str:
     n = len(gates[0]) // 3
     lower = [mean(mean_T[:n]) for mean_T in gates]
     upper = [mean(mean_T[-n:]) for mean_T in gates]
-    higher = sum(above > below for below, above in zip(lower, upper, strict=True))
+    higher = sum(of_upper > of_lower for of_lower, of_upper in zip(lower, upper, strict=True))
     header = f"| mean T of blocks 1 to {n} | of the last {n} | seeds in which the last are higher |"
     line = f"| {mean_and_sd(lower)} | {mean_and_sd(upper)} | {higher} of {len(gates)} |"
     return markdown_table(header, [line])

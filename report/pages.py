@@ -10,7 +10,7 @@ from plumbing.records import select
 from report import registry
 from report.tables import cell, entry_text, takes
 
-# the name of a number: FILE.KEY[block=highway, layers=100]:2, where the parts from [ and from : on may be absent
+# the name of a number: FILE.KEY[block=highway, layers=100]:2, where [...] and :2 may be absent
 NUMBER = r"(?P<file>\w+)\.(?P<key>[\w.+-]+)(?:\[(?P<settings>[^<>\[\]]+)\])?(?::(?P<digits>\d))?"
 # the comment with which a mark begins: the name of a number or of a table, or "verdict: ID", or "judged: ID"
 BEGIN = r"<!-- ((?!end )[\w.-]+(?:\[[^<>\[\]]+\])?(?::\d)?|(?:verdict|judged): [^<>]+) -->"
@@ -58,6 +58,7 @@ def _filled(text: str, read) -> str:
 
 
 def value_of(name: str, read) -> str:
+    """The text for the mark of this name."""
     if ": " in name:
         shown, claim_id = name.split(": ", 1)
         claims = read("results/claims.json")["trials"]

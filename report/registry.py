@@ -19,7 +19,7 @@ class Picture(NamedTuple):
 
     sources: tuple[str, ...]  # the names of the records it is drawn from
     draw: Callable  # makes the figure from these records
-    needs: str  # the key that the highway run of the record's first pair must have; "" for none
+    needs: str  # a key: the highway net of the record's first pair must have it; "" for none
 
 
 PICTURES: dict[str, Picture] = {}

@@ -152,7 +152,7 @@ def epochs_as_text(epochs: int) -> str:
 
 
 def note(ax, text, at, offset, color, **style):
-    """Text beside the point `at`, `offset` points away."""
+    """Text beside the place `at` of the axes; `offset`, (right, up), is in typographic points."""
     style = {"ha": "center", "fontsize": "small"} | style
     ax.annotate(text, at, offset, textcoords="offset points", color=color, **style)
 

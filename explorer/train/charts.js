@@ -32,8 +32,9 @@ class Chart {
     new ResizeObserver(() => this.draw()).observe(svg);
   }
 
-  /* lines: [{name, look, points: [[x, y], ...]}], where `look` is a class of the style sheet.
-     levels: [{y, text, place}], dotted lines across the chart; `place` says where their text is put.
+  /* x: {from, to}, the ends of the axis.
+     lines: [{name, look, points: [[x, y], ...]}], where `look` is a class of the style sheet.
+     levels: [{y, text, place}], dotted lines across the chart; their text stands "left, above" or "left, below".
      named: at which end of the lines their names are written, "right, above" or "left, below". */
   show(x, lines, levels, named) {
     this.x = x;

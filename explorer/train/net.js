@@ -1,7 +1,7 @@
 "use strict";
 /* A deep net, its gradient and its training: what straightforward.py does, in double precision.
 
-   A batch of n images is a matrix with an image a row, stored row after row in a Float64Array.
+   A batch of n images is a matrix with an image in each row, stored row after row in a Float64Array.
    `dy` stands for dL/dy, the gradient of the loss with respect to y; so do dx, dz and the others. */
 
 /* ---- Random numbers ---- */
@@ -17,7 +17,7 @@ function uniformFrom(seed) {
   };
 }
 
-/* A function whose values are normal, with mean 0 and variance 1, by Box and Muller. */
+/* A function whose values are normal, with mean 0 and variance 1, by the Box-Muller transform. */
 function normalFrom(uniform) {
   return () => {
     const radius = Math.sqrt(-2 * Math.log(1 - uniform()));
@@ -60,7 +60,7 @@ const INITS = {
     fillNormal(W, 2 / inputs, uniform);
   },
 
-  /* Rows of length 1 at right angles to one another, by Gram and Schmidt; outputs <= inputs. */
+  /* Rows of length 1 at right angles to one another, by the Gram-Schmidt process; outputs <= inputs. */
   orthogonal(W, outputs, inputs, uniform) {
     fillNormal(W, 1, uniform);
     for (let i = 0; i < outputs; i++) {
@@ -158,9 +158,9 @@ class Affine {
     this.b = parameters.subarray(middle, this.end);
     this.dW = gradient.subarray(start, middle);
     this.db = gradient.subarray(middle, this.end);
-    this.W_turned = new Float64Array(outputs * inputs);
-    this.x_turned = new Float64Array(inputs * n);
-    this.dz_turned = new Float64Array(outputs * n);
+    this.W_transposed = new Float64Array(outputs * inputs);
+    this.x_transposed = new Float64Array(inputs * n);
+    this.dz_transposed = new Float64Array(outputs * n);
   }
 
   /* x (n, inputs) -> z (n, outputs). */
@@ -175,20 +175,20 @@ class Affine {
   /* dz (n, outputs) -> dW and db. */
   gradientOfParameters(dz, x, n) {
     const { outputs, inputs } = this;
-    transpose(this.dz_turned, dz, n, outputs);
-    transpose(this.x_turned, x, n, inputs);
-    product(this.dW, this.dz_turned, this.x_turned, outputs, inputs, n); // dW = dz^T x
+    transpose(this.dz_transposed, dz, n, outputs);
+    transpose(this.x_transposed, x, n, inputs);
+    product(this.dW, this.dz_transposed, this.x_transposed, outputs, inputs, n); // dW = dz^T x
     for (let j = 0; j < outputs; j++) {
       let sum = 0;
-      for (let i = 0; i < n; i++) sum += this.dz_turned[j * n + i];
+      for (let i = 0; i < n; i++) sum += this.dz_transposed[j * n + i];
       this.db[j] = sum;
     }
   }
 
   /* dz (n, outputs) -> dx (n, inputs). */
   gradientOfInput(dx, dz, n) {
-    transpose(this.W_turned, this.W, this.outputs, this.inputs);
-    product(dx, dz, this.W_turned, n, this.inputs, this.outputs); // dx = dz W
+    transpose(this.W_transposed, this.W, this.outputs, this.inputs);
+    product(dx, dz, this.W_transposed, n, this.inputs, this.outputs); // dx = dz W
   }
 }
 
@@ -196,7 +196,7 @@ class Affine {
 
    forward: from z, the affine map of the input x, to the output y.
    backward: from dy to dz, and `carried`, the part of dx that does not come through z.
-   With gates, a row of z has z_H first and z_T behind it. */
+   With gates, a row of z has z_H first, then z_T. */
 
 const sigmoid = (z) => 1 / (1 + Math.exp(-z));
 
@@ -302,7 +302,6 @@ class DeepNet {
     this.dy = new Float64Array(n * width);
     this.dx = new Float64Array(n * width);
     this.drawWeights(INITS[init], seed, b_T);
-    this.start = this.parameters.slice();
   }
 
   /* Nets of one seed have the same W_in, W_H and W_out, whatever their kind: W_T is drawn from a
@@ -397,6 +396,8 @@ function softmaxCrossEntropy(logits, labels, d_out) {
   return { loss: loss / n, dlogits, right };
 }
 
+const CLIP = 5; // the largest norm of a gradient; a longer one is scaled down to it
+
 /* Adam with the gradient's norm clipped; changes the net's parameters in place. */
 class Adam {
   constructor(net, rate) {
@@ -423,13 +424,12 @@ class Adam {
   }
 }
 
-const CLIP = 5;
-const BATCH = 64;
-
 /* ---- Two nets that are trained side by side ---- */
 
-/* Returns a function that gives the next batch, as rows of the training images.  They come in random
-   order; when they run out, all come again in a new order. */
+const BATCH = 64; // images
+
+/* Returns a function that gives the next batch: the numbers of BATCH training images.  They come in random
+   order.  When fewer than a batch are left, these are dropped, and all images come again in a new order. */
 function batchesOf(n_images, seed) {
   const uniform = uniformFrom(seed + 2000003);
   let order = [];

@@ -31,14 +31,16 @@ const pace = { burst: 1, asked: 0, counted: 0 };
 
 const percent = (share) => `${(100 * share).toFixed(0)} %`;
 
+/* ⁻¹⁸ for -18. */
+const superscript = (power) => [...String(power)].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign])).join("");
+
 /* 1.2 × 10⁻¹⁸, 0.24 or 120. */
 function magnitude(value) {
   if (!Number.isFinite(value)) return "no number";
   if (value >= 10) return value.toFixed(0);
   if (value >= FAMILIAR || value === 0) return value.toPrecision(2);
   const [digits, power] = value.toExponential(1).split("e");
-  const raised = [...power].map((sign) => (sign === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[sign])).join("");
-  return `${digits}\u00a0×\u00a010${raised}`;
+  return `${digits}\u00a0×\u00a010${superscript(power)}`;
 }
 
 const withMinus = (number) => String(number).replace("-", "−");
@@ -62,7 +64,7 @@ function accuracyAt(step, k) {
   return null;
 }
 
-/* The gradient at the first layer over that at the last block. */
+/* The gradient at the first layer, divided by that at the last block. */
 const shareThatArrives = ({ gradients }) => gradients[0] / gradients[gradients.length - 1];
 
 const diverged = ({ loss }) => !Number.isFinite(loss);
@@ -97,7 +99,7 @@ const charts = {};
 function makeCharts() {
   const shares = [0, 0.2, 0.4, 0.6, 0.8, 1].map((value) => [value, percent(value)]);
   const powers = [];
-  for (let power = FLOOR; power <= CEILING; power += 5) powers.push([power, power ? `1e−${-power}` : "1"]);
+  for (let power = FLOOR; power <= CEILING; power += 5) powers.push([power, power ? `10${superscript(power)}` : "1"]);
   const whole = [0, 1, 2, 3].map((value) => [value, String(value)]);
   charts.accuracy = new Chart($("accuracy"), { from: 0, to: 1, ticks: shares }, "step");
   charts.loss = new Chart($("loss"), { from: 0, to: 3, ticks: whole }, "step");
@@ -145,7 +147,7 @@ const pointsOfGates = ({ gates }) => (gates || []).map((T, block) => [block + 1,
 /* T at the start: where W_T x is small it is sigmoid(b_T). */
 const gateOf = (b_T) => 1 / (1 + Math.exp(-b_T));
 
-/* This T of each highway net, as a level of the chart. */
+/* T at the start, for each highway net, as a level of the chart. */
 function startOfGates() {
   const gated = netsOf(settings).filter(({ kind }) => kind === "highway");
   return gated.map(({ b_T }) => {
@@ -163,8 +165,8 @@ function showCharts() {
   const gates = linesOverLayers(step, pointsOfGates);
   const start = startOfGates();
   const means = gates.flatMap(({ points }) => points.map(([, T]) => T));
-  const opened = [...means, ...start.map(({ y }) => y)];
-  charts.gates.y = axisOfGates(Math.max(...opened.filter(Number.isFinite)));
+  const values_of_T = [...means, ...start.map(({ y }) => y)];
+  charts.gates.y = axisOfGates(Math.max(...values_of_T.filter(Number.isFinite)));
   charts.accuracy.show(steps, accuracies, [{ y: CHANCE, text: "guessing", place: "left, below" }], "right, above");
   charts.loss.show(steps, losses, [{ y: LOSS_OF_GUESSING, text: "guessing", place: "left, above" }], "right, above");
   charts.gradient.show({ from: 0, to: settings.depth }, gradients, [], "left, below");

@@ -1,5 +1,5 @@
 "use strict";
-/* What a reader can set, and the tour: six settings, each with a question and its answer. */
+/* What a reader can set, and the tour: six experiments, each with its settings, a question and the answer. */
 
 /* Every setting: the values that it may have, and its default, `standard`.  The page's address holds,
    after #, the settings that differ from their defaults. */
@@ -32,7 +32,7 @@ const TOUR = [
     answer:
       "The highway net learns; the plain net only guesses. Each plain layer hands back a smaller gradient than it was " +
       "given, and thirty in a row leave next to nothing: the first layers are not told how to change. In the same way " +
-      "the image fades on its way forward. A highway layer hands most of both on unchanged.",
+      "the image fades on its way forward. A highway layer passes most of the gradient and of the image on unchanged.",
   },
   {
     name: "2. Five layers",
@@ -44,7 +44,7 @@ const TOUR = [
     question: "Is it plain layers that cannot learn, or only so many of them in a row?",
     answer:
       "Only so many in a row. Five plain layers learn, too, if more slowly. At the start each weakens the " +
-      "gradient a little; after five enough is left to learn from. Depth is the difficulty.",
+      "gradient; after five layers, enough of it is left to learn from. Depth is the difficulty.",
   },
   {
     name: "3. Residual layers",
@@ -77,7 +77,7 @@ const TOUR = [
     text:
       "A hundred layers, with gates that start at T = 0.02 (b_T = −4) in one net and at T = 0.18 (b_T = −1.5) in the other. " +
       "This takes longer: a step is three times the work.",
-    question: "With T = 0.18 at the start thirty layers learn. Do a hundred?",
+    question: "With T = 0.18 at the start, thirty layers learn. Do a hundred layers learn, too?",
     answer:
       "They do not. Where T = 0.18, a layer carries on 82 % of the gradient, and a hundred in a row leave " +
       "0.82¹⁰⁰ = 2 × 10⁻⁹ of it. Where T = 0.02, they leave a sixth. " +
@@ -92,8 +92,9 @@ const TOUR = [
       "each step is five times smaller, and a layer has 32 units instead of 16.",
     question: "Can a plain net of thirty layers learn after all?",
     answer:
-      "It can, if more slowly. With larger weights each layer hands back about as much gradient as it was given, so the first layer is " +
-      "reached. The plain net fails at the first settings, not at every one; the highway net learns at both.",
+      "It can, if more slowly. With larger weights each layer hands back about as much gradient as it was given, so the " +
+      "gradient reaches the first layer. The plain net fails with the settings of the first experiment, but not with all " +
+      "settings; the highway net learns with both.",
   },
 ];
 

@@ -1,5 +1,5 @@
 "use strict";
-/* Runs beside the page, which sends {make: settings} or {steps: how many} and gets records back. */
+/* Runs beside the page, which sends {make: settings} or {run: its number, steps: how many} and gets records back. */
 
 /* Test accuracy takes longer than a step: it is measured at every tenth step, and at the first. */
 const ACCURACY_EVERY = 10;
