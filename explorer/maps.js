@@ -254,7 +254,7 @@ function drawMoves(ctx, half) {
     ctx.fillStyle = css(after < before ? "minus" : "plus");
     ctx.fillRect(Math.min(x_before, x_after), y + 2, Math.max(1, Math.abs(after - before) * half), rowHeight() - 4);
     if (argmax(shares) === digit) return;
-    const has_room = x_before < half - 20;
+    const has_room = x_before + 2 + ARROW_WIDTH <= half;
     const x = has_room ? x_before + 2 : Math.min(x_after + 2, half - ARROW_WIDTH);
     ctx.fillStyle = css("panel");
     ctx.fillRect(x, y + 1, ARROW_WIDTH, rowHeight() - 2);

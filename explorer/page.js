@@ -17,6 +17,7 @@ let wholeOf = null; // the pixels from which `whole` was computed
 
 /* Shares as text.  percent() has more digits near 0 and 1; small() has two significant digits. */
 const percent = (share) => {
+  if (share > 0 && share < 0.00005) return "under 0.01\u00a0%";
   if (share > 0.99995) return "over 99.99\u00a0%";
   const digits = share >= 0.9995 || share < 0.0005 ? 2 : 1;
   return `${(100 * share).toFixed(digits)}\u00a0%`;

@@ -138,7 +138,7 @@ def finding_of_gradients(pair: dict) -> str:
     plain = pair["plain"]["layer_history"]["gradient"][0]
     highway = pair["highway"]["layer_history"]["gradient"][0]
     of_plain = f"{first_over_last(plain)} of the gradient reaches plain's first block"
-    return f"Before training, {of_plain}, {first_over_last(highway)} highway's"
+    return f"Before training, {of_plain}, {first_over_last(highway)} reaches highway's"
 
 
 def first_over_last(norms: list[float]) -> str:
@@ -412,7 +412,7 @@ def seeds_table(read) -> str:
         ours = of_seeds(read, block)
         means = f"{mean_and_sd(published[block])} | {mean_and_sd(ours)}"
         lines.append(f"| {block} | {means} | {len(ours)} | {min(ours):.3f} | {max(ours):.3f} |")
-    return markdown_table("| net | published (3 seeds) | here | seeds | lowest | highest |", lines)
+    return markdown_table(f"| net | published ({len(published['plain'])} seeds) | here | seeds | lowest | highest |", lines)
 
 
 @table("fashion")

@@ -151,7 +151,7 @@ def conv_gates(record):
         gates = net["final_T_per_layer"]
         largest = max(gates)
         layer = layers_of_blocks(gates)[gates.index(largest)]
-        ends.append(f"{largest:.2f} in layer {layer} of {width} maps")
+        ends.append(f"in layer {layer} with {width} maps ({largest:.2f})")
         for i, run in enumerate(runs):
             T = run["final_T_per_layer"]
             text = None if i else f"{width} maps, {len(runs)} seeds"

@@ -412,6 +412,21 @@ def test_one_step_is_one_and_the_reader_can_look_back_and_start_again(driver):
 
 @browser_only
 @together
+def test_one_step_pauses_nets_that_train(driver):
+    choose(driver, "speed", "most")
+    press(driver, "play")
+    wait_for(driver, "run.records.length > 3")
+    press(driver, "one")
+    assert text_of(driver, "play") == "Play on"
+    wait_for(driver, "!run.waiting")
+    taken = steps_taken(driver)
+    press(driver, "one")
+    wait_for(driver, "!run.waiting")
+    assert steps_taken(driver) == taken + 1
+
+
+@browser_only
+@together
 def test_a_run_ends_by_itself_opens_the_answer_and_can_go_on(driver):
     driver.execute_script("run.until = 12")
     choose(driver, "speed", "most")
@@ -479,8 +494,9 @@ def test_the_address_holds_the_settings(driver):
 )
 def test_what_the_address_asks_in_vain_is_said(driver, part):
     open_page(driver, f"#seed=7&{part}")
-    assert part in text_of(driver, "failed")
-    assert "does not know" in text_of(driver, "failed")
+    assert part in text_of(driver, "unknown")
+    assert "does not know" in text_of(driver, "unknown")
+    assert not driver.find_element("id", "failed").is_displayed()
     assert driver.execute_script("return settings") == driver.execute_script("return { ...STANDARD, seed: 7 }")
 
 

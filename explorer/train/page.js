@@ -325,9 +325,10 @@ function pause() {
   speak(`Paused at step ${run.records.length}. ${verdictAt(run.records.length)}`);
 }
 
+/* Takes one step.  While the nets train it pauses them instead, after the steps that were asked for. */
 function oneStep() {
+  if (run.playing) return pause();
   if (run.waiting) return;
-  run.playing = false;
   run.shown = null;
   run.until = Math.max(run.until, run.records.length + 1);
   bringIntoView();
@@ -394,8 +395,8 @@ function takeField(field) {
 function takeAddress() {
   const { settings: asked, wrong } = settingsOfAddress(location.hash);
   use(asked);
-  $("failed").hidden = !wrong.length;
-  $("failed").textContent = `The address asks for ${wrong.join(", ")}, which this page does not know: that part is left out.`;
+  $("unknown").hidden = !wrong.length;
+  $("unknown").textContent = `The address asks for ${wrong.join(", ")}, which this page does not know: that part is left out.`;
   restart();
 }
 
