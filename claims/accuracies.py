@@ -63,7 +63,7 @@ def reaches(
     paper: Accuracies | None,
     other: Accuracies | None,
 ) -> str:
-    """The verdict on a published accuracy {mean, sd, runs}, that of nets trained for `epochs` epochs.
+    """The verdict on a published accuracy {mean, sd, runs} of nets trained for `epochs` epochs.
 
     `paper` has our runs by the paper's protocol, `other` those by another recipe; at least one of
     the two is not None.  If `paper` is None, the verdict is "not tested".
@@ -96,7 +96,7 @@ def is_at_least(
     "not clear".
 
     Only runs of the paper's protocol decide this.  Without them (`paper` is None, and `other` is
-    not), the verdict is "not tested"; if the runs by another recipe reach the bound, it says so."""
+    not), the verdict is "not tested", and says so if the runs by another recipe reach the bound."""
     if paper is None:
         reached = other.mean - bound > ERRORS * other.standard_error
         return not_tested(epochs, other) + (", which reaches it" if reached else "")

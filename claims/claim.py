@@ -141,9 +141,9 @@ def record_for_claim(record: dict, claim: Claim) -> dict:
     """The record with only the trials whose settings and data are those in `claim.about`.
 
     Each name in `claim.about` has the value that is wanted, or a tuple of the values that are
-    accepted.  If some trials have a setting of this name, the trials with another value are dropped,
-    and those without the name are kept: {"data": "MNIST"} drops trials on other data.  If no trial
-    has the name, its value is compared with the settings of the record as a whole.
+    accepted.  If some trials have a setting of this name, those with another value are dropped,
+    and trials without the name are kept: {"data": "MNIST"} drops trials on other data.  If no
+    trial has the name, its value is compared with the settings of the record as a whole.
 
     Raises InputError if no trial is left, or if a setting of the record differs."""
     trials = record.get("trials", [])
@@ -223,8 +223,9 @@ def sample_as_text(values, digits: int = 3) -> str:
 def effect_as_text(values, baseline=(0.0,), level: float = 0.95) -> str:
     """The mean of values over seeds, minus that of `baseline`, with its interval, as text.
 
-    An example is "0.5571 (95 %: 0.5529 to 0.5613, n = 3)".  All three numbers have as many decimals as
-    it takes to write half the interval's width, here 0.0042, with two significant digits."""
+    An example is "0.5571 (95 %: 0.5529 to 0.5613, n = 3)".  All three numbers have as many
+    decimals as it takes to write half the interval's width, here 0.0042, with two significant
+    digits."""
     low, high = interval(values, baseline, level)
     size = mean(values) - mean(baseline)
     if math.isnan(size):
