@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import highway_networks as hn
 import training.activations
 import training.extra_blocks
-import training.static_gates  # noqa: F401  all three register theirs
+import training.static_gates  # noqa: F401  these three modules register their activations and blocks
 
 STEP = 1e-30
 SHAPES = [  # d_in, d_out, hidden, depth, N
@@ -48,7 +48,7 @@ def assert_gradient_is_right(net, x, y):
     gradient = net.backward(d_logits).real.copy()
     net.forward(x)
     assert (net.backward(d_logits).real == gradient).all(), (
-        "a second pass gives another gradient: one adds to the first"
+        "a second backward() gives another gradient: does it add to the first one?"
     )
     expected = complex_step(net, x, y)
     allowed = 1e-12 * np.abs(expected) + 1e-15 * np.abs(expected).max()
@@ -59,11 +59,11 @@ def assert_gradient_is_right(net, x, y):
 
 
 def name_of(net, i):
-    """Parameter i by its array and indices, such as W_T[0, 2, 1]."""
+    """Parameter i by its array and indices, such as W_T[0, 2, 1].  The parameter is lost: it becomes NaN."""
     net.parameters[i] = np.nan
     names = [name for name in vars(net.grad) if not name.startswith("_")]
     found = {name: np.argwhere(np.isnan(getattr(net, name))).tolist() for name in names}
-    [(name, [indices])] = [(name, places) for name, places in found.items() if places]
+    [(name, [indices])] = [(name, places) for name, places in found.items() if places]  # one array, one place
     return f"{name}{indices}"
 
 
@@ -78,10 +78,10 @@ def test_every_parameter(block, shape, activation):
 @given(
     block=st.sampled_from([*hn.BLOCKS]),
     activation=st.sampled_from([*hn.ACTIVATIONS]),
-    shape=st.tuples(*[st.integers(1, 5)] * 5).filter(lambda shape: shape[1] > 1),
+    shape=st.tuples(*[st.integers(1, 5)] * 5).filter(lambda shape: shape[1] > 1),  # at least two classes
     seed=st.integers(0, 2**32),
 )
-def test_any_shape(block, activation, shape, seed):
+def test_gradients_of_nets_of_any_shape(block, activation, shape, seed):
     assert_gradient_is_right(*random_net(block, shape, seed, activation=activation))
 
 
@@ -114,19 +114,22 @@ def test_real_dtypes_agree_with_complex(block, activation, dtype, tolerance):
     gradients = []
     for each in (exact, net):
         logits = each.forward(x.astype(dtype))
-        gradients.append(each.backward(hn.softmax_cross_entropy(logits, y)[1]).real)
-    np.testing.assert_allclose(gradients[1], gradients[0], rtol=0, atol=tolerance * np.abs(gradients[0]).max())
+        _, d_logits = hn.softmax_cross_entropy(logits, y)
+        gradients.append(each.backward(d_logits).real)
+    expected, gradient = gradients
+    np.testing.assert_allclose(gradient, expected, rtol=0, atol=tolerance * np.abs(expected).max())
     assert net.gradient.dtype == net.parameters.dtype == net.forward(x.astype(dtype)).dtype == dtype
 
 
 def test_a_gate_far_in_saturation_still_has_its_gradient():
-    """T = sigmoid(-30) is 9e-14: too small to see beside 1, but dL/db_T is of that size and not zero, in float32."""
+    """T = sigmoid(-30) is 9e-14.  In float32 1 - T is 1, but dL/db_T is of the size of T, and not zero."""
     net, x, y = random_net("highway", SHAPES[0], dtype=np.float32)
     net.b_T[:] = -30
-    net.backward(hn.softmax_cross_entropy(net.forward(x.astype(np.float32)), y)[1])
-    got = net.grad.b_T.copy()
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x.astype(np.float32)), y)
+    net.backward(d_logits)
     exact, x, y = random_net("highway", SHAPES[0])
     exact.b_T[:] = -30
-    exact.backward(hn.softmax_cross_entropy(exact.forward(x), y)[1])
+    _, exact_d_logits = hn.softmax_cross_entropy(exact.forward(x), y)
+    exact.backward(exact_d_logits)
     assert np.abs(exact.grad.b_T.real).max() > 0
-    np.testing.assert_allclose(got, exact.grad.b_T.real, rtol=1e-3, atol=0)
+    np.testing.assert_allclose(net.grad.b_T, exact.grad.b_T.real, rtol=1e-3, atol=0)

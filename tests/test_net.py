@@ -1,3 +1,6 @@
+"""The fully connected net, its loss, its optimisers and its files.  The independent references are straightforward.py
+and textbook formulas."""
+
 import copy
 import json
 import pickle
@@ -23,16 +26,16 @@ from training import convolutional
 from training.extra_blocks import Residual
 from training.optimizers import SGD, Nesterov
 
-VALUES = {
+ACTIVATION_FUNCTIONS = {
     "tanh": np.tanh,
     "relu": lambda z: np.maximum(z, 0),
     "sigmoid": lambda z: 1 / (1 + np.exp(-z)),
-}  # of the activations
+}
 
 
-def of_two_gates(net, x):
-    """Logits and T of the kind that straightforward.py does not have, y = H T + x C, by its equations."""
-    activate = VALUES[net.activation.name]
+def carry_gate_equations(net, x):
+    """Logits and T of a "highway-carry" net, y = H T + x C.  straightforward.py does not have this block."""
+    activate = ACTIVATION_FUNCTIONS[net.activation.name]
     gates = []
     x = activate(x @ net.W_in.T + net.b_in)
     for layer in range(net.depth):
@@ -44,18 +47,25 @@ def of_two_gates(net, x):
 
 
 def equations(net, x):
-    """Logits and T as the paper's equations have them, batch first, a layer at a time."""
+    """Logits and T by the paper's equations, batch first, a layer at a time."""
     if net.block.name == "highway-carry":
-        return of_two_gates(net, x)
+        return carry_gate_equations(net, x)
     with pytest.MonkeyPatch.context() as patch:
-        others = {**vars(np), "tanh": VALUES[net.activation.name]}
-        patch.setattr(straightforward, "np", SimpleNamespace(**others))
+        # straightforward.py always calls np.tanh: here its np.tanh is the net's activation
+        numpy_names = {**vars(np), "tanh": ACTIVATION_FUNCTIONS[net.activation.name]}
+        patch.setattr(straightforward, "np", SimpleNamespace(**numpy_names))
         logits, kept = straightforward.forward(as_straightforward(net, net), x)
     gates = []
     if net.block.gates:
         for _, _, T in kept[1:-1]:
             gates.append(T)
     return logits, gates
+
+
+def gradient_of(net, x, y):
+    """The gradient of the mean cross-entropy: one forward() and one backward()."""
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
+    return net.backward(d_logits)
 
 
 @pytest.mark.parametrize("block", ["highway", "plain", "residual", "highway-carry"])
@@ -76,36 +86,38 @@ def test_forward_and_predict_are_the_equations(block, activation, n):
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_gradients_are_those_of_the_straightforward_program(block, shape):
     net, x, y = random_net(block, shape, dtype=np.float64)
-    theirs = as_straightforward(net, net)
-    logits, kept = straightforward.forward(theirs, x)
-    loss, d_logits = straightforward.softmax_cross_entropy(logits, y)
-    expected = straightforward.arrays_of(straightforward.backward(theirs, kept, d_logits))
+    reference = as_straightforward(net, net)
+    logits, kept = straightforward.forward(reference, x)
+    expected_loss, d_logits = straightforward.softmax_cross_entropy(logits, y)
+    expected = straightforward.arrays_of(straightforward.backward(reference, kept, d_logits))
     our_loss, our_d_logits = hn.softmax_cross_entropy(net.forward(x), y)
-    assert our_loss == pytest.approx(loss, rel=1e-12)
+    assert our_loss == pytest.approx(expected_loss, rel=1e-12)
     net.backward(our_d_logits)
     ours = straightforward.arrays_of(as_straightforward(net, net.grad))
     largest = max(np.abs(gradient).max() for gradient in expected)
-    for gradient, its in zip(ours, expected, strict=True):
-        np.testing.assert_allclose(gradient, its, rtol=1e-12, atol=1e-12 * largest)
+    for our_gradient, expected_gradient in zip(ours, expected, strict=True):
+        np.testing.assert_allclose(our_gradient, expected_gradient, rtol=1e-12, atol=1e-12 * largest)
 
 
 def test_the_straightforward_program_starts_as_a_net_does_and_steps_as_adam():
+    """At t = 1 the parameters are those at the start, which must be equal to the last bit."""
     net = hn.DeepNet(7, 3, 6, 4, "highway", np.random.default_rng(5), dtype=np.float64)
-    theirs = straightforward.make_net(np.random.default_rng(5), 7, 3, 6, 4, "highway")
+    reference = straightforward.make_net(np.random.default_rng(5), 7, 3, 6, 4, "highway")
     our_optimizer = hn.Adam(net.parameters)
-    their_optimizer = straightforward.Adam(theirs)
+    reference_optimizer = straightforward.Adam(reference)
     rng = np.random.default_rng(6)
     for t in range(1, 6):
         ours = straightforward.arrays_of(as_straightforward(net, net))
-        for mine, its in zip(straightforward.arrays_of(theirs), ours, strict=True):
-            np.testing.assert_allclose(mine, its, rtol=0 if t == 1 else 1e-12, atol=0)
+        for reference_array, our_array in zip(straightforward.arrays_of(reference), ours, strict=True):
+            np.testing.assert_allclose(reference_array, our_array, rtol=0 if t == 1 else 1e-12, atol=0)
         net.gradient[:] = rng.normal(0, 10.0 ** (3 - t), net.gradient.shape)  # clipped at first, then not
-        their_optimizer.step(as_straightforward(net, net.grad))
+        reference_optimizer.step(as_straightforward(net, net.grad))
         our_optimizer.step(net.gradient)
 
 
 def test_a_student_adds_a_block_to_the_straightforward_program_by_two_functions(monkeypatch):
-    """A gate that never closes, T = 0.1 + 0.9 sigmoid(z): its gradient against the complex step."""
+    """The block has a gate that never closes, T = 0.1 + 0.9 sigmoid(z).  Its gradient is compared with the complex
+    step."""
 
     def leaky(layer, x):
         H = np.tanh(x @ layer.W_H.T + layer.b_H)
@@ -128,16 +140,17 @@ def test_a_student_adds_a_block_to_the_straightforward_program_by_two_functions(
     net = straightforward.make_net(rng, 4, 3, 5, 2, "leaky")
     x = rng.normal(size=(6, 4))
     logits, kept = straightforward.forward(net, x)
-    weights = rng.normal(size=logits.shape)  # of the logits in what is differentiated
+    weights = rng.normal(size=logits.shape)  # (weights * logits).sum() is what is differentiated
     gradient = straightforward.backward(net, kept, weights)
-    for layer, its_gradient in zip(net.blocks, gradient.blocks, strict=True):
+    for layer, gradient_of_layer in zip(net.blocks, gradient.blocks, strict=True):
         for name, parameter in vars(layer).items():
             moved = parameter.astype(complex)
             moved.flat[0] += 1e-30j
             setattr(layer, name, moved)
-            derivative = (weights * straightforward.forward(net, x)[0]).sum().imag / 1e-30
+            moved_logits, _ = straightforward.forward(net, x)
+            derivative = (weights * moved_logits).sum().imag / 1e-30
             setattr(layer, name, parameter)
-            assert getattr(its_gradient, name).flat[0] == pytest.approx(derivative, rel=1e-12)
+            assert getattr(gradient_of_layer, name).flat[0] == pytest.approx(derivative, rel=1e-12)
 
 
 def test_the_straightforward_program_trains_the_headline(capsys):
@@ -174,8 +187,8 @@ def test_gates_open_make_the_plain_block():
 @pytest.mark.parametrize("block", hn.BLOCKS)
 def test_views_cover_the_flat_vectors_exactly_once(block):
     net, _, _ = random_net(block, (4, 3, 6, 2, 1), dtype=np.float64)
-    gates = ["W_T", "b_T", "W_C", "b_C"][: 2 * hn.BLOCKS[block].gates]
-    names = ["W_in", "b_in", "W_H", "b_H", "W_out", "b_out", *gates, *net.block.parameters(net.hidden)]
+    of_gates = ["W_T", "b_T", "W_C", "b_C"][: 2 * hn.BLOCKS[block].gates]  # two arrays for each gate
+    names = ["W_in", "b_in", "W_H", "b_H", "W_out", "b_out", *of_gates, *net.block.parameters(net.hidden)]
     for owner, flat in ((net, net.parameters), (net.grad, net.gradient)):
         flat[:] = 0
         for name in names:
@@ -186,7 +199,8 @@ def test_views_cover_the_flat_vectors_exactly_once(block):
 
 
 @pytest.mark.parametrize("name", ["parameters", "gradient", "W_in", "b_in", "W_H", "b_H", "W_T", "b_T", "b_out"])
-def test_what_replaces_an_array_of_the_net_is_refused(name):
+def test_replacing_an_array_of_the_net_is_refused(name):
+    """The message says what to write instead: net.W_H[...] = value."""
     net = hn.DeepNet(4, 3, 6, 2, "highway", 0)
     owners = [net] if name in ("parameters", "gradient") else [net, net.grad]
     for owner in owners:
@@ -198,7 +212,8 @@ def test_what_replaces_an_array_of_the_net_is_refused(name):
         copy.deepcopy(net).parameters = np.zeros(3)
 
 
-def test_an_array_of_the_net_is_changed_in_place():
+def test_an_array_of_the_net_may_be_changed_in_place():
+    """With *=, += and -=, and the net computes with the new numbers."""
     net, x, _ = random_net("highway", (4, 3, 6, 2, 1), dtype=np.float64)
     expected = net.parameters * 2
     net.parameters *= 2
@@ -208,7 +223,7 @@ def test_an_array_of_the_net_is_changed_in_place():
     shallow = hn.DeepNet(4, 3, 6, 0, "highway", 0, dtype=np.float64)
     for name in ("W_in", "b_in", "W_out", "b_out"):
         getattr(shallow, name)[:] = getattr(net, name)
-    net.b_T -= 2e9
+    net.b_T -= 2e9  # shuts all gates: the net then equals one without blocks
     np.testing.assert_allclose(net.predict(x), shallow.predict(x))
 
 
@@ -225,17 +240,17 @@ def test_what_is_fixed_when_a_net_is_made_cannot_be_replaced(name, value):
     with pytest.raises(AttributeError, match=rf"net\.{name} cannot be replaced"):
         setattr(net, name, value)
     assert getattr(net, name) is before
-    net.about = {"mine": 1}
+    net.about = {"mine": 1}  # `about` may be replaced
 
 
-def test_what_a_net_and_a_block_look_like():
+def test_the_repr_of_a_net_and_of_a_block():
     net = hn.DeepNet(4, 3, 6, 2, Residual(scale=0.5), 0, activation="relu", dtype=np.float64)
     shown = f"DeepNet(4, 3, hidden=6, depth=2, Residual(scale=0.5), Relu(), float64, {len(net.parameters)} parameters)"
     assert repr(net) == shown
     assert repr(hn.Highway()) == "Highway()"
 
 
-NO_REAL_NUMBERS = {
+NOT_REAL_ARRAYS = {
     "complex": lambda x: x + 1j,
     "masked": np.ma.masked_invalid,
     "text": lambda x: x.astype(str),
@@ -244,25 +259,27 @@ NO_REAL_NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("kind", NO_REAL_NUMBERS)
+@pytest.mark.parametrize("kind", NOT_REAL_ARRAYS)
 @pytest.mark.parametrize("entry", ["forward", "predict", "gates"])
-def test_an_x_that_is_no_array_of_real_numbers_is_refused(kind, entry):
+def test_an_x_that_is_not_an_array_of_real_numbers_is_refused(kind, entry):
     net, x, _ = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float32)
+    wrong = NOT_REAL_ARRAYS[kind](x)
     message = "x must be a NumPy array" if kind == "a list" else "x must (hold real numbers|not be a masked array)"
     with pytest.raises(TypeError, match=message):
-        getattr(net, entry)(NO_REAL_NUMBERS[kind](x))
+        getattr(net, entry)(wrong)
     conv = ConvNet((1, 2, 2), [("highway", 1), ("dense", 3)], 0)
+    entry_of_conv = "mean_gates" if entry == "gates" else entry
     with pytest.raises(TypeError, match=message):
-        getattr(conv, "mean_gates" if entry == "gates" else entry)(NO_REAL_NUMBERS[kind](x))
+        getattr(conv, entry_of_conv)(wrong)
 
 
 @pytest.mark.parametrize("kind", ["complex", "masked", "text"])
-def test_a_d_logits_that_is_no_array_of_real_numbers_is_refused(kind):
+def test_a_d_logits_that_is_not_an_array_of_real_numbers_is_refused(kind):
     conv = ConvNet((1, 2, 2), [("highway", 1), ("dense", 3)], 0)
     for net in (hn.DeepNet(4, 3, 6, 2, "highway", 0), conv):
         logits = net.forward(np.ones((5, 4)))
         with pytest.raises(TypeError, match="d_logits must"):
-            net.backward(NO_REAL_NUMBERS[kind](logits))
+            net.backward(NOT_REAL_ARRAYS[kind](logits))
 
 
 def test_complex_numbers_go_through_a_complex_net_alone():
@@ -283,7 +300,7 @@ BAD_LABELS = {
 
 
 @pytest.mark.parametrize("kind", BAD_LABELS)
-def test_accuracy_refuses_invalid_labels(kind):
+def test_accuracy_and_cross_entropy_refuse_invalid_labels(kind):
     net, x, _ = random_net("highway", (4, 3, 6, 2, 6), dtype=np.float64)
     y = np.array([0, 1, 2, 0, 1, 2])
     assert hn.accuracy(net, x, y) == (net.predict(x).argmax(axis=1) == y).mean()
@@ -299,7 +316,8 @@ def test_masked_logits_are_refused():
 
 
 def test_a_carry_gate_of_one_minus_T_makes_the_highway_block():
-    """eq. 2 with C = 1 - T is eq. 3: sigmoid(-z) = 1 - sigmoid(z)."""
+    """The paper's eq. 2 with C = 1 - T is its eq. 3.  Weights of the opposite sign give this C, since
+    sigmoid(-z) = 1 - sigmoid(z)."""
     highway, x, y = random_net("highway", (4, 3, 6, 9, 5), dtype=np.float64)
     carry, _, _ = random_net("highway-carry", (4, 3, 6, 9, 5), dtype=np.float64)
     for name in ("W_in", "b_in", "W_H", "b_H", "W_T", "b_T", "W_out", "b_out"):
@@ -308,12 +326,12 @@ def test_a_carry_gate_of_one_minus_T_makes_the_highway_block():
     carry.b_C[:] = -highway.b_T
     np.testing.assert_allclose(carry.forward(x), highway.forward(x), rtol=1e-12)
     for net in (carry, highway):
-        net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1])
+        gradient_of(net, x, y)
     np.testing.assert_allclose(carry.grad.W_H, highway.grad.W_H, rtol=1e-10, atol=1e-15)
     np.testing.assert_allclose(carry.grad.W_T - carry.grad.W_C, highway.grad.W_T, rtol=1e-10, atol=1e-15)
 
 
-def test_a_residual_net_whose_blocks_give_nothing_is_the_identity():
+def test_residual_blocks_that_add_nothing_are_the_identity():
     net, x, _ = random_net("residual", (4, 3, 6, 9, 5), dtype=np.float64)
     net.W_H[:] = net.b_H[:] = 0
     shallow, _, _ = random_net("residual", (4, 3, 6, 0, 5), dtype=np.float64)
@@ -323,6 +341,7 @@ def test_a_residual_net_whose_blocks_give_nothing_is_the_identity():
 
 
 def test_weights_are_the_published_draws():
+    """From a generator of the same seed, in the order in which the published program draws them."""
     net = hn.DeepNet(784, 10, 50, 3, "highway", np.random.default_rng(7), dtype=np.float64)
     rng = np.random.default_rng(7)
     np.testing.assert_array_equal(net.W_in, rng.uniform(-1 / 28, 1 / 28, (50, 784)))
@@ -338,28 +357,33 @@ def test_weights_are_the_published_draws():
 
 @pytest.mark.parametrize("block", hn.BLOCKS)
 @pytest.mark.parametrize("init", ["glorot", "he"])
-def test_normalised_initialisation(block, init):
+def test_glorot_and_he_initialisation(block, init):
     """Glorot & Bengio 2010: variance 2 / (fan_in + fan_out); He et al. 2015: 2 / fan_in where a ReLU follows."""
     net = hn.DeepNet(784, 10, 100, 20, block, np.random.default_rng(1), init=init, gate_bias=-3, dtype=np.float64)
 
-    def into_H(fan_in, fan_out):
+    def variance_before_activation(fan_in, fan_out):
         return 2 / fan_in if init == "he" else 2 / (fan_in + fan_out)
 
-    expected = {"W_in": into_H(784, 100), "W_H": into_H(100, 100), "W_out": 2 / 110}
+    expected = {
+        "W_in": variance_before_activation(784, 100),
+        "W_H": variance_before_activation(100, 100),
+        "W_out": 2 / 110,
+    }
     if hn.BLOCKS[block].gates:
         expected["W_T"] = 2 / 200
         start = {"lstm": [-3] * 50 + [3] * 50, "maxout": 0}.get(block, -3)
         assert (net.b_T == start).all()
     if block == "residual":
-        expected["W_H"] /= 20**2  # H starts 1/depth of its size
+        expected["W_H"] /= 20**2  # a residual block's W_H starts at 1/depth of the usual size
     if block == "highway-carry":
         expected["W_C"] = 2 / 200
-        assert (net.b_C == 3).all()  # C = 1 - T where W_T and W_C do not count
+        assert (net.b_C == 3).all()  # the biases alone, of T -3 and of C 3, give C = 1 - T
     for name, variance in expected.items():
         W = getattr(net, name)
         assert W.var() == pytest.approx(variance, rel=5 / np.sqrt(W.size))
         assert abs(W.mean()) < 5 * np.sqrt(variance / W.size)
-        assert (np.abs(W) > 2 * np.sqrt(variance)).mean() == pytest.approx(0.0455, abs=0.03)  # normal, not uniform
+        # a normal distribution has 4.55 % beyond two deviations, a uniform one has nothing there
+        assert (np.abs(W) > 2 * np.sqrt(variance)).mean() == pytest.approx(0.0455, abs=0.03)
     assert not net.b_in.any()
     assert not net.b_H.any()
     assert not net.b_out.any()
@@ -375,8 +399,10 @@ def test_a_copy_is_whole_and_independent(block, duplicate):
     twin.parameters[:] *= 2
     assert not np.array_equal(twin.predict(x), before)
     np.testing.assert_array_equal(net.predict(x), before)
-    twin.backward(hn.softmax_cross_entropy(twin.forward(x), y)[1])
-    assert np.array_equal(twin.grad.b_out, twin.gradient.reshape(-1)[-3 * 7 :].reshape(3, 7)[:, -1])
+    gradient_of(twin, x, y)
+    # the twin's grad.b_out is a view of its own flat gradient, which ends with [W_out b_out], 3 x (6 + 1)
+    W_out_and_b_out = twin.gradient.reshape(-1)[-3 * 7 :].reshape(3, 7)
+    assert np.array_equal(twin.grad.b_out, W_out_and_b_out[:, -1])
 
 
 @pytest.mark.parametrize("block", hn.BLOCKS)
@@ -393,11 +419,11 @@ def test_a_saved_net_is_the_same_net(block, dtype, tmp_path):
         if name not in ("block", "activation"):
             np.testing.assert_array_equal(getattr(again, name), 0 if name == "gradient" else value)
     np.testing.assert_array_equal(again.predict(x), net.predict(x))
-    again.backward(hn.softmax_cross_entropy(again.forward(x), y)[1])  # its views are views
-    assert again.grad.W_H.any()
+    gradient_of(again, x, y)
+    assert again.grad.W_H.any()  # a view of the gradient, not a copy that stays 0
     before = (tmp_path / "net.npz").read_bytes()
     again.save(tmp_path / "net.npz")
-    assert (tmp_path / "net.npz").read_bytes() == before  # no clock in the file
+    assert (tmp_path / "net.npz").read_bytes() == before  # the file holds no time
     assert [path.name for path in tmp_path.iterdir()] == ["net.npz"]
 
 
@@ -408,9 +434,9 @@ def saved_with(path, parameters, **net):
     np.savez(path, parameters=parameters, head=json.dumps({"net": HEAD | net, "about": {}}))
 
 
-def test_what_is_no_saved_net_is_refused_in_one_line(tmp_path):
+def test_a_file_that_is_not_a_saved_net_is_refused_in_one_line(tmp_path):
     path = tmp_path / "net.npz"
-    right = np.full(20 + 40 + 15, 0.5, np.float32)
+    right = np.full(20 + 40 + 15, 0.5, np.float32)  # the parameters of HEAD's input layer, block and output layer
     saved_with(path, right)
     assert (hn.DeepNet.load(path).parameters == 0.5).all()
     for wrong in (
@@ -452,7 +478,7 @@ def test_what_is_no_saved_net_is_refused_in_one_line(tmp_path):
 
 
 def test_no_error_says_how_to_execute_what_is_in_a_file(tmp_path):
-    """As NumPy's own does: "you can load it unsafely using the `allow_pickle=` keyword argument"."""
+    """NumPy's own error does: "you can load it unsafely using the `allow_pickle=` keyword argument"."""
     np.savez(tmp_path / "objects.npz", parameters=np.array([{}], object), head="{}")
     (tmp_path / "list.npz").write_bytes(pickle.dumps([1]))
     for path in (ROOT / "README.md", tmp_path / "objects.npz", tmp_path / "list.npz"):
@@ -480,7 +506,7 @@ def test_no_traceback_says_how_to_execute_what_is_in_a_file(tmp_path, load, cont
     assert "unsafe" not in shown
 
 
-def test_a_seed_does_for_a_generator():
+def test_a_seed_may_stand_for_a_generator():
     for make in (
         lambda rng: hn.DeepNet(6, 3, 4, 2, "highway", rng),
         lambda rng: ConvNet((1, 6, 6), [("conv", 3, 2), ("highway", 3), ("dense", 3)], rng),
@@ -492,8 +518,8 @@ def test_a_seed_does_for_a_generator():
         assert (make(7).parameters != make(8).parameters).any()
 
 
-def test_pixels_as_the_net_was_trained_on_them(mnist, tmp_path):
-    """The committed net given the wrong ones is right for half of the images only."""
+def test_pixels_for_a_net_are_scaled_as_in_its_training(mnist, tmp_path):
+    """If its pixels are scaled otherwise, the committed net is right for only half of the images."""
     net = hn.DeepNet.load(ROOT / "results" / "fifty_layers_mnist_1.npz")
     net.save(tmp_path / "net.npz")
     net = hn.DeepNet.load(tmp_path / "net.npz")
@@ -512,6 +538,8 @@ def test_pixels_as_the_net_was_trained_on_them(mnist, tmp_path):
 
 
 def test_the_last_of_several_threads_that_hold_one_blas_thread_restores_them():
+    """Here one thread holds it twice.  The first holder ends first, as that of another thread may."""
+
     def threads():
         return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
 
@@ -529,15 +557,15 @@ def test_the_last_of_several_threads_that_hold_one_blas_thread_restores_them():
 
 @pytest.mark.parametrize("kind", [hn.DeepNet, ConvNet])
 def test_what_a_user_calls_holds_one_blas_thread(monkeypatch, kind):
-    """On busy cores a second one makes predict() several times slower, and it rounds differently."""
+    """On busy cores a second thread makes predict() several times slower; it also changes the rounding."""
     seen = []
 
     def threads():
         return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
 
-    def watched(*words):
+    def watched(*arguments):
         seen.append(threads())
-        return run(*words)
+        return run(*arguments)
 
     run = kind._run
     monkeypatch.setattr(kind, "_run", watched)
@@ -552,7 +580,7 @@ def test_what_a_user_calls_holds_one_blas_thread(monkeypatch, kind):
     with threadpool_limits(2, "blas"):
         before = threads()
         net.forward(x)
-        assert seen == [before]  # a loop of the user's own is the user's
+        assert seen == [before]  # forward() leaves the number of threads to the user's own loop
         seen.clear()
         net.predict(x)
         look(x)
@@ -600,12 +628,12 @@ def test_backward_belongs_to_the_last_forward():
     net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
     with pytest.raises(RuntimeError, match="forward"):
         net.backward(np.zeros((5, 3)))
-    d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
     expected = net.backward(d_logits).copy()
     with pytest.raises(RuntimeError, match="forward"):
         net.backward(d_logits)
-    d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
-    net.predict(x[::-1])  # evaluation in between disturbs nothing, at any size
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
+    net.predict(x[::-1])  # evaluating a batch of any size between forward() and backward() disturbs nothing
     net.gates(x[::-1])
     net.gates(x[:2])
     np.testing.assert_array_equal(net.backward(d_logits), expected)
@@ -616,8 +644,8 @@ def test_backward_belongs_to_the_last_forward():
 
 def test_the_batch_may_change_after_forward():
     net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
-    expected = net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).copy()
-    d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
+    expected = gradient_of(net, x, y).copy()
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
     x[:] = 9
     np.testing.assert_array_equal(net.backward(d_logits), expected)
 
@@ -629,7 +657,10 @@ def test_the_batch_may_change_after_forward():
 def test_pixels_that_are_not_finite_are_refused(block, dtype, pixel):
     net, x, _ = random_net(block, (4, 3, 6, 2, 5), dtype=dtype)
     x[3, 1] = pixel
-    for method in (net.forward, net.predict, net.gates)[: 3 if hn.BLOCKS[block].gates else 2]:
+    methods = [net.forward, net.predict]
+    if hn.BLOCKS[block].gates:
+        methods.append(net.gates)
+    for method in methods:
         with pytest.raises(ValueError, match="finite"):
             method(x)
     with pytest.raises(RuntimeError, match="needs a forward"):
@@ -645,7 +676,7 @@ def test_pixels_that_overflow_the_dtype_of_the_net_are_refused():
 
 @pytest.mark.parametrize("kind", [hn.Adam, SGD])
 @pytest.mark.parametrize("wrong", [{"lr": np.nan}, {"lr": 0}, {"clip": -1.0}, {"clip": np.nan}])
-def test_an_optimiser_that_would_go_astray_is_refused(kind, wrong):
+def test_a_rate_or_a_clip_that_is_not_positive_is_refused(kind, wrong):
     with pytest.raises(ValueError, match="must be positive"):
         kind(np.ones(3), **wrong)
 
@@ -685,7 +716,7 @@ def test_a_residual_block_starts_scaled_down():
     np.testing.assert_array_equal(by_a_tenth, highway * np.float32(0.1))
 
 
-def test_labels_of_any_whole_type():
+def test_labels_may_have_any_integer_dtype():
     logits = np.random.default_rng(0).normal(size=(3, 3))
     expected = hn.softmax_cross_entropy(logits, np.array([2, 0, 1]))
     for dtype in (np.uint8, np.int16, np.uint64):
@@ -704,12 +735,12 @@ def test_a_gradient_of_another_shape_is_refused(kind, shape):
     assert (parameters == 1).all()
 
 
-def test_a_forward_that_was_interrupted_leaves_nothing_to_go_back_through(monkeypatch):
+def test_backward_is_refused_after_an_interrupted_forward(monkeypatch):
     net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
-    d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
 
     def interrupted(self, layer):
-        layer.P[:] = 7  # some layers of the new batch are in, others are not
+        layer.P[:] = 7  # some layers hold the new batch, others still the old one
         raise KeyboardInterrupt
 
     monkeypatch.setattr(hn.Highway, "forward", interrupted)
@@ -719,7 +750,7 @@ def test_a_forward_that_was_interrupted_leaves_nothing_to_go_back_through(monkey
         net.backward(d_logits)
 
 
-def test_batches_of_many_sizes_one_after_another():
+def test_batches_of_changing_sizes_follow_the_equations():
     net, _, _ = random_net("highway", (4, 3, 6, 3, 1), dtype=np.float64)
     x = np.random.default_rng(0).normal(size=(40, 4))
     expected = equations(net, x)[0]
@@ -744,9 +775,9 @@ def test_a_net_that_is_dropped_frees_its_memory_at_once(block):
     net, x, _ = random_net(block, (4, 3, 6, 3, 5), dtype=np.float64)
     net.forward(x)
     net.predict(x)
-    there = weakref.ref(net)
+    reference = weakref.ref(net)
     del net
-    assert there() is None  # no cycle that waits for the collector
+    assert reference() is None  # no cycle that only the garbage collector would free
 
 
 def test_what_the_net_refuses():
@@ -758,7 +789,10 @@ def test_what_the_net_refuses():
     ):
         with pytest.raises(ValueError, match=message):
             hn.DeepNet(*arguments)
-    for wrong, message in (({"activation": "softsign"}, "tanh, relu"), ({"init": "orthogonal"}, "uniform, glorot, he")):
+    for wrong, message in (
+        ({"activation": "softsign"}, "tanh, relu"),
+        ({"init": "orthogonal"}, "uniform, glorot, he"),
+    ):
         with pytest.raises(ValueError, match=f"is not one of {message}"):
             hn.DeepNet(4, 3, 6, 2, "plain", rng, **wrong)
     with pytest.raises(ValueError, match="float32, float64 or complex128"):
@@ -822,7 +856,7 @@ def test_adam_is_the_textbook_adam_with_the_gradient_clipped():
     np.testing.assert_allclose(p, expected, rtol=1e-11)
     np.testing.assert_allclose(norms, np.linalg.norm(gradients, axis=1))
     np.testing.assert_array_equal(gradients, kept)
-    assert min(norms) < optimizer.clip < max(norms)
+    assert min(norms) < optimizer.clip < max(norms)  # so that some gradients were clipped, others not
 
 
 @pytest.mark.parametrize("clip", [np.inf, 2.0])
@@ -843,16 +877,17 @@ def test_sgd_is_the_textbook_momentum_with_a_decaying_rate(clip, size):
     np.testing.assert_allclose(norms, np.linalg.norm(gradients, axis=1))
     np.testing.assert_array_equal(gradients, kept)
     assert optimizer.lr == pytest.approx(0.3 * 0.9**6)
-    assert max(norms) > 2
+    assert max(norms) > 2  # so that a clip of 2.0 was at work
 
 
 @pytest.mark.parametrize("kind", [hn.Adam, SGD])
 def test_clip_survives_the_overflow_of_a_float32_norm(kind):
+    """The squares of 1e20 overflow, the norm does not."""
     p = np.zeros(100, np.float32)
     optimizer = kind(p, lr=1.0, clip=5.0)
     norm = optimizer.step(np.full(100, 1e20, np.float32))
     assert norm == pytest.approx(1e21, rel=1e-5)
-    np.testing.assert_allclose(optimizer.states[0], 0.5, rtol=1e-5)
+    np.testing.assert_allclose(optimizer.states[0], 0.5, rtol=1e-5)  # the clipped gradient: 100 of 0.5 have norm 5
 
 
 def duplicates():
@@ -885,12 +920,12 @@ def test_a_net_and_its_optimiser_are_copied_together(duplicate):
     net, x, y = random_net("highway", (4, 3, 6, 2, 5), dtype=np.float64)
     twin, optimizer = duplicate((net, hn.Adam(net.parameters)))
     before = twin.parameters.copy()
-    optimizer.step(twin.backward(hn.softmax_cross_entropy(twin.forward(x), y)[1]))
+    optimizer.step(gradient_of(twin, x, y))
     assert (twin.parameters != before).any()
     assert (net.parameters == before).all()
 
 
-def test_what_replaces_a_state_of_an_optimiser_is_refused():
+def test_replacing_a_state_of_an_optimiser_is_refused():
     optimizer = hn.Adam(np.zeros(3))
     with pytest.raises(AttributeError, match=r"optimizer\.m\[\.\.\.\] = "):
         optimizer.m = np.ones(3)
@@ -900,7 +935,10 @@ def test_what_replaces_a_state_of_an_optimiser_is_refused():
 
 @pytest.mark.parametrize(
     ("dtype", "size"),
-    [*((np.float32, size) for size in (2e-24, 1e-40, 1e20)), *((np.float64, size) for size in (2e-170, 1e-310, 1e200))],
+    [
+        *((np.float32, size) for size in (2e-24, 1e-40, 1e20)),
+        *((np.float64, size) for size in (2e-170, 1e-310, 1e200)),
+    ],
 )
 def test_the_norm_survives_squares_that_underflow_or_overflow(dtype, size):
     gradient = np.zeros(5, dtype)
@@ -929,7 +967,7 @@ def test_a_gradient_that_is_not_finite_changes_nothing(kind, bad):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
-def test_what_is_computed_with_begins_at_a_cache_line(dtype):
+def test_arrays_of_a_net_and_of_an_optimiser_begin_at_a_cache_line(dtype):
     """A vector instruction then reads one line, not two."""
     net = hn.DeepNet(7, 3, 5, 3, "highway", 0, dtype=dtype)
     optimizer = hn.Optimizer(net.parameters, lr=0.1, clip=1.0, decay=1.0, states=("m", "v"))
@@ -939,7 +977,7 @@ def test_what_is_computed_with_begins_at_a_cache_line(dtype):
     assert zero_rows(3, 5, dtype).shape == (3, 5)
 
 
-def test_numpy_s_whole_numbers_do_for_sizes(tmp_path):
+def test_sizes_and_seeds_may_be_numpy_integers(tmp_path):
     net = hn.DeepNet(*map(np.int64, (4, 3, 6, 2)), "highway", np.int64(0))
     net.save(tmp_path / "net.npz")
     expected = hn.DeepNet(4, 3, 6, 2, "highway", 0)
@@ -948,7 +986,7 @@ def test_numpy_s_whole_numbers_do_for_sizes(tmp_path):
         hn.DeepNet(4, 3, 6.5, 2, "highway", 0)
 
 
-def test_no_dtype_and_a_seed_that_is_no_number_are_refused():
+def test_a_dtype_of_none_and_a_boolean_seed_are_refused():
     with pytest.raises(ValueError, match="dtype must be float32, float64 or complex128, not None"):
         hn.DeepNet(4, 3, 6, 2, "highway", 0, dtype=None)
     with pytest.raises(ValueError, match="rng must be a generator or a seed"):
@@ -966,7 +1004,7 @@ def test_pixels_are_scaled_as_asked_or_not_at_all():
         hn.scale_pixels(x.astype(np.float32), np.float32)
 
 
-def test_bytes_are_not_taken_for_pixels():
+def test_a_net_refuses_bytes_which_are_not_scaled_yet():
     net = hn.DeepNet(4, 3, 5, 2, "highway", 0)
     for call in (net.forward, net.predict, net.gates):
         with pytest.raises(TypeError, match="not bytes"):
