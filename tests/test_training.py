@@ -1,3 +1,5 @@
+"""Training a fully connected net: what a run reports, how it diverges, what it refuses, and which commit it names."""
+
 import functools
 import json
 import math
@@ -23,7 +25,8 @@ SMALL = hn.Settings(depth=4, hidden=8, epochs=3, batch_size=32, n_train=200, n_t
 
 
 def test_the_published_losses_to_nine_digits(mnist):
-    """Fed as the published program is (one generator for weights and shuffling, float64), the net follows its run."""
+    """With the published program's random numbers (one generator for weights and shuffling) and in float64, the net
+    has that program's losses."""
     published = {"highway": 1.56812204650775, "plain": 2.30414988904925}
     for block, expected in published.items():
         s = hn.Settings(epochs=1, dtype="float64")
@@ -43,7 +46,7 @@ def test_a_short_real_training_learns_with_gates_and_not_without(mnist):
     assert highway["history"]["train_loss"] == sorted(highway["history"]["train_loss"], reverse=True)
 
 
-def test_a_record_of_a_run(data_set):
+def test_what_the_record_of_a_run_holds(data_set):
     data = hn.load_mnist(data_set)
     run = hn.run_one("highway", SMALL, data)
     assert run["history"]["epoch"] == [1, 2, 3]
@@ -55,7 +58,7 @@ def test_a_record_of_a_run(data_set):
     assert len(run["final_T_per_layer"]) == 4
     assert not run["diverged"]
     layers = run["layer_history"]
-    assert layers["step"] == [0, 1, 2, 5, 9, 10, 18, 20, 27]  # nine steps an epoch
+    assert layers["step"] == [0, 1, 2, 5, 9, 10, 18, 20, 27]  # an epoch has nine steps
     assert {len(values) for values in layers.values()} == {9}
     assert {len(values) for name in ("gradient", "T") for values in layers[name]} == {4}
     plain = hn.run_one("plain", SMALL, data)
@@ -63,8 +66,8 @@ def test_a_record_of_a_run(data_set):
     assert plain.keys() == run.keys() - {"gate_bias", "layer_T_history", "final_T_per_layer"}
 
 
-def test_a_run_by_hand(tmp_path):
-    """Everything that run_one reports, from the pieces: which images, which clip, which bias, which order."""
+def test_run_one_reports_what_is_computed_by_hand(tmp_path):
+    """By hand, from the net and the optimiser: with the images, the clip, the bias and the order of the settings."""
     data = hn.load_mnist(write_data_set(tmp_path / "many", n_test=1200))
     s = replace(SMALL, seed=3, gate_bias=-1.2, clip=0.1, lr=0.02, dtype="float64")
     run = hn.run_one("highway", s, data)
@@ -86,7 +89,8 @@ def test_a_run_by_hand(tmp_path):
 
 
 def test_the_layers_are_measured_on_the_first_batch(data_set):
-    """Gradients against those that go back block by block; nothing is kept where numbers are not finite."""
+    """The gradients are compared with those of layer_by_layer, computed block by block.  A step that was looked at
+    before adds no row; neither does one whose numbers are not finite."""
     data = hn.load_mnist(data_set)
     x = hn.scale_pixels(data.x_train[:32], np.float64)
     y = data.y_train[:32]
@@ -111,7 +115,7 @@ def test_the_layers_are_measured_on_the_first_batch(data_set):
 
 
 @pytest.mark.parametrize("block", ["highway", "plain"])
-def test_to_look_at_the_layers_changes_no_digit(data_set, monkeypatch, block):
+def test_looking_at_the_layers_changes_no_digit(data_set, monkeypatch, block):
     data = hn.load_mnist(data_set)
     looked_at = hn.run_one(block, SMALL, data)
     monkeypatch.setattr(hn.LayerHistory, "look", lambda *_: None)
@@ -146,6 +150,7 @@ def test_too_few_examples_for_a_batch(data_set):
 
 
 def test_an_update_that_ruins_the_net_is_noticed_without_another_step(data_set, recwarn):
+    """The run has one step."""
     run = hn.run_one("plain", replace(SMALL, batch_size=300, epochs=1, lr=1e39), hn.load_mnist(data_set))
     assert run["diverged_at"] == "epoch 1, after its last step: parameters or logits are not finite"
     assert run["final_test_acc"] is None
@@ -174,9 +179,9 @@ def test_json_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    for name in ("fsync", "replace"):
+    for owner, name in ((files.os, "fsync"), (files.Path, "replace")):
         with monkeypatch.context() as patch:
-            patch.setattr(*((files.os, name) if name == "fsync" else (files.Path, name)), full)
+            patch.setattr(owner, name, full)
             with pytest.raises(InputError, match=r"a\.json cannot be written: No space"):
                 write_json(target, {"a": 2})
         assert target.read_bytes() == before
@@ -240,7 +245,7 @@ def test_the_table_keeps_diverged_runs_apart():
         return {"depth": 3, "seed": seed, "highway": run, "plain": run | {"diverged": True, "final_test_acc": None}}
 
     text = hn.table_of_runs([pair(0, 0.5), pair(1, 0.75), pair(2, None)])
-    assert text.count("DIVERGED") == 4
+    assert text.count("DIVERGED") == 4  # the plain net of three seeds, the highway net of one
     assert "highway: test accuracy 0.625 ± 0.177 over 2 seeds" in text
     assert "plain:" not in text
 
@@ -251,18 +256,20 @@ def test_results_do_not_depend_on_jobs_or_on_what_ran_before(data_set):
     records = [without_time({"runs": hn.run_pairs(pairs, data, jobs, quiet=True)}) for jobs in (1, 2, 3)]
     assert records[0] == records[1] == records[2]
     alone = without_time({"runs": hn.run_pairs(pairs[2:3], data, 1, quiet=True)})
-    assert alone[len('{"runs": [') : -len("]}")] in records[0]
+    only_pair = alone[len('{"runs": [') : -len("]}")]
+    assert only_pair in records[0]
 
 
 def test_the_commit_is_that_of_this_repository(tmp_path, monkeypatch):
-    """Not of one around it, nor of one that the environment names; and a change that is no text does no harm."""
-    words = {"capture_output": True, "text": True, "check": True}
+    """It is not that of a repository in a folder above, nor of one that GIT_DIR names.  A changed line that is not
+    UTF-8 does no harm."""
+    options = {"capture_output": True, "text": True, "check": True}
     shutil.copy(hn.__file__, tmp_path)
     git = ("git", "-c", "user.name=n", "-c", "user.email=e")
     for command in (("init", "-q"), ("add", "."), ("commit", "-q", "-m", "m")):
-        subprocess.run([*git, *command], cwd=tmp_path, **words)
-    head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=tmp_path, **words).stdout.strip()
-    commit = files.commit.__wrapped__  # asks git each time
+        subprocess.run([*git, *command], cwd=tmp_path, **options)
+    head = subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=tmp_path, **options).stdout.strip()
+    commit = files.commit.__wrapped__  # without its cache: it asks git each time
     monkeypatch.setattr(files, "ROOT", tmp_path)
     assert commit() == head
     monkeypatch.setenv("GIT_DIR", "nowhere")
@@ -277,9 +284,9 @@ def test_the_commit_is_that_of_this_repository(tmp_path, monkeypatch):
 
 @pytest.fixture
 def fake_git(tmp_path, monkeypatch):
-    """fake_git(script): a `git` that runs this script of the shell is the only one on the PATH."""
+    """fake_git(script) makes this shell script the only `git` on the PATH."""
     if sys.platform == "win32":
-        pytest.skip("is a script of the shell")
+        pytest.skip("the fake git is a shell script")
     folder = tmp_path / "bin"
     folder.mkdir()
     (tmp_path / ".git").mkdir()
@@ -296,8 +303,8 @@ def fake_git(tmp_path, monkeypatch):
 
 
 def head(digit: str) -> bytes:
-    """The script of a git whose commit has this digit alone, and no changes."""
-    return f"[ $3 = status ] || echo {12 * digit}\n".encode()  # behind --git-dir and --work-tree
+    """The script of a git with no changes, whose commit is this digit twelve times."""
+    return f"[ $3 = status ] || echo {12 * digit}\n".encode()  # $1 and $2 are --git-dir and --work-tree
 
 
 def test_results_name_the_commit_at_which_the_command_began(tmp_path, fake_git):
@@ -312,7 +319,7 @@ def test_results_name_the_commit_at_which_the_command_began(tmp_path, fake_git):
     assert run_command("test", work) == 0
     record = files.read_json(path)
     assert record["env"]["git"] == 12 * "1"
-    if sys.platform == "linux":  # elsewhere workers begin with the files as they are then
+    if sys.platform == "linux":  # elsewhere workers are not forked: they begin with the files as they are then
         assert record["in_workers"] == [12 * "1"] * 2
 
 
@@ -346,7 +353,8 @@ def test_a_git_that_cannot_tell_costs_nothing_but_the_commit(tmp_path, fake_git,
 
 
 def test_a_residual_net_trains_at_depth_30(mnist):
-    """Made by name, without a scale: with W_H as it was drawn it reached 0.69, where highway reaches 0.92."""
+    """The block is given by its name, so W_H starts scaled down.  With W_H as it was drawn the net reached 0.69; a
+    highway net reaches 0.92."""
     s = hn.Settings()
     run = hn.run_one("residual", s, hn.subset(mnist, s.seed, s.n_train, s.n_test))
     assert run["final_test_acc"] > 0.78
@@ -354,7 +362,7 @@ def test_a_residual_net_trains_at_depth_30(mnist):
 
 @pytest.mark.parametrize("name", ["y_train", "y_test"])
 @pytest.mark.parametrize("kind", ["a column", "text", "a class too many", "masked"])
-def test_a_run_refuses_labels_that_are_none_before_its_first_step(data_set, monkeypatch, name, kind):
+def test_a_run_refuses_invalid_labels_before_its_first_step(data_set, monkeypatch, name, kind):
     monkeypatch.setattr(hn, "train_epoch", pytest.fail)
     data = hn.load_mnist(data_set)
     bad = {
@@ -375,7 +383,7 @@ def test_a_run_refuses_masked_images(data_set, monkeypatch, name):
         hn.run_one("plain", SMALL, data._replace(**{name: np.ma.masked_less(getattr(data, name), 9)}))
 
 
-def test_an_epoch_refuses_what_is_no_pair_of_x_and_y():
+def test_an_epoch_refuses_an_invalid_x_or_y():
     net = hn.DeepNet(4, 3, 6, 2, "plain", 0)
     optimizer = hn.Adam(net.parameters)
     x = np.ones((8, 4))
@@ -397,8 +405,8 @@ def test_an_epoch_refuses_what_is_no_pair_of_x_and_y():
         np.testing.assert_array_equal(net.parameters, before)
 
 
-def test_targets_that_are_a_column_of_whole_numbers_are_no_labels():
-    """A loss of the caller's own may take them; an accuracy would be that of N x N pairs."""
+def test_targets_in_a_column_of_whole_numbers_have_no_accuracy():
+    """The caller's own loss may take such targets.  They are not labels: an accuracy would compare N x N pairs."""
     net = hn.DeepNet(4, 1, 6, 2, "plain", 0)
 
     def squared_error(out, y):
@@ -411,7 +419,7 @@ def test_targets_that_are_a_column_of_whole_numbers_are_no_labels():
 
 
 @pytest.mark.parametrize(("n_train", "n_test"), [(301, 80), (300, 81), (-5, 80), (300, -1), (0, 80), (300, 0)])
-def test_a_subset_of_other_than_what_there_is_is_refused(data_set, n_train, n_test):
+def test_a_subset_of_no_images_or_of_more_than_there_are_is_refused(data_set, n_train, n_test):
     data = hn.load_mnist(data_set)
     assert len(hn.subset(data, 0, 300, 80).x_train) == 300
     with pytest.raises(ValueError, match=r"from 1 to (300 training|80 test) images can be drawn, not -?\d+"):
@@ -420,7 +428,8 @@ def test_a_subset_of_other_than_what_there_is_is_refused(data_set, n_train, n_te
 
 @pytest.mark.parametrize("change", ["edited", "untracked", "data", "nothing"])
 def test_a_program_that_differs_from_its_commit_is_called_dirty(tmp_path, monkeypatch, change):
-    """Whatever tools of comparison the user's git has; a program that git does not know counts, too."""
+    """An untracked program counts as a change, results such as run.json do not.  It does not matter that the user's
+    git compares files with a tool of its own."""
     git = functools.partial(subprocess.run, cwd=tmp_path, check=True, capture_output=True)
     (tmp_path / "data").mkdir()
     for name in ("program.py", "data/published.json"):
@@ -449,7 +458,7 @@ def test_a_run_of_no_epoch_or_no_batch_is_refused():
             hn.Settings(**wrong)
 
 
-def test_settings_hold_python_s_numbers():
+def test_settings_turn_numpy_numbers_into_python_numbers():
     s = hn.Settings(seed=np.int64(3), lr=np.float32(0.5), depth=np.uint8(2))
     assert s == hn.Settings(seed=3, lr=0.5, depth=2)
     assert json.loads(json.dumps(asdict(s)))["seed"] == 3
