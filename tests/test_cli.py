@@ -17,7 +17,8 @@ def train(*words, **more):
     return run("highway_networks.py", *words, **more)
 
 
-def test_a_pair(tmp_path, data_set):
+def test_the_json_and_the_output_of_a_pair_of_runs(tmp_path, data_set):
+    """A pair is a highway net and a plain net of the same depth and seed."""
     out = tmp_path / "new.json"
     process = train(*SMALL, "--data-dir", data_set, "--gate-bias", -1.5, "--out", out)
     assert process.returncode == 0, process.stderr
@@ -53,11 +54,11 @@ def test_a_folder_called_mnist_is_not_recorded_as_mnist(tmp_path, capsys):
         (("--seeds", "0,1", "--depths", "1,2"), [0, 1], [1, 2]),
     ],
 )
-def test_several_runs_for_any_number_of_jobs(tmp_path, data_set, words, seeds, depths):
+def test_several_runs_are_the_same_for_any_number_of_jobs(tmp_path, data_set, words, seeds, depths):
     records = []
     for jobs in (1, 2):
         out = tmp_path / f"{jobs}.json"
-        small = SMALL if "--depths" not in words else SMALL[2:]
+        small = SMALL if "--depths" not in words else SMALL[2:]  # without its --depth 3
         process = in_process(hn.main, *small, *words, "--data-dir", data_set, "--jobs", jobs, "--out", out)
         assert process.returncode == 0, process.stderr
         records.append(json.loads(out.read_text()))
@@ -70,6 +71,7 @@ def test_several_runs_for_any_number_of_jobs(tmp_path, data_set, words, seeds, d
 
 
 def test_quick_never_touches_the_headline(tmp_path):
+    """run.json, the headline's results, stays; --quick writes run_quick.json.  Other flags override its settings."""
     data = write_data_set(tmp_path / "many", n_train=1400, n_test=600)
     for name in ("highway_networks.py", "requirements.txt", "run.json"):
         shutil.copy(ROOT / name, tmp_path)
@@ -87,7 +89,7 @@ def test_quick_never_touches_the_headline(tmp_path):
     assert (record["epochs"], record["n_train"], record["n_test"]) == (3, 300, hn.QUICK["n_test"])
 
 
-def test_no_save_and_quiet(tmp_path, data_set):
+def test_no_save_writes_no_file_and_quiet_prints_two_lines(tmp_path, data_set):
     process = train(*SMALL, "--data-dir", data_set, "--no-save", "--quiet", "--out", tmp_path / "not.json")
     assert process.returncode == 0, process.stderr
     assert len(process.stdout.splitlines()) == 2
@@ -95,7 +97,7 @@ def test_no_save_and_quiet(tmp_path, data_set):
     assert os.listdir(tmp_path) == ["shapes"]
 
 
-def test_a_relative_path_is_relative_to_the_user(tmp_path, data_set):
+def test_a_relative_path_is_relative_to_the_working_directory(tmp_path, data_set):
     assert train(*SMALL, "--data-dir", "shapes", "--out", "here.json", cwd=tmp_path).returncode == 0
     assert (tmp_path / "here.json").exists()
 
@@ -115,12 +117,14 @@ def test_a_diverged_run_is_named(tmp_path, data_set):
     ("program", "words"),
     [(hn, "--seed 0 --seeds 1,2"), (hn, "--depth 30 --depths 5,10"), (cn, "--seed 0 --seeds 1,2")],
 )
-def test_one_and_several_are_refused_even_where_the_one_is_the_default(capsys, program, words):
+def test_one_value_and_several_are_refused_even_where_the_one_is_the_default(capsys, program, words):
+    """Each of the two flags is taken without the other."""
     with pytest.raises(SystemExit, match="2"):
         program.parse_arguments(words.split())
     assert "not allowed with argument" in capsys.readouterr().err
-    for start in range(0, 4, 2):
-        program.parse_arguments(words.split()[start : start + 2])
+    one, its_value, several, their_values = words.split()
+    program.parse_arguments([one, its_value])
+    program.parse_arguments([several, their_values])
 
 
 def test_a_loss_above_that_of_guessing_is_said_of_both_nets(tmp_path, data_set):
@@ -175,19 +179,21 @@ def test_bad_input_is_one_line(tmp_path, data_set, monkeypatch, words, message):
     assert set(os.listdir(tmp_path)) == {"shapes", "run.json"}
 
 
-def test_a_data_folder_that_is_none(tmp_path):
+def test_a_data_folder_that_is_missing_or_empty_is_named_in_one_line(tmp_path):
     assert "is not a folder" in one_line_error(train(*SMALL, "--no-save", "--data-dir", tmp_path / "nothing"))
     assert "images-idx3-ubyte is missing" in one_line_error(train(*SMALL, "--no-save", "--data-dir", tmp_path))
 
 
-def test_nets_too_big_for_the_memory(tmp_path, data_set):
-    words = ("--depth", 10**9, "--hidden", 10**4, "--data-dir", data_set, "--no-save", "--n-train", 200, "--n-test", 60)
+def test_nets_too_big_for_the_memory_are_refused_in_one_line(tmp_path, data_set):
+    sizes = ("--depth", 10**9, "--hidden", 10**4, "--n-train", 200, "--n-test", 60)
+    words = (*sizes, "--data-dir", data_set, "--no-save")
     for jobs in (1, 2):
         assert "not enough memory" in one_line_error(train(*words, "--jobs", jobs))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell's pipe")
-def test_a_reader_that_stops_reading(tmp_path, data_set):
+def test_a_reader_that_stops_reading_does_not_stop_the_run(tmp_path, data_set):
+    """As in `highway_networks.py | head`: the JSON is written all the same."""
     out = tmp_path / "run.json"
     words = (*SMALL, "--quiet", "--data-dir", data_set, "--out", out)
     command = [sys.executable, str(ROOT / "highway_networks.py"), *map(str, words)]

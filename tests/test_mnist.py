@@ -1,3 +1,5 @@
+"""Data sets in MNIST's layout: reading and recognising them, which damage is refused, the cache and the download."""
+
 import gzip
 import hashlib
 import io
@@ -52,7 +54,7 @@ def test_pixels_are_scaled_as_published():
 
 
 @pytest.mark.parametrize("compress", [True, False])
-def test_any_data_set_in_the_layout(tmp_path, monkeypatch, compress):
+def test_any_data_set_in_the_layout_of_mnist_is_read(tmp_path, monkeypatch, compress):
     folder = write_data_set(tmp_path / "shapes", compress=compress)
     data = hn.load_mnist(folder)
     assert (data.name, data.source, data.n_classes) == ("shapes", str(folder), 3)
@@ -63,6 +65,7 @@ def test_any_data_set_in_the_layout(tmp_path, monkeypatch, compress):
 
 
 def recompress(path, change):
+    """Replaces the contents of a .gz file by change(contents)."""
     path.write_bytes(gzip.compress(change(gzip.decompress(path.read_bytes())), 1))
 
 
@@ -70,7 +73,8 @@ def cut(path):
     path.write_bytes(path.read_bytes()[:-9])
 
 
-DAMAGE = {  # what happens to which file, and what the message must say
+# {damage: (file, what happens to its path p, what the message must say)}; d are the file's uncompressed bytes
+DAMAGE = {
     "missing": (TEST_LABELS, lambda p: p.unlink(), "is missing"),
     "empty": (TRAIN_LABELS, lambda p: p.write_bytes(b""), "idx magic number"),
     "gzip cut short": (TRAIN_IMAGES, cut, "cannot be read"),
@@ -82,7 +86,11 @@ DAMAGE = {  # what happens to which file, and what the message must say
     "floats": (TRAIN_IMAGES, lambda p: recompress(p, lambda d: b"\0\0\x0d\3" + d[4:]), "idx magic number 00000803"),
     "another size": (TEST_IMAGES, lambda p: recompress(p, lambda d: idx_bytes(np.zeros((80, 5, 6)))), "sizes differ"),
     "labels too few": (TRAIN_LABELS, lambda p: recompress(p, lambda d: idx_bytes(np.zeros(299))), "299 labels"),
-    "no class but one": (TRAIN_LABELS, lambda p: recompress(p, lambda d: idx_bytes(np.full(300, 2))), "label is 2; at"),
+    "no class but one": (
+        TRAIN_LABELS,
+        lambda p: recompress(p, lambda d: idx_bytes(np.full(300, 2))),
+        "label is 2; at",
+    ),
     "no class but 0": (TRAIN_LABELS, lambda p: recompress(p, lambda d: idx_bytes(np.zeros(300))), "label is 0; at"),
     "a label too high": (TEST_LABELS, lambda p: recompress(p, lambda d: idx_bytes(np.arange(80))), "exceeds"),
     "no images": (
@@ -94,7 +102,7 @@ DAMAGE = {  # what happens to which file, and what the message must say
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damage_is_named(data_set, damage):
+def test_damage_is_named_in_one_line(data_set, damage):
     name, spoil, message = DAMAGE[damage]
     spoil(data_set / f"{name}.gz")
     with pytest.raises(InputError, match=message) as error:
@@ -103,7 +111,7 @@ def test_damage_is_named(data_set, damage):
     assert "\n" not in str(error.value)
 
 
-def test_images_and_labels_swapped(data_set):
+def test_swapped_images_and_labels_are_refused(data_set):
     images = data_set / f"{TRAIN_IMAGES}.gz"
     labels = data_set / f"{TRAIN_LABELS}.gz"
     kept = images.read_bytes()
@@ -132,7 +140,7 @@ def test_mnist_is_recognised_anywhere_and_so_are_its_swapped_files(tmp_path):
     "name", ["MNIST", "mnist", "M-NIST", "\uff2dNIST", "CIFAR-10", "cifar100", "Fashion-MNIST", "fashion_mnist"]
 )
 def test_the_name_of_a_known_set_is_given_by_its_checksum_alone(tmp_path, monkeypatch, name):
-    """Whether --data-dir or MNIST_DIR names the folder."""
+    """A folder with such a name but other files is called "folder NAME", whether --data-dir or MNIST_DIR gives it."""
     folder = write_data_set(tmp_path / name)
     assert hn.load_mnist(folder).name == f"folder {name}"
     monkeypatch.setenv("MNIST_DIR", str(folder))
@@ -145,11 +153,11 @@ def test_another_known_set_is_recognised_in_any_folder(data_set, monkeypatch):
 
 
 def test_the_checksum_of_fashion_mnist_is_that_of_the_results():
-    for path, of_sets in (
+    for path, checksums_in in (
         ("run_fashion.json", lambda record: {record["data_set"]: record["data_sha256"]}),
         ("results/fifty_layers.json", lambda record: record["env"]["data_sets"]),
     ):
-        assert of_sets(files.read_json(ROOT / path))["fashion-mnist"] == hn.OTHER_SETS["fashion-mnist"]
+        assert checksums_in(files.read_json(ROOT / path))["fashion-mnist"] == hn.OTHER_SETS["fashion-mnist"]
 
 
 def test_a_foreign_file_in_the_bundle_is_refused(tmp_path, monkeypatch):
@@ -160,7 +168,7 @@ def test_a_foreign_file_in_the_bundle_is_refused(tmp_path, monkeypatch):
 
 @settings(deadline=None)
 @given(st.binary(max_size=60), st.integers(1, 3))
-def test_garbage_is_an_array_or_one_line(data, n_dims):
+def test_garbage_is_read_as_it_is_or_refused_in_one_line(data, n_dims):
     try:
         outcome = idx_bytes(hn.read_idx(hn.Path("garbage"), io.BytesIO(data), n_dims)[0])
     except InputError as error:
@@ -180,7 +188,7 @@ def mirror(web, tmp_path, monkeypatch):
     monkeypatch.setattr(hn, "CACHE", tmp_path / "cache")
     for path in (ROOT / "data" / "mnist").glob("*.gz"):
         files[path.name] = path.read_bytes()
-    # the bundle holds the same files, compressed again: other bytes than the mirrors', so another checksum
+    # the bundle's files are compressed otherwise than those of the real mirrors, so their checksums differ
     checksums = {name: hashlib.md5(files[f"{name}.gz"]).hexdigest() for name in hn.GZ_MD5}
     monkeypatch.setattr(hn, "GZ_MD5", checksums)
     return files, asked
@@ -234,6 +242,7 @@ def test_a_bad_download_is_refused_and_replaced_from_the_next_mirror(mirror, mon
     files[name] = good_from_the_second
     assert hn.load_mnist().name == "MNIST"
     assert sorted(path.name for path in hn.CACHE.iterdir()) == sorted(files)
+    # the first file came from the first mirror and is kept; the second mirror gives the bad one and those after it
     assert [path for path in asked if "/second/" in path] == [f"/second/{name}.gz" for name in list(hn.SHA256)[1:]]
 
 
@@ -247,14 +256,14 @@ print(hn.load_mnist().name)
 
 
 def downloading():
-    """A process of its own that downloads as this one would."""
+    """Starts a process that loads MNIST with this process's cache, mirror and checksums."""
     words = [str(hn.CACHE), hn.MIRRORS[0], *(f"{name}={md5}" for name, md5 in hn.GZ_MD5.items())]
     command = [sys.executable, "-c", DOWNLOAD, *words]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows renames no file over another that is open")
-def test_processes_that_download_at_the_same_time(mirror):
+def test_processes_may_download_at_the_same_time(mirror):
     processes = [downloading() for _ in range(3)]
     assert [process.communicate(timeout=60)[0] for process in processes] == ["MNIST\n"] * 3
     assert sorted(path.name for path in hn.CACHE.iterdir()) == sorted(mirror[0])
@@ -288,16 +297,18 @@ def test_a_download_that_was_killed_is_made_again(mirror):
 @pytest.mark.parametrize("content", [b"", b"\0\0\x08\1", b"another program's"])
 @pytest.mark.parametrize("suffix", ["", ".gz"])
 def test_what_is_in_the_cache_is_verified(mirror, content, suffix):
-    """Even a data set that is whole, but not MNIST, is replaced; so is one file of another one."""
+    """A whole data set that is not MNIST is replaced (the empty `content` leaves it whole); so is one that has a
+    damaged file."""
     write_data_set(hn.CACHE, compress=bool(suffix))
-    (hn.CACHE / f"{TRAIN_LABELS}{suffix}").write_bytes(content or (hn.CACHE / f"{TRAIN_LABELS}{suffix}").read_bytes())
+    labels = hn.CACHE / f"{TRAIN_LABELS}{suffix}"
+    labels.write_bytes(content or labels.read_bytes())
     assert hn.load_mnist().name == "MNIST"
     assert len(mirror[1]) == 4
 
 
 @pytest.mark.parametrize("full", [True, False])
 def test_a_cache_that_cannot_be_written(mirror, tmp_path, monkeypatch, full):
-    """If it holds the files they are read; if not, one line says why it cannot be filled."""
+    """If the cache holds the files, they are read.  If not, one line says why it cannot be filled."""
     if full:
         hn.load_mnist()
         hn.CACHE.chmod(0o500)
@@ -317,7 +328,7 @@ def test_a_dead_mirror_is_passed_over(mirror, monkeypatch):
     assert hn.load_mnist().name == "MNIST"
 
 
-def test_an_empty_name_is_no_folder():
-    """A shell's variable that was not set gives one: the bundled images would stand for the set that was asked for."""
+def test_an_empty_folder_name_is_refused():
+    """An unset shell variable gives such a name.  The bundled images must not be read in place of the set meant."""
     with pytest.raises(InputError, match="is missing"):
         hn.load_mnist("")
