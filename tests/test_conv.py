@@ -22,7 +22,7 @@ EVERYTHING = [
 
 
 def nets(*layers, shape=(2, 12, 12), dtype=np.float64, seed=0):
-    """A net with biases that are not zero, and a batch of three for it."""
+    """A net with biases that are not zero, and a batch of three images and labels for it."""
     rng = np.random.default_rng(seed)
     net = ConvNet(shape, [*layers], rng, dtype=dtype)
     net.parameters[:] += rng.normal(0, 0.1, net.parameters.shape)
@@ -30,26 +30,38 @@ def nets(*layers, shape=(2, 12, 12), dtype=np.float64, seed=0):
     return net, x, rng.integers(0, net.layers[-1].out_shape[0], 3)
 
 
+def gradient_of(net, x, y):
+    """The gradient of the mean cross-entropy: one forward() and one backward()."""
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
+    return net.backward(d_logits)
+
+
 def convolved(x, W, b, pad):
-    """(N, maps, side, side) * (outputs, k, k, maps) + (outputs,)."""
+    """x (N, maps, side, side) convolved with W (outputs, k, k, maps), plus b (outputs,); `pad` zeros at each edge."""
     k = W.shape[1]
     x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
     side = x.shape[2] - k + 1
-    parts = [
-        np.einsum("ncij,oc->noij", x[:, :, i : i + side, j : j + side], W[:, i, j]) for i in range(k) for j in range(k)
-    ]
+    parts = []
+    for i in range(k):
+        for j in range(k):
+            window = x[:, :, i : i + side, j : j + side]
+            parts.append(np.einsum("ncij,oc->noij", window, W[:, i, j]))
     return sum(parts) + b[:, None, None]
 
 
 def larger(pieces):
-    """(N, two pieces of the maps, ...) -> (N, maps, ...), the larger by its real part."""
+    """Maxout: (N, 2 maps, ...), the first pieces of all maps before the second ones -> (N, maps, ...).
+
+    Complex numbers are compared by their real parts."""
     first, second = np.split(pieces, 2, axis=1)
     return np.where(first.real >= second.real, first, second)
 
 
-def straightforward(net, kinds, x):
-    """The equations as the paper prints them, images first; the largest of a window by its real part."""
-    for layer, (kind, *settings) in zip(net.layers, kinds, strict=True):
+def straightforward(net, layers, x):
+    """The logits by the paper's equations, images first.  `layers` are those that the net was made of.
+
+    Complex numbers are compared by their real parts."""
+    for layer, (kind, *settings) in zip(net.layers, layers, strict=True):
         if kind in ("conv", "plain", "residual", "highway"):
             z = convolved(x, layer.W, layer.b, layer.pad)
             maps = layer.out_shape[0]
@@ -66,12 +78,14 @@ def straightforward(net, kinds, x):
         elif kind == "pool":
             k, stride = settings
             side = layer.out_shape[1]
-            windows = [
-                x[:, :, i * stride : i * stride + k, j * stride : j * stride + k].reshape(*x.shape[:2], -1)
-                for i in range(side) for j in range(side)
-            ]  # fmt: skip
-            tops = [np.take_along_axis(w, w.real.argmax(axis=2)[..., None], 2) for w in windows]
-            x = np.concatenate(tops, axis=2).reshape(*x.shape[:2], side, side)
+            largest = []
+            for i in range(side):
+                for j in range(side):
+                    window = x[:, :, i * stride : i * stride + k, j * stride : j * stride + k]
+                    window = window.reshape(*x.shape[:2], -1)
+                    place = window.real.argmax(axis=2)[..., None]
+                    largest.append(np.take_along_axis(window, place, 2))
+            x = np.concatenate(largest, axis=2).reshape(*x.shape[:2], side, side)
         elif kind == "average":
             k = settings[0]
             maps, side = layer.out_shape
@@ -83,9 +97,12 @@ def straightforward(net, kinds, x):
     return x
 
 
-APART = [("conv", 3, 2), ("pool", 1, 2), ("conv", 3, 2), ("pool", 2, 3), ("dense", 3)]  # windows that leave pixels out
-DIRECT = [("conv", 3, 2), ("conv", 3, 2, "valid"), ("highway", 3), ("plain", 3), ("dense", 3)]  # with equal work arrays
-WIDE = [("highway", 7), ("plain", 9), ("dense", 2)]  # windows beyond the whole image
+# windows that leave pixels out
+APART = [("conv", 3, 2), ("pool", 1, 2), ("conv", 3, 2), ("pool", 2, 3), ("dense", 3)]
+# layers with equal work arrays
+DIRECT = [("conv", 3, 2), ("conv", 3, 2, "valid"), ("highway", 3), ("plain", 3), ("dense", 3)]
+# windows larger than the whole image
+WIDE = [("highway", 7), ("plain", 9), ("dense", 2)]
 
 
 @pytest.mark.parametrize(
@@ -120,12 +137,13 @@ def test_forward_and_predict_are_the_equations(layers, side, dtype):
     ids=str,
 )
 def test_every_parameter(layers):
-    """Compared with the complex-step derivative, exact to rounding error.
+    """The gradient is compared with the complex-step derivative, which is exact to rounding error.
 
-    A second step is compared, too: it finds what the first one left in the arrays."""
-    net, x, y = nets(*layers, dtype=np.complex128, shape=(2, 9, 9) if layers is not EVERYTHING else (2, 12, 12))
+    It is the gradient of a second step, so that whatever the first one leaves in the work arrays would be noticed."""
+    shape = (2, 9, 9) if layers is not EVERYTHING else (2, 12, 12)
+    net, x, y = nets(*layers, dtype=np.complex128, shape=shape)
     for _ in range(2):
-        gradient = net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).real.copy()
+        gradient = gradient_of(net, x, y).real.copy()
     expected = np.empty(len(gradient))
     for i in range(len(gradient)):
         net.parameters[i] += 1j * STEP
@@ -139,8 +157,9 @@ def test_real_dtypes_agree_with_complex(dtype, tolerance):
     gradients = []
     for each in (np.complex128, dtype):
         net, x, y = nets(*EVERYTHING, dtype=each)
-        gradients.append(net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).real.astype(np.float64))
-    np.testing.assert_allclose(gradients[1], gradients[0], rtol=0, atol=tolerance * np.abs(gradients[0]).max())
+        gradients.append(gradient_of(net, x, y).real.astype(np.float64))
+    expected, gradient = gradients
+    np.testing.assert_allclose(gradient, expected, rtol=0, atol=tolerance * np.abs(expected).max())
     assert net.gradient.dtype == net.forward(x).dtype == dtype
 
 
@@ -156,8 +175,9 @@ def test_the_authors_nets_have_the_published_sizes():
     assert sizes == {"width 16": 38_986, "width 32": 151_690, "A": 236_328, "19 layers": 2_256_838}
 
 
-def test_the_published_net_at_the_published_sizes():
-    """Blocks of columns, several rows at a time and evaluation in slices make no difference."""
+def test_the_published_net_follows_the_equations_at_the_published_sizes():
+    """At these sizes the work is cut into blocks of columns, groups of rows, and slices of images; the result is the
+    same."""
     rng = np.random.default_rng(0)
     layers = mnist_net(16)
     net = ConvNet((1, 28, 28), layers, rng, dtype=np.float64)
@@ -174,26 +194,28 @@ def test_a_uniform_image_sends_the_gradient_of_a_window_to_one_place():
     net.layers[0].b[:] = 1
     x = np.ones((1, 1, 4, 4))
     y = np.array([0])
-    d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
     expected = (np.asarray(d_logits) @ net.layers[2].W.reshape(2, -1)).sum()  # each window once, not four times
     net.backward(d_logits)
     assert net.layers[0].grad.b[0] == pytest.approx(expected)
 
 
 def test_dropout_drops_its_share_and_scales_the_rest():
+    """Equal generators drop the same units, and without a generator nothing is dropped."""
     net = ConvNet((1, 50, 50), [("dropout", 0.3), ("conv", 1, 1), ("dense", 2)], np.random.default_rng(0))
     x = np.ones((40, 2500))
     net.forward(x, dropout=np.random.default_rng(3))
-    seen = net._saved.arrays[1].x
-    assert set(np.unique(seen)) == {0, np.float32(1 / 0.7)}
-    assert (seen == 0).mean() == pytest.approx(0.3, abs=0.01)
-    again = [net.forward(x, dropout=np.random.default_rng(3)) for _ in range(2)]
-    np.testing.assert_array_equal(*again)
-    assert not np.array_equal(again[0], net.forward(x, dropout=np.random.default_rng(4)))
+    after_dropout = net._saved.arrays[1].x
+    assert set(np.unique(after_dropout)) == {0, np.float32(1 / 0.7)}
+    assert (after_dropout == 0).mean() == pytest.approx(0.3, abs=0.01)
+    first, second = (net.forward(x, dropout=np.random.default_rng(3)) for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    assert not np.array_equal(first, net.forward(x, dropout=np.random.default_rng(4)))
     np.testing.assert_allclose(net.forward(x), net.predict(x), rtol=1e-5)  # without a generator nothing is dropped
 
 
 def test_the_gradient_through_dropout():
+    """It is compared with the complex-step derivative; equal generators drop the same units."""
     layers = [("dropout", 0.5), ("highway", 3), ("dropout", 0.4), ("conv", 3, 2), ("dropout", 0.5), ("dense", 3)]
     net, x, y = nets(*layers, dtype=np.complex128, shape=(2, 6, 6))
 
@@ -208,14 +230,15 @@ def test_the_gradient_through_dropout():
 
 
 def test_evaluation_in_between_and_other_batches_disturb_nothing():
+    """Evaluation lies between forward() and backward(); the other batches come before them."""
     net, x, y = nets(*EVERYTHING)
-    expected = net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).copy()
-    d_logits = hn.softmax_cross_entropy(net.forward(x), y)[1]
+    expected = gradient_of(net, x, y).copy()
+    _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
     net.predict(x[::-1])
     net.predict(x[:1])
     np.testing.assert_array_equal(net.backward(d_logits), expected)
     for n in (1, 2, 3, 1, 3):
-        net.backward(hn.softmax_cross_entropy(net.forward(x[:n]), y[:n])[1])
+        gradient_of(net, x[:n], y[:n])
     np.testing.assert_array_equal(net.gradient, expected)
 
 
@@ -293,28 +316,28 @@ def test_backward_needs_a_forward_of_its_own():
             net.backward(d_logits)
 
 
-def test_how_weights_start():
-    for layers, own, deviations in (
+def test_weights_start_with_the_deviations_that_are_given():
+    for layers, given, deviations in (
         ([("dense", 9)], {"init": "he", "last": 0.7}, [0.7]),
         ([("conv", 3, 9), ("conv", 3, 9), ("dense", 9)], {"first": 0.5, "init": 0.2, "last": 0.7}, [0.5, 0.2, 0.7]),
     ):
-        net = ConvNet((2, 20, 20), layers, 0, **own)
+        net = ConvNet((2, 20, 20), layers, 0, **given)
         assert [layer.W.std() for layer in net.layers] == pytest.approx(deviations, rel=0.15)
-    for own in ({"init": "x"}, {"last": -0.1}, {"first": 0.0}, {"last": np.nan}):
+    for wrong in ({"init": "x"}, {"last": -0.1}, {"first": 0.0}, {"last": np.nan}):
         with pytest.raises(ValueError, match="nor a positive float"):
-            ConvNet((1, 4, 4), [("dense", 2)], 0, **own)
+            ConvNet((1, 4, 4), [("dense", 2)], 0, **wrong)
     assert ConvNet((1, 4, 4), [("highway", 3), ("dense", 2)], 0, gate_bias=-3.0).layers[0].b.tolist() == [0, -3]
 
 
 @pytest.mark.parametrize("block", ["plain", "plain-maxout"])
-def test_he_keeps_the_mean_square_of_a_state(block):
+def test_the_start_he_keeps_the_mean_square_of_a_state(block):
     net = ConvNet((300, 3, 3), [*[(block, 1)] * 8, ("dense", 2)], 0, init="he", dtype=np.float64)
     net.forward(np.random.default_rng(1).normal(size=(20, 300, 3, 3)))
     states = [np.mean(arrays.x**2) for arrays in net._saved.arrays]
-    assert 0.4 < min(states) <= max(states) < 2.5  # with twice the variance 2 ** 8 at the end
+    assert 0.4 < min(states) <= max(states) < 2.5  # weights of twice the variance would end at 2 ** 8
 
 
-def test_a_dropout_rate_for_each_place():
+def test_nets_take_a_dropout_rate_for_each_place():
     rates = 0.1, 0.2, 0.3, 0.4
     for net in (mnist_net(4, dropout=rates), cifar_net([(4, 1)] * 3, dropout=rates), eight_layers(dropout=rates)):
         assert [layer[1] for layer in net if layer[0] == "dropout"] == [*rates]
@@ -323,7 +346,7 @@ def test_a_dropout_rate_for_each_place():
             cifar_net([(4, 1)] * 3, dropout=wrong)
 
 
-def test_the_net_alone_knows_all_kinds():
+def test_importing_conv_net_alone_registers_all_kinds_of_layers():
     code = "import conv.net as net; print(*net.KINDS)"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
     assert {"conv-bn", "highway-bn", "plain-maxout"} < {*shown.split()}
@@ -331,7 +354,7 @@ def test_the_net_alone_knows_all_kinds():
 
 @pytest.mark.parametrize("block", ["highway", "residual", "plain", "plain-maxout"])
 def test_pytorch_agrees(block):
-    """Its autograd, float64, on the published net: every parameter."""
+    """PyTorch's autograd in float64 on the published net: the loss, and the gradient of every parameter."""
     torch = pytest.importorskip("torch")
     from torch.nn import functional as F
 
@@ -344,50 +367,55 @@ def test_pytorch_agrees(block):
     h = torch.tensor(x)
     start = 0
     for layer, (kind, *settings) in zip(net.layers, mnist_net(16, block), strict=True):
-        own = []
+        W_and_b = []
         for shape in layer.shapes.values():
-            own.append(parameters[start : start + int(np.prod(shape))].reshape(shape))
-            start += int(np.prod(shape))
+            size = int(np.prod(shape))
+            W_and_b.append(parameters[start : start + size].reshape(shape))
+            start += size
         if kind in ("conv", "plain", "residual", "highway"):
-            z = F.conv2d(h, own[0].permute(0, 3, 1, 2), own[1], padding=layer.pad)
+            W, b = W_and_b
+            z = F.conv2d(h, W.permute(0, 3, 1, 2), b, padding=layer.pad)
             H = F.relu(z[:, : layer.out_shape[0]])
             if kind == "highway":
                 h = h + torch.sigmoid(z[:, layer.out_shape[0] :]) * (H - h)
             else:
                 h = h + H if kind == "residual" else H
         elif kind in ("conv-maxout", "plain-maxout"):
-            z = F.conv2d(h, own[0].permute(0, 3, 1, 2), own[1], padding=layer.pad)
+            W, b = W_and_b
+            z = F.conv2d(h, W.permute(0, 3, 1, 2), b, padding=layer.pad)
             h = torch.maximum(*z.chunk(2, dim=1))
         elif kind == "pool":
             h = F.max_pool2d(h, *settings, ceil_mode=True)
         elif kind == "dense":
-            h = torch.einsum("ncij,oicj->no", h, own[0]) + own[1]
+            W, b = W_and_b
+            h = torch.einsum("ncij,oicj->no", h, W) + b
     loss = F.cross_entropy(h, torch.tensor(y))
     loss.backward()
-    ours, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
-    assert ours == pytest.approx(loss.item(), rel=1e-12)
+    our_loss, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
+    assert our_loss == pytest.approx(loss.item(), rel=1e-12)
     expected = parameters.grad.numpy()
     np.testing.assert_allclose(net.backward(d_logits), expected, rtol=1e-10, atol=1e-12 * np.abs(expected).max())
 
 
 @pytest.mark.parametrize("size", [7, hn.CHUNK + 3])
-def test_nesterov_is_the_textbook_s(size):
+def test_nesterov_is_the_textbook_nesterov(size):
+    """With a weight decay and a rate for each parameter."""
     rng = np.random.default_rng(0)
     p = rng.normal(size=size)
     decay = rng.random(size)
     rates = 1 + rng.random(size)
     ours = p.copy()
-    theirs = p.copy()
+    expected = p.copy()
     v = np.zeros(size)
     optimizer = Nesterov(ours, 0.1, 0.8, decay, rates)
     for step in range(4):
         gradient = rng.normal(size=size)
         optimizer.lr = 0.1 / (step + 1)
         optimizer.step(gradient)
-        g = gradient + decay * theirs
+        g = gradient + decay * expected
         v = 0.8 * v + g
-        theirs -= 0.1 / (step + 1) * rates * (g + 0.8 * v)
-    np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)
+        expected -= 0.1 / (step + 1) * rates * (g + 0.8 * v)
+    np.testing.assert_allclose(ours, expected, rtol=1e-12, atol=1e-14)
 
 
 def test_pytorchs_nesterov_agrees():
@@ -397,16 +425,16 @@ def test_pytorchs_nesterov_agrees():
     ours = p.copy()
     theirs = torch.nn.Parameter(torch.tensor(p))
     optimizer = Nesterov(ours, 0.1, 0.9, 0.01)
-    other = torch.optim.SGD([theirs], lr=0.1, momentum=0.9, weight_decay=0.01, nesterov=True)
+    their_optimizer = torch.optim.SGD([theirs], lr=0.1, momentum=0.9, weight_decay=0.01, nesterov=True)
     for _ in range(5):
         gradient = rng.normal(size=9)
         optimizer.step(gradient)
         theirs.grad = torch.tensor(gradient)
-        other.step()
+        their_optimizer.step()
     np.testing.assert_allclose(ours, theirs.detach().numpy(), rtol=1e-12)
 
 
-def test_a_number_for_each_parameter():
+def test_per_parameter_gives_a_number_for_weights_last_layer_and_biases():
     net = ConvNet((1, 6, 6), [("conv", 3, 2), ("highway", 3), ("dense", 3)], np.random.default_rng(0))
     net.parameters[:] = net.per_parameter(weights=1.0, last=10.0, biases=-2.0)
     assert [(layer.W.min(), layer.W.max()) for layer in net.layers] == [(1, 1), (1, 1), (10, 10)]
@@ -414,7 +442,8 @@ def test_a_number_for_each_parameter():
     assert set(net.per_parameter(weights=3.0)) == {0, 3}
 
 
-def test_what_replaces_an_array_of_the_net_is_refused():
+def test_replacing_an_array_of_the_net_is_refused():
+    """The message says what to write instead, as in layer.W[...] = value; *= and += are taken."""
     net = ConvNet((1, 4, 4), [("conv-bn", 3, 2), ("highway", 3), ("dense", 3)], 0)
     normalised, highway, _ = net.layers
     for owner, names in (
@@ -435,6 +464,6 @@ def test_what_replaces_an_array_of_the_net_is_refused():
     assert net.parameters.sum() == highway.W.size
 
 
-def test_what_a_net_looks_like():
+def test_the_repr_of_a_net():
     net = ConvNet((1, 4, 4), [("conv", 3, 2, "valid"), ("dense", 3)], 0)
     assert repr(net) == "ConvNet((1, 4, 4), [conv 3 2 valid, dense 3], float32, 47 parameters)"
