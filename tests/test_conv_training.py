@@ -38,7 +38,7 @@ from training.optimizers import Nesterov
 
 SMALL = protocols.ConvSettings(net="mnist-3", epochs=4, n_train=300, n_test=80)
 WORDS = ("--net", "mnist-3", "--epochs", 4)
-DIVERGES = protocols.PROTOCOLS["mnist"]["short"]._replace(lr=1e30)
+DIVERGES = protocols.PROTOCOLS["mnist"]["short"]._replace(lr=1e30)  # a protocol whose runs diverge
 
 
 @pytest.fixture
@@ -47,10 +47,9 @@ def shapes(tmp_path):
 
 
 def training(s=SMALL, protocol=protocols.PROTOCOLS["mnist"]["short"], data=None):
-    """A Training for these images, or for images of 14 x 14 pixels and three classes that do not exist yet."""
-    return convolutional.Training(
-        s, protocol, conv_images.fingerprint(data) if data else {"pixels": 196, "classes": 3, "crc32": ""}
-    )
+    """A Training for these images; without them, for some with 14 x 14 pixels and three classes."""
+    images = conv_images.fingerprint(data) if data else {"pixels": 196, "classes": 3, "crc32": ""}
+    return convolutional.Training(s, protocol, images)
 
 
 def train(*words, **more):
@@ -66,7 +65,8 @@ def read_npz(path):
 
 @pytest.fixture
 def main(capsys):
-    """The same in this process, without waiting for another to start; only for one seed, which trains here."""
+    """Does what train() does, but in this process, without waiting for another to start.  Only for commands of one
+    seed, which train in their own process."""
 
     def call(*words):
         try:
@@ -93,10 +93,10 @@ def test_the_authors_rates():
     t = training(replace(SMALL, epochs=300, n_train=60000), protocols.PROTOCOLS["mnist"]["paper"])
     zero = np.zeros_like(t.parameters)
     rates = {}
-    for t.steps in (0, 59_999, 60_000, 119_999, 120_000, 179_999):
-        now = t.steps
+    for steps_done in (0, 59_999, 60_000, 119_999, 120_000, 179_999):
+        t.steps = steps_done
         t.step(zero)
-        rates[now] = t.optimizer.lr
+        rates[steps_done] = t.optimizer.lr
     assert rates == pytest.approx({0: 0.01, 59_999: 0.01, 60_000: 1e-3, 119_999: 1e-3, 120_000: 1e-4, 179_999: 1e-4})
 
 
@@ -119,7 +119,7 @@ def test_decay_and_rates_of_each_parameter(name, decay, of_last):
         (t.optimizer.weight_decay, decay, of_last, 0),
         (t.optimizer.rates, 1, 1, 2),
     ):
-        t.net.parameters[:] = values
+        t.net.parameters[:] = values  # so that the layers' W and b show them
         for layer in t.net.layers:
             if layer.shapes:
                 np.testing.assert_allclose(layer.W, last if isinstance(layer, Dense) else weights)
@@ -130,7 +130,8 @@ def test_decay_and_rates_of_each_parameter(name, decay, of_last):
 
 
 def test_each_protocol_starts_in_its_own_way():
-    """As the authors' filler, which is called xavier and draws He's normal; the other was chosen with uniform ones."""
+    """The protocol "paper" starts as the authors' filler does: it is called xavier, and draws from He's normal
+    distribution.  "short" was chosen with uniform weights, none of which is beyond sqrt(3) deviations."""
     for name, in_deviations in (("paper", 3), ("short", math.sqrt(3))):
         images = {"pixels": 784, "classes": 10, "crc32": ""}
         run = convolutional.Training(
@@ -144,7 +145,7 @@ def test_each_protocol_starts_in_its_own_way():
 
 
 def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
-    """One epoch without dropout and shifts, by hand; the rate is still the first."""
+    """One epoch without dropout and shifts is computed by hand.  In it the rate is still the first one."""
     s = replace(SMALL, epochs=100)
     protocol = protocols.PROTOCOLS["mnist"]["paper"]._replace(dropout=(0, 0, 0, 0))
     data = conv_images.select_images(hn.load_mnist(shapes), s)
@@ -165,7 +166,7 @@ def test_a_training_step_is_the_net_s_and_the_optimiser_s(shapes):
     np.testing.assert_allclose(t.parameters, net.parameters, rtol=1e-5, atol=1e-7)
 
 
-def test_training_moves_and_drops():
+def test_training_moves_images_and_drops_units():
     t = training()
     rng = np.random.default_rng([0, 1])
     x = np.random.default_rng(0).integers(0, 255, (5, 196), dtype=np.uint8)
@@ -173,7 +174,8 @@ def test_training_moves_and_drops():
     np.testing.assert_allclose(t.forward(x), expected, rtol=1e-6)
 
 
-def test_the_rate_of_the_first_step_where_a_batch_is_left_over():
+def test_the_rate_of_the_first_step_where_a_part_of_a_batch_is_left_over():
+    """Of 350 images an epoch uses three batches of 100, so four epochs have 12 steps."""
     t = training(replace(SMALL, n_train=350))
     t.step(np.zeros_like(t.parameters))
     assert t.optimizer.lr == pytest.approx(0.1 * schedules.warm_cosine(0.5 / 12))
@@ -181,7 +183,7 @@ def test_the_rate_of_the_first_step_where_a_batch_is_left_over():
 
 def test_gates_start_at_the_settings_bias():
     t = training(replace(SMALL, gate_bias=-3.0))
-    assert {b for layer in t.net.layers if layer.gates for b in layer.b[3:]} == {-3}
+    assert {b_T for layer in t.net.layers if layer.gates for b_T in layer.b[3:]} == {-3}
 
 
 @pytest.mark.parametrize("most", [0, 1, 2])
@@ -246,7 +248,7 @@ def test_mean_gates_are_the_mean_of_T(shapes):
     np.testing.assert_allclose(gates[0], T.mean(axis=(0, 1)), rtol=1e-5)
 
 
-def test_what_the_pictures_need(shapes):
+def test_inspect_net_keeps_what_the_pictures_need(shapes):
     data = hn.load_mnist(shapes)
     t = training()
     result = runs.inspect_net(t, data)
@@ -255,11 +257,11 @@ def test_what_the_pictures_need(shapes):
         np.testing.assert_allclose(position, T, atol=6e-5)
     assert result["final_T_per_layer"] == pytest.approx([np.mean(T) for T in result["final_T_per_position"]], abs=1e-4)
     answers = t.predict(data.x_test).argmax(axis=1)
-    wrong = {each["image"]: each for each in result["wrong"]}
-    assert set(wrong) == set(np.flatnonzero(answers != data.y_test))
-    for i, each in wrong.items():
-        assert (each["label"], each["answer"]) == (data.y_test[i], answers[i])
-        assert bytes.fromhex(each["pixels"]) == data.x_test[i].tobytes()
+    wrong_by_image = {wrong["image"]: wrong for wrong in result["wrong"]}
+    assert set(wrong_by_image) == set(np.flatnonzero(answers != data.y_test))
+    for i, wrong in wrong_by_image.items():
+        assert (wrong["label"], wrong["answer"]) == (data.y_test[i], answers[i])
+        assert bytes.fromhex(wrong["pixels"]) == data.x_test[i].tobytes()
     no_gates = runs.inspect_net(training(replace(SMALL, block="plain")), data)
     assert no_gates["final_T_per_layer"] == no_gates["final_T_per_position"] == []
 
@@ -298,20 +300,20 @@ def test_a_resumed_run_is_the_same_run(tmp_path, shapes, after, protocol):
     assert resumed.commits == [environment()["git"]]
     assert resumed.task() == whole.task()
     convolutional.train_conv(resumed, data, path)
-    for a, b in ((whole, resumed), (whole, convolutional.Training.load(path))):
-        assert a.history == b.history
-        assert a.steps == b.steps
-        assert a.rng.bit_generator.state == b.rng.bit_generator.state
-        assert (a.parameters == b.parameters).all()
-        assert (a.optimizer.v == b.optimizer.v).all()
+    for run_that_went_on in (resumed, convolutional.Training.load(path)):
+        assert whole.history == run_that_went_on.history
+        assert whole.steps == run_that_went_on.steps
+        assert whole.rng.bit_generator.state == run_that_went_on.rng.bit_generator.state
+        assert (whole.parameters == run_that_went_on.parameters).all()
+        assert (whole.optimizer.v == run_that_went_on.optimizer.v).all()
 
 
-def test_what_training_adds_up_over_interruptions(tmp_path, shapes, monkeypatch):
+def test_commits_and_seconds_add_up_over_interruptions(tmp_path, shapes, monkeypatch):
+    """Each of three parts of the run adds 1000 s, and each of four epochs 10 s."""
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     path = tmp_path / "net.npz"
-    monkeypatch.setattr(
-        convolutional, "time", SimpleNamespace(perf_counter=itertools.count(step=10).__next__)
-    )  # 10 s an epoch
+    clock = itertools.count(step=10)  # at every look 10 s later: an epoch takes 10 s
+    monkeypatch.setattr(convolutional, "time", SimpleNamespace(perf_counter=clock.__next__))
     for commit, epochs in (("abc", 1), ("def", 3), ("def", 4)):
         monkeypatch.setattr(files, "commit", lambda commit=commit: commit)
         t = convolutional.Training.load(path) if path.exists() else training(data=data)
@@ -326,19 +328,23 @@ def test_what_training_adds_up_over_interruptions(tmp_path, shapes, monkeypatch)
 
 
 def test_a_run_that_ended_within_an_epoch_goes_no_further(tmp_path, shapes):
+    """It was interrupted, at once or after five steps, or it diverged.  It is not saved, either."""
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     interrupted = training(data=data)
     at_once = training(data=data)
     diverged = training(SMALL, DIVERGES, data)
 
     def stop(*_):
-        if interrupted.steps in (0, 5):
+        raise KeyboardInterrupt
+
+    def stop_after_five_steps():
+        if interrupted.steps == 5:
             raise KeyboardInterrupt
 
     at_once.forward = stop
     with pytest.raises(KeyboardInterrupt):
         convolutional.train_conv(at_once, data)
-    interrupted.after_step = stop
+    interrupted.after_step = stop_after_five_steps
     with pytest.raises(KeyboardInterrupt):
         convolutional.train_conv(interrupted, data)
     assert interrupted.steps == 5
@@ -352,7 +358,7 @@ def test_a_run_that_ended_within_an_epoch_goes_no_further(tmp_path, shapes):
     assert not (tmp_path / "net.npz").exists()
 
 
-def test_what_trains_nothing():
+def test_what_trains_nothing_is_refused():
     short = protocols.PROTOCOLS["mnist"]["short"]
     for settings, protocol in (
         (replace(SMALL, epochs=0), short),
@@ -363,7 +369,7 @@ def test_what_trains_nothing():
             training(settings, protocol)
 
 
-def test_a_run_that_diverges_ends_by_name(shapes):
+def test_a_run_that_diverges_ends_and_says_so(shapes):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     t = training(SMALL, DIVERGES, data)
     convolutional.train_conv(t, data)
@@ -375,7 +381,7 @@ def test_a_run_that_diverges_ends_by_name(shapes):
     assert "DIVERGED" in runs.table([result])
 
 
-def test_files_that_are_no_checkpoint(tmp_path):
+def test_files_that_are_not_checkpoints_are_refused(tmp_path):
     path = tmp_path / "net.npz"
     training().save(path)
     good = path.read_bytes()
@@ -393,7 +399,7 @@ def test_files_that_are_no_checkpoint(tmp_path):
 
 
 HISTORY = {name: [0.5] for name in convolutional.Training.COLUMNS} | {"epoch": [1]}
-WRONG = [
+WRONG = [  # what is changed in a right checkpoint; a number fills its whole array, except the first one here
     {"parameters": np.float32(7)},
     {"parameters": np.zeros(3, np.float32)},
     {"parameters": np.float32(np.nan)},
@@ -422,7 +428,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=str)
-def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
+def test_a_checkpoint_that_was_tampered_with_is_refused(tmp_path, wrong):
     path = tmp_path / "net.npz"
     t = training()
     t.save(path)
@@ -438,28 +444,29 @@ def test_a_checkpoint_that_was_tampered_with(tmp_path, wrong):
         else:
             head[name] = value
     if wrong.get("parameters") is WRONG[0]["parameters"]:
-        arrays["parameters"] = np.float32(7)
+        arrays["parameters"] = np.float32(7)  # a number in place of an array
     write_arrays(path, head, **arrays)
     with pytest.raises(InputError, match="is not a checkpoint"):
         convolutional.Training.load(path)
 
 
-def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch, capsys):
-    def said(saved):
+def test_settings_make_a_checkpoint_one_of_another_run_and_a_commit_is_only_warned_of(monkeypatch, capsys):
+    def warning_about(saved):
         checkpoints.warn_of_other_program("net.npz", saved)
         return capsys.readouterr().err
 
     monkeypatch.setattr(files, "commit", lambda: "abc")
     saved = training()
-    assert said(saved) == ""
+    assert warning_about(saved) == ""
     assert checkpoints.differences(saved, training()) == {}
     other = training(replace(SMALL, seed=7), protocols.PROTOCOLS["mnist"]["short"]._replace(shift=2))
     assert checkpoints.differences(saved, other) == {"seed": 0, "shift": 1}
     for now in ("def", "abc-dirty", None):  # the last two may be any program, even where the names are equal
         monkeypatch.setattr(files, "commit", lambda now=now: now)
         assert checkpoints.differences(saved, training()) == {}
-        assert f"trained by ['abc'], from now on by {now}" in said(saved)
-        assert bool(said(training())) == (now != "def")
+        assert f"trained by ['abc'], from now on by {now}" in warning_about(saved)
+        of_this_commit = training()
+        assert bool(warning_about(of_this_commit)) == (now != "def")
 
 
 @pytest.mark.parametrize(
@@ -472,7 +479,9 @@ def test_what_makes_a_checkpoint_one_of_another_run(monkeypatch, capsys):
     ],
     ids=str,
 )
-def test_what_is_resumed(tmp_path, shapes, monkeypatch, how, seed, now, resumed):
+def test_a_run_is_resumed_even_by_another_commit_unless_resume_is_false(
+    tmp_path, shapes, monkeypatch, how, seed, now, resumed
+):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     path = tmp_path / "net.npz"
     protocol = protocols.PROTOCOLS["mnist"]["short"]
@@ -492,7 +501,7 @@ def test_what_is_resumed(tmp_path, shapes, monkeypatch, how, seed, now, resumed)
     assert convolutional.Training.load(path).settings.seed == seed
 
 
-def test_a_net_of_another_rate_is_not_resumed(tmp_path, shapes):
+def test_a_net_of_another_rate_or_seed_is_not_resumed(tmp_path, shapes):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     path = tmp_path / "net.npz"
     protocol = protocols.PROTOCOLS["mnist"]["short"]
@@ -527,14 +536,15 @@ def test_a_run_cannot_stop_before_its_first_epoch(shapes):
             convolutional.train_conv(training(data=data), data, stop_after=epoch)
 
 
-def test_epochs_by_hand_are_not_saved_as_none(tmp_path, shapes):
+def test_a_training_whose_history_lacks_its_steps_is_not_saved(tmp_path, shapes):
+    """Such as one whose epochs were trained by hn.train_epoch() and not by train_conv()."""
     settings = replace(SMALL, epochs=1)
     data = conv_images.select_images(hn.load_mnist(shapes), settings)
     by_hand = training(settings, data=data)
     for _ in range(2):
         with contextlib.suppress(ValueError):
             hn.train_epoch(by_hand, by_hand, data.x_train, data.y_train, np.arange(300), 100)
-        assert by_hand.steps == 3  # after the last epoch the schedule has no rate
+        assert by_hand.steps == 3  # the only epoch has three steps, and the schedule no rate for a second epoch
     with pytest.raises(ValueError, match="are over"):
         by_hand.step(by_hand.net.gradient)
     with pytest.raises(ValueError, match="0 epochs in the history are 0 steps, not 3"):
@@ -542,7 +552,7 @@ def test_epochs_by_hand_are_not_saved_as_none(tmp_path, shapes):
     assert not (tmp_path / "net.npz").exists()
 
 
-def test_what_load_refuses_is_not_saved(tmp_path):
+def test_what_load_would_refuse_is_not_saved(tmp_path):
     path = tmp_path / "net.npz"
     path.write_bytes(b"old")
     for name in ("parameters", "statistics", "v"):
@@ -597,7 +607,7 @@ def test_a_net_can_be_copied():
 # ---- the command line
 
 
-def test_seeds_for_any_number_of_jobs(tmp_path, shapes):
+def test_seeds_give_the_same_numbers_for_any_number_of_jobs(tmp_path, shapes):
     for jobs in (1, 2):
         process = train(
             *WORDS, "--seeds", "1,0", "--data-dir", shapes, "--jobs", jobs, "--out", tmp_path / f"{jobs}.json"
@@ -606,7 +616,7 @@ def test_seeds_for_any_number_of_jobs(tmp_path, shapes):
         assert process.stderr == ""
         lines = [line for line in process.stdout.splitlines() if "epoch" in line]
         assert len(lines) == 8
-        assert all(re.search(r"  \d+ s, \d+ s to go$", line) for line in lines)  # and no bar, which has a \r
+        assert all(re.search(r"  \d+ s, \d+ s to go$", line) for line in lines)  # and no progress bar, which has a \r
         assert lines[-1].endswith(" 0 s to go")
     assert numbers_of(tmp_path / "1.json") == numbers_of(tmp_path / "2.json")
     record = json.loads((tmp_path / "2.json").read_text())
@@ -625,34 +635,35 @@ def test_seeds_for_any_number_of_jobs(tmp_path, shapes):
         f"{jobs}{end}" for jobs in (1, 2) for end in (".json", "_0.npz", "_1.npz")
     }
     kept = convolutional.Training.load(tmp_path / "2_1.npz")
-    assert (kept.predict(hn.load_mnist(shapes).x_test).argmax(axis=1) == hn.load_mnist(shapes).y_test).mean() == run[
-        "final_test_acc"
-    ]
+    data = hn.load_mnist(shapes)
+    answers = kept.predict(data.x_test).argmax(axis=1)
+    assert (answers == data.y_test).mean() == run["final_test_acc"]
 
 
 @pytest.mark.parametrize("block", ["plain", "plain-maxout", "residual"])
-def test_the_other_blocks(tmp_path, shapes, block):
-    process = train(*WORDS, "--block", block, "--protocol", "paper", "--data-dir", shapes, "--out", tmp_path / "x.json")
+def test_the_command_trains_the_other_blocks(tmp_path, shapes, block):
+    words = (*WORDS, "--block", block, "--protocol", "paper")
+    process = train(*words, "--data-dir", shapes, "--out", tmp_path / "x.json")
     assert process.returncode == 0, process.stderr
     [run] = json.loads((tmp_path / "x.json").read_text())["runs"]
     assert (run["block"], run["protocol"], run["final_T_per_layer"]) == (block, "paper", [])
 
 
-def test_another_rate(tmp_path, shapes, main):
+def test_the_command_trains_and_resumes_at_another_rate(tmp_path, shapes, main):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     run = training(protocol=protocols.PROTOCOLS["mnist"]["short"]._replace(lr=0.2), data=data)
     convolutional.train_conv(run, data)
     words = (*WORDS, "--lr", 0.2, "--data-dir", shapes, "--out", tmp_path / "x.json")
-    for more, trained in (((), True), (("--resume",), False)):
+    for more, trains in (((), True), (("--resume",), False)):  # nothing is left to resume
         process = main(*words, *more)
         assert "80 test images, lr 0.2\n" in process.stdout
-        assert ("epoch   4" in process.stdout) == trained
+        assert ("epoch   4" in process.stdout) == trains
         record = json.loads((tmp_path / "x.json").read_text())
         assert (record["lr"], record["runs"][0]["history"]) == (0.2, run.history)
 
 
 def test_a_stopped_run_goes_on_as_if_it_had_not_been_stopped(tmp_path, shapes, main):
-    """The schedule is that of all epochs: the rate of the paper's protocol falls twice in these four."""
+    """The schedule is that of all four epochs, in which the rate of the paper's protocol falls twice."""
     words = (*WORDS, "--protocol", "paper", "--data-dir", shapes)
     main(*words, "--out", tmp_path / "whole.json")
     process = main(*words, "--out", tmp_path / "x.json", "--stop-after", 2)
@@ -670,7 +681,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_been_stopped(tmp_path, shapes, m
     assert (tmp_path / "x_0.npz").exists()
 
 
-def test_a_stop_behind_the_last_epoch(shapes, main):
+def test_a_stop_after_the_last_epoch_is_refused(shapes, main):
     process = main(*WORDS, "--stop-after", 5, "--data-dir", shapes, "--no-save")
     assert process.returncode == 2
     assert "argument --stop-after: 5 is more than the 4 epochs" in process.stderr
@@ -727,7 +738,7 @@ def test_what_cannot_be_branched_from(tmp_path, shapes, main):
     assert not (tmp_path / "y.json").exists()
 
 
-def test_a_rate_that_is_far_too_high(shapes, main):
+def test_a_rate_that_is_far_too_high_is_told_in_one_line(shapes, main):
     process = main(*WORDS, "--lr", "1e300", "--data-dir", shapes, "--no-save")
     assert process.returncode == 0
     said = r"mnist-3, mnist, highway, short, seed 0: DIVERGED in epoch 1, .+; no net is kept\n"
@@ -760,7 +771,7 @@ TO_STOP = ("--net", "mnist-3", "--epochs", 60, "--seeds", "0,1")
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """What a run that nobody stops writes."""
+    """The numbers of the run TO_STOP if nobody stops it."""
     folder = tmp_path_factory.mktemp("whole")
     shapes = write_data_set(folder / "shapes", side=14)
     assert train(*TO_STOP, "--jobs", 2, "--data-dir", shapes, "--out", folder / "whole.json").returncode == 0
@@ -842,11 +853,12 @@ def test_a_finished_net_stays_until_another_is_finished(tmp_path, shapes, main, 
     assert "epoch   3" in process.stdout
     assert convolutional.Training.load(tmp_path / "x_0.npz").settings.block == "plain"
     assert {path.name for path in tmp_path.iterdir()} == {"shapes", *names}
-    (tmp_path / "x_0_unfinished.npz").write_bytes(before["x_0.npz"])  # as where another seed is not finished yet
+    (tmp_path / "x_0_unfinished.npz").write_bytes(before["x_0.npz"])  # as if another seed were not finished yet
     assert "x_0_unfinished.npz holds 4 of 4 epochs" in one_line_error(main(*words))
 
 
-def test_one_seed_is_finished_and_another_not_begun(tmp_path, shapes, main, monkeypatch):
+def test_a_run_stopped_in_its_second_seed_is_resumed(tmp_path, shapes, main, monkeypatch):
+    """The first seed is finished, the second has no checkpoint yet.  Earlier results stay until both are finished."""
     words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json", "--jobs", 1, "--seeds", "0,1")
     names = ("x.json", "x_0.npz", "x_1.npz")
     train_epoch = hn.train_epoch
@@ -874,7 +886,8 @@ def test_one_seed_is_finished_and_another_not_begun(tmp_path, shapes, main, monk
     assert process.returncode == 0
     assert "seed 1: there is no" in process.stderr
     assert [convolutional.Training.load(tmp_path / name).protocol.lr for name in names[1:]] == [0.05, 0.05]
-    (tmp_path / "x_1.npz").rename(tmp_path / "x_1_unfinished.npz")  # as where it was killed between the two
+    # as if the command had been killed after it had renamed x_0_unfinished.npz, and before x_1_unfinished.npz
+    (tmp_path / "x_1.npz").rename(tmp_path / "x_1_unfinished.npz")
     assert "epoch" not in main(*words, "--lr", 0.05, "--resume").stdout
     assert {path.name for path in tmp_path.iterdir()} == {"shapes", *names}
 
@@ -884,7 +897,7 @@ def test_an_unfinished_net_of_an_older_version_is_not_replaced(tmp_path, shapes,
     t = training(replace(SMALL, epochs=2), data=data)
     convolutional.train_conv(t, data)
     t.settings = SMALL
-    t.save(tmp_path / "x_0.npz")  # where it had its checkpoints
+    t.save(tmp_path / "x_0.npz")  # an older version had its checkpoints there
     words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json")
     assert "x_0.npz holds 2 of 4 epochs" in one_line_error(main(*words))
     process = main(*words, "--resume")
@@ -902,7 +915,7 @@ def test_a_file_that_is_no_checkpoint_is_not_replaced(tmp_path, shapes, main):
     assert {path.name for path in tmp_path.iterdir()} == {"shapes", "x_0.npz"}
 
 
-def test_resuming_says_what_one_should_know(tmp_path, shapes, main):
+def test_resuming_tells_of_a_missing_checkpoint_and_of_another_commit(tmp_path, shapes, main):
     words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json", "--resume")
     process = main(*words)
     assert process.returncode == 0, process.stderr
@@ -915,7 +928,7 @@ def test_resuming_says_what_one_should_know(tmp_path, shapes, main):
     assert "trained by ['of old'], from now on by" in process.stderr
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="makes a link")
+@pytest.mark.skipif(sys.platform == "win32", reason="makes a symbolic link")
 def test_a_link_stays_a_link(tmp_path, shapes):
     (tmp_path / "link.json").symlink_to(tmp_path / "target.json")
     assert train(*WORDS, "--data-dir", shapes, "--out", tmp_path / "link.json").returncode == 0
@@ -923,7 +936,7 @@ def test_a_link_stays_a_link(tmp_path, shapes):
     assert json.loads((tmp_path / "target.json").read_text())["runs"]
 
 
-def test_validation_is_called_so(tmp_path):
+def test_validation_is_called_validation_and_not_test(tmp_path):
     data = write_data_set(tmp_path / "many", n_train=5300, n_test=100, side=14)
     process = train(*WORDS, "--validation", "--data-dir", data, "--n-test", 200, "--no-save")
     assert process.returncode == 0, process.stderr
@@ -973,7 +986,7 @@ def test_bad_input_is_one_line(tmp_path, shapes, main, monkeypatch, words, messa
     assert {path.name for path in tmp_path.iterdir()} == {"shapes", "run.json"}
 
 
-def test_images_that_a_convolutional_net_cannot_take(tmp_path, main):
+def test_images_that_a_convolutional_net_cannot_take_are_refused(tmp_path, main):
     tiny = write_data_set(tmp_path / "tiny", side=4)
     error = one_line_error(main("--no-save", "--data-dir", tiny))
     assert "the images of tiny do not fit this net: nothing is left" in error
@@ -988,7 +1001,7 @@ def test_images_that_a_convolutional_net_cannot_take(tmp_path, main):
         conv_images.fingerprint(hn.load_mnist(wide))
 
 
-def test_the_nets_of_the_paper():
+def test_the_flag_nets_lists_the_nets_of_the_paper():
     process = train("--nets")
     assert process.returncode == 0
     rows = dict(zip(NETS, process.stdout.splitlines()[1:], strict=True))
@@ -1000,14 +1013,14 @@ def test_the_nets_of_the_paper():
     assert rows["mnist-16"].endswith("1 direct, 5 F(4x4, 3x3), 3 F(6x6, 3x3)")
     assert rows["highway-c"].endswith("16 direct, 14 F(4x4, 3x3)")
     assert rows["eight-layers"].split()[:3] == ["eight-layers", "1,941,098", "-"]
-    weighted = ("conv", "highway", "hidden", "dense")
+    weighted = ("conv", "highway", "hidden", "dense")  # the kinds of layers with weights
     depths = []
     for net in PUBLISHED.values():
         depths.append(sum(layer[0] in weighted for layer in net.layers))
     assert depths == [10, 10, 11, 19, 32, 19]  # as published
 
 
-def test_the_spread_over_seeds():
+def test_the_table_ends_with_the_spread_over_seeds():
     of_seeds = [
         {
             "seed": i,
@@ -1042,7 +1055,7 @@ def in_a_terminal(*words) -> str:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_bar_within_the_epoch(shapes, jobs):
+def test_a_terminal_shows_a_bar_within_the_epoch(shapes, jobs):
     words = (*WORDS, "--seeds", "0,1", "--jobs", jobs, "--data-dir", shapes, "--no-save")
     shown = in_a_terminal(*words)
     for seed in (0, 1):
@@ -1051,12 +1064,12 @@ def test_a_bar_within_the_epoch(shapes, jobs):
             assert re.search(
                 rf"\r(\x1b\[A)?mnist-3, mnist, highway, short, seed {seed}  epoch   {epoch}  .* s to go\r\n", shown
             )
-    assert shown.index("\rseed   parameters") > shown.rindex("step/s]")  # from the left; the bars are gone
+    assert shown.index("\rseed   parameters") > shown.rindex("step/s]")  # the table begins at the left, after all bars
     assert "step/s]" not in in_a_terminal(*words, "--quiet")
 
 
 def test_what_comes_after_the_bars_begins_at_the_left(monkeypatch):
-    """Also where the lowest bar ends last: tqdm leaves the cursor behind it."""
+    """Even if the lowest bar ends last: tqdm then leaves the cursor at its end."""
     terminal = io.StringIO()
     terminal.isatty = lambda: True
     monkeypatch.setattr(sys, "stdout", terminal)
@@ -1088,7 +1101,7 @@ def test_the_time_to_go_is_that_of_the_job_that_ends_last():
 
 
 def test_the_help_says_how_long_it_takes(main):
-    """It says as long as Table 1 took."""
+    """It says the time that a run of Table 1 took."""
     rows = json.loads((ROOT / "results" / "table1.json").read_text())["summary"]
     row = select([row for row in rows if "net" in row], net="mnist-16", block="highway", protocol="short")
     assert "a quarter of an hour on one core here" in " ".join(main("--help").stdout.split())
@@ -1097,13 +1110,13 @@ def test_the_help_says_how_long_it_takes(main):
 
 @pytest.mark.thorough
 def test_quick_is_long_enough_to_learn(tmp_path):
-    """0.93, 0.93 and 0.91 with seeds 0, 1, 2; with a fifth fewer steps 0.92, 0.91 and 0.80."""
+    """Accuracies were 0.93, 0.93 and 0.91 with the seeds 0, 1, 2; with a fifth fewer steps 0.92, 0.91 and 0.80."""
     process = train("--quick", "--quiet", "--out", tmp_path / "quick.json")
     assert process.returncode == 0, process.stderr
     assert json.loads((tmp_path / "quick.json").read_text())["runs"][0]["final_test_acc"] > 0.9
 
 
-def test_quick_and_quiet(tmp_path):
+def test_quick_takes_other_sizes_and_quiet_prints_two_lines(tmp_path):
     small = ("--net", "mnist-4", "--epochs", 1, "--n-train", 200, "--n-test", 100)
     process = train("--quick", "--quiet", "--no-save", *small, cwd=tmp_path)
     assert process.returncode == 0, process.stderr
@@ -1112,14 +1125,12 @@ def test_quick_and_quiet(tmp_path):
 
 
 def test_a_copied_training_saves_the_momentum_that_it_has(tmp_path, shapes):
-    data = hn.load_mnist(shapes)
-    original = training(data=data)
-    data = conv_images.select_images(data, original.settings)
+    data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
     original = training(data=data)
     convolutional.train_conv(original, data, stop_after=1)
     twin = copy.deepcopy(original)
-    for run_of in (original, twin):
-        convolutional.train_conv(run_of, data, stop_after=2)
+    for each in (original, twin):
+        convolutional.train_conv(each, data, stop_after=2)
     twin.save(tmp_path / "twin.npz")
     saved = convolutional.Training.load(tmp_path / "twin.npz")
     np.testing.assert_array_equal(twin.parameters, original.parameters)
@@ -1128,7 +1139,7 @@ def test_a_copied_training_saves_the_momentum_that_it_has(tmp_path, shapes):
 
 
 @pytest.mark.parametrize("kind", ["floats", "masked", "complex"])
-def test_images_that_are_no_bytes_are_refused(shapes, kind):
+def test_images_that_are_not_bytes_are_refused(shapes, kind):
     """Pixels from 0 to 1 would be divided by 256 once more."""
     x = hn.load_mnist(shapes).x_test[:5]
     bad = {"floats": x / 255, "masked": np.ma.masked_equal(x, 0), "complex": x + 0j}[kind]
@@ -1138,18 +1149,18 @@ def test_images_that_are_no_bytes_are_refused(shapes, kind):
 
 
 @pytest.mark.parametrize(("n_train", "n_test"), [(301, 80), (300, 81), (-5, 80), (300, -1), (0, 80), (300, 0)])
-def test_a_selection_of_other_than_what_there_is_is_refused(shapes, n_train, n_test):
+def test_a_selection_of_no_images_or_of_more_than_there_are_is_refused(shapes, n_train, n_test):
     data = hn.load_mnist(shapes)
     with pytest.raises(ValueError, match=r"from 1 to (300 training|80 test) images can be selected, not -?\d+"):
         conv_images.select_images(data, replace(SMALL, n_train=n_train, n_test=n_test))
 
 
-def test_pixels_are_scaled_once():
-    x = np.zeros((2, 196), np.float32)
+def test_pixels_that_are_scaled_already_are_refused():
+    scaled = np.zeros((2, 196), np.float32)
     pixels = conv_images.Pixels(1)
     for use in (pixels.test, lambda x: pixels.train_batch(x, np.random.default_rng(0))):
         with pytest.raises(ValueError, match="must be bytes"):
-            use(x)
+            use(scaled)
 
 
 def test_a_history_of_impossible_numbers_is_not_saved(tmp_path, shapes):
