@@ -47,7 +47,8 @@ def positions(net, name):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_gradient_is_the_complex_step_s(method):
+def test_the_gradient_agrees_with_the_complex_step(method):
+    """At 40 parameters, and at three of every layer's b and gamma."""
     net = net_of(method, np.complex128)
     x, y = batch()
     names = ["F(6x6, 3x3)", "F(2x2, 3x3)"] if method == "winograd" else ["direct", "direct"]
@@ -107,7 +108,9 @@ def test_pytorch_agrees(method):
     ):  # fmt: skip
         np.testing.assert_allclose(ours, theirs.numpy(), atol=1e-12)
     np.testing.assert_allclose(highway.mean, mean.numpy(), atol=1e-13)
-    n = x.shape[0] * 36  # theirs is the unbiased variance
+    # The running variance is 1 - PACE, plus PACE times the batch's.  PyTorch's batch variance is the unbiased one,
+    # n / (n - 1) times ours.
+    n = x.shape[0] * 36
     np.testing.assert_allclose((highway.variance - 1 + PACE) * n / (n - 1), variance - 1 + PACE, atol=1e-12)
 
 
@@ -122,11 +125,12 @@ def test_the_running_statistics_move_by_a_tenth():
     np.testing.assert_allclose(layer.variance, 0.9 + 0.1 * v.var(axis=(0, 2, 3)), rtol=1e-12)
 
 
-def test_what_does_not_vary_stays_finite():
+def test_a_batch_that_does_not_vary_has_finite_logits():
     assert np.isfinite(net_of("winograd").forward(np.zeros((2, 2, 6, 6)))).all()
 
 
-def test_evaluation_of_others_in_between_disturbs_nothing():
+def test_evaluation_of_other_images_in_between_disturbs_nothing():
+    """Between forward() and backward()."""
     net = net_of("winograd")
     x, y = batch()
     expected = loss_and_gradient(net, x, y)[1].copy()
@@ -139,7 +143,8 @@ def test_evaluation_of_others_in_between_disturbs_nothing():
 
 
 def test_evaluation_is_by_the_running_statistics():
-    """After many forwards with one batch they are that batch's, and both give one result; evaluation moves nothing."""
+    """After many forward passes of one batch, the running statistics are those of the batch, and predict() gives what
+    forward() gives.  Evaluation does not move them."""
     net = net_of("winograd")
     x, _ = batch()
     first = net.predict(x)
@@ -148,7 +153,8 @@ def test_evaluation_is_by_the_running_statistics():
     before = net.statistics.copy()
     np.testing.assert_allclose(net.predict(x), trained, rtol=1e-12)
     assert abs(first - trained).max() > 0.01
-    np.testing.assert_allclose(net.predict(x[:2]), net.predict(x)[:2], rtol=1e-12)  # whatever else is in the batch
+    # an image's logits do not depend on what else is in the batch
+    np.testing.assert_allclose(net.predict(x[:2]), net.predict(x)[:2], rtol=1e-12)
     net.mean_gates(x)
     np.testing.assert_array_equal(net.statistics, before)
     np.testing.assert_array_equal(copy.deepcopy(net).predict(x), net.predict(x))
@@ -165,21 +171,23 @@ def test_the_scale_of_W_H_does_not_matter():
 
 
 def test_the_statistics_are_of_v_without_b_H():
+    """v is the convolution alone: any b_H gives the same statistics."""
     x, _ = batch()
-    found = []
+    statistics = []
     for b_H in (0.0, 7.0):
         net = net_of("winograd", layers=LAYERS[:1] + LAYERS[-1:])
         net.layers[0].b[:] = b_H
         net.forward(x)
-        found.append(net.statistics.copy())
-    np.testing.assert_array_equal(*found)
+        statistics.append(net.statistics.copy())
+    first, second = statistics
+    np.testing.assert_array_equal(first, second)
 
 
 def test_gamma_does_not_decay_and_the_statistics_are_no_parameters():
     net = net_of("winograd")
     decay = net.per_parameter(1.0)
     assert not decay[list(positions(net, "gamma"))].any()
-    assert len(net.statistics) == 2 * (16 + 18 + 18 + 17 + 17)
+    assert len(net.statistics) == 2 * (16 + 18 + 18 + 17 + 17)  # a mean and a variance for each normalised map
     assert len(decay) == len(net.parameters)
 
 
@@ -205,7 +213,7 @@ def test_the_moments_of_parts_are_those_of_the_whole():
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_batch_whose_statistics_overflow_changes_none(method):
-    """One finite batch would make them NaN, for ever."""
+    """Otherwise a single batch of finite numbers would make them NaN for ever."""
     net = net_of(method, np.float32)
     x, _ = batch()
     net.forward(x)

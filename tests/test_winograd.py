@@ -21,14 +21,14 @@ SIDES = {2: 10, 3: 9, 4: 8, 6: 6}  # of an image that has such tiles
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """For these small products more threads only wait for each other."""
+    """For products as small as these, more threads only wait for each other."""
     with threadpool_limits(1):
         yield
 
 
 def net_of(side, method="winograd", dtype=np.float64):
-    """A net with every kind of Winograd's layers, with different numbers of maps, before and after every other kind
-    of layer."""
+    """A net with every kind of layer that Winograd's method computes.  They have different numbers of maps, and stand
+    before and after every other kind of layer."""
     entries = [
         ("dropout", 0.3), ("conv", 3, 22), ("highway", 3), ("conv", 3, 18), ("residual", 3), ("highway", 1),
         ("plain", 3), ("dropout", 0.2), ("highway", 3), ("conv-maxout", 3, 17), ("plain-maxout", 3), ("pool", 3, 2),
@@ -54,7 +54,8 @@ def methods(net):
 
 
 @pytest.mark.parametrize("m", POINTS)
-def test_the_matrices_are_a_convolution(m):
+def test_the_matrices_compute_a_convolution(m):
+    """In one dimension: m outputs of a filter of three weights."""
     A_t, G, B_t = matrices(m, np.dtype(float))
     rng = np.random.default_rng(0)
     d = rng.normal(size=m + 2)
@@ -92,14 +93,16 @@ def test_winograd_is_really_used(m, monkeypatch):
     x = batch(SIDES[m])[0]
     assert methods(net) == ["direct", *[f"F({m}x{m}, 3x3)"] * 3, "direct", *[f"F({m}x{m}, 3x3)"] * 4]
     assert set(methods(direct)) == {"direct"}
-    before = [net.predict(x), direct.predict(x)]
+    before = net.predict(x)
+    direct_before = direct.predict(x)
     monkeypatch.setattr(winograd, "product", lambda U, V, M: M.fill(0))
-    assert abs(net.predict(x) - before[0]).max() > 1e-3
-    np.testing.assert_array_equal(direct.predict(x), before[1])
+    assert abs(net.predict(x) - before).max() > 1e-3
+    np.testing.assert_array_equal(direct.predict(x), direct_before)
 
 
 @pytest.mark.parametrize("m", POINTS)
-def test_a_gradient_is_the_complex_step_s(m):
+def test_the_gradient_agrees_with_the_complex_step(m):
+    """At up to eight parameters of each layer."""
     net = net_of(SIDES[m], dtype=np.complex128)
     x, y = batch(SIDES[m], 2)
     gradient = loss_and_gradient(net, x, y)[1].real.copy()
@@ -107,7 +110,8 @@ def test_a_gradient_is_the_complex_step_s(m):
     start = 0
     for layer in net.layers:
         size = sum(int(np.prod(shape)) for shape in layer.shapes.values())
-        for i in start + rng.integers(0, max(size, 1), min(size, 8)):
+        places = rng.integers(0, max(size, 1), min(size, 8))
+        for i in start + places:
             net.parameters[i] += 1j * STEP
             expected = loss_and_gradient(net, x, y)[0].imag / STEP
             net.parameters[i] = net.parameters[i].real
@@ -119,7 +123,7 @@ def test_a_gradient_is_the_complex_step_s(m):
 @pytest.mark.parametrize("m", POINTS)
 @pytest.mark.parametrize("n", [1, 7])
 def test_both_methods_agree(m, n, dtype, tolerance):
-    """Logits, gradients, predictions and gates, relative to the largest."""
+    """On logits, gradients, predictions and gates; the tolerance is relative to the largest number."""
     results = []
     for method in METHODS:
         net = net_of(SIDES[m], method, dtype)
@@ -138,27 +142,32 @@ def test_both_methods_agree_on_the_paper_s_nets(name):
     x = rng.random((3, *shape))
     y = rng.integers(0, 10, 3)
 
-    def of(method):
+    def loss_and_gradient_by(method):
         net = ConvNet(shape, layers, np.random.default_rng(0), dtype=np.float64, method=method)
         return loss_and_gradient(net, x, y)
 
     first, second = METHODS
-    loss, gradient = of(first)
-    expected_loss, expected = of(second)
+    loss, gradient = loss_and_gradient_by(first)
+    expected_loss, expected = loss_and_gradient_by(second)
     assert loss == pytest.approx(expected_loss, rel=1e-13)
     np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
 
 
-def test_a_second_step_is_as_the_first():
+def test_a_second_pass_gives_the_same_gradient():
     net = net_of(4)
     x, y = batch(4)
-    first, second = (net.backward(hn.softmax_cross_entropy(net.forward(x), y)[1]).copy() for _ in range(2))
+    gradients = []
+    for _ in range(2):
+        _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
+        gradients.append(net.backward(d_logits).copy())
+    first, second = gradients
     np.testing.assert_array_equal(first, second)
 
 
 @pytest.mark.parametrize("unpacked", [999, 99])
-def test_work_that_is_cut_into_pieces(monkeypatch, unpacked):
-    """Planes and rows one at a time, products in blocks that do not divide, or whole: nothing changes."""
+def test_cutting_the_work_into_pieces_changes_nothing(monkeypatch, unpacked):
+    """Planes and rows are taken one at a time; products in blocks of a size that does not divide the whole, or
+    whole."""
     net = net_of(8)
     x, y = batch(8, n=7)
     expected = loss_and_gradient(net, x, y)[1].copy()
@@ -172,16 +181,16 @@ def test_work_that_is_cut_into_pieces(monkeypatch, unpacked):
 def test_columns_are_cut_into_as_few_blocks_as_stay_unpacked(monkeypatch, columns, multiplications):
     monkeypatch.setattr(winograd, "UNPACKED", 100)
     parts = winograd.columns_unpacked(columns, multiplications)
-    each = [len(range(columns)[part]) for part in parts]
+    sizes = [len(range(columns)[part]) for part in parts]
     most = max(1, 100 // multiplications)
     assert [i for part in parts for i in range(columns)[part]] == list(range(columns))
-    assert len(each) == -(-columns // most)
-    assert max(each) <= most
+    assert len(sizes) == -(-columns // most)
+    assert max(sizes) <= most
 
 
 @pytest.mark.parametrize("m", POINTS)
 def test_pytorch_agrees(m):
-    """conv2d in float64: z, dx, dW and db of a convolution alone."""
+    """Two convolutions and a linear layer, in float64: the logits, and the gradient of every parameter."""
     torch = pytest.importorskip("torch")
     side = SIDES[m]
     maps = 16
@@ -189,30 +198,35 @@ def test_pytorch_agrees(m):
     n = 3
     rng = np.random.default_rng(0)
     layer = Convolution((maps, side), 3, outputs)
-    net = ConvNet((maps, side, side), [("conv", 3, outputs), ("conv", 3, outputs), ("dense", 5)], rng, dtype=np.float64)
+    layers = [("conv", 3, outputs), ("conv", 3, outputs), ("dense", 5)]
+    net = ConvNet((maps, side, side), layers, rng, dtype=np.float64)
     assert layer.method == net.layers[0].method == f"F({m}x{m}, 3x3)"
     net.parameters[:] = rng.normal(0, 0.1, net.parameters.shape)
     x = rng.normal(size=(n, maps, side, side))
     d_logits = rng.normal(size=(n, 5))
-    p = [torch.tensor(each, requires_grad=True) for e in net.layers for each in (e.W, e.b)]
+    parameters = []
+    for each in net.layers:
+        parameters.append(torch.tensor(each.W, requires_grad=True))
+        parameters.append(torch.tensor(each.b, requires_grad=True))
+    W_1, b_1, W_2, b_2, W_out, b_out = parameters
     h = torch.tensor(x)
-    for i in (0, 2):
-        h = torch.relu(torch.nn.functional.conv2d(h, p[i].permute(0, 3, 1, 2), p[i + 1], padding=1))
-    logits = torch.einsum("ncij,oicj->no", h, p[4]) + p[5]
+    for W, b in ((W_1, b_1), (W_2, b_2)):
+        h = torch.relu(torch.nn.functional.conv2d(h, W.permute(0, 3, 1, 2), b, padding=1))
+    logits = torch.einsum("ncij,oicj->no", h, W_out) + b_out
     (logits * torch.tensor(d_logits)).sum().backward()
     np.testing.assert_allclose(net.forward(x), logits.detach().numpy(), rtol=1e-11, atol=1e-13)
-    expected = np.concatenate([each.grad.numpy().ravel() for each in p])
+    expected = np.concatenate([parameter.grad.numpy().ravel() for parameter in parameters])
     np.testing.assert_allclose(net.backward(d_logits), expected, rtol=0, atol=1e-13 * np.abs(expected).max())
 
 
 def test_the_errors_in_float32_are_small():
-    """Largest error over largest value, of z, dx and dW, against the direct method in float64."""
+    """Of z, dx and dW: the largest error over the largest value of the direct method in float64."""
     for m in POINTS:
         for what, error in errors(m, 12, 16, 32, n=10).items():
             assert 1e-8 < error < (2e-5 if m == 6 else 5e-6), (m, what)
 
 
-def test_the_method_is_kept():
+def test_copies_and_pickles_keep_the_method():
     for method, expected in zip(METHODS, ("F(4x4, 3x3)", "direct"), strict=True):
         net = net_of(8, method)
         for other in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
