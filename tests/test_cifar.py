@@ -1,3 +1,5 @@
+"""CIFAR's files: what is read, which damage is refused, the cache and the download; and the input pipeline."""
+
 import copy
 import gzip
 import hashlib
@@ -22,17 +24,18 @@ TEN, HUNDRED = OFFICIAL
 
 
 def made_up(layout: cifar.Layout, seed: int) -> dict[str, np.ndarray]:
-    """The records of each file, shuffled: every label equally often, as many distinct images as the layout says."""
+    """{file: its records}, shuffled.  Every label occurs equally often.  As many images are distinct, and as many are
+    in both parts, as the layout says."""
     rng = np.random.default_rng(seed)
     parts = []
-    for n, different in zip((layout.n_train, layout.n_test), layout.distinct, strict=False):
+    for n, n_distinct in zip((layout.n_train, layout.n_test), layout.distinct, strict=False):
         labels = np.stack([np.arange(n) % values for values in layout.labels], axis=1)
         images = rng.integers(0, 256, (n, PIXELS))
-        images[: n - different] = images[-1]
+        images[: n - n_distinct] = images[-1]
         parts.append(np.hstack([labels, images]).astype(np.uint8))
     train, test = parts
-    both = slice(5, 5 + layout.distinct[2])
-    test[both, -PIXELS:] = train[both, -PIXELS:]
+    in_both_parts = slice(5, 5 + layout.distinct[2])
+    test[in_both_parts, -PIXELS:] = train[in_both_parts, -PIXELS:]
     batches = np.split(rng.permutation(train), len(layout.train))
     return dict(zip(layout.train, batches, strict=True)) | {layout.test[0]: rng.permutation(test)}
 
@@ -96,15 +99,21 @@ def ten(sets, tmp_path):
 
 @pytest.mark.parametrize("form", ["folder", "parent", "renamed", "archive", "renamed archive", "archive's folder"])
 @pytest.mark.parametrize("name", [TEN, HUNDRED])
-def test_every_form_of_a_set(sets, tmp_path, name, form):
+def test_every_form_of_a_set_is_read(sets, tmp_path, name, form):
+    """`place` is what the user names, `path` is where the files are."""
     layout, records, archive = sets[name]
-    place = path = tmp_path / {"folder": layout.folder, "archive": layout.archive}.get(form, "another name")
+    official_names = {"folder": layout.folder, "archive": layout.archive}
+    place = tmp_path / official_names.get(form, "another name")
+    path = place
     if form == "parent":
         path = place / layout.folder
     if form == "archive's folder":
         place.mkdir()
         path = place / layout.archive
-    path.write_bytes(archive) if "archive" in form else write(path, records)
+    if "archive" in form:
+        path.write_bytes(archive)
+    else:
+        write(path, records)
 
     data = load_cifar(name, place)
     assert (data.name, data.source, data.n_classes) == (name, str(path), layout.labels[-1])
@@ -122,7 +131,8 @@ def test_the_official_files_have_their_sizes():
     assert OFFICIAL[HUNDRED].sizes() == {"train.bin": 153_700_000, "test.bin": 30_740_000}
 
 
-def test_a_set_is_known_in_any_order(sets, ten):
+def test_a_set_is_recognised_in_any_order(sets, ten):
+    """Its sha256 is the same in any order, the SHA-256 "as read" is not."""
     layout, records, _ = sets[TEN]
     first = load_cifar(TEN, ten)
     again = load_cifar(TEN, ten)
@@ -154,7 +164,7 @@ def test_other_records_of_the_same_structure_are_named(sets, ten, change):
     assert data.sha256 != sets[TEN][0].sha256
 
 
-def test_a_set_that_is_none():
+def test_an_unknown_set_is_refused():
     with pytest.raises(ValueError, match="'CIFAR-11' is not one of CIFAR-10, CIFAR-100"):
         load_cifar("CIFAR-11")
 
@@ -163,7 +173,7 @@ def test_a_set_that_is_none():
 
 
 def edit(file, row, columns, value):
-    """Writes `value`, or what another row has there, into some bytes of a file's record `row`."""
+    """Writes `value` into these columns of a file's record `row`; for [other], what the record `other` has there."""
 
     def spoil(folder):
         records = np.frombuffer((folder / file).read_bytes(), np.uint8).reshape(-1, 1 + PIXELS).copy()
@@ -217,7 +227,7 @@ DAMAGE = {  # what happens to the folder, and what the message must say
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_damage_is_named(ten, damage):
+def test_damage_is_named_in_one_line(ten, damage):
     spoil, message = DAMAGE[damage]
     spoil(ten)
     with pytest.raises(InputError, match=message) as error:
@@ -226,7 +236,7 @@ def test_damage_is_named(ten, damage):
     assert "\n" not in str(error.value)
 
 
-def test_a_training_image_in_the_test_file(sets, ten):
+def test_a_training_image_in_the_test_file_is_refused(sets, ten):
     records = copy.deepcopy(sets[TEN][1])
     records["test_batch.bin"][0, 1:] = records["data_batch_4.bin"][2, 1:]
     with pytest.raises(InputError, match="10 different test images, 1 images in both; CIFAR-10 has 50 different"):
@@ -255,14 +265,18 @@ def test_the_python_version_is_not_opened(tmp_path, place):
         load_cifar(TEN, tmp_path / place)
 
 
-def test_places_without_the_set(sets, tmp_path, ten):
+def test_places_without_the_set_are_refused(sets, tmp_path, ten):
     (tmp_path / "empty").mkdir()
     hundred = write(tmp_path / "cifar-100-binary", sets[HUNDRED][1])
     for name, place, message in (
         (TEN, "nowhere", "does not exist; cifar-10-batches-bin or cifar-10-binary.tar.gz is needed"),
         (TEN, "n" * 300, "does not exist"),
         (TEN, "n\0", "does not exist"),
-        (TEN, "empty", "holds neither cifar-10-batches-bin nor cifar-10-binary.tar.gz, the binary version of CIFAR-10"),
+        (
+            TEN,
+            "empty",
+            "holds neither cifar-10-batches-bin nor cifar-10-binary.tar.gz, the binary version of CIFAR-10",
+        ),
         (HUNDRED, ten, "holds neither cifar-100-binary nor cifar-100-binary.tar.gz"),
         (TEN, hundred, "holds neither cifar-10-batches-bin nor"),
     ):
@@ -273,7 +287,7 @@ def test_places_without_the_set(sets, tmp_path, ten):
         load_cifar(TEN, hundred)
 
 
-def test_archives_that_are_not_the_official_one(sets, tmp_path):
+def test_archives_that_are_not_the_official_one_are_refused(sets, tmp_path):
     archive = sets[TEN][2]
     path = tmp_path / "cifar-10-binary.tar.gz"
     flipped = archive[:500] + bytes([archive[500] ^ 1]) + archive[501:]
@@ -295,7 +309,7 @@ def load_as_official(monkeypatch, path, archive: bytes):
 
 
 def test_no_path_of_an_archive_is_trusted(sets, tmp_path, monkeypatch):
-    """Its members are found by their file names; what else is there is not read, and nothing is written."""
+    """Members are found by their file names, in whatever folder.  Others are not read, and nothing is written."""
     layout, records, _ = sets[TEN]
     members = {f"../../{i}/{file}": part.tobytes() for i, (file, part) in enumerate(records.items())}
     members |= {"/tmp/evil": b"?", "../evil": b"?", "cifar-10-batches-bin/batches.meta.txt": b"?"}
@@ -320,7 +334,7 @@ def test_links_in_an_archive_are_not_followed(sets, tmp_path, monkeypatch, kind)
         load_as_official(monkeypatch, tmp_path / "archive", file.getvalue())
 
 
-def test_damage_in_an_archive(sets, tmp_path, monkeypatch):
+def test_damage_in_an_archive_is_named_in_one_line(sets, tmp_path, monkeypatch):
     good = {name: part.tobytes() for name, part in sets[TEN][1].items()}
     path = tmp_path / "archive"
     whole = gzip.decompress(tar(good))
@@ -346,12 +360,13 @@ def test_damage_in_an_archive(sets, tmp_path, monkeypatch):
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=600), st.integers(0, 4000), st.booleans())
-def test_garbage_is_one_line(sets, tmp_path, monkeypatch, garbage, where, compressed):
-    """Garbage in place of an archive, of its compressed contents, or of a part of it."""
+def test_garbage_is_refused_in_one_line_or_does_no_harm(sets, tmp_path, monkeypatch, garbage, where, compressed):
+    """Garbage in place of an archive or of a part of it; if `compressed`, garbage that was compressed."""
     whole = gzip.decompress(sets[TEN][2]) if compressed else sets[TEN][2]
     for data in (garbage, whole[:where] + garbage + whole[where + len(garbage) :]):
+        archive = gzip.compress(data, 1) if compressed else data
         try:
-            outcome = load_as_official(monkeypatch, tmp_path / "a", gzip.compress(data, 1) if compressed else data).name
+            outcome = load_as_official(monkeypatch, tmp_path / "a", archive).name
         except InputError as error:
             outcome = str(error)
         assert outcome.startswith((TEN, str(tmp_path / "a")))
@@ -363,6 +378,7 @@ def test_garbage_is_one_line(sets, tmp_path, monkeypatch, garbage, where, compre
 
 @pytest.fixture
 def mirror(sets, web, monkeypatch):
+    """The local server, with the archives of the small sets, in place of the mirrors."""
     files, asked, address = web
     files.update({layout.archive: archive for layout, _, archive in sets.values()})
     monkeypatch.setattr(cifar, "MIRRORS", [f"{address}/kriz/"])
@@ -388,7 +404,7 @@ def test_a_bad_archive_in_the_cache_is_replaced(sets, mirror, content):
 
 
 @pytest.mark.parametrize("answer", BAD_ANSWERS)
-def test_a_bad_download_is_refused(sets, mirror, monkeypatch, answer):
+def test_a_bad_download_is_refused_and_made_again(sets, mirror, monkeypatch, answer):
     files, _ = mirror
     monkeypatch.setattr(cifar.hn, "PATIENCE", 0.5 if answer == "silent" else 30)
     archive = sets[TEN][0].archive
@@ -412,7 +428,7 @@ def test_a_download_is_seen_on_a_terminal(mirror, monkeypatch, capsys):
     assert "B/s]" in capsys.readouterr().err
 
 
-def test_a_cache_that_cannot_be_written(mirror, tmp_path, monkeypatch):
+def test_a_cache_that_cannot_be_written_is_an_error(mirror, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("kept")
     monkeypatch.setattr(cifar, "CACHE", tmp_path / "file" / "cache")
     with pytest.raises(InputError, match="could not be downloaded"):
@@ -448,17 +464,22 @@ def test_contrast_normalisation_and_mean_images(images):
     train, test = (contrast_normalised(x) for x in images)
     pipeline = Pipeline("contrast", 0).fit(*images)
     np.testing.assert_allclose(pipeline.test(images[1]), test - test.mean(axis=0), atol=1e-5)
-    many = Pipeline("contrast", 0).fit(images[0], np.concatenate([images[0], *[images[1]] * 40]))
+    many_test_images = np.concatenate([images[0], *[images[1]] * 40])  # more than the 1000 that are summed at a time
+    fitted_to_many = Pipeline("contrast", 0).fit(images[0], many_test_images)
     mean = (train.sum(axis=0) + 40 * test.sum(axis=0)) / (90 + 40 * 30)
-    np.testing.assert_allclose(many.test(images[1]), test - mean, atol=1e-5)
+    np.testing.assert_allclose(fitted_to_many.test(images[1]), test - mean, atol=1e-5)
     y = pipeline.train_batch(images[0], np.random.default_rng(0))
     for got, expected in zip(y, train - train.mean(axis=0), strict=True):
-        assert min(abs(got - expected).max(), abs(got - expected[..., ::-1]).max()) < 1e-5
+        error = abs(got - expected).max()
+        error_if_mirrored = abs(got - expected[..., ::-1]).max()
+        assert min(error, error_if_mirrored) < 1e-5
     assert y.dtype == pipeline.test(images[1]).dtype == np.float32
 
 
 def test_standardised_maps(images):
-    mean, deviation = (f(images[0].reshape(-1, 3, 1024), axis=(0, 2)).reshape(3, 1, 1) for f in (np.mean, np.std))
+    maps = images[0].reshape(-1, 3, 1024)
+    mean = np.mean(maps, axis=(0, 2)).reshape(3, 1, 1)
+    deviation = np.std(maps, axis=(0, 2)).reshape(3, 1, 1)
     pipeline = Pipeline("standardised", 4).fit(*images)
     expected = (images[1].reshape(-1, 3, 32, 32) - mean) / deviation
     np.testing.assert_allclose(pipeline.test(images[1]), expected, atol=1e-5)
@@ -466,8 +487,8 @@ def test_standardised_maps(images):
 
 @pytest.mark.parametrize(("kind", "pad"), [("contrast", 8), ("contrast", 4), ("standardised", 4)])
 def test_crops_of_the_padded_image_less_the_padded_mean(images, kind, pad):
-    """Each result is one of all crops, mirrored or not, of an image treated as the authors do: pad, subtract the
-    padded mean."""
+    """Each result is a crop, mirrored or not, of the image as the authors make it: it is padded, and the padded mean
+    image is subtracted.  All crops occur."""
     if kind == "contrast":
         padded = padded_by(pad, contrast_normalised(images[0]))
         padded -= padded.mean(axis=0)
@@ -494,6 +515,7 @@ def test_crops_of_the_padded_image_less_the_padded_mean(images, kind, pad):
 
 
 def test_the_same_state_gives_the_same_bytes(images):
+    """The state is that of the random generator.  A test image gives the same bytes in any batch."""
     pipeline = Pipeline("contrast", 8).fit(*images)
     rng = np.random.default_rng(7)
     pipeline.train_batch(images[0], rng)
@@ -518,12 +540,12 @@ def test_the_images_are_left_alone(images):
 
 
 @pytest.mark.parametrize("kind", Pipeline.KINDS)
-def test_images_without_contrast(kind):
+def test_images_without_contrast_become_zeros(kind):
     grey = np.full((4, 3072), 200, np.uint8)
     assert not Pipeline(kind, 2).fit(grey, grey).test(grey).any()
 
 
-def test_pipelines_that_are_none():
+def test_an_unknown_kind_and_a_negative_pad_are_refused():
     with pytest.raises(ValueError, match="must be one of contrast, standardised, not 'whitened'"):
         Pipeline("whitened", 4)
     with pytest.raises(ValueError, match="pad must not be negative"):
@@ -531,7 +553,7 @@ def test_pipelines_that_are_none():
 
 
 @pytest.mark.parametrize("kind", Pipeline.KINDS)
-def test_it_has_to_be_fitted_first(images, kind):
+def test_a_pipeline_must_be_fitted_first(images, kind):
     pipeline = Pipeline(kind, 2)
     for use in (pipeline.test, lambda x: pipeline.train_batch(x, np.random.default_rng(0))):
         with pytest.raises(RuntimeError, match=r"call fit\(\)"):
@@ -539,7 +561,7 @@ def test_it_has_to_be_fitted_first(images, kind):
 
 
 @pytest.mark.parametrize("kind", Pipeline.KINDS)
-def test_images_that_are_no_bytes_of_cifar_s_are_refused(kind):
+def test_images_that_are_not_bytes_or_have_another_shape_are_refused(kind):
     right = np.random.default_rng(0).integers(0, 256, (4, 3072), np.uint8)
     fitted = Pipeline(kind, 4).fit(right, right)
     uses = (

@@ -32,9 +32,9 @@ CIFAR_10 = protocols.PROTOCOLS["cifar-10"]
 
 
 def training(s=A, protocol=None, classes=10, **images):
-    return convolutional.Training(
-        s, protocol or protocols.protocol_of(s), {"pixels": 3072, "classes": classes, "crc32": ""} | images
-    )
+    """A Training for images that need not exist; `images` replaces parts of their fingerprint."""
+    fingerprint = {"pixels": 3072, "classes": classes, "crc32": ""} | images
+    return convolutional.Training(s, protocol or protocols.protocol_of(s), fingerprint)
 
 
 @functools.cache
@@ -42,7 +42,7 @@ def some_images() -> hn.Dataset:
     return conv_images.select_images(cifar.made_up("cifar-10"), A)
 
 
-def of_images(s=A, protocol=None) -> convolutional.Training:
+def training_of_some_images(s=A, protocol=None) -> convolutional.Training:
     return convolutional.Training(s, protocol or protocols.protocol_of(s), conv_images.fingerprint(some_images()))
 
 
@@ -50,7 +50,8 @@ def of_images(s=A, protocol=None) -> convolutional.Training:
 
 
 def test_the_start_of_mnist_s_net_is_the_same_as_ever():
-    """Numbers that are drawn one after another, layer by layer: no other training changes those of Table 1."""
+    """Its weights are drawn one after another, layer by layer.  Other trainings must not change these numbers, which
+    are those of Table 1."""
     s = protocols.ConvSettings(net="mnist-4", seed=3)
     rng = np.random.default_rng(3)
     net = convolutional.Training(s, protocols.protocol_of(s), {"pixels": 784, "classes": 10, "crc32": ""}).net
@@ -66,8 +67,9 @@ def test_the_authors_rates_on_cifar():
     t = training(replace(A, epochs=400, n_train=50000, protocol="paper"))
     zero = np.zeros_like(t.parameters)
     rates = []
-    changes = [500 * epoch - before for epoch in (200, 300, 350) for before in (1, 0)]
-    for t.steps in [*changes, 199_999]:
+    around_changes = [500 * epoch - before for epoch in (200, 300, 350) for before in (1, 0)]
+    for steps_done in [*around_changes, 199_999]:
+        t.steps = steps_done
         t.step(zero)
         rates.append(t.optimizer.lr)
     assert rates == pytest.approx([0.025, *[2.5e-3] * 2, *[2.5e-4] * 2, *[2.5e-5] * 2])
@@ -89,10 +91,10 @@ def test_how_the_19_layers_start_and_decay(data, protocol):
         assert layer.W.std() == pytest.approx(math.sqrt(2 / math.prod(layer.W.shape[1:])), rel=0.05)
         assert set(layer.b) == ({0, -2} if layer.gates else {0})
     assert {layer.rate for layer in t.net.layers if isinstance(layer, Dropout)} == {0.2 if protocol == "paper" else 0}
-    t.net.parameters[:] = t.optimizer.weight_decay
+    t.net.parameters[:] = t.optimizer.weight_decay  # so that the layers' W and b show it
     assert np.allclose(last.W, 1e-2 if protocol == "paper" else 5e-4)
     assert np.allclose(first.W, 1e-3 if protocol == "paper" else 5e-4)
-    assert not last.b.any()
+    assert not last.b.any()  # biases do not decay
     t.net.parameters[:] = t.optimizer.rates
     assert (first.W == 1).all()
     assert (first.b == 2).all()
@@ -100,10 +102,11 @@ def test_how_the_19_layers_start_and_decay(data, protocol):
 
 
 @pytest.mark.parametrize(("net", "depth"), [("highway-a", 11), ("highway-b", 19), ("highway-c", 32)])
-def test_a_plain_net_of_the_same_shape(net, depth):
-    layers = [find_net(net).layers_of(block=block) for block in ("highway", "plain")]
-    assert [("highway", *own) if kind == "plain" else (kind, *own) for kind, *own in layers[1]] == layers[0]
-    assert sum(kind in ("conv", "plain", "hidden", "dense") for kind, *_ in layers[1]) == depth
+def test_a_plain_net_differs_from_the_highway_net_in_its_blocks_alone(net, depth):
+    highway, plain = (find_net(net).layers_of(block=block) for block in ("highway", "plain"))
+    with_highway_blocks = [("highway", *own) if kind == "plain" else (kind, *own) for kind, *own in plain]
+    assert with_highway_blocks == highway
+    assert sum(kind in ("conv", "plain", "hidden", "dense") for kind, *_ in plain) == depth
 
 
 @pytest.mark.parametrize(("net", "parameters"), [("highway-a", 276_162), ("highway-b", 2_386_042)])
@@ -115,7 +118,7 @@ def test_a_plain_maxout_net_has_no_relu(net, parameters):
     assert ConvNet.sizes_of((3, 32, 32), maxout)["parameters"] == parameters
 
 
-def test_names_of_nets():
+def test_find_net_knows_the_names_of_nets_and_refuses_others():
     assert find_net("mnist-5").layers == mnist_net(5)
     for wrong in ("mnist-0", "mnist-", "mnist-²", "mnist--3", "mnist-3.5", "mnist", "highway-d", ""):
         with pytest.raises(ValueError, match="is not one of mnist-16"):
@@ -127,7 +130,7 @@ def test_names_of_nets():
 
 
 def test_a_step_sees_what_the_pipeline_makes():
-    t = of_images()
+    t = training_of_some_images()
     data = some_images()
     pipeline = images_of_cifar.Pipeline("standardised", 4).fit(data.x_train, data.x_test)
     t.inputs.fit(data.x_train, data.x_test)
@@ -140,8 +143,8 @@ def test_a_step_sees_what_the_pipeline_makes():
 def test_a_resumed_run_is_the_same_run(tmp_path, protocol):
     s = replace(A, protocol=protocol)
     path = tmp_path / "net.npz"
-    whole = of_images(s)
-    first = of_images(s)
+    whole = training_of_some_images(s)
+    first = training_of_some_images(s)
 
     def stop(row):
         raise KeyboardInterrupt
@@ -172,16 +175,16 @@ def test_it_learns():
     assert t.history["test_acc"][-1] > 0.9
 
 
-def test_what_the_pictures_need():
-    t = of_images()
+def test_inspect_net_keeps_what_the_pictures_need():
+    t = training_of_some_images()
     data = some_images()
     t.inputs.fit(data.x_train, data.x_test)
     result = runs.inspect_net(t, data)
     assert np.shape(result["filters"]) == (16, 3, 3, 3)
     np.testing.assert_allclose(result["filters"], next(lay for lay in t.net.layers if lay.shapes).W, atol=1e-4)
     assert [np.shape(T) for T in result["final_T_per_position"]] == [(32, 32)] * 2 + [(16, 16)] * 2 + [(8, 8)] * 2
-    each = result["wrong"][0]
-    assert bytes.fromhex(each["pixels"]) == data.x_test[each["image"]].tobytes()
+    wrong = result["wrong"][0]
+    assert bytes.fromhex(wrong["pixels"]) == data.x_test[wrong["image"]].tobytes()
 
 
 # ---- The command line
@@ -214,7 +217,7 @@ def test_the_command_trains_and_resumes(folder, tmp_path, capsys):
     assert "is of another run (block plain, not highway)" in capsys.readouterr().err
 
 
-def test_another_net_s_default_bias_and_epochs():
+def test_each_net_has_its_own_default_data_bias_epochs_and_block():
     _, args = cn.parse_arguments(["--net", "highway-c", "--protocol", "paper"])
     assert args.data == "cifar-10"
     data = cifar.made_up("cifar-10")
@@ -240,6 +243,7 @@ def test_other_images_of_the_same_layout_are_refused(folder):
 
 
 def test_images_in_another_order_are_other_images(tmp_path):
+    """For the log of trials, which runs them again, and for a checkpoint, which is refused."""
     images = cifar.all_images(cifar.BUDGETS["quick"])
     t = cifar.setting(cifar.PLAIN_A, "cifar-10", "short", 1, 0, images, {})
     data = cifar.made_up("cifar-10")
@@ -253,7 +257,8 @@ def test_images_in_another_order_are_other_images(tmp_path):
         return row["history"]
 
     official = run_on(data)
-    assert run_on(turned) != official == run_on(data)
+    assert run_on(turned) != official
+    assert run_on(data) == official
     assert len((tmp_path / "cifar.jsonl").read_text().splitlines()) == 2
     cifar.trial(t, str(tmp_path), lambda name: data)
     (tmp_path / "cifar.jsonl").unlink()
@@ -297,10 +302,11 @@ def test_the_best_of_a_search():
     assert cifar.best(searched, cifar.MAXOUT_B, "short") == {"lr": 0.03}
     budget = cifar.BUDGETS["default"]
     trained = {(net, block) for net, block, *_ in budget["runs"]}
+    # every net that is trained was searched, or takes the rate of one that was
     assert {cifar.TAKES_RATE_OF.get(kind, kind) for kind in trained} == {tuple(kind) for *kind, _ in budget["search"]}
 
 
-KINDS = {  # by the name that finals() knows them by
+KINDS = {  # {name of an argument of finals(): (net, block, data)}
     "highway_a": (*cifar.HIGHWAY_A, "cifar-10"),
     "highway_b": (*cifar.HIGHWAY_B, "cifar-10"),
     "highway_c": (*cifar.HIGHWAY_C, "cifar-10"),
@@ -315,9 +321,10 @@ KINDS = {  # by the name that finals() knows them by
 
 
 def finals(protocol="short", epochs=60, **accuracies) -> dict:
-    """A record with what the claims read.
+    """A record of runs, with what the claims read.
 
-    Nets have these accuracies, by name; others have a default, plain ones that of chance."""
+    `accuracies` has the accuracies of some nets, a list for each name in KINDS.  Every other net has one run: plain
+    ones at the accuracy of guessing, the others at 0.8."""
     trials = []
     for name, (net, block, data) in KINDS.items():
         t = {"net": net, "block": block, "data": data, "epochs": epochs, "n_parameters": 2_256_838, "lr": 0.1}
@@ -429,16 +436,17 @@ def test_the_protocols_are_told_apart():
 
 
 def stopped(difference=0.0, noise=0.0, loss_difference=0.0, epochs=103, **more) -> dict:
-    """A run of 19 layers that lies `difference` above the authors' log, with `noise` from epoch to epoch."""
+    """A run of 19 layers.  Its accuracy lies `difference` above the authors' log, its loss `loss_difference`; both go
+    up and down by `noise` from epoch to epoch."""
     points = PUBLISHED_NUMBERS["authors_log_cifar"]["cifar-10"]["points"]
     at = [epoch for epoch, *_ in points]
     every = np.arange(1, epochs + 1)
     zigzag = noise * (-1.0) ** every
     accuracy, loss = (np.interp(every, at, [point[i] for point in points]) for i in (1, 2))
-    for epoch, its_accuracy, its_loss in points:  # a straight line there, as a smooth curve is locally
+    for epoch, accuracy_of_log, loss_of_log in points:  # level around each point: only the zigzag is left there
         near = slice(max(epoch - 4, 0), epoch + 3)
-        accuracy[near] = its_accuracy
-        loss[near] = its_loss
+        accuracy[near] = accuracy_of_log
+        loss[near] = loss_of_log
     history = {"epoch": every.tolist(), "test_acc": (accuracy + difference + zigzag).tolist()}
     history["test_loss"] = (loss + loss_difference + zigzag).tolist()
     t = {"net": "nineteen-layers", "block": "highway", "data": "cifar-10", "protocol": "paper", "epochs": 400}
@@ -453,31 +461,31 @@ LOG_CLAIM = "authors-log-of-19-layers"
     [
         (stopped(noise=0.001), "reproduced, one run"),
         (stopped(difference=0.01, noise=0.01), "reproduced, one run"),
-        (stopped(difference=0.03, noise=0.01), "in part, one run"),  # the loss is theirs
+        (stopped(difference=0.03, noise=0.01), "in part, one run"),  # the loss is that of the log
         (stopped(difference=-0.03, loss_difference=0.05, noise=0.01), "not reproduced, one run"),
     ],
 )
 def test_the_verdict_on_the_authors_log(run, verdict):
-    ours, verdict_on_it = judged(LOG_CLAIM, recorded(partial=[run]))
-    assert verdict_on_it == verdict
+    ours, verdict_of_ledger = judged(LOG_CLAIM, recorded(partial=[run]))
+    assert verdict_of_ledger == verdict
     rows = cifar.beside_the_log(run)
     assert [(row["epoch"], row["name"]) for row in rows[:2]] == [(10, "test_acc"), (10, "test_loss")]
     assert [row["epoch"] for row in rows[::2]] == [10, 25, 50, 100]
     assert f"{100 * rows[0]['difference']:+.2f}" in ours
 
 
-def test_what_s_is_about_a_straight_line():
+def test_s_is_the_deviation_from_a_straight_line():
     run = stopped()
-    at = np.arange(6, 13)  # epochs 7 to 13
-    run["history"]["test_acc"][6:13] = (0.6 + 0.01 * at + 0.002 * np.array([1, -1, 1, -2, 1, -1, 1])).tolist()
-    row = cifar.beside_the_log(run)[0]
+    at = np.arange(6, 13)  # the indices of epochs 7 to 13
     residuals = 0.002 * np.array([1, -1, 1, -2, 1, -1, 1])
-    assert row["s"] == pytest.approx(np.sqrt((residuals**2).sum() / 5))
-    assert row["difference"] == pytest.approx(0.69 - 0.6897)
+    run["history"]["test_acc"][6:13] = (0.6 + 0.01 * at + residuals).tolist()
+    row = cifar.beside_the_log(run)[0]
+    assert row["s"] == pytest.approx(np.sqrt((residuals**2).sum() / 5))  # of 7 epochs, less the line's two numbers
+    assert row["difference"] == pytest.approx(0.69 - 0.6897)  # the line's mean, less the log's number
 
 
 @pytest.mark.parametrize("partial", [[], [stopped(epochs=102)], [stopped(parent={"epoch": 100})]])
-def test_a_log_needs_a_run_of_the_same_protocol(partial):
+def test_a_run_that_is_too_short_and_a_branch_are_not_compared_with_the_log(partial):
     assert judged(LOG_CLAIM, recorded(partial=partial)) == (
         "-",
         "not tested: the 19 layers are not trained by the paper's protocol for 103 epochs yet",
@@ -488,7 +496,7 @@ def test_stopped_runs_and_branches_enter_no_row_about_whole_runs():
     record = finals(nineteen_layers=[0.9])
     with_partial = recorded(final=record["trials"]["final"], partial=[stopped(), stopped(parent={"epoch": 100})])
     without_log = [row for row in with_partial["summary"] if row.get("row") != "beside the log"]
-    assert len(without_log) == len(with_partial["summary"]) - 8
+    assert len(without_log) == len(with_partial["summary"]) - 8  # accuracy and loss at four epochs
     assert without_log == record["summary"]
     for claim_id in CLAIMS.keys() - {LOG_CLAIM}:
         assert judged(claim_id, with_partial) == judged(claim_id, record)
@@ -530,14 +538,13 @@ def test_results_on_other_images_are_refused():
 
 def test_only_nets_with_pictures_keep_what_pictures_need(tmp_path):
     images = cifar.all_images(cifar.BUDGETS["quick"])
-    kept, other = (
-        cifar.trial(
-            cifar.setting(cifar.HIGHWAY_A, "cifar-10", "short", 1, seed, images, {}), str(tmp_path), cifar.made_up
-        )
-        for seed in (0, 1)
-    )
-    assert len(kept["wrong"]) == cifar.MOST_WRONG
-    assert {"filters", "final_T_per_position"} <= kept.keys()
+    results = []
+    for seed in (0, 1):
+        setting = cifar.setting(cifar.HIGHWAY_A, "cifar-10", "short", 1, seed, images, {})
+        results.append(cifar.trial(setting, str(tmp_path), cifar.made_up))
+    pictured, other = results
+    assert len(pictured["wrong"]) == cifar.MOST_WRONG
+    assert {"filters", "final_T_per_position"} <= pictured.keys()
     assert not {"filters", "final_T_per_position", "wrong"} & other.keys()
     assert len(other["final_T_per_layer"]) == 6
     assert len([*tmp_path.iterdir()]) == 2  # checkpoints: see conv_trials.run
