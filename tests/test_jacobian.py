@@ -1,4 +1,5 @@
-"""The Jacobian of blocks against the net itself; what is watched when Adam explodes, against what it must be."""
+"""The Jacobians of blocks are compared with the net itself.  What is watched when Adam explodes is compared with what is
+computed by hand."""
 
 import json
 import math
@@ -33,15 +34,15 @@ def test_the_formula_is_the_derivative_and_needs_each_of_its_terms(block):
         assert np.abs(whole - term - J).max() > 0.01
 
     moved = x[0].copy()
-    moved[3] += 1e-6  # a column is what moving one input does
+    moved[3] += 1e-6  # moving one input moves the outputs by its column of J
     _, y = layer_by_layer.block_forward(net, 2, x[:1])
     _, y_moved = layer_by_layer.block_forward(net, 2, moved[None])
     np.testing.assert_allclose(J[0, :, 3], (y_moved - y)[0] / 1e-6, atol=1e-4)
 
 
 @pytest.mark.parametrize("block", KINDS)
-def test_a_look_at_a_net(block):
-    """The product of all Jacobians is the derivative of the last block's output by the first block's input."""
+def test_look_measures_the_singular_values_of_the_product_of_all_jacobians(block):
+    """The product is the derivative of the last block's output by the first block's input, here by complex step."""
     net, images, _ = random_net(block, (4, 5, 5, 6, 1), dtype=np.float64)
     net.W_out[:] = np.eye(5)  # so that the logits are the last block's output
     net.b_out[:] = 0
@@ -51,13 +52,14 @@ def test_a_look_at_a_net(block):
     values = np.linalg.svd(walk(twin, moved).imag / STEP, compute_uv=False)
     np.testing.assert_allclose(look["to_the_end"][0], values[[0, 2, 4]], rtol=1e-3)
     assert look["directions_that_pass"][0] == (values >= 0.01).sum()
-    assert look["to_the_end"][-1] == look["block"][-1]
+    assert look["to_the_end"][-1] == look["block"][-1]  # from the last block on, the product is that block's Jacobian
     assert look["difference"] < 1e-13
     lists = ("block", "to_the_end", "directions_that_pass", "sizes_of_terms")
     assert [len(look[name]) for name in lists] == [6, 6, 6, 6]
 
 
-def test_stretches_are_geometric_means_and_lost_where_rounding_is():
+def test_stretches_are_geometric_means_of_values_that_are_not_lost_in_rounding():
+    """A value below 1e-15 of the image's largest counts as that: 1e-30 as 4e-15."""
     values = np.array([[[4.0, 1.0, 1e-30], [9.0, 4.0, 0.25]]])
     np.testing.assert_allclose(jacobian.stretches(values), [[6, 2, (4e-15 * 0.25) ** 0.5]])
 
@@ -83,6 +85,7 @@ def test_adam_has_the_rate_that_full_mnist_chose():
 
 
 def test_a_net_that_diverged_has_no_look_after_training():
+    """If one seed of a kind has none, whether the formula holds for the kind is left open."""
     record = json.loads((ROOT / "results" / "jacobian.json").read_text())
     trial = next(trial for trial in record["trials"] if trial["block"] == "residual")
     trial["trained"] = None
@@ -106,7 +109,7 @@ def test_watching_changes_nothing():
     watched = adam_explodes.trial(adam_setting())
     not_watched = full_mnist.trial(adam_setting())
     assert not_watched.items() <= watched.items()
-    assert max(watched["peaks"][10:]) == watched["largest_batch_loss"]
+    assert max(watched["peaks"][10:]) == watched["largest_batch_loss"]  # after the first epoch, which has ten peaks
     assert adam_explodes.trial(adam_setting(beta2=0.99))["losses"] != watched["losses"]
 
 
@@ -120,7 +123,7 @@ def test_what_is_watched_is_as_by_hand(warm_up):
     watched = adam_explodes.WatchedAdam(net, setting, 10)
     v = np.zeros(len(net.parameters))
     first_layer = net.W_in.size + net.b_in.size
-    block = slice(first_layer, first_layer + 5100)
+    block = slice(first_layer, first_layer + 5100)  # the first block: W_H, b_H, W_T and b_T
     for k in range(3):
         before = net.parameters.astype(np.float64)
         _, d_logits = hn.softmax_cross_entropy(net.forward(x), y)
@@ -142,9 +145,10 @@ def test_what_is_watched_is_as_by_hand(warm_up):
 
 
 def test_what_is_out_of_range_first():
-    """Calm steps, then surprise in layer 2, a step later the state and the gradient, in layer 3 most."""
+    """After calm steps the surprise of layer 2 leaves its range.  A step later the state and the gradient of layers 2
+    and 3 leave theirs, those of layer 3 most."""
     of_layers = np.ones((12, 5, 4))
-    of_layers[3, 2, 1] = 4  # within the calm steps: only values above 8 are out of range
+    of_layers[3, 2, 1] = 4  # in a calm step; so a value is out of range only above 8
     of_layers[8:, 2, 1] = 9
     of_layers[9:, :2, 1:3] = [[3, 5]]
     watched = SimpleNamespace(of_layers=of_layers.tolist(), of_net=np.ones((12, 3)).tolist())
@@ -161,7 +165,7 @@ def test_what_is_out_of_range_first():
 
 
 def test_a_burst_names_the_image_that_is_stretched_most(monkeypatch):
-    """The largest singular value of the whole net's Jacobian, here by complex step."""
+    """Its stretch is the largest singular value of the whole net's Jacobian, here by complex step."""
     monkeypatch.setattr(adam_explodes, "BURST", 0.01)
     setting = adam_setting(layers=3)
     burst = adam_explodes.trial(setting)["burst"]
@@ -187,7 +191,7 @@ def test_a_burst_names_the_image_that_is_stretched_most(monkeypatch):
 
 
 def test_a_row_of_adam_without_the_seeds_that_explode():
-    """The numbers "where none exploded" leave out seeds that explode there, or unchanged."""
+    """The numbers "where none exploded" leave out the seeds that explode with the change, or without it."""
 
     def trial(change, seed, exploded, accuracy):
         return {
@@ -202,7 +206,11 @@ def test_a_row_of_adam_without_the_seeds_that_explode():
             "loss": 1 - accuracy,
         }
 
-    unchanged = [trial("as it was", 0, True, 0.1), trial("as it was", 1, False, 0.9), trial("as it was", 2, False, 0.8)]
+    unchanged = [
+        trial("as it was", 0, True, 0.1),
+        trial("as it was", 1, False, 0.9),
+        trial("as it was", 2, False, 0.8),
+    ]
     changed = [trial("tanh", 0, False, 0.7), trial("tanh", 1, False, 0.6), trial("tanh", 2, True, 0.2)]
     row = adam_explodes.summed_up(changed, unchanged)
     assert row["exploded"] == row["batches_above_guessing"] == 1
@@ -212,6 +220,7 @@ def test_a_row_of_adam_without_the_seeds_that_explode():
 
 
 def test_information_is_judged_by_the_bound_that_was_set_before_the_runs():
+    """The median singular value of the product of all Jacobians must be above 0.5."""
     spectrum = {
         "at_start": {"median": [0.6, 0.61, 0.62]},
         "trained": {"median": [0.1, 0.11, 0.12]},

@@ -1,5 +1,5 @@
-"""The layer-by-layer reading of a net against the net itself, its gradients against the complex step, and the questions
-that look into the 50-layer net, on a small one."""
+"""Layer by layer, a net computes what it computes as a whole, and its gradients agree with the complex step.  The
+questions that look into the 50-layer net are tested on a small one."""
 
 import copy
 import itertools
@@ -34,7 +34,7 @@ def states_of(net, x):
 
 @pytest.mark.parametrize("block", hn.BLOCKS)
 @pytest.mark.parametrize("activation", hn.ACTIVATIONS)
-def test_it_is_the_net(block, activation):
+def test_layer_by_layer_a_net_has_the_same_logits_and_gates(block, activation):
     net, x, _ = random_net(block, (4, 3, 6, 5, 7), dtype=np.float64, activation=activation)
     np.testing.assert_allclose(walk(net, layer_by_layer.first_state(net, x)), net.predict(x), rtol=1e-12, atol=1e-14)
     state = layer_by_layer.first_state(net, x)
@@ -48,13 +48,16 @@ def test_it_is_the_net(block, activation):
 @pytest.mark.parametrize("block", hn.BLOCKS)
 @pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 def test_the_gradient_at_every_layer(block, activation):
-    """|dL/dx_l| of one example, unit by unit; of several it is their mean."""
+    """|dL/dx_l| of one image is compared with the complex step, unit by unit.  That of several is their mean."""
     net, xs, ys = random_net(block, (4, 3, 5, 6, 2), dtype=np.float64, activation=activation)
-    of_each_image = [layer_by_layer.gradient_flow(net, x[None], y[None])[0] for x, y in zip(xs, ys, strict=True)]
+    of_each_image = []
+    for x, y in zip(xs, ys, strict=True):
+        norms, _ = layer_by_layer.gradient_flow(net, x[None], y[None])
+        of_each_image.append(norms)
     of_all, _ = layer_by_layer.gradient_flow(net, xs, ys)
     np.testing.assert_allclose(of_all, np.mean(of_each_image, axis=0), rtol=1e-3)
     twin = layer_by_layer.in_dtype(net, np.complex128)
-    norms = []
+    expected = []
     for layer, state in enumerate(states_of(net, xs[:1])):
         derivatives = []
         for unit in range(net.hidden):
@@ -62,11 +65,12 @@ def test_the_gradient_at_every_layer(block, activation):
             moved[0, unit] += 1j * STEP
             loss, _ = hn.softmax_cross_entropy(walk(twin, moved, layer), ys[:1])
             derivatives.append(loss.imag / STEP)
-        norms.append(np.linalg.norm(derivatives))
-    np.testing.assert_allclose(of_each_image[0], norms, rtol=1e-3)  # four digits are kept
+        expected.append(np.linalg.norm(derivatives))
+    np.testing.assert_allclose(of_each_image[0], expected, rtol=1e-3)  # gradient_flow() keeps four digits
 
 
-def test_the_identity_part():
+def test_the_identity_part_of_the_gradient():
+    """The product over all blocks of the share of x that a block carries: 0, 1, or 1 - T."""
     for block, expected in (("plain", 0), ("residual", 1)):
         net, x, y = random_net(block, (4, 3, 5, 6, 2), dtype=np.float64)
         _, identity = layer_by_layer.gradient_flow(net, x, y)
@@ -124,19 +128,20 @@ def test_a_net_that_was_kept_is_used_and_one_that_is_not_there_is_trained_again(
     again = kept_nets.net_of(setting, str(tmp_path / "on another machine"))
     np.testing.assert_array_equal(again.parameters, net.parameters)
     assert not list(tmp_path.iterdir())
-    kept = net.about
-    of_other_nets = [
+    about_net = net.about
+    about_other_nets = [
         {},
-        {**kept, "trial": [1]},
-        {**kept, "trial": {**setting, "epochs": 1}},
-        {**kept, "data_sha256": "0"},
+        {**about_net, "trial": [1]},
+        {**about_net, "trial": {**setting, "epochs": 1}},
+        {**about_net, "data_sha256": "0"},
     ]
-    for about in of_other_nets:  # of the same name
+    for about in about_other_nets:  # another net under the file name of this one is not used
         net.about = about
         net.save(tmp_path / "fifty_layers_mnist_1.npz")
         assert kept_nets.net_of(setting, str(tmp_path)).about["trial"] == setting
-    net.about = kept
-    assert hn.DeepNet.load(tmp_path / "fifty_layers_mnist_1.npz").about["trial"] == setting  # and kept
+    net.about = about_net
+    # the net that was trained again replaced it
+    assert hn.DeepNet.load(tmp_path / "fifty_layers_mnist_1.npz").about["trial"] == setting
     monkeypatch.setattr(kept_nets, "trained", pytest.fail)
     elsewhere = {**setting, "another": 1, "data_dir": str(ROOT / "data" / "mnist")}
     same = kept_nets.net_of(elsewhere, trained.folder)
@@ -186,7 +191,7 @@ def test_a_lesion_is_a_net_with_its_gates_shut(trained):
     assert result["closed_together"] == [*cheap, False].index(False)
 
 
-def test_the_numbers_of_figures_2_and_3(trained):
+def test_the_numbers_of_figures_2_and_3_are_as_by_hand(trained):
     net = trained.net
     x = trained.images.x_train
     y = trained.images.y_train
@@ -199,7 +204,7 @@ def test_the_numbers_of_figures_2_and_3(trained):
     assert result["bias_activity_correlation"] == pytest.approx(expected, abs=1e-4)
 
     assert result["share_open_single"] == pytest.approx((net.gates(x[:100]) > 0.5).mean(), abs=1e-4)
-    singles = [hoyer(T[:, i].reshape(1, -1))[0] for i in range(100)]
+    singles = [hoyer(T[:, image].reshape(1, -1))[0] for image in range(100)]
     assert result["sparsity_single"] == pytest.approx(np.mean(singles), rel=1e-4)
     assert result["sparsity_mean"] == pytest.approx(hoyer(mean.reshape(1, -1))[0], rel=1e-4)
     assert result["share_open_in_1_of_100"] == pytest.approx(((T > 0.5).sum(axis=1) >= 15).mean(), abs=0.004)
@@ -223,7 +228,7 @@ def test_the_numbers_of_figures_2_and_3(trained):
     np.testing.assert_allclose(one["outputs"], [state[one["image"]] for state in states[1:]], atol=6e-4)
 
 
-def test_sparsity_is_from_zero_to_one():
+def test_sparsity_is_zero_for_equal_numbers_and_one_for_a_single_one():
     np.testing.assert_allclose(hoyer(np.array([[0.3] * 16, [0] * 15 + [0.2]])), [0, 1], atol=1e-12)
 
 
@@ -294,6 +299,7 @@ def test_clusters_and_pairs_where_the_truth_is_known():
 
 
 def test_random_gates_see_the_same_states(trained):
+    """The gates of an untrained net get the inputs of the trained net's blocks."""
     net = trained.net
     x = trained.images.x_train[:9]
     other = fully_connected.make({**trained.setting, "seed": 1001})

@@ -42,6 +42,7 @@ def together(function, count: int, *, parameters=0, states=0, dtype="float64", s
 
 
 def numbered(function, team, index, *words):
+    """The result with the index of its rank, since the processes end in any order."""
     return index, function(team, index, *words)
 
 
@@ -49,13 +50,14 @@ def numbered(function, team, index, *words):
 
 
 def exchange_often(team, index):
+    """What this rank is handed in 200 turns.  The arrays differ in length; their numbers are 1000 turn + index."""
     rank = ranks.Rank(team, index)
     generator = np.random.default_rng(index)
-    seen = []
+    handed = []
     for turn in range(200):
         mine = np.full(generator.integers(0, 9), 1000 * turn + index)
-        seen.append(rank.exchange(mine))
-    return [np.concatenate(arrays).tolist() for arrays in seen]
+        handed.append(rank.exchange(mine))
+    return [np.concatenate(arrays).tolist() for arrays in handed]
 
 
 def test_every_rank_is_handed_the_same_arrays_in_the_order_of_the_ranks():
@@ -186,7 +188,7 @@ def test_a_run_that_diverges_says_so_once(tmp_path, shapes):
     assert "step" in record["runs"][0]["highway"]["diverged_at"]
 
 
-def test_more_cores_than_there_are_images_to_divide(tmp_path, shapes):
+def test_more_cores_than_there_are_images_to_divide_are_refused(tmp_path, shapes):
     process = in_process(hn.main, *SMALL, "--data-dir", shapes, "--batch", 4, "--cores", 5, "--no-save")
     assert "--cores 5 is more than the images to divide" in one_line_error(process)
 
@@ -221,24 +223,24 @@ def test_memory_that_cannot_be_taken_beforehand_is_used_as_it_is(monkeypatch):
 
 @linux
 def test_all_memory_of_a_net_is_taken_at_once_and_given_back_when_the_net_is_trained(tmp_path, shapes, monkeypatch):
-    made = []
-    whole = []
-    kept = []
+    names = []
+    is_whole = []
+    held = []  # of how many nets the memory is held, whenever one is made
     reserve = ranks._reserve
 
     def watched(memory):
-        made.append(memory.name)
+        names.append(memory.name)
         assert reserve(memory)
         stat = Path(ranks.SHARED_MEMORY, memory.name).stat()
-        whole.append(512 * stat.st_blocks >= stat.st_size)
-        kept.append(len(shared_memory_of(os.getpid()) & {*made}))
+        is_whole.append(512 * stat.st_blocks >= stat.st_size)
+        held.append(len(shared_memory_of(os.getpid()) & {*names}))
         return True
 
     monkeypatch.setattr(ranks, "_reserve", watched)
     trained(tmp_path, "--data-dir", shapes, "--epochs", 1, "--cores", 2, "--jobs", 2, "--seeds", "0,1")
-    assert whole == [True] * 4  # two nets for each seed
-    assert kept == [1] * 4
-    assert not {*made} & {*os.listdir(ranks.SHARED_MEMORY)}
+    assert is_whole == [True] * 4  # two nets for each seed
+    assert held == [1] * 4
+    assert not {*names} & {*os.listdir(ranks.SHARED_MEMORY)}
 
 
 # ---- Convolutional nets
@@ -247,7 +249,8 @@ LAYERS = [("conv", 3, 4), ("highway-bn", 3), ("pool", 2, 2), ("conv-bn", 3, 5), 
 
 
 def conv_gradient(team, index):
-    """Loss, gradient summed over the ranks, statistics and parameters after a step, of 12 images."""
+    """For 12 images: the loss, and the norm of the gradient; the gradient summed over the ranks; the statistics, and
+    the parameters after a step."""
     rank = ranks.Rank(team, index) if team else ranks.ALONE
     rng = np.random.default_rng(0)
     net = ConvNet((1, 8, 8), LAYERS, rng, dtype=np.float64)
@@ -311,7 +314,7 @@ SHARED_BY_TINY = {
 
 
 def test_three_cores_train_the_convolutional_net_of_one_but_for_rounding(tmp_path):
-    """Three do not divide a batch of 100."""
+    """A batch of 100 images cannot be divided evenly by three."""
     data = hn.load_mnist(write_data_set(tmp_path / "eight", n_train=300, n_test=80, side=8))
     alone = trained_tiny(None, 0, data)
     for of_rank in together(trained_tiny, 3, **SHARED_BY_TINY, words=(data,)):
@@ -335,9 +338,11 @@ def test_ranks_draw_the_same_order_of_images_and_drop_different_units(tmp_path):
     data = hn.load_mnist(write_data_set(tmp_path / "eight", n_train=300, n_test=80, side=8))
     numbers = []
     for seed in (0, 1):
-        (orders, first), (same_orders, second) = together(drawn, 2, **SHARED_BY_TINY, words=(data, seed))
+        of_first_rank, of_second_rank = together(drawn, 2, **SHARED_BY_TINY, words=(data, seed))
+        orders, numbers_of_first = of_first_rank
+        same_orders, numbers_of_second = of_second_rank
         assert orders == same_orders
-        numbers += [*first, *second]
+        numbers += [*numbers_of_first, *numbers_of_second]
     assert len(set(numbers)) == len(numbers)
 
 
@@ -386,12 +391,12 @@ def test_another_number_of_cores_is_another_run(tmp_path, shapes):
     assert "is of another run (cores 2, not 1)" in error
 
 
-# ---- Struck
+# ---- Killed or interrupted
 
 
 @linux
 @pytest.mark.parametrize("how", ["a rank is killed", "Ctrl-C", "the command is killed", "all are killed"])
-def test_a_struck_run_ends_and_leaves_no_shared_memory(tmp_path, shapes, how):
+def test_a_run_that_is_killed_or_interrupted_ends_and_leaves_no_shared_memory(tmp_path, shapes, how):
     words = (*SMALL, "--epochs", 10**6, "--data-dir", shapes, "--cores", 2, "--out", tmp_path / "run.json")
     command = [sys.executable, ROOT / "highway_networks.py", *words]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True, "text": True}

@@ -40,12 +40,14 @@ def run(folder, *words):
     ],
 )
 def test_the_command_checks_the_gradient(tmp_path, right, wrong):
+    """The command passes the page's block as it is, and fails where a part of it, `right`, is replaced by `wrong`."""
     (tmp_path / "rezero.py").write_text(BLOCK.replace(right, wrong))
     python, *words = shlex.split(CHECK)
     assert python == "python"
     process = run(tmp_path, *words, "-k", "test_every_parameter and rezero", "-p", "no:cacheprovider", "-n", "0")
     assert (process.returncode == 0) == (right == wrong), process.stdout
-    assert f"{'passed' if right == wrong else 'failed'}" in process.stdout
+    outcome = "passed" if right == wrong else "failed"
+    assert outcome in process.stdout
 
 
 @pytest.mark.parametrize(
@@ -62,10 +64,11 @@ def test_the_command_checks_the_slope_of_an_activation(tmp_path, right, wrong):
     assert python == "python"
     process = run(tmp_path, *words, "-k", "test_every_parameter and silu", "-p", "no:cacheprovider", "-n", "0")
     assert (process.returncode == 0) == (right == wrong), process.stdout
-    assert f"{'passed' if right == wrong else 'failed'}" in process.stdout
+    outcome = "passed" if right == wrong else "failed"
+    assert outcome in process.stdout
 
 
-def test_it_trains_at_depth_30(tmp_path):
+def test_the_page_s_block_trains_at_depth_30(tmp_path):
     (tmp_path / "rezero.py").write_text(BLOCK)
     process = run(tmp_path, "-c", TRAINING)
     assert process.returncode == 0, process.stderr
@@ -113,12 +116,12 @@ def test_a_block_with_a_required_setting_is_loaded_again(tmp_path):
 
 
 @pytest.mark.parametrize("block", [None, 5, Residual, ["highway"]])
-def test_what_is_no_block_is_refused(block):
+def test_what_is_not_a_block_is_refused(block):
     with pytest.raises(ValueError, match="is not one of highway, plain"):
         hn.DeepNet(4, 3, 6, 2, block, np.random.default_rng(0))
 
 
-def test_a_base_class_without_a_name_is_no_kind():
+def test_a_base_class_without_a_name_is_not_registered():
     type("Base", (hn.Block,), {})
     assert "" not in hn.BLOCKS
 
@@ -145,6 +148,7 @@ def test_a_parameter_of_the_block_is_named_and_counted():
     finally:
         del hn.BLOCKS[Scaled.name]
     assert net.gain.shape == net.grad.gain.shape == (2, 6, 1)
+    # W_in and b_in; W_H and b_H of two blocks; their gains; W_out and b_out
     assert len(net.parameters) == 4 * 6 + 6 + 2 * 6 * 7 + 2 * 6 + 3 * 7
     x = np.random.default_rng(1).normal(size=(5, 4))
     expected = net.forward(x)
@@ -160,6 +164,10 @@ def defined(**members):
         yield block
     finally:
         del hn.BLOCKS[block.name]
+
+
+# Methods of blocks for tests: forward() of a plain one; __init__(), forward() and backward() of a leaky ReLU, whose
+# setting is `floor`.
 
 
 def plain(self, layer):
@@ -216,6 +224,7 @@ def test_a_name_that_is_taken_is_refused_with_the_list(way, name):
 
 @pytest.mark.parametrize("way", ["kept", "shared"])
 def test_what_a_block_claims_hides_no_work_array_of_the_net(way):
+    """The net has work arrays called "states" and "last": a block may have arrays of these names, too."""
     x = np.ones((5, 4))
     expected = hn.DeepNet(4, 3, 6, 2, "plain", 0).forward(x)
     with defined(forward=plain, **{way: ("states", "last")}):
@@ -246,7 +255,7 @@ def test_a_name_that_is_claimed_twice_is_refused(claims):
 
 
 @pytest.mark.parametrize("name", ["y", "z", "dz", "H", "alpha", "d_alpha"])
-def test_what_replaces_an_array_within_a_block_is_refused(name):
+def test_replacing_an_array_within_a_block_is_refused(name):
     def replaces(self, layer):
         setattr(layer, name, np.tanh(layer.z))
 
@@ -267,12 +276,14 @@ def test_a_block_may_change_arrays_in_place_and_keep_values_of_its_own():
 
     with defined(forward=forward, parameters=lambda self, hidden: {"alpha": ()}):
         net = hn.DeepNet(4, 4, 4, 1, "of a test", 0, dtype=np.float64)
-    net.parameters[:] = 0
+    net.parameters[:] = 0  # so that x and z are 0, and y = x + tanh(z) + 1 is 1
     net.W_out[:] = np.eye(4)
     np.testing.assert_array_equal(net.predict(np.ones((5, 4))), np.ones((5, 4)))
 
 
 def test_a_gate_may_be_read_from_what_the_layers_share():
+    """Here the gate is z_T itself, read from layer.z_T or from a shared array."""
+
     def forward(self, layer):
         layer.activation.value(layer.z_H, layer.y)
         layer.scratch[:] = layer.z_T
@@ -292,12 +303,12 @@ def test_a_gate_may_be_read_from_what_the_layers_share():
 
 
 def loud(**members):
-    """Another class of the same place, whatever it does."""
+    """A new class at each call, of the same module and the same name."""
     return type("Loud", (hn.Block,), {"name": "loud, of a test", "forward": Residual.forward, **members})
 
 
-def refuses_another_kind(block, net, data, path):
-    """Every way to use the block, or the net that has it already."""
+def assert_every_use_is_refused(block, net, data, path):
+    """Every use of the block, and saving a net that has it already, raises the error about its name."""
     path.write_bytes(b"old")
     for use in (
         lambda: hn.DeepNet(4, 3, 6, 2, block, 0),
@@ -310,24 +321,25 @@ def refuses_another_kind(block, net, data, path):
     assert path.read_bytes() == b"old"
 
 
-def test_a_block_that_is_called_as_another_class_is_refused(data_set, tmp_path):
+def test_a_block_that_has_the_name_of_another_class_is_refused(data_set, tmp_path):
+    """A subclass that inherits its name, and a class that was defined again."""
     data = hn.load_mnist(data_set)
     heir = type("Heir", (hn.Highway,), {})()
     net = hn.DeepNet(4, 3, 6, 2, "highway", 0)
-    vars(net)["block"] = heir
-    refuses_another_kind(heir, net, data, tmp_path / "heir.npz")
+    vars(net)["block"] = heir  # net.block = heir would be refused
+    assert_every_use_is_refused(heir, net, data, tmp_path / "heir.npz")
     try:
         first = loud()
         net = hn.DeepNet(4, 3, 6, 2, first(), 0)
         second = loud()
-        refuses_another_kind(first(), net, data, tmp_path / "loud.npz")
+        assert_every_use_is_refused(first(), net, data, tmp_path / "loud.npz")
         assert hn.block_of("loud, of a test").__class__ is second
     finally:
         del hn.BLOCKS["loud, of a test"]
 
 
 @pytest.mark.parametrize("floor", [{1: 2}, (1, 2), {"a": [(1,)]}], ids=str)
-def test_settings_that_json_gives_back_otherwise_are_refused(tmp_path, floor):
+def test_settings_that_json_would_change_are_refused(tmp_path, floor):
     with defined(**LEAKY) as block:
         net = hn.DeepNet(4, 3, 6, 2, block(floor), 0)
         for use in (lambda: hn.record_of(net.block), lambda: net.save(tmp_path / "net.npz")):
@@ -336,7 +348,9 @@ def test_settings_that_json_gives_back_otherwise_are_refused(tmp_path, floor):
     assert not [*tmp_path.iterdir()]
 
 
-def test_attributes_that_its_init_does_not_take_are_refused(tmp_path):
+def test_attributes_that_are_not_the_arguments_of_init_are_refused(tmp_path):
+    """An attribute that was added later, and one that is not the argument's value."""
+
     def doubles(self, floor=0.1):
         self.floor = 2 * floor
 
@@ -403,7 +417,7 @@ def test_the_settings_of_an_activation_are_saved(tmp_path):
 
 
 @pytest.mark.parametrize("activation", [None, 5, hn.Tanh, np.tanh, ["tanh"]])
-def test_what_is_no_activation_is_refused(activation):
+def test_what_is_not_an_activation_is_refused(activation):
     with pytest.raises(ValueError, match="is not one of tanh, relu"):
         hn.DeepNet(4, 3, 6, 2, "plain", 0, activation=activation)
 
@@ -413,7 +427,7 @@ def test_an_activation_whose_name_is_that_of_another_class_is_refused(tmp_path):
         type("Another", (hn.Activation,), {"name": "tanh"})
     heir = type("Heir", (hn.Tanh,), {})()
     net = hn.DeepNet(4, 3, 6, 2, "plain", 0)
-    vars(net)["activation"] = heir
+    vars(net)["activation"] = heir  # net.activation = heir would be refused
     for use in (
         lambda: hn.DeepNet(4, 3, 6, 2, "plain", 0, activation=heir),
         lambda: hn.record_of(heir),

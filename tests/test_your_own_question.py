@@ -1,5 +1,5 @@
-"""docs/your_own_question.md does what it shows: three files of a researcher make results, a verdict, a picture, numbers
-on a page and a row of the ledger."""
+"""docs/your_own_question.md does what it shows: with its three files, its commands make results, a verdict, a picture,
+numbers on a page and a row of the ledger."""
 
 import os
 import re
@@ -15,11 +15,12 @@ from experiments.question import question_names
 from plumbing.files import read_json
 from plumbing.records import select
 
+# the page, and what it shows: the question, its picture and table, a section of a page, and two groups of commands
 PAGE = (ROOT / "docs" / "your_own_question.md").read_text(encoding="utf-8")
 QUESTION, SHOWN = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 [SECTION] = re.findall(r"```markdown\n(.*?)```", PAGE, re.DOTALL)
 MEASURE, FILL = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
-TEST = "python -m pytest "
+TEST = "python -m pytest "  # the page's commands that begin so are not run
 pytestmark = pytest.mark.xdist_group("your own question")  # the clone is made once
 FOLDERS = ("claims", "conv", "data", "docs", "experiments", "plumbing", "report", "results", "tests", "training")
 
@@ -47,6 +48,7 @@ def clone(tmp_path_factory):
 
 
 def run(folder, command: str) -> None:
+    """Runs a command that begins with "python" in the folder; it must succeed."""
     python, *words = shlex.split(command)
     assert python == "python"
     environment = os.environ | {"MPLBACKEND": "Agg"}
@@ -86,7 +88,7 @@ def test_the_page_that_shows_the_marks_keeps_them(clone):
     assert (clone / "docs" / "your_own_question.md").read_text(encoding="utf-8") == PAGE
 
 
-def test_the_tests_of_the_claims_take_a_new_one(clone):
+def test_the_tests_of_the_claims_pass_with_a_new_claim(clone):
     run(clone, "python -m pytest tests/test_claims.py -n 0 -p no:cacheprovider -k 'is_judged or what_is_committed'")
 
 
