@@ -1,5 +1,5 @@
-"""The Jacobians of blocks are compared with the net itself.  What is watched when Adam explodes is compared with what is
-computed by hand."""
+"""The Jacobians of blocks are compared with the net itself.  What is watched when Adam explodes is compared with what
+is computed by hand."""
 
 import json
 import math
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from test_gradients import STEP, random_net
-from test_layer_by_layer import walk
+from test_layer_by_layer import logits_from
 
 import highway_networks as hn
 from experiments import adam_explodes, full_mnist, jacobian
@@ -49,7 +49,7 @@ def test_look_measures_the_singular_values_of_the_product_of_all_jacobians(block
     look = jacobian.look(net, images)
     twin = layer_by_layer.in_dtype(net, np.complex128)
     moved = layer_by_layer.first_state(net, images) + 1j * STEP * np.eye(5)
-    values = np.linalg.svd(walk(twin, moved).imag / STEP, compute_uv=False)
+    values = np.linalg.svd(logits_from(twin, moved).imag / STEP, compute_uv=False)
     np.testing.assert_allclose(look["to_the_end"][0], values[[0, 2, 4]], rtol=1e-3)
     assert look["directions_that_pass"][0] == (values >= 0.01).sum()
     assert look["to_the_end"][-1] == look["block"][-1]  # from the last block on, the product is that block's Jacobian

@@ -16,7 +16,7 @@ from training import fully_connected, kept_nets, layer_by_layer
 from training.measures import hoyer
 
 
-def walk(net, state, start=0):
+def logits_from(net, state, start=0):
     """Logits from the state that block `start` sees."""
     for layer in range(start, net.depth):
         _, state = layer_by_layer.block_forward(net, layer, state)
@@ -36,7 +36,8 @@ def states_of(net, x):
 @pytest.mark.parametrize("activation", hn.ACTIVATIONS)
 def test_layer_by_layer_a_net_has_the_same_logits_and_gates(block, activation):
     net, x, _ = random_net(block, (4, 3, 6, 5, 7), dtype=np.float64, activation=activation)
-    np.testing.assert_allclose(walk(net, layer_by_layer.first_state(net, x)), net.predict(x), rtol=1e-12, atol=1e-14)
+    logits = logits_from(net, layer_by_layer.first_state(net, x))
+    np.testing.assert_allclose(logits, net.predict(x), rtol=1e-12, atol=1e-14)
     state = layer_by_layer.first_state(net, x)
     for layer in range(net.depth):
         T, y = layer_by_layer.block_forward(net, layer, state)
@@ -63,7 +64,7 @@ def test_the_gradient_at_every_layer(block, activation):
         for unit in range(net.hidden):
             moved = state.astype(complex)
             moved[0, unit] += 1j * STEP
-            loss, _ = hn.softmax_cross_entropy(walk(twin, moved, layer), ys[:1])
+            loss, _ = hn.softmax_cross_entropy(logits_from(twin, moved, layer), ys[:1])
             derivatives.append(loss.imag / STEP)
         expected.append(np.linalg.norm(derivatives))
     np.testing.assert_allclose(of_each_image[0], expected, rtol=1e-3)  # gradient_flow() keeps four digits
@@ -86,7 +87,7 @@ def test_slices_cover_everything_once():
         np.testing.assert_array_equal(rows, np.arange(n))
 
 
-# ---- Questions on the 50-layer net, on a small one -------------------------------------------------------------------
+# ---- Questions on the 50-layer net, on a small one ------------------------------------------------------------------
 
 
 class Trained(NamedTuple):
