@@ -152,8 +152,10 @@ def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kin
 
 
 def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...], patience: float) -> None:
-    """Downloads the files {name: MD5} from the first mirror that has them all.  Tries the next one
-    after `patience` seconds without a byte.  Raises InputError if every mirror fails."""
+    """Downloads the files {name: MD5} that the folder lacks.
+
+    If a mirror lacks one of them, or sends nothing for `patience` seconds, the rest come from the
+    next mirror.  Raises InputError if every mirror fails."""
     import pooch  # only here: most users have the bundled files
 
     failures = []

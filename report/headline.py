@@ -412,7 +412,8 @@ def seeds_table(read) -> str:
         ours = of_seeds(read, block)
         means = f"{mean_and_sd(published[block])} | {mean_and_sd(ours)}"
         lines.append(f"| {block} | {means} | {len(ours)} | {min(ours):.3f} | {max(ours):.3f} |")
-    return markdown_table(f"| net | published ({len(published['plain'])} seeds) | here | seeds | lowest | highest |", lines)
+    their_seeds = len(published["plain"])
+    return markdown_table(f"| net | published ({their_seeds} seeds) | here | seeds | lowest | highest |", lines)
 
 
 @table("fashion")

@@ -518,8 +518,6 @@ def test_a_net_of_another_rate_or_seed_is_not_resumed(tmp_path, shapes):
 
 def test_a_run_does_not_go_on_with_other_images(shapes):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
-    with pytest.raises(ValueError, match="cannot go on with"):
-        convolutional.train_conv(training(data=data), data._replace(y_train=2 - data.y_train))
     for use in (convolutional.train_conv, runs.run_record):
         with pytest.raises(ValueError, match="cannot go on with"):
             use(training(data=data), data._replace(y_train=2 - data.y_train))
@@ -556,12 +554,10 @@ def test_what_load_would_refuse_is_not_saved(tmp_path):
     path = tmp_path / "net.npz"
     path.write_bytes(b"old")
     for name in ("parameters", "statistics", "v"):
-        t = training()
-        array = t._arrays()[name]
-        if array.size:
-            array[0] = np.nan
-            with pytest.raises(ValueError, match=f"{name} must be finite"):
-                t.save(path)
+        t = training(replace(SMALL, block="highway-bn"))  # this block has statistics
+        t._arrays()[name][0] = np.nan
+        with pytest.raises(ValueError, match=f"{name} must be finite"):
+            t.save(path)
     for history in ({}, {name: [] for name in reversed(convolutional.Training.COLUMNS)}):
         t = training()
         t.history = history

@@ -282,7 +282,7 @@ def test_a_d_logits_that_is_not_an_array_of_real_numbers_is_refused(kind):
             net.backward(NOT_REAL_ARRAYS[kind](logits))
 
 
-def test_complex_numbers_go_through_a_complex_net_alone():
+def test_a_complex_net_takes_complex_numbers():
     net, x, _ = random_net("highway", (4, 3, 6, 2, 5))
     assert net.predict(x + 0j).dtype == np.complex128
 
@@ -537,8 +537,8 @@ def test_pixels_for_a_net_are_scaled_as_in_its_training(mnist, tmp_path):
     np.testing.assert_array_equal(hn.pixels_for(net, mnist.x_test[:9]), hn.scale_pixels(mnist.x_test[:9], np.float32))
 
 
-def test_the_last_of_several_threads_that_hold_one_blas_thread_restores_them():
-    """Here one thread holds it twice.  The first holder ends first, as that of another thread may."""
+def test_the_last_holder_of_one_blas_thread_restores_the_number_of_threads():
+    """The first holder ends first, as one in another thread may."""
 
     def threads():
         return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
@@ -702,7 +702,7 @@ def test_a_gate_bias_that_is_not_finite_is_refused(bias):
     ],
     ids=str,
 )
-def test_invalid_labels_are_refused(y):
+def test_cross_entropy_refuses_labels_of_the_wrong_kind_or_class(y):
     with pytest.raises(ValueError, match="3 whole numbers from 0 to 2"):
         hn.softmax_cross_entropy(np.zeros((3, 3)), y)
 

@@ -138,7 +138,7 @@ def test_a_run_has_one_blas_thread(data_set, monkeypatch):
     assert set(seen) == {1}
 
 
-def test_the_net_has_an_output_for_every_class_of_the_data_set(data_set):
+def test_a_part_of_a_data_set_keeps_the_number_of_its_classes(data_set):
     data = hn.load_mnist(data_set)
     part = hn.subset(data, 0, 2, 5)
     assert len(set(part.y_train)) < 3 == part.n_classes

@@ -92,7 +92,7 @@ def test_the_tests_of_the_claims_pass_with_a_new_claim(clone):
     run(clone, "python -m pytest tests/test_claims.py -n 0 -p no:cacheprovider -k 'is_judged or what_is_committed'")
 
 
-def test_the_marks_that_the_page_explains_are_known():
+def test_the_page_explains_six_marks_and_its_example_has_a_name_of_its_own():
     explained = re.findall(r"^\| `([^`]+)` \|", PAGE.split("| mark |")[1], re.M)
     assert len(explained) == 6
     assert "narrow" not in question_names()  # or the page would write over it
