@@ -276,7 +276,10 @@ BAD = {
         "NaN is not a finite number",
     ),
     "huge": (put(GOOD, [1, 10**200, 2], "runs", 0, "plain", "history", "train_loss"), "beyond 1e100"),
-    "more than huge": (put(GOOD, [1, 10**400, 2], "runs", 0, "plain", "history", "train_loss"), "is not a finite number"),
+    "more than huge": (
+        put(GOOD, [1, 10**400, 2], "runs", 0, "plain", "history", "train_loss"),
+        "is not a finite number",
+    ),
     "null": (put(GOOD, None, "runs", 0, "plain", "final_test_acc"), "does not say that it diverged"),
     "no depth": (without(GOOD, "runs", 0, "depth"), "runs[0].depth is not a number"),
     "a depth below 1": (put(GOOD, -3, "runs", 0, "depth"), "depth is not a number of at least 1"),
