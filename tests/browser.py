@@ -13,8 +13,8 @@ together = pytest.mark.xdist_group("one browser")  # one after another, in one p
 
 
 def violations(driver) -> list[str]:
-    """What axe-core finds in the page that is open: for each broken rule a line with its name, what
-    it asks for, and the elements that break it."""
+    """What axe-core finds in the page that is open: for each broken rule a line with its name,
+    what it asks for, and the elements that break it."""
     found = Axe().run(driver)["violations"]
     lines = []
     for rule in found:

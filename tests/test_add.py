@@ -1,5 +1,5 @@
-"""`python -m experiments add` adds finished trainings, given as JSON, to the committed trials.  It adds all or none,
-and trains nothing."""
+"""`python -m experiments add` adds finished trainings, given as JSON, to the committed trials.  It
+adds all or none, and trains nothing."""
 
 import copy
 import json
@@ -22,7 +22,8 @@ COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in QUES
 
 
 def training(name: str, protocol: str = "short", **more) -> dict:
-    """What conv_highway_networks.py would have written about a committed run; `more` replaces settings."""
+    """What conv_highway_networks.py would have written about a committed run; `more` replaces
+    settings."""
     results = COMMITTED[name]
     on_one_core = [t for t in results["trials"]["final"] if t.get("cores", 1) == 1]
     of_protocol = [t for t in on_one_core if t["protocol"] == protocol]

@@ -1,4 +1,5 @@
-"""What the encyclopedia article says of gates, tested on made-up gates, and the verdicts; then its other sentences."""
+"""What the encyclopedia article says of gates, tested on made-up gates, and the verdicts; then its
+other sentences."""
 
 import numpy as np
 import pytest
@@ -16,7 +17,8 @@ def test_what_is_for_certain_inputs():
 
 
 def test_blocks_that_select_close_and_are_passed():
-    """Three blocks of four units.  Their gates are shut, or open, or follow the sign of a state's first unit."""
+    """Three blocks of four units.  Their gates are shut, or open, or follow the sign of a state's
+    first unit."""
     net = hn.DeepNet(2, 2, 4, 3, "highway", 0, dtype=np.float64)
     net.W_in[:] = [[9, 0], [0, 1], [0, 1], [0, 1]]
     net.W_T[:] = 0
@@ -85,8 +87,8 @@ def test_a_block_whose_gate_is_one():
 
 
 def starts(tanh: float, relu: float | None) -> dict:
-    """Four pairs of trials with each activation.  With the scale the loss is about 0.1, without it `tanh` or `relu`
-    times as much.  None: without it they diverged."""
+    """Four pairs of trials with each activation.  With the scale the loss is about 0.1, without it
+    `tanh` or `relu` times as much.  None: without it they diverged."""
     unscaled = []
     searched = []
     for activation, times in (("tanh", tanh), ("relu", relu)):

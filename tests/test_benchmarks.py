@@ -246,7 +246,8 @@ TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1
 
 @pytest.fixture
 def quick(monkeypatch, tmp_path):
-    """quick(name, *words) runs a benchmark on tiny nets or with made-up times: tests look at what it writes.
+    """quick(name, *words) runs a benchmark on tiny nets or with made-up times: tests look at what
+    it writes.
 
     With rivals=False no framework can be imported."""
     small = (1, 28, 28), [("conv", 5, 2, "valid"), ("highway", 3), ("dense", 10)]

@@ -1,4 +1,5 @@
-"""What a claim is, how the ledger judges all claims, and that the committed ledger is what the rules say today."""
+"""What a claim is, how the ledger judges all claims, and that the committed ledger is what the
+rules say today."""
 
 import copy
 import json

@@ -1,5 +1,5 @@
-"""ByteDMD, the price of data movement, compared with a stack whose items are really moved; what the tapes of the
-blocks compute; and what it saves to skip blocks and units whose gates are shut."""
+"""ByteDMD, the price of data movement, compared with a stack whose items are really moved; what
+the tapes of the blocks compute; and what it saves to skip blocks and units whose gates are shut."""
 
 import numpy as np
 import pytest
@@ -64,7 +64,8 @@ def test_a_value_of_four_bytes_is_four_bytes_one_under_the_other():
 @settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 12))
 def test_against_a_stack_that_is_moved(seed, n):
-    """Random programs of element-wise operations, products and sums, whose arguments are read never, once or often."""
+    """Random programs of element-wise operations, products and sums, whose arguments are read
+    never, once or often."""
     rng = np.random.default_rng(seed)
     tape = Tape()
     shapes = {f"a{i}": tuple(rng.integers(1, 4, 2)) for i in range(3)}
@@ -195,8 +196,8 @@ READS_BACKWARD = {
 
 @pytest.mark.parametrize("block", data_movement.MATRICES)
 def test_a_step_reads_what_its_equations_do(block):
-    """A product reads two factors.  Adding it reads the product and the sum so far, except for the first term of a sum
-    that starts from 0."""
+    """A product reads two factors.  Adding it reads the product and the sum so far, except for the
+    first term of a sum that starts from 0."""
     depth = 3
     width = 5
     batch = 2
@@ -391,8 +392,8 @@ def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeyp
 
 
 def test_the_way_back_reads_what_the_gradient_of_eq_3_needs():
-    """For each element T is read for dH and for its slope, H for its slope, dH for what is carried and for dz_H,
-    and so on."""
+    """For each element T is read for dH and for its slope, H for its slope, dH for what is carried
+    and for dz_H, and so on."""
     tape, ends = data_movement.trace_step("highway", 1, 4, 3)
     _, kinds, when = tape.depths()
     back = np.bincount(kinds[(when >= ends[0]) & (when < ends[1])], minlength=len(tape.kinds))
@@ -416,7 +417,8 @@ def test_a_skipped_block_s_weights_lie_in_the_way():
 
 
 def looked_into(data: str, sd: float, sd_at_start: float | None) -> dict:
-    """A net whose effective depth is 10, before training, too.  sd_at_start=None: it was not measured before."""
+    """A net whose effective depth is 10, before training, too.  sd_at_start=None: it was not
+    measured before."""
     net = {"data": data, "effective_depth": 10.0, "effective_depth_sd": sd}
     if sd_at_start is None:
         return net

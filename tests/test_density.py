@@ -1,5 +1,5 @@
-"""Code may only become easier to read.  A room is a folder, or a file of the root.  No room may have more faults than
-tests/density.json says, plus a tolerance.
+"""Code may only become easier to read.  A room is a folder, or a file of the root.  No room may
+have more faults than tests/density.json says, plus a tolerance.
 
 These faults are counted in each room, per 1000 lines that are not blank:
 

@@ -12,7 +12,8 @@ from training import fully_connected
 
 
 def made_up(changes: dict | None = None) -> dict:
-    """Nets whose training error is what lesions predict: 0.1 with fewer blocks than lesions leave, otherwise 0.001.
+    """Nets whose training error is what lesions predict: 0.1 with fewer blocks than lesions leave,
+    otherwise 0.001.
 
     `changes` replaces errors, {(data, blocks): error}; None means that the net diverged."""
     changes = changes or {}

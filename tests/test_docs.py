@@ -1,5 +1,5 @@
-"""The pages: their numbers are those of the committed JSON, their commands and their Python run as written, the files
-that they quote hold what they quote, and their links lead somewhere."""
+"""The pages: their numbers are those of the committed JSON, their commands and their Python run as
+written, the files that they quote hold what they quote, and their links lead somewhere."""
 
 import copy
 import fnmatch
@@ -50,8 +50,9 @@ def git(root: Path, *words):
 def committed(root: Path):
     """Returns read(name), which reads the JSON that the pages speak of.
 
-    Usually that is the file in the folder, so that a new result is checked before it is committed.  But if some
-    run*.json differs from git's HEAD while the pages do not, a user has run the headline: then it is HEAD's file."""
+    Usually that is the file in the folder, so that a new result is checked before it is committed.
+    But if some run*.json differs from git's HEAD while the pages do not, a user has run the
+    headline: then it is HEAD's file."""
 
     def differ(*paths):
         return git(root, "diff", "--quiet", "HEAD", "--", *paths).returncode == 1
@@ -186,7 +187,8 @@ def test_differences_to_the_paper_have_the_standard_error_of_both_means():
 
 
 def commands_of(text: str) -> list[str]:
-    """The commands in a page's code blocks, tables and sentences, without comments, and as if .venv were active."""
+    """The commands in a page's code blocks, tables and sentences, without comments, and as if
+    .venv were active."""
     blocks = "\n".join(re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S))
     lines = [line.split("  #")[0] for line in blocks.splitlines()] + re.findall(r"`(python [^`\n]+)`", text)
     lines += re.findall(r"^\$ (.+)", text, re.M)
@@ -283,7 +285,8 @@ def test_there_are_commands():
 
 
 def test_each_net_of_cifar_has_a_command_that_trains_its_row():
-    """The command has all settings of the committed runs; and no command trains one of these runs with others."""
+    """The command has all settings of the committed runs; and no command trains one of these runs
+    with others."""
     rows = {t["label"]: t for t in READ("results/cifar.json")["trials"]["final"]}
     images = {"x_train": np.empty((50000, 3072), np.uint8), "x_test": np.empty((10000, 3072), np.uint8)}
     asked = []
@@ -346,7 +349,8 @@ def test_a_question_s_command_is_understood(command):
 
 @pytest.mark.parametrize("command", [command for command in MODULES if command not in QUESTIONS])
 def test_a_benchmark_s_command_is_understood(command):
-    """--help lists its flags.  The results in its row, if it has one, say that this command wrote them."""
+    """--help lists its flags.  The results in its row, if it has one, say that this command wrote
+    them."""
     _, _, module, *words = command.split()
     process = run_in(ROOT, f"python -m {module} --help")
     assert process.returncode == 0
@@ -483,7 +487,8 @@ def test_a_trial_that_is_there_twice_is_not_counted_twice():
 
 
 def test_a_smoke_test_is_no_evidence(tmp_path, monkeypatch):
-    """It is neither judged nor shown, although `--quick --results results` puts it where the evidence lies."""
+    """It is neither judged nor shown, although `--quick --results results` puts it where the
+    evidence lies."""
     record = READ("results/jacobian.json")
     quick = record | {"settings": record["settings"] | {"budget": "quick"}}
     (results_in(tmp_path, monkeypatch) / "jacobian.json").write_text(json.dumps(quick))
@@ -535,7 +540,8 @@ def test_the_commands_of_a_cluster():
 
 
 def test_filling_the_pages(pages):
-    """All pages are filled in, or none: one that cannot be is named in one line, and no page changes."""
+    """All pages are filled in, or none: one that cannot be is named in one line, and no page
+    changes."""
     readme = pages / "README.md"
     broken = pages / "docs" / "speed.md"
     readme.write_text(README.replace("<!-- headline -->", "<!-- headline -->old"), encoding="utf-8")

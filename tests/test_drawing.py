@@ -1,4 +1,5 @@
-"""The pictures and the GIF, drawn from small records: like ours, and like those of the published program."""
+"""The pictures and the GIF, drawn from small records: like ours, and like those of the published
+program."""
 
 import ast
 import copy
@@ -419,8 +420,8 @@ def test_a_user_s_rcparams_are_respected_from_python():
 
 
 def test_some_pictures_for_slides(draw, tmp_path):
-    """Two pictures as SVG.  With --scale 1.5 a picture is smaller, and its text is larger in comparison.  The same JSON
-    gives the same bytes."""
+    """Two pictures as SVG.  With --scale 1.5 a picture is smaller, and its text is larger in
+    comparison.  The same JSON gives the same bytes."""
     words = ("--only", "depth_sweep,seeds", "--format", "svg")
     sizes = []
     for scale in (1, 1.5):

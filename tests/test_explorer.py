@@ -1,5 +1,5 @@
-"""docs/explorer.html is what its program writes; in a real browser its numbers agree with those of the same net in
-NumPy and with those of the lesion experiment."""
+"""docs/explorer.html is what its program writes; in a real browser its numbers agree with those of
+the same net in NumPy and with those of the lesion experiment."""
 
 import base64
 import copy
@@ -40,7 +40,8 @@ def images(mnist):
 
 
 def same_on_any_processor(page: str) -> str:
-    """The page without the sentence about the rounded weights: its last digit depends on the processor."""
+    """The page without the sentence about the rounded weights: its last digit depends on the
+    processor."""
     return re.sub(r"no logit differs .*?\"", "", page)
 
 
@@ -60,7 +61,8 @@ def test_the_page_loads_nothing_else():
 
 
 def test_links_and_commands_on_the_page_exist():
-    """A link to a text file names the file and says that it is one, because a browser shows it as plain text."""
+    """A link to a text file names the file and says that it is one, because a browser shows it as
+    plain text."""
     for link, text in re.findall(r'href="([^"]+)">(.*?)</a>', PAGE, re.S):
         path, _, anchor = link.partition("#")
         if path.endswith(".html"):  # a page, which a browser shows as one
@@ -76,7 +78,8 @@ def test_links_and_commands_on_the_page_exist():
 
 
 def test_images_of_every_class_are_right_doubtful_and_wrong(mnist, net):
-    """As many images of each class and kind; the net with the rounded weights answers the wrong ones wrongly."""
+    """Each class has as many images of each kind.  The net with the rounded weights answers the
+    wrong ones wrongly, and the others rightly."""
     pixels = np.frombuffer(base64.b64decode(DATA["images"]["pixels"]), np.uint8).reshape(-1, 784)
     answers = explorer.rounded(net).predict(hn.pixels_for(net, pixels)).argmax(axis=1)
     kinds = {(label, kind): 0 for label in range(10) for kind in ("right", "doubtful", "wrong")}
@@ -300,7 +303,8 @@ def test_the_committed_summary_is_that_of_its_trials():
 
 
 def test_the_committed_measurement_agrees_with_the_lesion_experiment():
-    """The experiment closes single blocks, and all blocks above the k-th: these, too, are ranges of blocks.
+    """The experiment closes single blocks, and all blocks above the k-th: these, too, are ranges
+    of blocks.
 
     49 blocks have 49 * 50 / 2 = 1225 ranges."""
     assert MEASURED["settings"] == {"net": explorer.NET, "n_train": 60000, "n_test": 10000}
@@ -345,7 +349,8 @@ def opened():
 
 @pytest.fixture
 def driver(opened):
-    """The page as when it was opened, with a doubtful 7 chosen.  No test may leave an error on the console."""
+    """The page as when it was opened, with a doubtful 7 chosen.  No test may leave an error on the
+    console."""
     screenshots.look_as(opened, 1280, 900)
     opened.execute_script("Object.assign(shown, { block: 1, unit: 1, shift: 0 }); only([]); offer(7); choose(110)")
     settle(opened)
@@ -395,8 +400,8 @@ def test_a_shift_of_b_T_agrees_with_numpy(driver, net, images, shift):
 @browser_only
 @together
 def test_the_way_back_agrees_with_numpy(driver, net, images, mnist):
-    """For every block: the lengths of dL/dy and dL/dx, and the shares of dL/dx that are carried, that come through H,
-    and that come through T.  explorer/net.js says what these shares are."""
+    """For every block: the lengths of dL/dy and dL/dx, and the shares of dL/dx that are carried,
+    that come through H, and that come through T.  explorer/net.js says what these shares are."""
     twin = layer_by_layer.in_dtype(explorer.rounded(net), np.float64)
     x = hn.pixels_for(net, images[:5]).astype(np.float64)
     script = "net.backward(net.run(pixels), 3).flatMap((p) => [p.above, p.below, p.carried, p.H, p.T])"
@@ -579,8 +584,9 @@ def test_the_slider_shifts_b_T(driver):
 @browser_only
 @together
 def test_the_page_says_where_answers_are_decided(driver, net, mnist):
-    """The page says which share of the test images is decided at the same block as the chosen image, and which share
-    before it.  The image of a 7, with which the page opens, is decided at the median block."""
+    """The page says which share of the test images is decided at the same block as the chosen
+    image, and which share before it.  The image of a 7, with which the page opens, is decided at
+    the median block."""
     images = MEASURED["trials"]["decided"]["images"]
     half = select(MEASURED["summary"], row="decided")["median_block"]
     for digit in range(10):
@@ -741,7 +747,8 @@ def test_on_a_phone_one_map_is_shown_at_a_time(driver):
 @browser_only
 @together
 def test_what_sticks_leaves_room_where_the_window_is_low(driver):
-    """In a window of 1280 x 900, zoomed to 400 %, the page has 320 x 225 pixels: there nothing sticks to an edge."""
+    """In a window of 1280 x 900, zoomed to 400 %, the page has 320 x 225 pixels: there nothing
+    sticks to an edge."""
     stuck = """
     const all = [...document.querySelectorAll("main *")];
     return all.filter((e) => getComputedStyle(e).position === "sticky").length
@@ -864,7 +871,8 @@ def test_without_javascript_it_says_so(driver):
 
 
 def test_a_colour_has_one_meaning():
-    """The colours of the kinds of nets, which the pictures share, are used in the curves of a training only."""
+    """The colours of the kinds of nets, which the pictures share, are used in the curves of a
+    training only."""
     sheet = (ROOT / "explorer" / "page.css").read_text(encoding="utf-8")
     assert "var(--highway)" not in sheet
     assert "var(--plain)" not in sheet
@@ -927,7 +935,8 @@ def test_a_digit_can_be_drawn_by_keys(driver):
 @browser_only
 @together
 def test_an_answer_is_there_as_soon_as_something_changes(driver):
-    """The answer and its time are there before the browser draws.  What the worker computes comes later."""
+    """The answer and its time are there before the browser draws.  What the worker computes comes
+    later."""
     logits = "[...now.logits]"
     text = "$('took').textContent"
     driver.execute_script("startDrawing(); stroke(80, 60)")

@@ -141,7 +141,8 @@ def curve(epochs: dict[float, float], length: int = 100) -> list[float]:
 
 
 def record_of(speeds: dict) -> dict:
-    """A record in which the nets of a kind reach the thresholds, {block: {threshold: epoch}}, at every depth."""
+    """A record in which the nets of a kind reach the thresholds, {block: {threshold: epoch}}, at
+    every depth."""
     trials = []
     for block, epochs in speeds.items():
         for layers in finals.LAYERS:

@@ -44,7 +44,8 @@ def test_a_checkpoint_is_what_a_training_of_that_length_gives():
 def record_of(correlations: dict[int, float], share: float) -> dict:
     """Nets of both sets, with these correlations of biases and depth, {epoch: correlation}.
 
-    `share` is that of the class differences in the first 15 blocks on CIFAR-100; on MNIST it is 0.6."""
+    `share` is that of the class differences in the first 15 blocks on CIFAR-100; on MNIST it is
+    0.6."""
     trials = []
     for data, share_of_set in ((CIFAR, share), ("MNIST", 0.6)):
         for seed in (1, 2, 3):

@@ -1,4 +1,5 @@
-"""The factorial design of starts: its cells, the distributions, and what counts as training that proceeds."""
+"""The factorial design of starts: its cells, the distributions, and what counts as training that
+proceeds."""
 
 from types import SimpleNamespace
 
@@ -24,7 +25,8 @@ def test_every_combination_is_a_cell():
 
 
 def test_all_cells_have_one_search():
-    """The rates, the momentum and the decay are the same in all cells; only highway has a gate bias."""
+    """The rates, the momentum and the decay are the same in all cells; only highway has a gate
+    bias."""
     runner = SimpleNamespace(settings=SETTINGS)
     shared = set()
     for cell in starts.cells(SETTINGS):
@@ -135,7 +137,8 @@ def test_where_the_start_matters_less():
 
 
 def test_an_h_with_which_plain_nets_never_train_says_nothing_of_their_starts():
-    """If all plain nets fail, their losses are alike.  Here they train with tanh only, from one start of nine."""
+    """If all plain nets fail, their losses are alike.  Here they train with tanh only, from one
+    start of nine."""
 
     def loss_of(cell, seed):
         if cell["kind"] == "highway":

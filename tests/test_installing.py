@@ -1,4 +1,5 @@
-"""Commands work from any folder, say what is not installed, and say how to install it; pip installs the project."""
+"""Commands work from any folder, say what is not installed, and say how to install it; pip
+installs the project."""
 
 import os
 import re
@@ -92,7 +93,8 @@ def test_a_command_works_from_any_folder(path, tmp_path):
 
 
 def test_another_program_may_lack_a_package(monkeypatch):
-    """It may train, say, and draw nothing.  A package that it needs and lacks fails where it is imported."""
+    """It may train, say, and draw nothing.  A package that it needs and lacks fails where it is
+    imported."""
     installed.check(str(ROOT / "experiments" / "__main__.py"))  # nothing is missing
     monkeypatch.setattr(installed, "find_spec", lambda name: None if name == "tqdm" else name)
     for main in (None, "/somewhere/program.py", str(ROOT / ".venv" / "bin" / "pytest")):
@@ -116,7 +118,8 @@ def test_another_program_may_lack_a_package(monkeypatch):
     ],
 )
 def test_a_message_sends_nobody_to_a_pip_that_refuses(tmp_path, monkeypatch, name, pip, managed, venv, installs):
-    """pip refuses if a distribution manages the packages of its Python (PEP 668), except in a virtual environment."""
+    """pip refuses if a distribution manages the packages of its Python (PEP 668), except in a
+    virtual environment."""
     monkeypatch.setattr(installed, "PathFinder", SimpleNamespace(find_spec=lambda module: module if pip else None))
     if managed:
         (tmp_path / "EXTERNALLY-MANAGED").touch()
@@ -237,7 +240,8 @@ def test_pyproject_lists_every_module_and_package(project):
 
 
 def build(hook: str, tmp_path):
-    """Calls a hook of setuptools as pip does, on a copy of what it needs; returns the process and the copy."""
+    """Calls a hook of setuptools as pip does, on a copy of what it needs; returns the process and
+    the copy."""
     pytest.importorskip("setuptools.command.bdist_wheel", reason="needs setuptools 70.1, as pip would get it")
     clone = tmp_path / "clone"
     for name in ("benchmarks", "claims", "conv", "experiments", "plumbing", "report", "training"):

@@ -28,7 +28,8 @@ def record_of(nets: dict) -> dict:
 
 
 def both_records(changes: dict) -> list[dict]:
-    """The records of LSTM and maxout nets, and of `blocks`: all losses are 0.01, those of plain nets 0.1.
+    """The records of LSTM and maxout nets, and of `blocks`: all losses are 0.01, those of plain
+    nets 0.1.
 
     `changes` goes to record_of() for some of the LSTM and maxout nets."""
     nets = {(block, 50, layers): {} for block in lstm_and_maxout.BLOCKS for layers in (10, 20, 50, 100)}

@@ -1,4 +1,5 @@
-"""The claims of the questions on depth: the verdicts follow from the results, and change with them."""
+"""The claims of the questions on depth: the verdicts follow from the results, and change with
+them."""
 
 import copy
 import json

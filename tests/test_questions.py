@@ -1,5 +1,6 @@
-"""The questions, which are the files in experiments/.  Each is run with --quick: what does it write, does it go on
-after a stop, and does a cluster change anything?  Then come the committed results of all questions."""
+"""The questions, which are the files in experiments/.  Each is run with --quick: what does it
+write, does it go on after a stop, and does a cluster change anything?  Then come the committed
+results of all questions."""
 
 import functools
 import itertools
@@ -56,13 +57,15 @@ def command(name, folder, *words):
 
 
 def ask(name, folder, *words):
-    """Runs a question with --quick in a process, as a user does.  Two minutes are enough, even on a busy machine."""
+    """Runs a question with --quick in a process, as a user does.  Two minutes are enough, even on
+    a busy machine."""
     pipes = {"capture_output": True, "text": True, "encoding": "utf-8"}
     return subprocess.run(command(name, folder, *words), cwd=ROOT, **pipes, timeout=120, check=False)
 
 
 def ask_here(name, folder, *words, budget="--quick"):
-    """The same in this process, for tests that are not about processes; raises what the command prints as an error.
+    """The same in this process, for tests that are not about processes; raises what the command
+    prints as an error.
 
     budget=None is the default budget, which has no flag."""
     question = find_question(name)
@@ -95,7 +98,8 @@ def finished(tmp_path_factory):
 
 
 def numbers_of(folder, name) -> str:
-    """A results file as text, without times and environment: all that must be the same in another run."""
+    """A results file as text, without times and environment: all that must be the same in another
+    run."""
 
     def is_time(key):
         return key in ("env", "wallclock_sec") or key.startswith("seconds")
@@ -341,7 +345,8 @@ def test_a_stopped_question_goes_on_where_it_was(tmp_path, finished, how):
 
 
 def test_a_changed_program_measures_again(tmp_path):
-    """In a copy of the project: the log serves its results as long as the files that compute a trial are unchanged.
+    """In a copy of the project: the log serves its results as long as the files that compute a
+    trial are unchanged.
 
     plumbing/ and other questions compute no trial of gate_bias."""
     project = tmp_path / "project"
@@ -400,7 +405,8 @@ def made_up_cifar(monkeypatch):
 
 
 def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
-    """--data-dir adds CIFAR-100, and a set in MNIST's layout with other sizes (Fashion-MNIST has this layout)."""
+    """--data-dir adds CIFAR-100, and a set in MNIST's layout with other sizes (Fashion-MNIST has
+    this layout)."""
     harder = write_data_set(tmp_path / "harder", n_train=700, side=9, classes=4)
     few = write_data_set(tmp_path / "few", 127)
     results = tmp_path / "results"
@@ -479,7 +485,8 @@ def test_nets_that_are_missing_are_trained_first(tmp_path):
 
 
 def test_a_question_about_mnist_refuses_another_set(tmp_path, monkeypatch):
-    """Otherwise it would train on this set, and the log would serve its numbers to later runs as MNIST's."""
+    """Otherwise it would train on this set, and the log would serve its numbers to later runs as
+    MNIST's."""
     other = write_data_set(tmp_path / "MNIST", n_train=1280, n_test=300, side=28, classes=10)
     monkeypatch.setenv("MNIST_DIR", str(other))
     for name in ("gate_bias", "fifty_layers", "full_mnist", "table1"):
@@ -494,7 +501,8 @@ def test_a_question_about_mnist_refuses_another_set(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", LOOK_INTO_KEPT_NETS)
 def test_nets_of_another_budget_are_refused(tmp_path, finished, name):
-    """The name of their file does not matter: results of the default budget are about nets of 50 layers."""
+    """The name of their file does not matter: results of the default budget are about nets of 50
+    layers."""
     finished("fifty_layers", tmp_path)
     advice = f"python -m experiments fifty_layers --results {tmp_path} makes it anew"
     with pytest.raises(InputError, match=rf"fifty_layers\.json is not of the budget default: {re.escape(advice)}$"):
@@ -620,8 +628,8 @@ def test_a_question_awaits_its_results_until_they_are_committed(question):
 
 @pytest.mark.parametrize("name", ANSWERED)
 def test_committed_results_sum_up_their_trials(name):
-    """The summary is that of the trials: no number was edited.  The results are no smoke test, and come from
-    committed programs."""
+    """The summary is that of the trials: no number was edited.  The results are no smoke test, and
+    come from committed programs."""
     record = committed(name)
     question = find_question(name)
     beside = " --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist" if question.takes_more_data_sets else ""

@@ -1,4 +1,5 @@
-"""The rules that judge claims: their intervals, and whether values lie above or below a bound.  None is undecided."""
+"""The rules that judge claims: their intervals, and whether values lie above or below a bound.
+A rule returns None if that is undecided."""
 
 import math
 from functools import partial
@@ -106,8 +107,8 @@ def test_p_values_agree_with_intervals():
 
 
 def test_holm_s_procedure():
-    """The smallest of four p-values is multiplied by four, the next by three, and so on.  None may become smaller than
-    one that was smaller before."""
+    """The smallest of four p-values is multiplied by four, the next by three, and so on.  No
+    p-value may become smaller than one that was smaller before."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.6, 0.5]) == [1, 1]
     assert holm([0.02]) == [0.02]
@@ -179,7 +180,8 @@ def test_the_prediction_interval():
 
 
 def test_holm_keeps_the_chance_of_any_false_alarm():
-    """Among 20 comparisons without a difference, at least one is called different in about 5 of 100 families."""
+    """Among 20 comparisons without a difference, at least one is called different in about 5 of
+    100 families."""
     rng = np.random.default_rng(1)
     alarms = [min(holm(list(rng.random(20)))) < 0.05 for _ in range(4000)]
     assert 0.035 < np.mean(alarms) < 0.065

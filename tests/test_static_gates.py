@@ -1,4 +1,5 @@
-"""Static gates, which do not see the image: the blocks, the nets that are compared, and how they are compared."""
+"""Static gates, which do not see the image: the blocks, the nets that are compared, and how they
+are compared."""
 
 import math
 import re
@@ -43,8 +44,8 @@ def small_net(block, **settings):
 
 @pytest.mark.parametrize("block", ["static-unit", "static-scalar"])
 def test_a_static_gate_is_a_highway_gate_that_does_not_see_x(block):
-    """With W_T = 0 a highway net computes the same.  Its gradient is the same, too; that of b_T is summed over the
-    units that share a b_T."""
+    """With W_T = 0 a highway net computes the same.  Its gradient is the same, too; that of b_T is
+    summed over the units that share a b_T."""
     rng = np.random.default_rng(1)
     static = small_net(block)
     static.b_T[:] = rng.normal(-1, 1, static.b_T.shape)
@@ -206,7 +207,8 @@ NOISE = (0.0, 0.01, -0.01, 0.005, -0.005)  # for seeds 1 to 5
 def made_up(**changed) -> dict:
     """Results in which all variants are equal, except for what `changed` names.
 
-    That is {variant: {measure: (factor, added)}}: the measure is multiplied by the factor, then `added` is added."""
+    That is {variant: {measure: (factor, added)}}: the measure is multiplied by the factor, then
+    `added` is added."""
     final = []
     for data in question.SETS:
         for variant in question.VARIANTS:
@@ -276,7 +278,8 @@ def test_p_values_are_corrected_for_all_variants_and_sets():
 
 
 def test_as_good_as_full_is_corrected_for_all_variants_and_sets():
-    """The interval of a comparison lies below the margin.  As one of eight, it is not decided by that."""
+    """The interval of a comparison lies below the margin.  As one of eight, it is not decided by
+    that."""
     costs = [0.0, 0.001, -0.001, 0.005, 0.003]
     record = made_up()
     for trial in record["trials"]["final"]:
@@ -290,7 +293,8 @@ def test_as_good_as_full_is_corrected_for_all_variants_and_sets():
 
 
 def test_seeds_are_paired():
-    """Seeds differ by factors of ten, variants by a factor of two at every seed: in pairs, that is clear."""
+    """Seeds differ by factors of ten, variants by a factor of two at every seed: in pairs, that is
+    clear."""
     record = made_up()
     for trial in record["trials"]["final"]:
         trial["loss"] = 10.0 ** trial["seed"]

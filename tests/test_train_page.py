@@ -1,5 +1,6 @@
-"""docs/train.html is what its program writes.  In a real browser its nets compute what straightforward.py computes,
-every stop of its tour ends as it says, and its controls, texts and layout serve every reader."""
+"""docs/train.html is what its program writes.  In a real browser its nets compute what
+straightforward.py computes, every stop of its tour ends as it says, and its controls, texts and
+layout serve every reader."""
 
 import base64
 import json
@@ -88,7 +89,8 @@ def test_its_colours_are_those_of_the_pictures(capsys):
 
 
 def test_the_tour_says_rightly_how_far_gates_are_open():
-    """The fifth stop gives T = sigmoid(b_T), and what a hundred layers with such gates carry of the gradient."""
+    """The fifth stop gives T = sigmoid(b_T), and what a hundred layers with such gates carry of
+    the gradient."""
     pairs = re.findall(r"T = ([\d.]+) \(b_T = (−[\d.]+)\)", PAGE)
     assert len(pairs) == 2
     for T, b_T in pairs:
@@ -157,7 +159,8 @@ unpack(JSON.parse($("images").textContent)).then(({ train }) => {
 
 
 def net_of(flat, kind: str, depth: int, width: int) -> sf.Net:
-    """The page's flat parameters, or gradients, as a net of straightforward.py, whose arrays are views of them."""
+    """The page's flat parameters, or gradients, as a net of straightforward.py, whose arrays are
+    views of them."""
     flat = np.asarray(flat)
     at = 0
 

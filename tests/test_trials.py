@@ -1,4 +1,5 @@
-"""Trials and their log: how a logged result is found again, and when it is served in place of a new run."""
+"""Trials and their log: how a logged result is found again, and when it is served in place of a
+new run."""
 
 import functools
 import hashlib
@@ -132,8 +133,8 @@ def trial(t):
 
 @pytest.fixture
 def my_trials(tmp_path, monkeypatch):
-    """my_trials(path, old, new) writes SOURCES outside the clone, with one of the files edited, and imports my_trials
-    anew."""
+    """my_trials(path, old, new) writes SOURCES outside the clone, with one of the files edited,
+    and imports my_trials anew."""
     folder = tmp_path / "mine"
     for at in (folder / "site-packages", folder):
         monkeypatch.syspath_prepend(str(at))
@@ -157,8 +158,8 @@ def my_trials(tmp_path, monkeypatch):
 
 
 def test_the_text_of_all_modules_that_a_trial_imports_is_its_code(my_trials, tmp_path, monkeypatch):
-    """The modules may lie anywhere, and comments count.  Left out are installed packages, the standard library, and
-    folders of the project that compute nothing."""
+    """The modules may lie anywhere, and comments count.  Left out are installed packages, the
+    standard library, and folders of the project that compute nothing."""
     monkeypatch.setattr(sources, "ROOT", tmp_path / "mine" / "my_project")
     monkeypatch.setattr(sources, "LEFT_OUT", ("drawing",))
     monkeypatch.setattr(sources, "BLOCKS", {})
@@ -200,8 +201,8 @@ def test_a_bound_function_is_part_of_the_code_of_a_trial(my_trials):
 
 
 def test_the_module_of_a_block_is_part_of_the_code_of_its_trials(my_trials, monkeypatch):
-    """A trial only names its block.  The module that defines the block counts even if the module of the trial does not
-    import it."""
+    """A trial only names its block.  The module that defines the block counts even if the module
+    of the trial does not import it."""
 
     def key(*edit):
         mine = my_trials(*edit)
@@ -216,7 +217,8 @@ def test_the_module_of_a_block_is_part_of_the_code_of_its_trials(my_trials, monk
 
 
 def test_the_code_is_that_which_was_loaded(my_trials, tmp_path):
-    """A text that was edited after its module was loaded does not run here, unless the module is loaded anew."""
+    """A text that was edited after its module was loaded does not run here, unless the module is
+    loaded anew."""
     mine = my_trials()
     before = checksum_of_sources(mine.trial)
     (tmp_path / "mine" / "my_base.py").write_text("FACTOR = 100\n")
@@ -226,7 +228,8 @@ def test_the_code_is_that_which_was_loaded(my_trials, tmp_path):
 
 
 def test_an_edit_while_data_are_read_is_not_the_code_that_runs(my_trials, tmp_path):
-    """The text that was there when the experiment began is the key.  So the edited text is not served its results."""
+    """The text that was there when the experiment began is the key.  So the edited text is not
+    served its results."""
     mine = my_trials()
     runner = runner_in(tmp_path)
     edited = SOURCES["my_base.py"].replace("= 1", "= 100")

@@ -1,7 +1,9 @@
-"""To strike is to kill a process, to interrupt it, or to throw an example of garbage at it.  Here stands how often the
-tests in this folder strike, and how they start and watch what they strike: commands and their worker processes.
+"""To strike is to kill a process, to interrupt it, or to throw an example of garbage at it.  Here
+stands how often the tests in this folder strike, and how they start and watch what they strike:
+commands and their worker processes.
 
-By default they strike a few times; `python -m pytest -m thorough` strikes as often as docs/guarantees.md says.
+By default they strike a few times; `python -m pytest -m thorough` strikes as often as
+docs/guarantees.md says.
 """
 
 import contextlib
@@ -83,7 +85,8 @@ def end_of(process) -> str:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process has not ended.  One that has is gone, or a zombie until its parent asks for its status."""
+    """Whether a process has not ended.  One that has is gone, or a zombie until its parent asks
+    for its status."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:

@@ -1,4 +1,5 @@
-"""Full disks, and outputs that cannot be written: one line says so, and a file that was there before stays."""
+"""Full disks, and outputs that cannot be written: one line says so, and a file that was there
+before stays."""
 
 import json
 import os

@@ -126,8 +126,9 @@ def test_a_data_file_truncated_at_any_byte(tmp_path, compress):
 
 @few_or(IDX_EXAMPLES, few=FEW_EXAMPLES)
 def test_garbage_in_a_data_file(tmp_path, n):
-    """The whole file is garbage, plain ("whole") or compressed ("gzip").  Or garbage replaces a part of a good file
-    ("put"), or the end of a compressed one ("raw").  The file is refused in one line, or read as what it says."""
+    """The whole file is garbage, plain ("whole") or compressed ("gzip").  Or garbage replaces a
+    part of a good file ("put"), or the end of a compressed one ("raw").  The file is refused in
+    one line, or read as what it says."""
     folder = write_data_set(tmp_path / "shapes", n_train=6, n_test=3, side=2, compress=False)
 
     def check(garbage, which, at, how):

@@ -1,7 +1,7 @@
 """Processes killed or interrupted at random moments.
 
-A target, the file that a command is to write, is then the whole old one or the whole new one.  The next run works as
-if nothing had happened.
+A target, the file that a command is to write, is then the whole old one or the whole new one.  The
+next run works as if nothing had happened.
 """
 
 import contextlib
@@ -58,10 +58,11 @@ def old_or_new(path) -> str:
 
 
 def strike(folder, data_set, number, n, begun=False) -> list[tuple[str, int, str]]:
-    """Sends a signal to n commands, two at a time, each at a random moment; with `begun`, after its first line.
+    """Sends a signal to n commands, two at a time, each at a random moment; with `begun`, after
+    its first line.
 
-    The first command is struck early in its life, the last one late.  Returns (target, exit status, stderr) of each
-    command, where target is "old" or "new".
+    The first command is struck early in its life, the last one late.  Returns (target, exit
+    status, stderr) of each command, where target is "old" or "new".
     """
     folder.mkdir()
     words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--out")

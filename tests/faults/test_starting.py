@@ -1,5 +1,5 @@
-"""How commands start in spite of an old Python, of Python's flags, of Ctrl-C while modules are imported, and of limits
-of the system.  They work, or one line says why they do not.
+"""How commands start in spite of an old Python, of Python's flags, of Ctrl-C while modules are
+imported, and of limits of the system.  They work, or one line says why they do not.
 """
 
 import ast
@@ -71,7 +71,8 @@ def test_any_python_before_3_10_is_told_which_is_needed(tmp_path):
 
 @pytest.mark.parametrize("path", COMMANDS)
 def test_an_isolated_python_finds_the_project(path, tmp_path):
-    """Without site-packages, which is quick.  A module of the project says what is missing, so it was found."""
+    """Without site-packages, which is quick.  A module of the project says what is missing, so it
+    was found."""
     assert_says_what_is_missing(python("-I", "-S", ROOT / path, cwd=tmp_path))
 
 
