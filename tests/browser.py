@@ -9,12 +9,12 @@ from explorer import screenshots
 
 NO_BROWSER = screenshots.missing()
 browser_only = pytest.mark.skipif(bool(NO_BROWSER), reason=f"there is no {NO_BROWSER}")
-together = pytest.mark.xdist_group("one browser")
+together = pytest.mark.xdist_group("one browser")  # one after another, in one process
 
 
 def violations(driver) -> list[str]:
-    """What axe-core finds in the page that is open, a line for each rule that is broken: the
-    rule, what it asks for, and the elements."""
+    """What axe-core finds in the page that is open: for each broken rule a line with its name,
+    what it asks for, and the elements that break it."""
     found = Axe().run(driver)["violations"]
     lines = []
     for rule in found:

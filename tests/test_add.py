@@ -1,4 +1,5 @@
-"""Finished trainings are added to the committed trials as JSON: whole or not at all, and nothing is trained."""
+"""`python -m experiments add` adds finished trainings, given as JSON, to the committed trials.  It
+adds all or none, and trains nothing."""
 
 import copy
 import json
@@ -21,7 +22,8 @@ COMMITTED = {name: read_json(ROOT / "results" / f"{name}.json") for name in QUES
 
 
 def training(name: str, protocol: str = "short", **more) -> dict:
-    """What conv_highway_networks.py would have written about a committed run, with some settings replaced."""
+    """What conv_highway_networks.py would have written about a committed run; `more` replaces
+    settings."""
     results = COMMITTED[name]
     on_one_core = [t for t in results["trials"]["final"] if t.get("cores", 1) == 1]
     of_protocol = [t for t in on_one_core if t["protocol"] == protocol]
@@ -40,6 +42,7 @@ def training(name: str, protocol: str = "short", **more) -> dict:
 
 
 def added(tmp_path, name: str, record: dict) -> dict:
+    """The committed results of a question with the runs of this record added."""
     return finished.with_runs(QUESTIONS[name], COMMITTED[name], tmp_path / "run.json", record)
 
 
@@ -66,7 +69,7 @@ def test_a_run_is_added_to_the_trials_that_are_there(tmp_path, name):
 def test_the_added_run_enters_its_row(tmp_path):
     results = added(tmp_path, "table1", training("table1", seed=7, final_test_acc=0.5))
     assert results["env"]["data_sets"] == COMMITTED["table1"]["env"]["data_sets"]
-    assert results["settings"]["added"][-1]["data_sha256_as_read"] == "ab"  # the other trials' order stays theirs
+    assert results["settings"]["added"][-1]["data_sha256_as_read"] == "ab"  # not in env, which is the others'
     trial = results["trials"]["final"][-1]
     kind = {name: trial[name] for name in ("width", "block", "protocol")}
     before, after = (select(table1.rows(record), **kind) for record in (COMMITTED["table1"], results))
@@ -217,7 +220,7 @@ def test_another_json_is_refused_in_a_line(tmp_path, key):
 
 
 def test_the_command_writes_results_claims_and_pages_or_nothing(tmp_path):
-    """In a copy of the repository, which has no log of trials."""
+    """In a copy of the repository, without logs of trials."""
     clone = tmp_path / "clone"
     unwanted = shutil.ignore_patterns(".*", "__pycache__", "tests", "viz", "explorer", "*.jsonl", "*.npz")
     shutil.copytree(ROOT, clone, ignore=unwanted)

@@ -1,4 +1,5 @@
-"""What the encyclopedia article says of gates: made-up gates, and the verdicts; and its four other sentences."""
+"""What the encyclopedia article says of gates, tested on made-up gates, and the verdicts; then its
+other sentences."""
 
 import numpy as np
 import pytest
@@ -16,14 +17,15 @@ def test_what_is_for_certain_inputs():
 
 
 def test_blocks_that_select_close_and_are_passed():
-    """Three blocks of four units, their gates shut, or driven by the sign of the first state."""
+    """Three blocks of four units.  Their gates are shut, or open, or follow the sign of a state's
+    first unit."""
     net = hn.DeepNet(2, 2, 4, 3, "highway", 0, dtype=np.float64)
     net.W_in[:] = [[9, 0], [0, 1], [0, 1], [0, 1]]
     net.W_T[:] = 0
     net.b_T[0] = [5, -5, -5, -5]  # selects for all images
     net.b_T[1] = -50  # passed by all
     net.b_T[2] = 0
-    net.W_T[2, :, 0] = 50  # shut where the first state is negative; at the end, so nothing else sees it
+    net.W_T[2, :, 0] = 50  # shut if the first unit is negative; in the last block, so that no other block sees it
     net.W_H[0] = 0
     net.b_H[0, 0] = 0
     net.W_H[0, 0, 0] = 1
@@ -85,7 +87,8 @@ def test_a_block_whose_gate_is_one():
 
 
 def starts(tanh: float, relu: float | None) -> dict:
-    """Four pairs of each activation: a loss of 0.1 with the scale, of so many times as much without; None diverged."""
+    """Four pairs of trials with each activation.  With the scale the loss is about 0.1, without it
+    `tanh` or `relu` times as much.  None: without it they diverged."""
     unscaled = []
     searched = []
     for activation, times in (("tanh", tanh), ("relu", relu)):

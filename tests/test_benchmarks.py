@@ -36,7 +36,7 @@ def test_the_straightforward_program_is_an_oracle(block):
 
 
 @pytest.mark.parametrize("block", hn.PAIR)
-def test_the_straightforward_program_follows_us(block):
+def test_the_straightforward_program_trains_as_ours_does(block):
     net = hn.DeepNet(*SIZES, block, np.random.default_rng(3), dtype=np.float64)
     x, y = step.mnist_like(60)
     theirs = rivals.Straightforward(net, x, y)
@@ -166,8 +166,8 @@ def test_other_tests_start_programs_in_the_users_environment():
         assert os.environ.get(name) == ENVIRONMENT.get(name)
 
 
-def test_where_our_products_are_held_to_avx2_all_are():
-    """Held to AVX2, we are compared with rivals that are held to it, too."""
+def test_if_our_products_are_restricted_to_avx2_the_rivals_are_too():
+    """Four of them, each by a variable of its own."""
     code = "import benchmarks.one_thread, os; print(*sorted(os.environ.items()))"
 
     def environment(coretype: str) -> str:
@@ -224,7 +224,7 @@ def test_the_best_is_the_fastest_that_may_compete():
 
 
 @pytest.mark.parametrize("code", commands.START_UP.values())
-def test_what_the_start_up_is_timed_by_runs(code):
+def test_the_code_whose_start_up_is_timed_runs(code):
     words = [sys.executable, "-c", code]
     process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert process.returncode == 0, process.stderr
@@ -246,12 +246,15 @@ TINY = {"step": ("--depth", "2", "--width", "8", "--batch", "16", "--rounds", "1
 
 @pytest.fixture
 def quick(monkeypatch, tmp_path):
-    """quick(name, *words) runs a benchmark on tiny nets: tests look at what it writes, not at what it measures."""
+    """quick(name, *words) runs a benchmark on tiny nets or with made-up times: tests look at what
+    it writes.
+
+    With rivals=False no framework can be imported."""
     small = (1, 28, 28), [("conv", 5, 2, "valid"), ("highway", 3), ("dense", 10)]
     monkeypatch.setattr(conv_step, "NETS", dict.fromkeys(conv_step.NETS, small))
     monkeypatch.setattr(conv_step, "peak_mb", lambda *words: None)
     monkeypatch.setattr(commands, "seconds", lambda *words: 1.0)
-    ours = {rivals.Ours.name: lambda sizes: {"ms": 1.0 + sizes["depth"], "peak_mb": 1.0}}  # JAX is not measured
+    ours = {rivals.Ours.name: lambda sizes: {"ms": 1.0 + sizes["depth"], "peak_mb": 1.0}}  # JAX is left out
     monkeypatch.setattr(scaling, "measure_apart", lambda name, sizes: ours[name](sizes))
     for module in (step, conv_step):
         monkeypatch.setattr(module, "pin", lambda: "not pinned")
@@ -271,7 +274,7 @@ def quick(monkeypatch, tmp_path):
 
 
 def committed(name) -> bytes | None:
-    """The committed file; None where it is not measured yet."""
+    """The committed file of a benchmark; None if it is not measured yet."""
     path = ROOT / "results" / f"benchmark_{name}.json"
     return path.read_bytes() if path.exists() else None
 
@@ -286,7 +289,7 @@ def test_a_step_on_several_cores_is_timed(name, monkeypatch):
     assert cores.turn(name, 2) > 0
 
 
-def test_a_speed_up_is_reached_from_below():
+def test_a_speed_up_must_be_at_least_its_target():
     assert report.judge(1.7, 1.6, more_is_better=True).endswith("reached")
     assert report.judge(1.5, 1.6, more_is_better=True).endswith("missed")
     assert report.judge(1.5, 1.6).endswith("reached")
@@ -317,7 +320,7 @@ def test_without_a_browser_a_line_says_so(quick, monkeypatch):
     assert committed("explorer") == before
 
 
-def test_the_committed_file_is_never_another_out(quick):
+def test_out_may_not_name_the_committed_file(quick):
     before = committed("step")
     with pytest.raises(InputError, match="is for the default settings and all rivals"):
         quick("step", "--rounds", 1, "--out", ROOT / "results" / "benchmark_step.json")
@@ -354,14 +357,14 @@ def test_the_default_settings_are_judged_wherever_they_go(quick, tmp_path, capsy
     assert "headline_over_straightforward 1.000, aimed at 0.22: missed" in capsys.readouterr().out
 
 
-def test_a_benchmark_that_would_write_elsewhere_ends_in_a_line():
+def test_a_benchmark_of_other_settings_asks_for_out_in_one_line():
     words = [sys.executable, "-m", "benchmarks.step", "--depth", "3"]
     process = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
     assert "benchmark_step.json is not measured with --depth 3: --out FILE" in one_line_error(process)
     assert process.stdout == ""
 
 
-def test_a_block_on_the_screen_goes_to_no_file(tmp_path, capsys):
+def test_the_comparison_on_the_screen_takes_no_out(tmp_path, capsys):
     with pytest.raises(SystemExit):
         step.main(["--block", "plain", "--out", str(tmp_path / "x.json")])
     assert "not allowed with --out" in capsys.readouterr().err

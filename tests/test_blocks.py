@@ -1,4 +1,5 @@
-"""What the questions on kinds of block claim: made-up results, and the verdicts that the rules give them."""
+"""The claims of the questions on kinds of blocks: the verdicts that the rules give to made-up
+results."""
 
 import json
 
@@ -13,9 +14,11 @@ NETS = (("highway", 50), ("residual", 50), ("residual", 71), ("highway-carry", 5
 
 
 def made_up(changes: dict | None = None) -> dict:
-    """A record of nets that all train to 0.97 and a loss of 0.01 at every depth, with T 0.2 early and 0.1 late.
+    """A record of nets that end at an accuracy of 0.97 and a loss of 0.01; T is 0.2 in early
+    blocks, 0.1 in late ones.
 
-    `changes` replaces values, {(name, block, width, layers): value}; None means that the net diverged."""
+    `changes` replaces values, {(name, block, width, layers): value}; None means that the net
+    diverged."""
     changes = changes or {}
     trials = []
     for block, width in NETS:

@@ -1,4 +1,5 @@
-"""What a claim is, how the ledger judges all of them, and that what is committed is what the rules say today."""
+"""What a claim is, how the ledger judges all claims, and that the committed ledger is what the
+rules say today."""
 
 import copy
 import json
@@ -90,7 +91,7 @@ def test_published_numbers_have_a_source():
 
 
 def claim_about(**about) -> Claim:
-    """The claim that a loss is below 1."""
+    """The claim that a loss is below 1, about the trials with these settings."""
     return Claim(
         id="low",
         source="paper, 1",
@@ -123,7 +124,7 @@ def test_a_verdict_that_rests_on_one_run_says_so():
     assert judge(a_count, one)[1] == "reproduced"  # no mean over seeds
 
 
-def test_trials_without_a_name_are_not_selected_by_it():
+def test_trials_that_lack_a_setting_are_not_selected_by_it():
     record = {"settings": {}, "trials": {"step": [{"cost": 1}], "trained": TRIALS}}
     groups = record_for_claim(record, claim_about(data="MNIST"))["trials"]
     assert groups == {"step": [{"cost": 1}], "trained": TRIALS[:1]}
@@ -143,8 +144,8 @@ def test_results_of_other_settings_or_data_are_refused(about, message):
         judge(claim_about(**about), record)
 
 
-def test_a_name_that_the_results_have_nowhere_is_refused():
-    """record_for_claim() ignores it: a misspelt one would check nothing."""
+def test_a_setting_that_the_results_have_nowhere_is_refused():
+    """record_for_claim() ignores such a setting, so that a misspelt one would check nothing."""
     record = {"experiment": "a", "settings": {"n_train": 5000, "budget": "default"}, "trials": TRIALS}
     message = "the claim low is about n_trian, which is not in its results"
     claim = claim_about(n_trian=5000)
@@ -175,11 +176,13 @@ def test_a_claim_without_parts_is_not_reproduced():
 
 @pytest.fixture(scope="module")
 def records():
+    """The committed results, by name."""
     return command_line.read_results(ROOT)
 
 
 @pytest.fixture(scope="module")
 def rows(records):
+    """The rows of the ledger, made anew from the committed results."""
     return command_line.judged_record(records)["trials"]
 
 
@@ -214,7 +217,7 @@ def test_kinds_are_counted_apart():
 
 def test_what_is_committed_is_what_the_rules_say(records, rows):
     kept = json.loads((ROOT / "results" / "claims.json").read_text(), parse_constant=pytest.fail)
-    assert kept["trials"] == json.loads(json.dumps(rows))
+    assert kept["trials"] == json.loads(json.dumps(rows)), "python -m experiments claims writes the ledger anew"
     assert kept["summary"] == ledger.counts(rows)
     check_ledger(kept, lambda path: records[path.removeprefix("results/").removesuffix(".json")])
 
@@ -332,13 +335,13 @@ def test_a_smoke_test_has_numbers_and_no_verdicts(records, rows, capsys, questio
     assert printed.count("\n") == 2 * len(own)
 
 
-# ---- Refusals --------------------------------------------------------------------------------------------------------
+# ---- Times and refusals ----------------------------------------------------------------------------------------------
 
 
 def test_how_long_two_cores_take():
     assert seconds_on_two_cores({"runs": [{"wallclock_sec": 4}, {"wallclock_sec": 1}, {"wallclock_sec": 5}]}) == 6
     assert seconds_on_two_cores({"trials": [{"seconds": 9}, {"seconds": 1}]}) == 9  # one trial has a core to itself
-    resumed = {"seconds": 1, "wallclock_sec": 7}  # since its last start; in all
+    resumed = {"seconds": 1, "wallclock_sec": 7}  # 1 s since its last start, 7 s in all
     assert seconds_on_two_cores({"trials": {"search": [{"seconds": 8}], "final": [resumed, {"seconds": 5}]}}) == 15
     assert seconds_on_two_cores({"trials": {"search": [], "final": [{"seconds": 4}]}}) == 4
     together = {"seconds": 4, "cores": 2}

@@ -32,8 +32,8 @@ def test_counting_changes_nothing():
     assert all(0 <= share <= 1 for share in shares)
 
 
-def test_what_is_counted(monkeypatch):
-    """At a limit below every norm it is every step, at one above all it is none."""
+def test_steps_over_the_limit_are_counted(monkeypatch):
+    """With a limit below every norm all steps are over it; with a limit above every norm, none."""
     for limit, share in ((1e-9, 1), (1e9, 0)):
         monkeypatch.setattr(clipping, "LIMIT", limit)
         assert clipping.trial(SETTING)["steps_over"] == [share] * 3
@@ -50,13 +50,19 @@ def record_of(loss_of) -> dict:
     """A record in which a net ends with loss_of(block, layers, way); None where it diverged."""
     trials = []
     for block in clip.BLOCKS:
-        for layers in (*clip.LAYERS, clip.DEEPEST) if block == "highway" else clip.LAYERS:
+        depths = list(clip.LAYERS)
+        if block == "highway":
+            depths.append(clip.DEEPEST)
+        for layers in depths:
             for way in clip.WAYS:
                 loss = loss_of(block, layers, way)
                 for seed in (1, 2, 3):
                     trial = {"block": block, "layers": layers, "way": way, "seed": seed, "steps_over": [0.5, 0.01]}
-                    trial["diverged"] = None if loss else "epoch 1, step 3"
-                    trials.append({**trial, "loss": loss and loss * (1 + seed / 100)})
+                    if loss is None:
+                        trial |= {"diverged": "epoch 1, step 3", "loss": None}
+                    else:
+                        trial |= {"diverged": None, "loss": loss * (1 + seed / 100)}
+                    trials.append(trial)
     return {"settings": {}, "trials": trials}
 
 

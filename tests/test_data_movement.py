@@ -1,4 +1,5 @@
-"""ByteDMD against a stack that is really moved, and what the tapes of the blocks compute."""
+"""ByteDMD, the price of data movement, compared with a stack whose items are really moved; what
+the tapes of the blocks compute; and what it saves to skip blocks and units whose gates are shut."""
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ def on_a_stack(tape):
     depths = []
     start = 0
     while start < len(values):
-        end = start + 1  # an argument is put there alone
+        end = start + 1  # an argument is put on the stack alone
         if when[start] >= 0:
             end = len(when) - when[::-1].index(when[start])  # the touches of one instruction
         depths += [stack.index(values[i]) + 1 for i in range(start, end) if is_read[i]]
@@ -63,7 +64,8 @@ def test_a_value_of_four_bytes_is_four_bytes_one_under_the_other():
 @settings(deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 12))
 def test_against_a_stack_that_is_moved(seed, n):
-    """Programs at random: element by element, products, sums, with arguments that are read never, once, or often."""
+    """Random programs of element-wise operations, products and sums, whose arguments are read
+    never, once or often."""
     rng = np.random.default_rng(seed)
     tape = Tape()
     shapes = {f"a{i}": tuple(rng.integers(1, 4, 2)) for i in range(3)}
@@ -92,7 +94,7 @@ def test_against_a_stack_that_is_moved(seed, n):
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 9, 100, 1025])
-def test_greater_ones_that_come_later(n):
+def test_greater_numbers_that_come_later_are_counted(n):
     rank = np.random.default_rng(n).permutation(n)
     assert greater_later(rank).tolist() == [(rank[i + 1 :] > rank[i]).sum() for i in range(n)]
 
@@ -117,8 +119,9 @@ RULES = {  # what an instruction computes: by the kind of its output, and of its
 
 
 def follow(tape, values):
-    """Computes every instruction of the tape, in its order, from the values of its arguments: all values, and the
-    kind of each."""
+    """Computes all instructions of the tape in order, given the values of its arguments.
+
+    Returns all values, and the kind of each."""
     kind_of = [tape.kinds[kind] for kind in np.concatenate(tape._kind_of)]
     value_of = dict(enumerate(values))
     for inputs, output in zip(np.concatenate(tape._inputs), np.concatenate(tape._outputs), strict=True):
@@ -178,7 +181,7 @@ def test_the_tape_computes_what_the_registered_block_does(block):
     np.testing.assert_allclose(updated[::-1], W - gradient, rtol=1e-10)
 
 
-# what an element of a block reads beside the products
+# how many values are read for each element of a block, besides those of the matrix products
 READS_FORWARD = {
     "plain": 1,  # H
     "residual": 1 + 2,  # H, x + H
@@ -193,7 +196,8 @@ READS_BACKWARD = {
 
 @pytest.mark.parametrize("block", data_movement.MATRICES)
 def test_a_step_reads_what_its_equations_do(block):
-    """Every product reads two factors and, but for the first into a sum from 0, the sum so far and the product."""
+    """A product reads two factors.  Adding it reads the product and the sum so far, except for the
+    first term of a sum that starts from 0."""
     depth = 3
     width = 5
     batch = 2
@@ -227,7 +231,7 @@ def test_a_step_reads_what_its_equations_do(block):
     assert read <= grouped
 
 
-def test_as_many_parameters():
+def test_plain_and_residual_blocks_have_widths_with_as_many_parameters():
     assert data_movement.width_with_as_many(50) == 71
     assert data_movement.width_with_as_many(16) == 23
     base = {"depth": 3, "width": 16, "batch": 2}
@@ -245,7 +249,7 @@ def test_as_many_parameters():
 
 
 def step_result(block, size, cost, as_many=True):
-    """A trial of a step that costs so much; all blocks have a parameter for each layer."""
+    """A made-up trial of a step that costs `cost`; its net has one parameter in each layer."""
     of_blocks = {"block": block, **size, "size": size, "as_many": as_many, "n_parameters": size["depth"]}
     phases = {"forward": 0.25 * cost, "backward": 0.5 * cost, "update": 0.25 * cost}
     return {
@@ -287,7 +291,7 @@ def test_rows_of_steps():
 
 
 def test_weights_that_an_image_does_not_need_stay_on_the_stack():
-    """What lies under them costs as much as if they were used at the end."""
+    """So a read of what lies under them costs as much as if they were used at the end."""
     tape = Tape()
     unused, used = tape.arguments(unused=(10,), used=(1,))
     tape.do("f", used)
@@ -388,7 +392,8 @@ def test_what_skipping_costs_is_measured_against_the_whole_net(tmp_path, monkeyp
 
 
 def test_the_way_back_reads_what_the_gradient_of_eq_3_needs():
-    """Element by element: T for dH and its slope, H for its slope, dH for what is carried and for dz_H, and so on."""
+    """For each element T is read for dH and for its slope, H for its slope, dH for what is carried
+    and for dz_H, and so on."""
     tape, ends = data_movement.trace_step("highway", 1, 4, 3)
     _, kinds, when = tape.depths()
     back = np.bincount(kinds[(when >= ends[0]) & (when < ends[1])], minlength=len(tape.kinds))
@@ -412,7 +417,8 @@ def test_a_skipped_block_s_weights_lie_in_the_way():
 
 
 def looked_into(data: str, sd: float, sd_at_start: float | None) -> dict:
-    """A net whose effective depth is 10 before and after training."""
+    """A net whose effective depth is 10, before training, too.  sd_at_start=None: it was not
+    measured before."""
     net = {"data": data, "effective_depth": 10.0, "effective_depth_sd": sd}
     if sd_at_start is None:
         return net

@@ -1,6 +1,7 @@
-"""Code may only become easier to read: no room is denser than tests/density.json says, but for a tolerance.
+"""Code may only become easier to read.  A room is a folder, or a file of the root.  No room may
+have more faults than tests/density.json says, plus a tolerance.
 
-Counted are, per 1000 lines that are not blank, room by room (a folder, or a file of the root):
+These faults are counted in each room, per 1000 lines that are not blank:
 
     pairs     a, b = x, y: several assignments in one; swaps and unpacked results are not counted
     nested    (a, b), c = f(): unpacking within unpacking

@@ -12,8 +12,10 @@ from training import fully_connected
 
 
 def made_up(changes: dict | None = None) -> dict:
-    """Nets as lesions say that they must be: of {data: {blocks: training error}}, else 0.001 or, below what lesions
-    leave, 0.1."""
+    """Nets whose training error is what lesions predict: 0.1 with fewer blocks than lesions leave,
+    otherwise 0.001.
+
+    `changes` replaces errors, {(data, blocks): error}; None means that the net diverged."""
     changes = changes or {}
     trials = {"anew": [], "lesions": []}
     for data, left in (("MNIST", 18), (fully_connected.CIFAR, 43)):
@@ -49,7 +51,7 @@ def test_the_verdict_on_lesions(changes, expected):
 
 
 def test_a_depth_near_to_what_lesions_leave_judges_nothing():
-    """MNIST's nets of 15 blocks would be the one exception."""
+    """MNIST's nets of 15 blocks, the only exception to what lesions predict, are not judged."""
     record = made_up({("MNIST", 15): 0.001})
     for trial in record["trials"]["lesions"]:
         if trial["data"] == "MNIST":
@@ -71,7 +73,7 @@ def test_what_lesions_say_is_taken_from_the_net_of_the_same_seed():
 
 
 def test_accuracies_with_some_blocks_alone():
-    """All of them make the net itself, none the net with all blocks skipped."""
+    """With all blocks it is the net's accuracy, with none that of the net with all blocks skipped."""
     wanted = setting(layers=8, gate_bias=0.0)
     net, result = fully_connected.train_and_skip(wanted)
     images = fully_connected.images_of(wanted)

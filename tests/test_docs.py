@@ -1,5 +1,5 @@
-"""The pages are tested: their numbers are those of the committed JSON, their commands and their Python run as written,
-what they quote stands there, and their links lead somewhere."""
+"""The pages: their numbers are those of the committed JSON, their commands and their Python run as
+written, the files that they quote hold what they quote, and their links lead somewhere."""
 
 import copy
 import fnmatch
@@ -48,9 +48,11 @@ def git(root: Path, *words):
 
 
 def committed(root: Path):
-    """read(name): the JSON that the pages speak of.  That is the folder's, so that a new result is checked before it is
-    committed; but where run*.json differ from git's HEAD and the pages do not, a user has run the headline: HEAD's.
-    """
+    """Returns read(name), which reads the JSON that the pages speak of.
+
+    Usually that is the file in the folder, so that a new result is checked before it is committed.
+    But if some run*.json differs from git's HEAD while the pages do not, a user has run the
+    headline: then it is HEAD's file."""
 
     def differ(*paths):
         return git(root, "diff", "--quiet", "HEAD", "--", *paths).returncode == 1
@@ -74,7 +76,7 @@ READ = committed(ROOT)
 
 @pytest.fixture
 def repository(tmp_path):
-    """A clone whose only result and only page say 1."""
+    """A clone whose only result and whose two pages say 1."""
     (tmp_path / "docs").mkdir()
     who = ("-c", "user.name=a", "-c", "user.email=a@b")
     for name in ("run.json", "README.md", "docs/depth.md"):
@@ -116,17 +118,17 @@ NUMBERS = [
 
 @pytest.mark.parametrize("page", PAGES)
 def test_filling_changes_nothing(page):
-    assert fill.fill(PAGES[page], READ) == PAGES[page]
+    assert fill.fill(PAGES[page], READ) == PAGES[page], f"{FILLING} fills in the numbers anew"
 
 
 @pytest.mark.parametrize(("name", "text"), NUMBERS)
-def test_a_number(name, text):
+def test_a_number_is_that_of_the_committed_json(name, text):
     assert fill.fill(text, READ) == text
-    assert not text.endswith("--><!-- end -->")
+    assert not text.endswith("--><!-- end -->"), "nothing stands between the marks"
 
 
-def test_all_that_can_be_filled_in_is_somewhere():
-    """But for the tables of questions that await their results."""
+def test_every_table_stands_on_a_page():
+    """Except those of questions that await their results."""
     awaited = {f"report.{question.name}" for question in all_questions() if question.awaits}
     tables = {name for name, make in registry.TABLES.items() if make.func.__module__ not in awaited}
     assert tables <= {name for name, _ in (param.values for param in NUMBERS)}
@@ -185,7 +187,8 @@ def test_differences_to_the_paper_have_the_standard_error_of_both_means():
 
 
 def commands_of(text: str) -> list[str]:
-    """In code blocks, in tables and within sentences; without the comments behind them, as if .venv were activated."""
+    """The commands in a page's code blocks, tables and sentences, without comments, and as if
+    .venv were active."""
     blocks = "\n".join(re.findall(r"^```sh\n(.*?)^```", text, re.M | re.S))
     lines = [line.split("  #")[0] for line in blocks.splitlines()] + re.findall(r"`(python [^`\n]+)`", text)
     lines += re.findall(r"^\$ (.+)", text, re.M)
@@ -228,20 +231,19 @@ LONG = [  # parsed, not run
 ]
 FILLING = "python docs/fill.py"
 NETS = "python conv_highway_networks.py --nets"
-SMALLER = {
-    "python conv_highway_networks.py --quick": " --net mnist-3 --epochs 1 --n-train 200 --n-test 100"
-}  # for the tests
+# flags that the tests add to a command
+SMALLER = {"python conv_highway_networks.py --quick": " --net mnist-3 --epochs 1 --n-train 200 --n-test 100"}
 QUICK = [command for command in SCRIPTS if command not in [*LONG, FILLING]]
 
 
 def row_of(command: str) -> re.Match | None:
-    """Its row in a table of commands: [1] is what it writes."""
+    """The row of this command in a table of commands; its group 1 is what the command writes."""
     rows = (re.search(rf"^\| `{re.escape(command)}` \| `([^`]+)`", text, re.M) for text in TAUGHT.values())
     return next(filter(None, rows), None)
 
 
 def copied(folder: Path, *names: str) -> Path:
-    """The programs and these folders, as in a clone."""
+    """Copies the programs and these folders, as a clone has them; returns `folder`."""
     for path in [*ROOT.glob("*.py"), ROOT / "requirements.txt", ROOT / "README.md"]:
         shutil.copy(path, folder)
     for name in ("run.json", "run_sweep.json", "run_seeds.json", "run_shallow.json", "run_fashion.json"):
@@ -283,30 +285,37 @@ def test_there_are_commands():
 
 
 def test_each_net_of_cifar_has_a_command_that_trains_its_row():
-    """With all settings of the committed runs; and no command trains one of these runs with others."""
+    """The command has all settings of the committed runs; and no command trains one of these runs
+    with others."""
     rows = {t["label"]: t for t in READ("results/cifar.json")["trials"]["final"]}
     images = {"x_train": np.empty((50000, 3072), np.uint8), "x_test": np.empty((10000, 3072), np.uint8)}
     asked = []
     for command in COMMANDS:
-        _, args = cn.parse_arguments(command.split()[2:]) if "conv_highway_networks.py" in command else (None, None)
-        if args and args.data != "mnist":
-            for settings in cn.plan(args, cifar.made_up(args.data)._replace(**images)):
-                asked.append((settings.label, conv_trials.setting(settings, protocols.protocol_of(settings, args.lr))))
+        if "conv_highway_networks.py" not in command:
+            continue
+        _, args = cn.parse_arguments(command.split()[2:])
+        if args.data == "mnist":
+            continue
+        for settings in cn.plan(args, cifar.made_up(args.data)._replace(**images)):
+            asked.append((settings.label, conv_trials.setting(settings, protocols.protocol_of(settings, args.lr))))
     assert rows.keys() <= {label for label, _ in asked}
     for label, settings in asked:
-        assert {name: rows.get(label, settings)[name] for name in settings} == settings
+        if label in rows:
+            assert {name: rows[label][name] for name in settings} == settings
 
 
 def states(folder: Path, row: re.Match | None) -> dict:
-    """Which files of a row are there; a file that is written again is another one."""
+    """The files of a row that exist, and for each what changes if it is written again."""
     paths = folder.glob(row[1]) if row else []
     return {path: (path.stat().st_ino, path.stat().st_mtime_ns) for path in paths}
 
 
 @pytest.mark.xdist_group("commands of the pages")
 @pytest.mark.parametrize("command", QUICK)
-def test_a_command(clone, command):
-    """In the pages' order, in one clone: each finds what those before it made.  (test_cli.py: --depths, --seeds.)"""
+def test_a_quick_command_runs(clone, command):
+    """All run in one clone, in the order of the pages: each finds what those before it made.
+
+    test_cli.py tests --depths and --seeds."""
     row = row_of(command)
     before = states(clone, row)
     process = run_in(clone, command + SMALLER.get(command, ""))
@@ -327,7 +336,7 @@ QUESTIONS = [command for command in MODULES if command.split()[2] == "experiment
 
 @pytest.mark.parametrize("command", QUESTIONS)
 def test_a_question_s_command_is_understood(command):
-    """What a question wrote says that this command wrote it."""
+    """The results in the command's row, if it has one, say that this command wrote them."""
     words = command.split()[3:]
     if words and words[0] in question_names():
         command_line.parse_arguments(find_question(words[0]), words[1:])
@@ -340,7 +349,8 @@ def test_a_question_s_command_is_understood(command):
 
 @pytest.mark.parametrize("command", [command for command in MODULES if command not in QUESTIONS])
 def test_a_benchmark_s_command_is_understood(command):
-    """Its help knows its flags; what it writes says that this command wrote it."""
+    """--help lists its flags.  The results in its row, if it has one, say that this command wrote
+    them."""
     _, _, module, *words = command.split()
     process = run_in(ROOT, f"python -m {module} --help")
     assert process.returncode == 0
@@ -363,7 +373,7 @@ def test_a_long_command_is_understood(command):
 
 
 @pytest.mark.parametrize("command", INSTALLING)
-def test_what_is_to_be_installed_is_there(command):
+def test_the_requirements_files_that_commands_name_exist(command):
     for name in re.findall(r"-r (\S+)", command):
         assert (ROOT / name).is_file()
 
@@ -390,7 +400,7 @@ def test_the_two_commands_of_the_readme_are_enough():
     ],
 )
 def test_runs_of_other_settings_or_data_are_not_judged_and_fill_nothing(tmp_path, monkeypatch, name, change, said):
-    """Neither by the claims nor on the pages: both would say of them what is true of the headline's."""
+    """Claims and pages would say of them what is true of the headline's runs."""
     record = READ(f"{name}.json")
     assert checked(name, record) == record
     shutil.copytree(ROOT / "results", tmp_path / "results", ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
@@ -406,7 +416,7 @@ def test_runs_of_other_settings_or_data_are_not_judged_and_fill_nothing(tmp_path
             work()
 
 
-def test_the_runs_of_other_depths_or_seeds_are_others():
+def test_runs_of_other_depths_or_seeds_are_refused():
     for name, change in (("run_seeds", {"depth": 5}), ("run_seeds", {"seed": 11}), ("run_sweep", {"depth": 6})):
         record = READ(f"{name}.json")
         record = record | {"runs": [record["runs"][0] | change, *record["runs"][1:]]}
@@ -431,7 +441,7 @@ def test_a_run_that_is_not_what_its_record_says_is_not_shown(change, said):
 
 
 def results_in(folder: Path, monkeypatch) -> Path:
-    """A copy of the committed results, which docs/fill.py takes for those of the repository."""
+    """A copy of the committed results, which committed_records reads in place of the repository's."""
     shutil.copytree(ROOT / "results", folder / "results", ignore=shutil.ignore_patterns("*.npz", "*.jsonl"))
     for name in COMMANDS_OF_RUNS:
         shutil.copy(ROOT / f"{name}.json", folder)
@@ -477,7 +487,8 @@ def test_a_trial_that_is_there_twice_is_not_counted_twice():
 
 
 def test_a_smoke_test_is_no_evidence(tmp_path, monkeypatch):
-    """Neither judged nor shown: --quick --results results puts it where the evidence lies."""
+    """It is neither judged nor shown, although `--quick --results results` puts it where the
+    evidence lies."""
     record = READ("results/jacobian.json")
     quick = record | {"settings": record["settings"] | {"budget": "quick"}}
     (results_in(tmp_path, monkeypatch) / "jacobian.json").write_text(json.dumps(quick))
@@ -508,7 +519,7 @@ def test_what_a_json_says_is_text_on_a_page(where):
 
 
 def test_one_place_says_how_to_get_fashion_mnist():
-    """And what the command there gives: its result is the one that the page shows."""
+    """The command there has the settings of the committed run_fashion.json, which the pages show."""
     assert [page for page, text in PAGES.items() if "dataset-fashion-mnist" in text] == ["docs/reproduce.md"]
     assert [page for page, text in PAGES.items() if "reproduce.md#fashion-mnist" in text] == ["docs/inside.md"]
     section = PAGES["docs/reproduce.md"].split("### Fashion-MNIST")[1].split("\n## ")[0]
@@ -524,12 +535,13 @@ def test_one_place_says_how_to_get_fashion_mnist():
 
 
 def test_the_commands_of_a_cluster():
-    """tests/test_questions.py has such a cluster, where Dask is installed."""
+    """Where Dask is installed, tests/test_questions.py starts such a cluster."""
     assert [command.split()[:2] for command in CLUSTER] == [["dask", "scheduler"], ["PYTHONPATH=.", "dask"]]
 
 
 def test_filling_the_pages(pages):
-    """Whole or not at all: a page that cannot be filled in changes none, and is named in one line."""
+    """All pages are filled in, or none: one that cannot be is named in one line, and no page
+    changes."""
     readme = pages / "README.md"
     broken = pages / "docs" / "speed.md"
     readme.write_text(README.replace("<!-- headline -->", "<!-- headline -->old"), encoding="utf-8")

@@ -1,4 +1,5 @@
-"""The pictures and the GIF, from small JSON: ours, and what the published program writes."""
+"""The pictures and the GIF, drawn from small records: like ours, and like those of the published
+program."""
 
 import ast
 import copy
@@ -46,7 +47,7 @@ def small_run(block, epochs=3, layers=4, level=0.9):
 
 
 def layer_history(block, layers=4):
-    """What our program adds to a run."""
+    """What our program adds to a run, beside what the published one writes."""
     steps = [0, 1, 5, 100, 120]
     history = {"step": steps, "loss": [2.3 - 0.01 * step for step in steps]}
     history["gradient"] = [[10.0 ** (k - layers) * (step + 1) for k in range(layers)] for step in steps]
@@ -239,6 +240,7 @@ def test_the_benchmark_picture(draw, tmp_path):
 
 
 def without(record, *path):
+    """A copy of the record without the part at this path."""
     record = copy.deepcopy(record)
     target = record
     for key in path[:-1]:
@@ -248,6 +250,7 @@ def without(record, *path):
 
 
 def put(record, value, *path):
+    """A copy of the record with `value` at this path."""
     record = copy.deepcopy(record)
     target = record
     for key in path[:-1]:
@@ -306,7 +309,7 @@ BAD = {
 
 @pytest.mark.parametrize("script", PROGRAMS)
 @pytest.mark.parametrize("fault", BAD)
-def test_a_bad_record_is_one_line(draw, fault, script):
+def test_a_bad_record_is_refused_in_one_line(draw, fault, script):
     record, message = BAD[fault]
     process, drawn = draw(run=record, script=script)
     assert message in one_line_error(process)
@@ -315,7 +318,7 @@ def test_a_bad_record_is_one_line(draw, fault, script):
 
 
 @pytest.mark.parametrize("record", [ours([(0, 4)]), published(), diverged()], ids=["ours", "published", "diverged"])
-def test_the_gif_has_a_frame_a_step_or_an_epoch(draw, tmp_path, record):
+def test_the_gif_has_a_frame_for_each_step_or_epoch(draw, tmp_path, record):
     process, _ = draw(run=record, script="make_highway_networks_gif.py")
     assert process.returncode == 0, process.stderr
     frames = imageio.imread(tmp_path / "out.gif", index=None)
@@ -356,6 +359,7 @@ def test_a_frame_shows_the_layers_at_its_own_step(monkeypatch):
 
 @pytest.mark.parametrize("block", style.COLOR)
 def test_a_record_in_which_one_net_has_no_layers_is_drawn_as_an_old_one(draw, tmp_path, block):
+    """Old records have no layer_history; their GIF has a frame for each epoch."""
     record = without(ours([(0, 4)]), "runs", 0, block, "layer_history")
     for process, _ in (
         draw(run=record, script="make_highway_networks_gif.py"),
@@ -375,6 +379,7 @@ def test_seeds_are_of_one_depth_and_each_is_there_once(draw, pairs, message):
     assert drawn is None
 
 
+# a matplotlibrc that would change every picture
 RC = "image.origin: lower\ntext.usetex: true\naxes.prop_cycle: cycler('color', ['w'])\nfont.size: 3\n"
 
 
@@ -395,7 +400,7 @@ def test_what_a_user_told_matplotlib_changes_no_picture(draw, tmp_path, script):
 
 
 def test_a_user_s_rcparams_are_respected_from_python():
-    """And importing the pictures changes neither them nor the backend."""
+    """Importing the pictures changes neither rcParams nor the backend."""
     program = (
         "import json, os, matplotlib; matplotlib.rcParams['font.size'] = 21.0; before = dict(matplotlib.rcParams)\n"
         "from report import registry, style; registry.import_all()\n"
@@ -415,7 +420,8 @@ def test_a_user_s_rcparams_are_respected_from_python():
 
 
 def test_some_pictures_for_slides(draw, tmp_path):
-    """Two of them, as SVG, whose text is larger against the picture; the same JSON gives the same bytes."""
+    """Two pictures as SVG.  With --scale 1.5 a picture is smaller, and its text is larger in
+    comparison.  The same JSON gives the same bytes."""
     words = ("--only", "depth_sweep,seeds", "--format", "svg")
     sizes = []
     for scale in (1, 1.5):
@@ -485,8 +491,8 @@ def test_what_cannot_be_read_on_a_phone():
             must_be_readable(fig)
 
 
-def test_colours_have_one_place():
-    """What a colour means is said in report/style.py, and nowhere else."""
+def test_colours_are_named_in_one_place():
+    """That place is report/style.py, which says what each colour means."""
     elsewhere = {*PROGRAMS, *REPORTS} - {"report/style.py"}
     for path in elsewhere:
         text = (ROOT / path).read_text(encoding="utf-8")
@@ -520,7 +526,7 @@ def test_no_picture_is_upside_down(monkeypatch, name):
     assert n_images > 0
 
 
-def test_a_single_epoch_and_gates_that_are_shut(draw, tmp_path):
+def test_a_single_epoch_and_gates_that_are_shut_can_be_drawn(draw, tmp_path):
     record = ours([(0, 4)])
     run = record["runs"][0]["highway"]
     run["layer_T_history"] = [[1, [0.0] * 4]]
@@ -540,7 +546,7 @@ def test_a_single_epoch_and_gates_that_are_shut(draw, tmp_path):
 
 def test_all_pictures_or_none(draw, tmp_path):
     """The last target cannot be written: the others are left as they were."""
-    (tmp_path / "out" / f"{ALL[-1]}").mkdir(parents=True)
+    (tmp_path / "out" / ALL[-1]).mkdir(parents=True)
     (tmp_path / "out" / ALL[0]).write_text("kept")
     process, drawn = draw(run=GOOD, sweep=GOOD, seeds=GOOD)
     assert f"{ALL[-1]} is a folder or a device" in one_line_error(process)
@@ -565,9 +571,9 @@ def test_the_gif_refuses_a_folder_and_a_record_without_gates(draw, tmp_path):
     assert "nothing moves" in one_line_error(process)
 
 
+# what every program that draws may import
 KNOWN = {"numpy", "matplotlib", "imageio", "plumbing", "report"} | sys.stdlib_module_names
-
-
+# what some of them may import besides
 MORE = {
     "make_highway_explorer.py": {"highway_networks", "training"},  # the page holds a net, and the headline's run
     "make_highway_train_page.py": {"highway_networks", "make_highway_explorer"},  # the page trains on MNIST
@@ -579,6 +585,7 @@ DRAWING = [*PROGRAMS, "make_highway_explorer.py", "make_highway_train_page.py", 
 
 @pytest.mark.parametrize("path", DRAWING)
 def test_drawing_knows_json_only(path):
+    """Programs that draw import nothing that trains, except what MORE names."""
     imports = [n for n in ast.walk(ast.parse((ROOT / path).read_text())) if isinstance(n, (ast.Import, ast.ImportFrom))]
     names = {getattr(node, "module", None) or node.names[0].name for node in imports}
     assert {name.split(".")[0] for name in names} <= KNOWN | MORE.get(path, set())

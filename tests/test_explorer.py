@@ -1,4 +1,5 @@
-"""docs/explorer.html: what the program writes, held to NumPy's net and to the lesion experiment in a real browser."""
+"""docs/explorer.html is what its program writes; in a real browser its numbers agree with those of
+the same net in NumPy and with those of the lesion experiment."""
 
 import base64
 import copy
@@ -39,7 +40,8 @@ def images(mnist):
 
 
 def same_on_any_processor(page: str) -> str:
-    """Without the sentence about the rounded weights, whose last digit is a matter of the processor's rounding."""
+    """The page without the sentence about the rounded weights: its last digit depends on the
+    processor."""
     return re.sub(r"no logit differs .*?\"", "", page)
 
 
@@ -48,16 +50,19 @@ def test_the_page_is_what_the_program_writes(tmp_path, mnist, monkeypatch, capsy
     monkeypatch.setattr(explorer, "load_record", lambda path: READ(path.name))
     assert explorer.main(["--out", str(tmp_path / "page.html")]) == 0, capsys.readouterr().err
     written = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert same_on_any_processor(written) == same_on_any_processor(PAGE)
+    out_of_date = "docs/explorer.html is out of date: python make_highway_explorer.py writes it anew"
+    assert same_on_any_processor(written) == same_on_any_processor(PAGE), out_of_date
     assert len(written.encode()) <= 2_000_000
 
 
-def test_it_needs_nothing_else():
+def test_the_page_loads_nothing_else():
+    """Nor does it hold a mark /*{NAME}*/, which the program should have replaced."""
     assert re.findall(r"https?:|\bsrc\s*=|@import|url\((?!#)|fetch\(|/\*\{", PAGE) == []
 
 
-def test_its_links_and_commands_are_there():
-    """A browser shows a text file as it is: the link says so."""
+def test_links_and_commands_on_the_page_exist():
+    """A link to a text file names the file and says that it is one, because a browser shows it as
+    plain text."""
     for link, text in re.findall(r'href="([^"]+)">(.*?)</a>', PAGE, re.S):
         path, _, anchor = link.partition("#")
         if path.endswith(".html"):  # a page, which a browser shows as one
@@ -73,7 +78,8 @@ def test_its_links_and_commands_are_there():
 
 
 def test_images_of_every_class_are_right_doubtful_and_wrong(mnist, net):
-    """By the net with the rounded weights."""
+    """Each class has as many images of each kind.  The net with the rounded weights answers the
+    wrong ones wrongly, and the others rightly."""
     pixels = np.frombuffer(base64.b64decode(DATA["images"]["pixels"]), np.uint8).reshape(-1, 784)
     answers = explorer.rounded(net).predict(hn.pixels_for(net, pixels)).argmax(axis=1)
     kinds = {(label, kind): 0 for label in range(10) for kind in ("right", "doubtful", "wrong")}
@@ -85,8 +91,8 @@ def test_images_of_every_class_are_right_doubtful_and_wrong(mnist, net):
     assert set(kinds.values()) == {explorer.IMAGES_A_KIND}
 
 
-def test_weights_that_do_not_bear_rounding_are_refused(mnist, net):
-    """A net whose outputs are all but alike: float16 cannot tell them apart."""
+def test_weights_whose_rounding_changes_answers_are_refused(mnist, net):
+    """The net's outputs are almost equal: in float16 they cannot be told apart."""
     spoilt = hn.DeepNet(784, 10, 2, 1, "highway", 0)
     spoilt.about |= net.about
     spoilt.W_out[:] = 1
@@ -97,7 +103,9 @@ def test_weights_that_do_not_bear_rounding_are_refused(mnist, net):
 
 @pytest.fixture
 def write(tmp_path, monkeypatch, mnist, capsys):
-    """write(net=..., run=...): the status of the program and its stderr, with these files in place of the project's."""
+    """write(net=..., run=...) runs the program with these files in place of the project's.
+
+    Returns its exit status and its stderr."""
     files = {}
     load_net = hn.DeepNet.load
     load_record = explorer.load_record
@@ -121,6 +129,7 @@ def write_json(path, record):
 
 
 def refused(answer) -> str:
+    """The error, one line, of a program that refused its input; `answer` is what write() returned."""
     status, error = answer
     assert status == 2
     assert error.count("\n") == 1
@@ -217,7 +226,7 @@ def test_a_first_pair_of_another_depth_is_not_the_headlines(tmp_path, write):
     assert "(depth, seed) [(5, 0)], not [(30, 0)]" in refused(write(run=write_json(tmp_path / "other.json", record)))
 
 
-def test_mnist_is_read_where_mnist_dir_says_and_no_other_set(tmp_path, monkeypatch, mnist):
+def test_only_mnist_is_read_from_the_folder_that_mnist_dir_names(tmp_path, monkeypatch, mnist):
     monkeypatch.setenv("MNIST_DIR", str(write_data_set(tmp_path / "MNIST", side=28, classes=10)))
     with pytest.raises(explorer.InputError, match=r"^\$MNIST_DIR names .* is not MNIST but folder MNIST; the page is"):
         explorer.load_page_mnist()
@@ -226,20 +235,20 @@ def test_mnist_is_read_where_mnist_dir_says_and_no_other_set(tmp_path, monkeypat
     assert explorer.load_page_mnist().sha256 == mnist.sha256
 
 
-def test_another_file_than_a_page_is_refused(tmp_path, capsys):
+def test_an_output_that_does_not_end_in_html_is_refused(tmp_path, capsys):
     assert explorer.main(["--out", str(tmp_path / "page.png")]) == 2
     assert "page.png does not end in .html" in capsys.readouterr().err
 
 
-# ---- What is measured of all images ----------------------------------------------------------------------------------
+# ---- What is measured on all images ----------------------------------------------------------------------------------
 
 
 MEASURED = READ("results/explorer.json")
 
 
-def test_ranges_are_closed_as_the_experiment_closes_sets(mnist):
+def test_a_range_is_closed_as_the_lesion_experiment_closes_a_set(mnist):
     net = hn.DeepNet(784, 10, 8, 5, "highway", 0, gate_bias=0.0)
-    x = hn.scale_pixels(mnist.x_train[:700], np.float32)  # more than a slice
+    x = hn.scale_pixels(mnist.x_train[:700], np.float32)  # more than the slice that is computed at a time
     y = mnist.y_train[:700]
     wrong = measure.wrong_by_range(net, x, y)
     pairs = [(i, j) for i in range(5) for j in range(i, 5)]
@@ -248,7 +257,7 @@ def test_ranges_are_closed_as_the_experiment_closes_sets(mnist):
     assert len(set(expected.tolist())) > 5
 
 
-def test_an_answer_is_decided_where_the_last_layer_reads_it_to_the_end(mnist):
+def test_an_answer_is_decided_at_the_block_after_which_it_stays_the_same(mnist):
     net = hn.DeepNet(784, 10, 8, 5, "highway", 0, gate_bias=0.0)
     x = hn.scale_pixels(mnist.x_test[:300], np.float32)
     decided = measure.decided_at(net, x)
@@ -289,12 +298,15 @@ def test_the_command_measures_and_writes(tmp_path, mnist, monkeypatch, capsys):
     assert sum(record["trials"]["decided"]["images"]) == 40
 
 
-def test_the_measurement_sums_up_its_numbers():
+def test_the_committed_summary_is_that_of_its_trials():
     assert MEASURED["summary"] == measure.summary_of(MEASURED["trials"], 60000)
 
 
-def test_what_was_measured_agrees_with_the_experiment_and_the_net():
-    """Single blocks, and all blocks above the k-th, are ranges, too."""
+def test_the_committed_measurement_agrees_with_the_lesion_experiment():
+    """The experiment closes single blocks, and all blocks above the k-th: these, too, are ranges
+    of blocks.
+
+    49 blocks have 49 * 50 / 2 = 1225 ranges."""
     assert MEASURED["settings"] == {"net": explorer.NET, "n_train": 60000, "n_test": 10000}
     wrong = [np.array(row) for row in MEASURED["trials"]["wrong"].values()]
     assert sum(map(len, wrong)) == select(MEASURED["summary"], row="ranges")["ranges"] == 1225
@@ -337,7 +349,8 @@ def opened():
 
 @pytest.fixture
 def driver(opened):
-    """The page as when it was opened, a doubtful 7 chosen; no test may leave an error on the console."""
+    """The page as when it was opened, with a doubtful 7 chosen.  No test may leave an error on the
+    console."""
     screenshots.look_as(opened, 1280, 900)
     opened.execute_script("Object.assign(shown, { block: 1, unit: 1, shift: 0 }); only([]); offer(7); choose(110)")
     settle(opened)
@@ -346,13 +359,15 @@ def driver(opened):
 
 
 def of_images(driver, script: str, images: np.ndarray) -> np.ndarray:
-    """(N, n) float32: for each image the numbers that the script, which knows it as `pixels`, evaluates to."""
+    """Evaluates a JavaScript expression in the page for each image, which is `pixels` in it.
+
+    Returns its numbers, (N, n) float32."""
     code = """
     const bytes = bytesOf(arguments[0]), parts = [];
     for (let at = 0; at < bytes.length; at += 784) {
       const pixels = bytes.subarray(at, at + 784);
-      const numbers = new Uint8Array(Float32Array.from(%s).buffer);
-      parts.push(String.fromCharCode(...numbers)); // of some 2500 numbers at most
+      const bytesOfNumbers = new Uint8Array(Float32Array.from(%s).buffer);
+      parts.push(String.fromCharCode(...bytesOfNumbers)); // at most about 2500 numbers, few enough to be arguments
     }
     return btoa(parts.join(""));
     """
@@ -362,7 +377,7 @@ def of_images(driver, script: str, images: np.ndarray) -> np.ndarray:
 
 @browser_only
 @together
-def test_the_forward_pass_is_numpy_s(driver, net, images):
+def test_the_forward_pass_agrees_with_numpy(driver, net, images):
     x = hn.pixels_for(net, images)
     twin = explorer.rounded(net)
     logits_and_gates = "(({ logits, T }) => [logits, ...T].flatMap((row) => [...row]))(net.run(pixels))"
@@ -370,13 +385,13 @@ def test_the_forward_pass_is_numpy_s(driver, net, images):
     logits, gates = np.split(found, [10], axis=1)
     np.testing.assert_allclose(logits, twin.predict(x), atol=1e-4, rtol=0)
     np.testing.assert_allclose(gates, twin.gates(x).transpose(1, 0, 2).reshape(200, -1), atol=1e-4, rtol=0)
-    assert np.abs(logits - net.predict(x)).max() < 0.02  # the unrounded net: the page says by how much it differs
+    assert np.abs(logits - net.predict(x)).max() < 0.02  # from the unrounded net; the page says by how much
 
 
 @browser_only
 @together
 @pytest.mark.parametrize("shift", [-4, 2])
-def test_a_shift_of_b_T_is_numpy_s(driver, net, images, shift):
+def test_a_shift_of_b_T_agrees_with_numpy(driver, net, images, shift):
     found = of_images(driver, f"net.run(pixels, new Set(), {shift}).logits", images)
     twin = measure.shifted(explorer.rounded(net), shift)
     np.testing.assert_allclose(found, twin.predict(hn.pixels_for(net, images)), atol=1e-4, rtol=0)
@@ -384,8 +399,9 @@ def test_a_shift_of_b_T_is_numpy_s(driver, net, images, shift):
 
 @browser_only
 @together
-def test_the_way_back_is_numpy_s(driver, net, images, mnist):
-    """Lengths of dL/dy of every block, and the shares of what is carried and comes through H."""
+def test_the_way_back_agrees_with_numpy(driver, net, images, mnist):
+    """For every block: the lengths of dL/dy and dL/dx, and the shares of dL/dx that are carried,
+    that come through H, and that come through T.  explorer/net.js says what these shares are."""
     twin = layer_by_layer.in_dtype(explorer.rounded(net), np.float64)
     x = hn.pixels_for(net, images[:5]).astype(np.float64)
     script = "net.backward(net.run(pixels), 3).flatMap((p) => [p.above, p.below, p.carried, p.H, p.T])"
@@ -420,7 +436,7 @@ def test_the_way_back_is_numpy_s(driver, net, images, mnist):
 
 @browser_only
 @together
-def test_the_answer_after_every_block_is_numpy_s(driver, net, images):
+def test_the_answer_after_every_block_agrees_with_numpy(driver, net, images):
     twin = explorer.rounded(net)
     states = [layer_by_layer.first_state(twin, hn.pixels_for(net, images[:20]))]
     states += [y for *_, y in layer_by_layer.walk(twin, states[0])]
@@ -444,12 +460,12 @@ def move_to_row(driver, plot: str, row: int, kind="strip"):
 
 
 def closed(driver) -> list[int]:
-    """Blocks, counted from 1."""
+    """The closed blocks, counted from 1."""
     return driver.execute_script("return [...shown.closed].map((layer) => layer + 1).sort((a, b) => a - b)")
 
 
 def through_open(net, x, closed_blocks) -> np.ndarray:
-    """Logits by the function that the lesion experiment closes blocks with."""
+    """The logits with these blocks closed, by the function of the lesion experiment."""
     open_layers = [layer for layer in range(net.depth) if layer + 1 not in closed_blocks]
     return lesion.through(net, layer_by_layer.first_state(net, x), open_layers)
 
@@ -478,15 +494,15 @@ def error_of(first: int, last: int) -> str:
 
 @browser_only
 @together
-def test_where_a_block_is_closed_the_change_of_the_answer_is_said(driver):
-    """Beside the row that is pressed, and beside the buttons."""
+def test_closing_a_block_shows_how_the_answer_changes(driver):
+    """The page says it beside the row that is pressed, and beside the buttons."""
     before = driver.execute_script("return inShort(whole)")
     move_to_row(driver, "states", 5).click().perform()
     after = driver.execute_script("return inShort(now)")
     assert before != after
     bubble = driver.find_element("css selector", "#states .bubble")
     assert bubble.is_displayed()
-    change = f"{before} \u2192 {after}".replace("\u00a0", " ")  # as the driver gives the text
+    change = f"{before} \u2192 {after}".replace("\u00a0", " ")  # the driver returns ordinary spaces
     assert bubble.text == change
     row = driver.execute_script("return arguments[0].previousSibling.getBoundingClientRect().top + topOf(5)", bubble)
     assert abs(bubble.rect["y"] - driver.execute_script("return scrollY") - row) < 30
@@ -530,13 +546,13 @@ def test_the_units_that_the_image_opens_in_a_block_are_named(driver, net):
             named = f"unit {units[0]}" if len(units) else "no unit"
         assert f" T > 0.5: {named}." in driver.find_element("id", "after").text
         numbers.add(min(len(units), 2))
-    assert numbers == {0, 1, 2}
+    assert numbers == {0, 1, 2}  # all three wordings were seen: "no unit", "unit 3" and "units 3, 4"
 
 
 @browser_only
 @together
 def test_all_ranges_have_their_measured_error(driver):
-    """The paper's range among them."""
+    """Among them is the paper's range, blocks 15 to 45."""
     found = driver.execute_script("return range(0, 48).map((i) => range(i, 48).map((j) => errorOfRange(i, j)))")
     assert found == [[wrong / 60000 for wrong in row] for row in MEASURED["trials"]["wrong"].values()]
     press(driver, "close-range")
@@ -567,8 +583,10 @@ def test_the_slider_shifts_b_T(driver):
 
 @browser_only
 @together
-def test_where_answers_are_decided_is_said(driver, net, mnist):
-    """The page opens with an ordinary image; beside it stands how many are decided where it is."""
+def test_the_page_says_where_answers_are_decided(driver, net, mnist):
+    """The page says which share of the test images is decided at the same block as the chosen
+    image, and which share before it.  The image of a 7, with which the page opens, is decided at
+    the median block."""
     images = MEASURED["trials"]["decided"]["images"]
     half = select(MEASURED["summary"], row="decided")["median_block"]
     for digit in range(10):
@@ -633,7 +651,7 @@ def test_buttons_close_what_they_say(driver):
     ("start", "end", "expected"),
     [("3", "5", [3, 4, 5]), ("45", "44", [44, 45]), ("", "3", []), ("2", "", []), ("0", "3", []), ("2", "50", [])],
 )
-def test_only_blocks_that_are_there_can_be_asked_for(driver, start, end, expected):
+def test_only_blocks_that_exist_can_be_closed(driver, start, end, expected):
     for name, text in (("from", start), ("to", end)):
         field = driver.find_element("id", name)
         field.clear()
@@ -676,6 +694,7 @@ def press(driver, name: str) -> None:
 @browser_only
 @together
 def test_a_finger_closes_a_block_by_its_number_and_reads_by_the_map(driver):
+    """A tap on the number closes the block or opens it; a tap on the map only chooses the block."""
     for kind, expected in (("strip", [[25], [], [25]]), ("grid", [[25], [25]])):
         canvas = driver.find_element("css selector", f"#gates .{kind}")
         driver.execute_script("arguments[0].scrollIntoView({block: 'center'})", canvas)
@@ -728,7 +747,8 @@ def test_on_a_phone_one_map_is_shown_at_a_time(driver):
 @browser_only
 @together
 def test_what_sticks_leaves_room_where_the_window_is_low(driver):
-    """1280 x 900 at 400 % are 320 x 225: nothing sticks."""
+    """In a window of 1280 x 900, zoomed to 400 %, the page has 320 x 225 pixels: there nothing
+    sticks to an edge."""
     stuck = """
     const all = [...document.querySelectorAll("main *")];
     return all.filter((e) => getComputedStyle(e).position === "sticky").length
@@ -741,7 +761,8 @@ def test_what_sticks_leaves_room_where_the_window_is_low(driver):
 
 @browser_only
 @together
-def test_a_change_is_said_once_when_it_is_done(driver):
+def test_a_change_is_announced_once_when_it_is_done(driver):
+    """A screen reader hears of a moved slider, and of a drag, at its end only."""
     said = "window.said = []; new MutationObserver(() => window.said.push($('announced').textContent))"
     driver.execute_script(f"{said}.observe($('announced'), {{ childList: true, characterData: true, subtree: true }})")
     lives = "return [...document.querySelectorAll('[role=status], [aria-live], output')].map((e) => e.id)"
@@ -850,7 +871,8 @@ def test_without_javascript_it_says_so(driver):
 
 
 def test_a_colour_has_one_meaning():
-    """Those of the kinds of nets, which all pictures share, stand in the curves of a training alone."""
+    """The colours of the kinds of nets, which the pictures share, are used in the curves of a
+    training only."""
     sheet = (ROOT / "explorer" / "page.css").read_text(encoding="utf-8")
     assert "var(--highway)" not in sheet
     assert "var(--plain)" not in sheet
@@ -881,8 +903,8 @@ def test_the_keyboard_moves_and_closes(driver):
 
 @browser_only
 @together
-def test_a_drawn_digit_is_put_as_mnist_s_are(driver, net):
-    """A seven, off the centre; the net reads it, and so does NumPy's."""
+def test_a_drawn_digit_is_scaled_and_centred_as_in_mnist(driver, net):
+    """A seven, drawn off the centre.  NumPy's net gives it the same answer as the page: 7."""
     from selenium.webdriver import ActionChains
 
     press(driver, "clear")
@@ -913,7 +935,8 @@ def test_a_digit_can_be_drawn_by_keys(driver):
 @browser_only
 @together
 def test_an_answer_is_there_as_soon_as_something_changes(driver):
-    """The answer and its time come before the browser draws; then the worker's part."""
+    """The answer and its time are there before the browser draws.  What the worker computes comes
+    later."""
     logits = "[...now.logits]"
     text = "$('took').textContent"
     driver.execute_script("startDrawing(); stroke(80, 60)")

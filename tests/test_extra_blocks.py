@@ -14,7 +14,7 @@ def sigmoid(z):
 
 
 def affine(net, x):
-    """x (N, hidden) -> z_H and z_T of the first block, (N, hidden)."""
+    """z_H and z_T of the first block, each (N, hidden), from its input x (N, hidden)."""
     return x @ net.W_H[0].T + net.b_H[0], x @ net.W_T[0].T + net.b_T[0]
 
 
@@ -51,7 +51,7 @@ def test_maxout_takes_the_larger_piece():
 
 
 def test_maxout_keeps_the_size_of_a_state_at_the_start():
-    """By Glorot's start, whose variance is 1 / fan_in for both pieces: E max(a, b)^2 = E a^2."""
+    """With Glorot's start the variance is 1 / fan_in for both pieces, and E max(a, b)^2 = E a^2."""
     net = hn.DeepNet(50, 10, 50, 60, "maxout", 3, init="glorot", dtype=np.float64)
     x = np.random.default_rng(4).normal(size=(500, 50))
     states = [layer_by_layer.first_state(net, x)]

@@ -11,6 +11,7 @@ from training import measures
 
 
 def days(world, n=40000):
+    """n simulated days: the factors, y, and whether the regime is turbulent."""
     return fm.simulate(world, n, np.random.default_rng(0))
 
 
@@ -24,7 +25,7 @@ def test_regimes_last_and_differ_only_as_the_world_says(world):
     ratio = f[turbulent, :4].std(axis=0) / f[~turbulent, :4].std(axis=0)
     np.testing.assert_allclose(ratio, 1 if world == "non-linear" else fm.VOLATILITY, rtol=0.05)
     errors = []
-    for regime in (turbulent, ~turbulent):  # what a linear model leaves, fitted to each regime alone
+    for regime in (turbulent, ~turbulent):  # the error of a linear model that is fitted to this regime alone
         x = np.column_stack([f[regime], np.ones(regime.sum())])
         errors.append(np.std(y[regime] - x @ np.linalg.lstsq(x, y[regime], rcond=None)[0]))
     assert errors[1] == pytest.approx(fm.NOISE, rel=0.03)
@@ -137,7 +138,7 @@ def auc_record(both: float, non_linear: list[float]) -> dict:
 
 
 def test_three_looks_need_a_wider_interval():
-    """Of one look p would be 0.03."""
+    """At one look it would be decided: p is 0.0385."""
     record = auc_record(0.8, [0.5 + 0.1 * sign + 0.0385 for sign in (-1, 1) * 16])
     assert p_value([trial["auc_gate"] for trial in record["trials"][5:]], [0.5]) == pytest.approx(0.0385, abs=2e-3)
     assert verdict_on("factor_model", "mean-gate-tells-turbulence", record) == "not clear"

@@ -37,7 +37,7 @@ class Stopped(Exception):
 
 
 def stop_after(monkeypatch, epochs: int) -> None:
-    """Makes the training stop after so many epochs of it."""
+    """Makes the training raise Stopped after `epochs` more epochs."""
     left = [epochs]
     train_epochs = hn.train_epochs
 
@@ -52,6 +52,7 @@ def stop_after(monkeypatch, epochs: int) -> None:
 
 @pytest.fixture
 def every_second_epoch(monkeypatch):
+    """A checkpoint is written after every second epoch."""
     monkeypatch.setattr(resumable, "EPOCHS_BETWEEN", 2)
 
 
@@ -65,7 +66,7 @@ def test_a_stopped_training_ends_with_the_same_numbers(tmp_path, monkeypatch, ev
             resumable.trial(setting, str(tmp_path))
     assert resumable.checkpoint_of(setting, str(tmp_path)).exists()
     with monkeypatch.context() as patches:
-        stop_after(patches, 3)  # epochs 3, 4 and 5; the third was lost
+        stop_after(patches, 3)  # no more than epochs 3, 4 and 5; the third was lost with the stop
         assert resumable.trial(setting, str(tmp_path)) == whole
 
 
@@ -132,7 +133,7 @@ SEEDS = (1, 2, 3)
 
 
 def curve(epochs: dict[float, float], length: int = 100) -> list[float]:
-    """Running mean losses that arrive at every threshold after so many epochs."""
+    """The losses of a training that reaches each threshold at its epoch, {threshold: epoch}."""
     losses = np.ones(length)
     for threshold, epoch in epochs.items():
         losses[int(epoch) - 1 :] = threshold
@@ -140,7 +141,8 @@ def curve(epochs: dict[float, float], length: int = 100) -> list[float]:
 
 
 def record_of(speeds: dict) -> dict:
-    """A record in which the nets of a kind arrive at the thresholds {block: {threshold: epochs}} at every depth."""
+    """A record in which the nets of a kind reach the thresholds, {block: {threshold: epoch}}, at
+    every depth."""
     trials = []
     for block, epochs in speeds.items():
         for layers in finals.LAYERS:

@@ -33,7 +33,7 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="pipes, permissions a
 
 @contextlib.contextmanager
 def at_most(megabytes):
-    """Fails if Python and NumPy ask for more memory meanwhile."""
+    """Fails if Python and NumPy allocate more memory than this within the `with` block."""
     tracemalloc.start()
     try:
         yield
@@ -419,8 +419,8 @@ def test_what_a_killed_run_left_is_removed_by_the_next(tmp_path):
     assert sorted(tmp_path.iterdir()) == sorted([target, foreign])
 
 
-def test_two_processes_of_the_same_number(tmp_path, monkeypatch):
-    """Two containers may number their processes alike; temporary files still differ."""
+def test_two_processes_with_one_id_do_not_share_temporary_files(tmp_path, monkeypatch):
+    """Processes in two containers may have the same process id."""
     monkeypatch.setattr(files.os, "getpid", lambda: 1)
     target = tmp_path / "run.json"
     with written_beside({target: b"one"}) as one, written_beside({target: b"two"}) as two:
@@ -434,7 +434,7 @@ def test_two_processes_of_the_same_number(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("seconds", [-2 * LEFTOVER_AGE, -100, 100, 2 * LEFTOVER_AGE])
 def test_two_writers_whose_clocks_differ(tmp_path, monkeypatch, seconds):
-    """By no clock is a write under way taken for a leftover."""
+    """Whatever the other writer's clock says, it does not take a write under way for a leftover."""
     target = tmp_path / "run.json"
     with written_beside({target: b"one"}) as one:
         now = time.time() + seconds

@@ -1,4 +1,5 @@
-"""Imports point one way, so that a room can be read without those above it."""
+"""Imports point one way, so that a room (a folder of the project) can be read without those above
+it."""
 
 import ast
 from pathlib import Path

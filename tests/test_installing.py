@@ -1,4 +1,5 @@
-"""Commands work from any folder, say what is not installed, and are installed by pip in one way."""
+"""Commands work from any folder, say what is not installed, and say how to install it; pip
+installs the project."""
 
 import os
 import re
@@ -51,7 +52,7 @@ def python(*words, cwd):
 
 
 def without_pip(requirements: str) -> str:
-    """How to install where the Python that runs has no pip."""
+    """What a message says about installing if pip cannot install into the Python that runs."""
     in_venv = "Scripts/python.exe" if os.name == "nt" else "bin/python"
     venv_python = installed.command_line(ROOT / ".venv" / in_venv)
     make = installed.command_line(sys.executable, "-m", "venv", ROOT / ".venv")
@@ -91,8 +92,9 @@ def test_a_command_works_from_any_folder(path, tmp_path):
         assert process.stdout.startswith("usage: ")
 
 
-def test_another_program_may_do_without(monkeypatch):
-    """As one that trains and does not draw: what it needs, and is not there, fails where it is imported."""
+def test_another_program_may_lack_a_package(monkeypatch):
+    """It may train, say, and draw nothing.  A package that it needs and lacks fails where it is
+    imported."""
     installed.check(str(ROOT / "experiments" / "__main__.py"))  # nothing is missing
     monkeypatch.setattr(installed, "find_spec", lambda name: None if name == "tqdm" else name)
     for main in (None, "/somewhere/program.py", str(ROOT / ".venv" / "bin" / "pytest")):
@@ -116,7 +118,8 @@ def test_another_program_may_do_without(monkeypatch):
     ],
 )
 def test_a_message_sends_nobody_to_a_pip_that_refuses(tmp_path, monkeypatch, name, pip, managed, venv, installs):
-    """As it does where a distribution manages its packages (PEP 668), but for a virtual environment's."""
+    """pip refuses if a distribution manages the packages of its Python (PEP 668), except in a
+    virtual environment."""
     monkeypatch.setattr(installed, "PathFinder", SimpleNamespace(find_spec=lambda module: module if pip else None))
     if managed:
         (tmp_path / "EXTERNALLY-MANAGED").touch()
@@ -193,7 +196,7 @@ def test_the_readme_s_two_commands_need_python3_alone(stock):
 
 @unix
 def test_what_a_message_says_installs_what_is_missing(stock):
-    """The Python of the system has no pip; that of .venv has one, and is named."""
+    """The system's Python has no pip: the message names the Python of .venv, which has one."""
     process = stock("python3 highway_networks.py")
     assert process.returncode == 2
     assert process.stderr.count("\n") == 1
@@ -229,7 +232,7 @@ def project():
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-def test_what_is_installed_is_all_there_is(project):
+def test_pyproject_lists_every_module_and_package(project):
     modules = [path.stem for path in ROOT.glob("*.py")]
     assert sorted(project["tool"]["setuptools"]["py-modules"]) == sorted(modules)
     packages = [path.parent.name for path in ROOT.glob("*/__init__.py")]
@@ -237,7 +240,8 @@ def test_what_is_installed_is_all_there_is(project):
 
 
 def build(hook: str, tmp_path):
-    """What pip calls, on a copy of what it needs."""
+    """Calls a hook of setuptools as pip does, on a copy of what it needs; returns the process and
+    the copy."""
     pytest.importorskip("setuptools.command.bdist_wheel", reason="needs setuptools 70.1, as pip would get it")
     clone = tmp_path / "clone"
     for name in ("benchmarks", "claims", "conv", "experiments", "plumbing", "report", "training"):

@@ -8,7 +8,7 @@ from training.fully_connected import ALL
 
 
 def trials_of(block, width, layers, loss=0.01, accuracy=0.97) -> list[dict]:
-    """Three seeds of a net; None is a net that lost one."""
+    """Three seeds of a net.  loss=None: the first seed is lost."""
     trials = []
     for seed in range(3):
         net = {"block": block, "width": width, "layers": layers, **ALL}
@@ -20,7 +20,7 @@ def trials_of(block, width, layers, loss=0.01, accuracy=0.97) -> list[dict]:
 
 
 def record_of(nets: dict) -> dict:
-    """{(block, width, layers): settings of trials_of}."""
+    """A record of these nets, {(block, width, layers): keyword arguments of trials_of()}."""
     final = []
     for net, changes in nets.items():
         final += trials_of(*net, **changes)
@@ -28,7 +28,10 @@ def record_of(nets: dict) -> dict:
 
 
 def both_records(changes: dict) -> list[dict]:
-    """LSTM and maxout nets, and those of `blocks`: all of a loss of 0.01, plain ones of 0.1."""
+    """The records of LSTM and maxout nets, and of `blocks`: all losses are 0.01, those of plain
+    nets 0.1.
+
+    `changes` goes to record_of() for some of the LSTM and maxout nets."""
     nets = {(block, 50, layers): {} for block in lstm_and_maxout.BLOCKS for layers in (10, 20, 50, 100)}
     blocks = {("highway", 50, layers): {} for layers in (10, 20, 50, 100)}
     blocks |= {("plain", 71, layers): {"loss": 0.1} for layers in (10, 50, 100)}
@@ -41,7 +44,7 @@ def both_records(changes: dict) -> list[dict]:
     [
         ("lstm-block-succeeds", {}, "reproduced"),
         ("lstm-block-succeeds", {("lstm", 50, 100): {"loss": 0.05}}, "in part"),
-        ("lstm-block-succeeds", {("lstm", 50, 100): {"loss": None}}, "in part"),  # diverges at a seed
+        ("lstm-block-succeeds", {("lstm", 50, 100): {"loss": None}}, "in part"),  # diverges with one seed
         ("maxout-copes-better", {}, "reproduced"),
         ("maxout-copes-better", {("maxout", 50, 50): {"loss": 0.2}}, "in part"),
         ("maxout-suffers-beyond-20", {}, "not reproduced"),

@@ -1,4 +1,5 @@
-"""What the questions of depth claim: no verdict is written by hand, other results have another one."""
+"""The claims of the questions on depth: the verdicts follow from the results, and change with
+them."""
 
 import copy
 import json
@@ -36,7 +37,7 @@ def test_nets_that_diverged_leave_claims_that_are_judged(name):
 
 @pytest.mark.parametrize(("factor", "verdict"), [(0.5, "in part"), (1, "not clear"), (1.5, "not reproduced")])
 def test_deep_nets_are_no_worse_at_all(factor, verdict):
-    """Significantly worse is worse, however little."""
+    """A net is worse if it is significantly worse, however little."""
     final = []
     for layers in optimization.LAYERS:
         loss = 1e-3 * (factor if layers == 100 else 1)

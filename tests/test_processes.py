@@ -45,7 +45,8 @@ def test_a_second_ctrl_c_at_once_is_the_echo_of_the_first(monkeypatch):
     interrupt = _once_a_second()
     with pytest.raises(KeyboardInterrupt):
         interrupt()
-    for now[0] in (100.3, 101.2):  # an echo of an echo
+    for moment in (100.3, 101.2):  # each within a second of the one before
+        now[0] = moment
         interrupt()
     now[0] = 102.3
     with pytest.raises(KeyboardInterrupt):

@@ -1,5 +1,6 @@
-"""Every question under its quick budget: what it writes, how it resumes, and that a cluster changes nothing; and the
-committed results of all of them."""
+"""The questions, which are the files in experiments/.  Each is run with --quick: what does it
+write, does it go on after a stop, and does a cluster change anything?  Then come the committed
+results of all questions."""
 
 import functools
 import itertools
@@ -56,15 +57,21 @@ def command(name, folder, *words):
 
 
 def ask(name, folder, *words):
-    """As a user does: two minutes are enough for --quick, whatever else the machine does."""
+    """Runs a question with --quick in a process, as a user does.  Two minutes are enough, even on
+    a busy machine."""
     pipes = {"capture_output": True, "text": True, "encoding": "utf-8"}
     return subprocess.run(command(name, folder, *words), cwd=ROOT, **pipes, timeout=120, check=False)
 
 
 def ask_here(name, folder, *words, budget="--quick"):
-    """The same in this process, for tests that are not about processes; raises what the command prints as an error."""
+    """The same in this process, for tests that are not about processes; raises what the command
+    prints as an error.
+
+    budget=None is the default budget, which has no flag."""
     question = find_question(name)
-    words = [*filter(None, [budget]), "--results", folder, "--jobs", 1, *words]
+    words = ["--results", folder, "--jobs", 1, *words]
+    if budget:
+        words.insert(0, budget)
     return command_line.answer(question, command_line.parse_arguments(question, [str(word) for word in words]))
 
 
@@ -91,7 +98,8 @@ def finished(tmp_path_factory):
 
 
 def numbers_of(folder, name) -> str:
-    """A results file as text without times and environment: what must be the same."""
+    """A results file as text, without times and environment: all that must be the same in another
+    run."""
 
     def is_time(key):
         return key in ("env", "wallclock_sec") or key.startswith("seconds")
@@ -107,7 +115,7 @@ def numbers_of(folder, name) -> str:
 def draw(name, results) -> list[str]:
     """Draws the pictures of a question, which must be in the house style; returns their names.
 
-    So pictures are checked, too, whose results are not committed yet."""
+    This checks even the pictures of questions whose results are not committed yet."""
     pictures = [picture for picture, (sources, *_) in registry.PICTURES.items() if name in sources]
     for picture in pictures:
         assert viz.main(["--only", picture, "--results", str(results), "--out", str(results / "viz")]) == 0
@@ -120,7 +128,7 @@ def draw(name, results) -> list[str]:
 
 
 def source_path(source: str) -> str:
-    """The committed JSON from which pictures are drawn."""
+    """The committed JSON of this name, from which pictures are drawn."""
     return "data/published.json" if source == "published" else f"results/{source}.json"
 
 
@@ -130,12 +138,12 @@ def tables_of(name) -> list:
 
 
 def read_results_in(folder, path) -> dict:
-    """results/NAME.json of a folder; the committed ones where it has none."""
+    """The results of this name in the folder; the committed ones if it has none."""
     there = folder / Path(path).name
     return json.loads((there if there.exists() else ROOT / path).read_text())
 
 
-def is_number_of_a_row(value) -> bool:
+def can_stand_in_a_row(value) -> bool:
     if isinstance(value, dict):
         return value.keys() == {"mean", "sd", "n"}
     return value is None or isinstance(value, (int, float, str, list))
@@ -144,7 +152,7 @@ def is_number_of_a_row(value) -> bool:
 # ---- One question ----------------------------------------------------------------------------------------------------
 
 
-# questions that take long and have another one of their kind among the rest
+# questions that take long; the rest have others of their kind, so these are for -m thorough
 RARELY = (
     "blocks", "clip", "depth_for_width", "depth_needed", "factor_model", "figure_1_finals", "full_mnist",
     "initialisations", "long_training", "lstm_and_maxout", "more_seeds", "past_a_thousand", "table1",
@@ -153,12 +161,12 @@ RARELY = (
 
 
 def in_one_process(name):
-    """The tests of a question share its quick run, see finished()."""
+    """Runs the tests of a question in one process, where they share its quick run: see finished()."""
     return pytest.mark.xdist_group(f"quick run of {name}")
 
 
 def as_parameters(always) -> list:
-    """A parameter for each question, of which the others are for -m thorough."""
+    """A parameter for each question; those that are not in `always` are for -m thorough only."""
     parameters = []
     for name in NAMES:
         marks = [in_one_process(name)]
@@ -169,14 +177,14 @@ def as_parameters(always) -> list:
 
 
 @pytest.mark.parametrize("name", as_parameters(set(NAMES) - set(RARELY)))
-def test_a_smoke_test(tmp_path, finished, name):
+def test_a_smoke_test_writes_prints_and_draws(tmp_path, finished, name):
     printed = finished(name, tmp_path)
     record = json.loads((tmp_path / f"{name}.json").read_text(), parse_constant=pytest.fail)
     assert record.keys() == {"experiment", "source", "command", "settings", "env", "summary", "trials"}
     assert record["experiment"] == name
     assert record["command"] == f"python -m experiments {name}"
     assert record["settings"]["budget"] == "quick"
-    assert all(is_number_of_a_row(value) for row in record["summary"] for value in row.values())
+    assert all(can_stand_in_a_row(value) for row in record["summary"] for value in row.values())
     assert "a smoke test, not evidence" in printed
     assert not re.search("reproduced|in part|not clear", printed)
     for claim in find_question(name).claims_with_over():
@@ -189,7 +197,7 @@ def test_a_smoke_test(tmp_path, finished, name):
             assert "|" in make(lambda path: read_results_in(tmp_path, path))
 
 
-AS_A_RULE = ("cifar", "gate_bias", "lesion", "optimization")  # a question of every kind; the others with -m thorough
+AS_A_RULE = ("cifar", "gate_bias", "lesion", "optimization")  # one question of each kind
 
 
 @pytest.mark.parametrize("name", as_parameters(AS_A_RULE))
@@ -228,7 +236,13 @@ def test_uncommitted_files_are_told_of_before_the_measurement(monkeypatch, capsy
     monkeypatch.setattr(command_line, "Runner", None)  # the measurement would begin with a TypeError
     question = find_question("optimization")
     dirty = "0123456789ab-dirty"
-    for commit, flags, words in ((None, [], ""), (dirty[:12], [], ""), (dirty, ["--quick"], ""), (dirty, [], "differ")):
+    cases = (
+        (None, [], ""),  # git cannot tell
+        ("0123456789ab", [], ""),
+        (dirty, ["--quick"], ""),  # a smoke test, which is no evidence
+        (dirty, [], "differ"),
+    )
+    for commit, flags, words in cases:
         monkeypatch.setattr(command_line, "commit", lambda commit=commit: commit)
         with pytest.raises(TypeError):
             command_line.answer(question, command_line.parse_arguments(question, flags))
@@ -331,7 +345,10 @@ def test_a_stopped_question_goes_on_where_it_was(tmp_path, finished, how):
 
 
 def test_a_changed_program_measures_again(tmp_path):
-    """In a copy of the project: its log is served as long as the text of what a trial imports is the same."""
+    """In a copy of the project: the log serves its results as long as the files that compute a
+    trial are unchanged.
+
+    plumbing/ and other questions compute no trial of gate_bias."""
     project = tmp_path / "project"
     shutil.copytree(ROOT, project, ignore=shutil.ignore_patterns(".*", "results", "tests", "viz"))
 
@@ -340,17 +357,17 @@ def test_a_changed_program_measures_again(tmp_path):
         assert old in text
         (project / name).write_text(text.replace(old, new), encoding="utf-8")
 
-    def run():
+    def all_come_from_the_log():
         words = [sys.executable, "-m", "experiments", "gate_bias", "--quick", "--jobs", "2"]
         process = subprocess.run(words, cwd=project, capture_output=True, text=True, timeout=120, check=True)
         return "60 of 60 trials were in" in process.stdout
 
-    assert not run()
+    assert not all_come_from_the_log()
     edit("plumbing/files.py", "def json_bytes", "A_NEW_NAME = 1\n\n\ndef json_bytes")
     edit("experiments/blocks.py", "QUESTION = Question(", "A_NEW_NAME = 1\nQUESTION = Question(")
-    assert run()
+    assert all_come_from_the_log()
     edit("highway_networks.py", "import math", "import math  # for roots")
-    assert not run()
+    assert not all_come_from_the_log()
 
 
 def test_what_the_command_refuses(tmp_path, capsys):
@@ -375,7 +392,7 @@ def test_what_the_command_refuses(tmp_path, capsys):
 
 @pytest.fixture
 def made_up_cifar(monkeypatch):
-    """Few random images in place of CIFAR-100's."""
+    """A few random images in place of CIFAR-100's."""
 
     def load(name, data_dir):
         return cifar.made_up("cifar-100")._replace(name=name)
@@ -388,7 +405,8 @@ def made_up_cifar(monkeypatch):
 
 
 def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
-    """CIFAR-100, and another set in MNIST's layout, as Fashion-MNIST is, of other sizes: by --data-dir."""
+    """--data-dir adds CIFAR-100, and a set in MNIST's layout with other sizes (Fashion-MNIST has
+    this layout)."""
     harder = write_data_set(tmp_path / "harder", n_train=700, side=9, classes=4)
     few = write_data_set(tmp_path / "few", 127)
     results = tmp_path / "results"
@@ -400,7 +418,7 @@ def test_data_sets_beside_mnist(tmp_path, finished, made_up_cifar):
         with pytest.raises(InputError, match=message):
             ask_here("fifty_layers", results, "--data-dir", folder)
     finished("fifty_layers", results)
-    for name in ("lesion", "fifty_layers", "gates"):  # the first trains the nets that are missing
+    for name in ("lesion", "fifty_layers", "gates"):  # lesion trains the nets that are missing
         ask_here(name, results, "--data-dir", "CIFAR-100", harder)
         record = json.loads((results / f"{name}.json").read_text())
         assert record["command"] == f"python -m experiments {name} --data-dir CIFAR-100 {harder}"
@@ -467,7 +485,8 @@ def test_nets_that_are_missing_are_trained_first(tmp_path):
 
 
 def test_a_question_about_mnist_refuses_another_set(tmp_path, monkeypatch):
-    """It would train on it, and the log would serve its numbers to later runs as MNIST's."""
+    """Otherwise it would train on this set, and the log would serve its numbers to later runs as
+    MNIST's."""
     other = write_data_set(tmp_path / "MNIST", n_train=1280, n_test=300, side=28, classes=10)
     monkeypatch.setenv("MNIST_DIR", str(other))
     for name in ("gate_bias", "fifty_layers", "full_mnist", "table1"):
@@ -482,7 +501,8 @@ def test_a_question_about_mnist_refuses_another_set(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", LOOK_INTO_KEPT_NETS)
 def test_nets_of_another_budget_are_refused(tmp_path, finished, name):
-    """Whatever their file is called: results of the default budget are about nets of 50 layers."""
+    """The name of their file does not matter: results of the default budget are about nets of 50
+    layers."""
     finished("fifty_layers", tmp_path)
     advice = f"python -m experiments fifty_layers --results {tmp_path} makes it anew"
     with pytest.raises(InputError, match=rf"fifty_layers\.json is not of the budget default: {re.escape(advice)}$"):
@@ -534,18 +554,18 @@ def test_data_sets_whose_results_would_have_one_name_are_refused(tmp_path, names
 
 @pytest.fixture
 def cluster(tmp_path):
-    """The address of a scheduler with two worker processes here, as the README starts them."""
+    """The address of a scheduler with two worker processes on this machine."""
     pytest.importorskip("distributed")
     file = tmp_path / "scheduler.json"
     processes = []
-    words = {"cwd": ROOT, "env": os.environ | {"PYTHONPATH": "."}, "start_new_session": True}
-    words |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    how = {"cwd": ROOT, "env": os.environ | {"PYTHONPATH": "."}, "start_new_session": True}
+    how |= {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     for extra in (
         ("scheduler", "--port", "0", "--host", "127.0.0.1", "--dashboard-address", ":0", "--scheduler-file", str(file)),
         ("worker", "--scheduler-file", str(file), "--nthreads", "1", "--nworkers", "2", "--no-dashboard"),
     ):
-        processes.append(subprocess.Popen([sys.executable, "-m", "dask", *extra], **words))
-        for _ in range(300):
+        processes.append(subprocess.Popen([sys.executable, "-m", "dask", *extra], **how))
+        for _ in range(300):  # the worker needs the scheduler's file
             if file.exists():
                 break
             time.sleep(0.1)
@@ -602,13 +622,14 @@ def rows_of(name, **wanted) -> list[dict]:
 def test_a_question_awaits_its_results_until_they_are_committed(question):
     has_results = (ROOT / "results" / f"{question.name}.json").exists()
     assert question.awaits == bool(question.run and not has_results), (
-        "a question has awaits=True until its results are committed, and not any longer"
+        "a question has awaits=True until its results are committed, and no longer"
     )
 
 
 @pytest.mark.parametrize("name", ANSWERED)
 def test_committed_results_sum_up_their_trials(name):
-    """No number was edited; the results are no smoke test, and come from committed programs."""
+    """The summary is that of the trials: no number was edited.  The results are no smoke test, and
+    come from committed programs."""
     record = committed(name)
     question = find_question(name)
     beside = " --data-dir CIFAR-100 /usr/share/datasets/fashion-mnist" if question.takes_more_data_sets else ""
@@ -631,7 +652,9 @@ def test_committed_finals_have_seeds_that_selected_nothing(name):
 
 @pytest.mark.parametrize("name", ["blocks", "fifty_layers", "long_training", "optimization", "very_deep"])
 def test_a_search_asks_for_the_trials_of_the_committed_results_and_no_others(monkeypatch, tmp_path, name):
-    """Down to the order of the settings, because the log knows a trial by them."""
+    """Even the order of the settings counts, because the log finds a trial by them.
+
+    In a committed trial the settings come first; "losses" is the first result."""
     record = committed(name)
 
     def settings_of(trial):
@@ -709,7 +732,7 @@ def test_what_pages_say_in_words_of_adam():
             assert onsets["gradient"] == min(onsets.values())
 
 
-def test_the_worlds_of_the_factor_model():
+def test_each_world_of_the_factor_model_has_200_trials():
     worlds = [trial["world"] for trial in committed("factor_model")["trials"]]
     assert [worlds.count(world) for world in factor_model.WORLDS] == [200, 200, 200]
 
@@ -743,7 +766,8 @@ def test_the_blogs_descent_is_on_the_summed_loss(monkeypatch):
 
     monkeypatch.setattr(fully_connected, "SGD", remember)
     full_mnist.blog(setting(layers=20, activation="relu", steps=3))
-    assert [(optimizer.lr, optimizer.momentum, optimizer.clip) for optimizer in made] == [(0.01 * 50, 0.0, np.inf)]
+    rate = 0.01 * 50  # of a loss that is a sum over 50 images; our loss is their mean
+    assert [(optimizer.lr, optimizer.momentum, optimizer.clip) for optimizer in made] == [(rate, 0.0, np.inf)]
 
 
 def test_the_search_is_random_repeatable_and_in_its_range():
@@ -759,7 +783,7 @@ def test_the_search_is_random_repeatable_and_in_its_range():
     assert "gate_bias" not in optimization.sample(("plain", 50), 0, runner)
 
 
-def test_fates_and_the_rule():
+def test_fates_and_the_sum_of_T_at_the_start():
     trained = {"losses": [0.2], "diverged": None, "test_accuracy": 0.96, "skipped_accuracy": 0.5}
     assert gate_bias.fate(trained) == "trained"
     assert gate_bias.fate({**trained, "skipped_accuracy": 0.958}) == "soft"
@@ -784,7 +808,7 @@ def test_a_thousand_layers_that_are_shut_change_nothing():
     assert result["sum_of_mean_T"] > 0.5
 
 
-def test_what_the_blocks_are_good_for_is_asked_of_both_kinds():
+def test_nets_of_both_kinds_are_measured_without_their_blocks():
     shut = very_deep.trial(setting(layers=5, gate_bias=-20.0))
     assert shut["skipped_accuracy"] == shut["test_accuracy"]
     residual = very_deep.trial(setting(block="residual", width=11, layers=5, scale=1.0))
@@ -794,7 +818,7 @@ def test_what_the_blocks_are_good_for_is_asked_of_both_kinds():
 
 
 @pytest.mark.parametrize("layers", [500, 1000])
-def test_very_deep_nets_start_with_as_many_layers_worth_of_transforming(layers):
+def test_very_deep_nets_start_with_a_sum_of_T_like_that_of_200_layers(layers):
     trials = [very_deep.sample(("highway", layers), k, None) for k in range(200)]
     low, high = (gate_bias.transforms({"layers": 200, "gate_bias": b}) for b in matched_blocks.GATE_BIASES[200])
     at_start = [gate_bias.transforms(trial) for trial in trials]
@@ -820,7 +844,7 @@ def test_the_numbers_of_a_lesion():
     assert lesion.error_without_half(trial) == pytest.approx(0.3)
 
 
-def test_when_the_change_has_happened():
+def test_the_block_by_which_a_share_of_the_change_has_happened():
     trial = {"data": "MNIST", "change": [4.0, 3.0, 2.0, 1.0]}
     assert [gates.settled_at(trial, share) for share in (0.4, 0.41, 0.9, 1.0)] == [1, 2, 3, 4]
     of_cifar = {**trial, "data": "CIFAR-100", "change": [1.0, 1.0, 1.0, 1.0]}
@@ -862,6 +886,7 @@ def test_the_early_blocks_are_those_before_the_middle():
 
 
 def of_grid(layers: int, bias: float, fate: str, accuracy: float = 0.9, activation: str = "tanh") -> dict:
+    """A trial of gate_bias, whose grid has many depths and biases."""
     return {
         "layers": layers,
         "gate_bias": bias,

@@ -1,4 +1,5 @@
-"""The rules that judge claims: their intervals, and what they say of a bound."""
+"""The rules that judge claims: their intervals, and whether values lie above or below a bound.
+A rule returns None if that is undecided."""
 
 import math
 from functools import partial
@@ -38,7 +39,7 @@ def test_intervals_are_student_s():
     assert interval([3, 3, 3]) == (3, 3)
     low, high = interval([1, 2, 3], baseline=[11, 12, 13])  # equal variances: 4 degrees of freedom
     assert (low, high) == pytest.approx((-10 - t_4 * math.sqrt(2 / 3), -10 + t_4 * math.sqrt(2 / 3)))
-    for point in ([7], [7, 7]):  # what does not vary has no spread of its own
+    for point in ([7], [7, 7]):  # values that do not vary add no spread
         assert interval([1, 2, 3], baseline=point) == pytest.approx((-5 - t_2 / math.sqrt(3), -5 + t_2 / math.sqrt(3)))
         assert interval(point, baseline=[1, 2, 3]) == pytest.approx((5 - t_2 / math.sqrt(3), 5 + t_2 / math.sqrt(3)))
     for missing in ([1, None], [1, math.nan], [None], [None, 1, 2]):
@@ -106,20 +107,21 @@ def test_p_values_agree_with_intervals():
 
 
 def test_holm_s_procedure():
-    """The smallest of four counts four times, the next three times; none counts for less than a smaller one."""
+    """The smallest of four p-values is multiplied by four, the next by three, and so on.  No
+    p-value may become smaller than one that was smaller before."""
     assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert holm([0.6, 0.5]) == [1, 1]
     assert holm([0.02]) == [0.02]
     assert holm([]) == []
-    corrected = holm([0.02, math.nan, 0.001])
-    assert corrected[0] == pytest.approx(0.04)
-    assert math.isnan(corrected[1])
-    assert corrected[2] == pytest.approx(0.003)
+    with_nan = holm([0.02, math.nan, 0.001])
+    assert with_nan[0] == pytest.approx(0.04)
+    assert math.isnan(with_nan[1])
+    assert with_nan[2] == pytest.approx(0.003)
 
 
 def test_several_comparisons_are_corrected_for_their_number():
     values = [1.0, 1.1, 0.9]
-    bound = interval(values)[0] - 0.01  # of one comparison it is decided
+    bound = interval(values)[0] - 0.01  # a single comparison with it is decided
     assert above(values, bound) is True
     assert corrected(is_above(values, bound)) == [True]
     alike = is_above([1.0, 2.0], 0, baseline=[1.0, 2.0])
@@ -128,7 +130,7 @@ def test_several_comparisons_are_corrected_for_their_number():
 
 def test_a_second_look_needs_more():
     values = [1.0, 1.1, 0.9]
-    bound = interval(values)[0] - 0.01  # at one look it is decided
+    bound = interval(values)[0] - 0.01  # a comparison with it, made at one look, is decided
     assert corrected(is_above(values, bound)) == [True]
     assert corrected(is_above(values, bound), looks=2) == [None]
     assert all_ratios_below([([10.0, 11.0, 9.0], [1.0, 1.1, 0.9])], 20, looks=2) == [True]
@@ -136,7 +138,7 @@ def test_a_second_look_needs_more():
 
 def test_a_lost_seed_decides_and_is_not_counted():
     values = [1.0, 1.1, 0.9]
-    bound = interval(values)[0] - 0.01  # of one comparison it is decided
+    bound = interval(values)[0] - 0.01  # a single comparison with it is decided
     lost = compared(is_above, [1.0, None], [0.5, 0.6], 0)
     assert corrected(lost, is_above(values, bound)) == [False, True]
     assert corrected(compared(is_above, values, [0.1, 0.2, 0.3], 0)) == [True]
@@ -178,7 +180,8 @@ def test_the_prediction_interval():
 
 
 def test_holm_keeps_the_chance_of_any_false_alarm():
-    """Of 20 comparisons of the same, one or more is called different in 5 of 100 families."""
+    """Among 20 comparisons without a difference, at least one is called different in about 5 of
+    100 families."""
     rng = np.random.default_rng(1)
     alarms = [min(holm(list(rng.random(20)))) < 0.05 for _ in range(4000)]
     assert 0.035 < np.mean(alarms) < 0.065

@@ -1,4 +1,5 @@
-"""Gates that do not see the image: the blocks, the nets that are compared, and how they are compared."""
+"""Static gates, which do not see the image: the blocks, the nets that are compared, and how they
+are compared."""
 
 import math
 import re
@@ -43,7 +44,8 @@ def small_net(block, **settings):
 
 @pytest.mark.parametrize("block", ["static-unit", "static-scalar"])
 def test_a_static_gate_is_a_highway_gate_that_does_not_see_x(block):
-    """With W_T = 0 a highway net computes the same, and its gradient, summed over what shares a b_T, is the same."""
+    """With W_T = 0 a highway net computes the same.  Its gradient is the same, too; that of b_T is
+    summed over the units that share a b_T."""
     rng = np.random.default_rng(1)
     static = small_net(block)
     static.b_T[:] = rng.normal(-1, 1, static.b_T.shape)
@@ -64,7 +66,7 @@ def test_a_static_gate_is_a_highway_gate_that_does_not_see_x(block):
     np.testing.assert_allclose(static.grad.b_T, of_highway, rtol=1e-9, atol=1e-15)
 
 
-def test_static_gates_are_counted():
+def test_the_parameters_of_static_gates_are_counted():
     """A block of width w: w^2 + w for H, and w, or one, for T."""
     for block, of_gates in (("static-unit", 7), ("static-scalar", 1)):
         added = static_gates.size_of_net(4, 3, 7, 3, block) - static_gates.size_of_net(4, 3, 7, 2, block)
@@ -127,7 +129,7 @@ def test_replaced_gates_are_those_numbers(block):
 
 
 def test_nothing_changes_where_t_sees_nothing():
-    """Of a full net with W_T = 0 and one b_T, the mean is T itself."""
+    """In a full net with W_T = 0, in which all b_T are equal, the mean of T is T itself."""
     net = fully_connected.make(SETTING)
     net.W_T[:] = 0
     whole = question.measure(net, SETTING)
@@ -147,10 +149,11 @@ def test_a_trial_measures_every_so_many_epochs_and_at_the_end():
     assert result["over_training"][0]["loss"] > last["loss"]
     assert result["replaced"].keys() == {"unit", "scalar"}
     plain = fully_connected.trial(SETTING)
-    assert {name: result[name] for name in plain} == plain  # to look at a net changes nothing
+    assert {name: result[name] for name in plain} == plain  # measuring does not change the training
 
 
 def test_other_variants_are_not_replaced_and_count_what_they_learn():
+    """With frozen gates the parameters of the gates are not learned: 12 * 13 in each of 4 blocks."""
     random = question.trial({**SETTING, "variant": "random", "frozen_gates": True})
     full = question.trial(SETTING)
     assert "replaced" not in random
@@ -198,11 +201,14 @@ def test_a_seed_gives_all_variants_of_a_width_the_same_weights_of_h():
 
 # ---- Comparing -------------------------------------------------------------------------------------------------------
 
-NOISE = (0.0, 0.01, -0.01, 0.005, -0.005)  # of the seeds
+NOISE = (0.0, 0.01, -0.01, 0.005, -0.005)  # for seeds 1 to 5
 
 
 def made_up(**changed) -> dict:
-    """Results in which all variants are equal but for what `changed` says: {variant: {measure: (factor, added)}}."""
+    """Results in which all variants are equal, except for what `changed` names.
+
+    That is {variant: {measure: (factor, added)}}: the measure is multiplied by the factor, then
+    `added` is added."""
     final = []
     for data in question.SETS:
         for variant in question.VARIANTS:
@@ -258,7 +264,7 @@ def test_one_margin_for_each_data_set():
 
 
 def test_p_values_are_corrected_for_all_variants_and_sets():
-    """Two of eight comparisons, each with p = 0.02: not one is decided."""
+    """Two of the eight comparisons have a p below 0.05.  Corrected, neither is decided."""
     differences = [0.02, 0.05, 0.01, 0.06, 0.03]
     record = made_up()
     for trial in record["trials"]["final"]:
@@ -272,7 +278,8 @@ def test_p_values_are_corrected_for_all_variants_and_sets():
 
 
 def test_as_good_as_full_is_corrected_for_all_variants_and_sets():
-    """A single interval lies below the margin; one of eight comparisons is not decided by that."""
+    """The interval of a comparison lies below the margin.  As one of eight, it is not decided by
+    that."""
     costs = [0.0, 0.001, -0.001, 0.005, 0.003]
     record = made_up()
     for trial in record["trials"]["final"]:
@@ -286,7 +293,8 @@ def test_as_good_as_full_is_corrected_for_all_variants_and_sets():
 
 
 def test_seeds_are_paired():
-    """Seeds differ much, variants by a little in every seed: paired, that is clear."""
+    """Seeds differ by factors of ten, variants by a factor of two at every seed: in pairs, that is
+    clear."""
     record = made_up()
     for trial in record["trials"]["final"]:
         trial["loss"] = 10.0 ** trial["seed"]
@@ -344,7 +352,7 @@ def test_the_summary_holds_the_comparisons():
     assert row["error_replaced"]["mean"] == pytest.approx(0.3)
 
 
-def test_margins_are_those_of_the_docstring():
+def test_margins_are_those_that_the_question_names():
     loss = question.MEASURES["training loss"]
     assert math.exp(question.margin_of(loss, "MNIST")) == pytest.approx(1.5)
     of_fifty_layers = load_results(ROOT / "results" / "fifty_layers.json")["summary"]

@@ -1,4 +1,4 @@
-"""Table 1: which recipe is taken, how its trials go on from checkpoints, and its claims."""
+"""Table 1: which recipe is chosen, how trials go on from checkpoints, and the claims."""
 
 import functools
 
@@ -34,7 +34,8 @@ def test_the_recipe_is_the_best_on_validation_images():
 
 @pytest.mark.parametrize("changed", ["nothing", "the commit"])
 def test_a_trial_of_table_1_goes_on_from_its_checkpoint(tmp_path, monkeypatch, capsys, changed):
-    """Whatever program wrote it: where it may be another, a line says so, and the results name both."""
+    """Any commit of the program may have written it.  If it was another commit, a line says so,
+    and the results name both."""
     t = table1.setting(3, "highway", "short", 3, 0, table1.PILOT, {"n_train": 200, "n_test": 100})
     monkeypatch.setattr(files, "commit", lambda: "abc")
     whole = table1.trial(t, str(tmp_path / "absent"))
@@ -124,7 +125,8 @@ def test_the_verdicts_on_accuracies(width, epochs, paper, short, expected):
     [(0.9942, "reproduced"), (0.9935, "not clear"), (0.9928, "not reproduced"), (None, "not reproduced")],
 )
 def test_the_verdict_on_batch_normalisation(normalised, expected):
-    """Beside highway's 0.9940, within 0.0005; None: it lost a seed, and highway did not."""
+    """It is as good if it is within 0.0005 of highway's 0.9940.  None: it lost a seed, and highway
+    did not."""
     with_it = runs_near(normalised or 0.9942, block="highway-bn")
     if normalised is None:
         with_it[1]["final_test_acc"] = None

@@ -1,5 +1,6 @@
-"""docs/train.html: what the program writes; in a real browser its nets are held to straightforward.py's, every stop of
-its tour to what it says, and its controls, words and layout to what a reader needs."""
+"""docs/train.html is what its program writes.  In a real browser its nets compute what
+straightforward.py computes, every stop of its tour ends as it says, and its controls, texts and
+layout serve every reader."""
 
 import base64
 import json
@@ -33,12 +34,12 @@ def inflated(packed: dict) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def images():
-    """Pixels (3000, 196) from -1 to 1, and labels: first those of the training."""
+    """Pixels (3000, 196) from -1 to 1, and labels; the training images come first."""
     content = inflated(PACKED)
     n = PACKED["n_train"] + PACKED["n_test"]
     n_bytes = n * PACKED["d_in"] // 2
-    two = content[:n_bytes]
-    greys = np.stack([two >> 4, two & 15], axis=1).reshape(n, PACKED["d_in"])
+    pairs = content[:n_bytes]  # two grey levels in a byte
+    greys = np.stack([pairs >> 4, pairs & 15], axis=1).reshape(n, PACKED["d_in"])
     return greys / PACKED["top"] * 2 - 1, content[n_bytes:]
 
 
@@ -49,7 +50,8 @@ def test_the_page_is_what_the_program_writes(tmp_path, mnist, monkeypatch, capsy
     monkeypatch.setattr(program, "load_page_mnist", lambda: mnist)
     assert program.main(["--out", str(tmp_path / "page.html")]) == 0, capsys.readouterr().err
     written = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert re.sub(IMAGES, "", written) == re.sub(IMAGES, "", PAGE)
+    out_of_date = "docs/train.html is out of date: python make_highway_train_page.py writes it anew"
+    assert re.sub(IMAGES, "", written) == re.sub(IMAGES, "", PAGE), out_of_date
     packed = json.loads(re.search(IMAGES, written)[1])
     # another zlib may pack in another way
     assert (inflated(packed) == inflated(PACKED)).all()
@@ -57,13 +59,14 @@ def test_the_page_is_what_the_program_writes(tmp_path, mnist, monkeypatch, capsy
     assert packed == PACKED
 
 
-def test_it_is_small_and_needs_nothing_else():
+def test_the_page_is_small_and_loads_nothing_else():
+    """Nor does it hold a mark /*{NAME}*/, which the program should have replaced."""
     assert len(PAGE.encode()) <= 400_000
-    without_names = PAGE.replace('"http://www.w3.org/2000/svg"', "")
+    without_names = PAGE.replace('"http://www.w3.org/2000/svg"', "")  # it names SVG, and is not loaded
     assert re.findall(r"https?:|\bsrc\s*=|@import|url\(|fetch\(|/\*\{", without_names) == []
 
 
-def test_its_links_and_its_command_are_there():
+def test_files_that_links_and_commands_name_exist():
     for path in re.findall(r'href="([^"]+)"', PAGE):
         assert (ROOT / "docs" / path).is_file()
     for command in re.findall(r"<code>python (.*?)</code>", PAGE):
@@ -77,16 +80,17 @@ def test_its_images_are_mnist_s_made_small(mnist, images):
     for small, large in ((x[7], drawn.x_train[7]), (x[-1], drawn.x_test[-1])):
         square = large.reshape(28, 28) / 255 * 2 - 1
         means = (square[::2, ::2] + square[1::2, ::2] + square[::2, 1::2] + square[1::2, 1::2]) / 4
-        np.testing.assert_allclose(small.reshape(14, 14), means, atol=1 / 15 + 1e-12)  # half a grey
+        np.testing.assert_allclose(small.reshape(14, 14), means, atol=1 / 15 + 1e-12)  # half a grey level
 
 
-def test_its_colours_are_the_pictures(capsys):
+def test_its_colours_are_those_of_the_pictures(capsys):
     for kind in program.KINDS_ON_PAGE:
         assert f"--{kind}: {KINDS[kind]};" in PAGE
 
 
 def test_the_tour_says_rightly_how_far_gates_are_open():
-    """Of its fifth stop: T = sigmoid(b_T), and what a hundred layers with such gates carry of the gradient."""
+    """The fifth stop gives T = sigmoid(b_T), and what a hundred layers with such gates carry of
+    the gradient."""
     pairs = re.findall(r"T = ([\d.]+) \(b_T = (−[\d.]+)\)", PAGE)
     assert len(pairs) == 2
     for T, b_T in pairs:
@@ -140,7 +144,7 @@ def wait_for(driver, condition: str):
         time.sleep(0.05)
 
 
-# a net of the page and one batch: its parameters, then what came out of it
+# one forward and backward pass of a net of the page
 ONE_STEP = """
 const [about, n, done] = arguments;
 const fill = { d_in: 196, d_out: 10, n };
@@ -155,7 +159,8 @@ unpack(JSON.parse($("images").textContent)).then(({ train }) => {
 
 
 def net_of(flat, kind: str, depth: int, width: int) -> sf.Net:
-    """The page's flat parameters, or gradients, as a net of straightforward.py: views."""
+    """The page's flat parameters, or gradients, as a net of straightforward.py, whose arrays are
+    views of them."""
     flat = np.asarray(flat)
     at = 0
 
@@ -197,7 +202,7 @@ def norms_of(net: sf.Net, kept, d_logits) -> list[float]:
     [
         ("plain", 30, "program", 16, 64),
         ("plain", 5, "glorot", 32, 64),
-        ("residual", 30, "he", 16, 61),  # not a multiple of four: the products' other way
+        ("residual", 30, "he", 16, 61),  # not a multiple of four: the matrix products go another way
         ("highway", 30, "program", 16, 64),
         ("highway", 100, "orthogonal", 16, 64),
         ("highway", 5, "glorot", 32, 13),
@@ -214,7 +219,7 @@ def test_gradients_are_those_of_straightforward(driver, images, kind, depth, ini
     expected = sf.arrays_of(sf.backward(net, kept, d_logits))
     gradients = sf.arrays_of(net_of(found["gradient"], kind, depth, width))
     for ours, theirs in zip(gradients, expected, strict=True):
-        largest = np.abs(theirs).max()  # of a plain net's first layers 1e-10 and less
+        largest = np.abs(theirs).max()  # in the first layers of a plain net 1e-10 or less
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5 * largest)
     np.testing.assert_allclose(found["norms"], norms_of(net, kept, d_logits), rtol=1e-5)
     if kind in sf.WITH_GATE:
@@ -245,7 +250,7 @@ unpack(JSON.parse($("images").textContent)).then(({ train, test }) => {
 @browser_only
 @together
 def test_training_is_that_of_straightforward(driver, images):
-    """Forty steps, more than the 31 batches of an epoch; then the test accuracy."""
+    """The losses of forty steps, more than the 31 of an epoch, and the test accuracy after them."""
     depth = 5
     nets = [{"kind": "highway", "b_T": -3}, {"kind": "plain", "b_T": 0}]
     about = {"nets": nets, "depth": depth, "width": WIDTH, "rate": 0.005, "init": "glorot", "seed": 2}
@@ -272,7 +277,7 @@ def test_training_is_that_of_straightforward(driver, images):
 
 @browser_only
 @together
-def test_both_nets_start_from_the_same_weights_of_the_named_size(driver):
+def test_both_nets_start_from_the_same_weights_of_the_chosen_variance(driver):
     depth = 20
     nets = [{"kind": "highway", "b_T": -2.5}, {"kind": "residual", "b_T": 0}]
     variance = {"program": 1 / 3 / WIDTH, "glorot": 1 / WIDTH, "he": 2 / WIDTH, "orthogonal": 1 / WIDTH}
@@ -296,10 +301,10 @@ def test_both_nets_start_from_the_same_weights_of_the_named_size(driver):
             np.testing.assert_allclose(W @ W.T, np.eye(WIDTH), atol=1e-10)
 
 
-# ---- The tour: what it says comes true -------------------------------------------------------------------------------
+# ---- The tour ends as it says ----------------------------------------------------------------------------------------
 
-LEARNS = 0.65  # test accuracy of a net that is said to learn: at least
-GUESSES = 0.35  # of one that is said not to: at most
+LEARNS = 0.65  # the least test accuracy of a net that is said to learn
+GUESSES = 0.35  # the highest of one that is said not to learn
 
 OUTCOME = """
 const [stop, seed, done] = arguments;
@@ -341,7 +346,7 @@ def test_the_first_stop_shows_why_the_plain_net_fails(driver):
     assert plain < 1e-6
 
 
-# ---- The reader's hands ----------------------------------------------------------------------------------------------
+# ---- Controls --------------------------------------------------------------------------------------------------------
 
 
 def text_of(driver, name: str) -> str:
@@ -492,7 +497,7 @@ def test_the_address_holds_the_settings(driver):
 @pytest.mark.parametrize(
     "part", ["depth=4", "depth=101", "depth=30.5", "depth=", "second=conv", "rate=1", "b_T=x", "toString=1", "more"]
 )
-def test_what_the_address_asks_in_vain_is_said(driver, part):
+def test_a_part_of_the_address_that_is_not_understood_is_named(driver, part):
     open_page(driver, f"#seed=7&{part}")
     assert part in text_of(driver, "unknown")
     assert "does not know" in text_of(driver, "unknown")
@@ -569,7 +574,7 @@ def test_play_and_the_gradient_are_on_the_first_screen(driver):
 @together
 @pytest.mark.parametrize("start", ["play", "one"])
 @pytest.mark.parametrize("width", [400, 768])
-def test_where_the_charts_lie_below_the_screen_training_brings_them_up(driver, width, start):
+def test_training_scrolls_to_charts_that_lie_below_the_screen(driver, width, start):
     screenshots.look_as(driver, width, 900)
     assert driver.execute_script("return scrollY") == 0
     driver.execute_script("$(arguments[0]).click()", start)
@@ -590,7 +595,7 @@ def test_a_net_between_guessing_and_reading_most_digits_is_learning(driver):
 
 @browser_only
 @together
-def test_keys_alone_lead_through_it(driver):
+def test_the_keyboard_alone_is_enough(driver):
     from selenium.webdriver import Keys
 
     driver.find_element("id", "play").send_keys(Keys.SPACE)
@@ -606,7 +611,7 @@ def test_keys_alone_lead_through_it(driver):
 @browser_only
 @together
 def test_a_screen_reader_is_told_little(driver):
-    """What changes twenty times a second is in no live region; that what was reached is said."""
+    """What changes twenty times a second is not announced; what a net has reached is."""
     driver.execute_script(
         "window.said = []; new MutationObserver(() => said.push($('spoken').textContent))"
         ".observe($('spoken'), { childList: true }); run.until = 90; settings.speed = 'most'; play()"

@@ -1,4 +1,5 @@
-"""Trials and their log: what a result is known by, what is served again, and what is not."""
+"""Trials and their log: how a logged result is found again, and when it is served in place of a
+new run."""
 
 import functools
 import hashlib
@@ -27,6 +28,7 @@ def runner_in(folder, jobs=1):
 
 
 def trials_of(folder) -> list[dict]:
+    """The lines of the log."""
     return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
 
 
@@ -88,7 +90,7 @@ def test_trials_that_are_all_finished_need_no_process(tmp_path):
 
 
 def test_a_worker_with_other_code_or_data_is_refused():
-    """As of a cluster, where each machine has a clone and data of its own."""
+    """On a cluster each machine has a clone and data of its own."""
     t = setting(epochs=1)
     key = {
         "trial": t,
@@ -131,7 +133,8 @@ def trial(t):
 
 @pytest.fixture
 def my_trials(tmp_path, monkeypatch):
-    """my_trials(path, old, new): imports it anew, from outside the clone, with one file edited."""
+    """my_trials(path, old, new) writes SOURCES outside the clone, with one of the files edited,
+    and imports my_trials anew."""
     folder = tmp_path / "mine"
     for at in (folder / "site-packages", folder):
         monkeypatch.syspath_prepend(str(at))
@@ -155,13 +158,14 @@ def my_trials(tmp_path, monkeypatch):
 
 
 def test_the_text_of_all_modules_that_a_trial_imports_is_its_code(my_trials, tmp_path, monkeypatch):
-    """Wherever they lie, comments included; but not that of installed packages, the standard library, and of folders of
-    the project that compute nothing."""
+    """The modules may lie anywhere, and comments count.  Left out are installed packages, the
+    standard library, and folders of the project that compute nothing."""
     monkeypatch.setattr(sources, "ROOT", tmp_path / "mine" / "my_project")
     monkeypatch.setattr(sources, "LEFT_OUT", ("drawing",))
     monkeypatch.setattr(sources, "BLOCKS", {})
 
     def key(*edit):
+        """The checksum after an edit, (path, old, new)."""
         return checksum_of_sources(my_trials(*edit).trial)
 
     before = key()
@@ -171,7 +175,7 @@ def test_the_text_of_all_modules_that_a_trial_imports_is_its_code(my_trials, tmp
         if name not in ("my_room/alone.py", "site-packages/installed_by_pip.py", "my_project/drawing/pictures.py")
     }
     digests = sorted(hashlib.sha256(text.encode()).digest() for text in counted.values())
-    assert before == hashlib.sha256(b"".join(digests)).hexdigest()[:16]  # by any Python
+    assert before == hashlib.sha256(b"".join(digests)).hexdigest()[:16]  # the same with any Python
     for path, old, new in (
         ("my_trials.py", "* my_base", "+ my_base"),
         ("my_base.py", "FACTOR = 1", "FACTOR = 100"),
@@ -189,15 +193,16 @@ def test_the_text_of_all_modules_that_a_trial_imports_is_its_code(my_trials, tmp
     assert key() != before
 
 
-def test_a_function_that_is_bound_is_of_the_code_of_a_trial(my_trials):
+def test_a_bound_function_is_part_of_the_code_of_a_trial(my_trials):
     mine = my_trials()
     bound = functools.partial(fully_connected.trial, other=mine.trial)
     assert checksum_of_sources(bound) != checksum_of_sources(fully_connected.trial)
     assert checksum_of_sources(functools.partial(mine.trial)) == checksum_of_sources(mine.trial)
 
 
-def test_a_block_of_another_module_is_of_the_code_of_every_trial(my_trials, monkeypatch):
-    """A trial names its block; where that is defined, the module of the trial need not import."""
+def test_the_module_of_a_block_is_part_of_the_code_of_its_trials(my_trials, monkeypatch):
+    """A trial only names its block.  The module that defines the block counts even if the module
+    of the trial does not import it."""
 
     def key(*edit):
         mine = my_trials(*edit)
@@ -212,7 +217,8 @@ def test_a_block_of_another_module_is_of_the_code_of_every_trial(my_trials, monk
 
 
 def test_the_code_is_that_which_was_loaded(my_trials, tmp_path):
-    """Text that was edited in the meantime does not run here, unless its module is loaded anew."""
+    """A text that was edited after its module was loaded does not run here, unless the module is
+    loaded anew."""
     mine = my_trials()
     before = checksum_of_sources(mine.trial)
     (tmp_path / "mine" / "my_base.py").write_text("FACTOR = 100\n")
@@ -222,7 +228,8 @@ def test_the_code_is_that_which_was_loaded(my_trials, tmp_path):
 
 
 def test_an_edit_while_data_are_read_is_not_the_code_that_runs(my_trials, tmp_path):
-    """The text counts that was there when the experiment began: the edited one is not served its results."""
+    """The text that was there when the experiment began is the key.  So the edited text is not
+    served its results."""
     mine = my_trials()
     runner = runner_in(tmp_path)
     edited = SOURCES["my_base.py"].replace("= 1", "= 100")

@@ -1,4 +1,5 @@
-"""The published program's reasons: that the nets are the headline's, what is measured in them, and the verdicts."""
+"""The published program's reasons why plain nets fail: the nets are the headline's; what is
+measured in them; and the verdicts."""
 
 import math
 
@@ -23,7 +24,8 @@ def test_the_nets_are_those_of_the_headline(mnist, block):
 
 
 def test_the_gradient_without_slopes_is_that_of_a_linear_net():
-    """A plain net with tiny biases and states is linear: there it is the gradient itself."""
+    """A plain net without biases is nearly linear at tiny states: all slopes are 1, and both
+    gradients are alike."""
     net, x, y = random_net("plain", (4, 3, 5, 6, 7), dtype=np.float64)
     net.b_in[:] = 0
     net.b_H[:] = 0

@@ -1,4 +1,4 @@
-"""The search for rates at 100 layers in a range four times as wide on either side."""
+"""The search for rates at 100 layers, in ranges that reach four times lower and higher."""
 
 from types import SimpleNamespace
 

@@ -1,6 +1,9 @@
-"""How often the tests in this folder strike, and what they strike: commands under way and their worker processes.
+"""To strike is to kill a process, to interrupt it, or to throw an example of garbage at it.  Here
+stands how often the tests in this folder strike, and how they start and watch what they strike:
+commands and their worker processes.
 
-By default they strike a few times; `python -m pytest -m thorough` strikes as often as docs/guarantees.md says.
+By default they strike a few times; `python -m pytest -m thorough` strikes as often as
+docs/guarantees.md says.
 """
 
 import contextlib
@@ -42,7 +45,7 @@ def few_or(thorough: int, few=FEW_STRIKES):
 
 
 def throw(n: int, check, *strategies):
-    """Calls check() with n examples of the strategies."""
+    """Calls check() with n examples that Hypothesis draws from the strategies."""
     examples = settings(max_examples=n, deadline=None, suppress_health_check=list(HealthCheck))
     examples(given(*strategies)(check))()
 
@@ -51,7 +54,7 @@ def throw(n: int, check, *strategies):
 
 
 def start(*words, code=None):
-    """Starts highway_networks.py, or this code, in a process group apart as under a terminal."""
+    """Starts highway_networks.py, or this code, in a process group of its own, as a terminal does."""
     program = ["-c", code] if code else [str(ROOT / "highway_networks.py")]
     return subprocess.Popen(
         [sys.executable, *program, *map(str, words)],
@@ -82,7 +85,8 @@ def end_of(process) -> str:
 
 
 def is_running(pid: int) -> bool:
-    """Neither gone nor a zombie, whose parent has not asked for its status yet."""
+    """Whether a process has not ended.  One that has is gone, or a zombie until its parent asks
+    for its status."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:

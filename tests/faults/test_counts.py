@@ -6,7 +6,7 @@ import strikes
 from conftest import ROOT
 
 
-def test_a_tried_number_is_that_of_the_thorough_tests():
+def test_a_number_on_the_page_is_that_of_the_thorough_tests():
     page = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
     tried = re.findall(r"(\d+)<!-- tests: (\w+) -->", page)
     assert tried

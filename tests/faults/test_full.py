@@ -1,4 +1,5 @@
-"""Full disks, and outputs that cannot be written: one line says so, and what was there before stays."""
+"""Full disks, and outputs that cannot be written: one line says so, and a file that was there
+before stays."""
 
 import json
 import os
@@ -71,7 +72,7 @@ def test_a_disk_too_small_for_a_picture(small_disk, tmp_path):
 
 # ---- Standard output
 
-CLOSED = [">&-", "2>&-", ">&- 2>&-"]
+CLOSED = [">&-", "2>&-", ">&- 2>&-"]  # standard output, standard error, both
 FULL = "> /dev/full"
 needs_a_full_device = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 

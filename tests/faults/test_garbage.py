@@ -1,4 +1,5 @@
-"""Garbage thrown at every flag, at every data file and at every JSON reader: a right answer, or one line."""
+"""Garbage thrown at every flag, at every data file and at every JSON reader: a right answer, or a
+refusal in one line."""
 
 import contextlib
 import copy
@@ -33,7 +34,9 @@ from report import registry, style
 
 
 def outcome(main, words) -> tuple[int, str]:
-    """The exit status of a command, run in this process, and its stderr: with status 2, one line of an error."""
+    """Runs a command in this process; returns its exit status and its stderr.
+
+    Fails if the status is 2 and stderr has no error, or more than one line of it."""
     process = in_process(main, *words)
     if process.returncode == 2:
         one_line_error(process)
@@ -45,7 +48,7 @@ def outcome(main, words) -> tuple[int, str]:
 
 
 class Accepted(Exception):
-    """Nothing was wrong with the flags."""
+    """Raised in place of a training: the flags passed all checks."""
 
 
 PARSER, _ = hn.parse_arguments([])
@@ -62,7 +65,7 @@ WORDS = st.lists(st.tuples(st.sampled_from(FLAGS), VALUES | st.none()), min_size
 
 
 def accepted(pairs, data, jobs, quiet):
-    """Replaces run_pairs(): whatever passed the checks must make sense."""
+    """Replaces run_pairs(): settings that passed the checks must make sense."""
     for settings in pairs:
         assert settings.epochs >= 1
         assert settings.depth >= 1
@@ -123,7 +126,9 @@ def test_a_data_file_truncated_at_any_byte(tmp_path, compress):
 
 @few_or(IDX_EXAMPLES, few=FEW_EXAMPLES)
 def test_garbage_in_a_data_file(tmp_path, n):
-    """A whole file of garbage, plain or compressed, or garbage somewhere in a good file, plain or compressed."""
+    """The whole file is garbage, plain ("whole") or compressed ("gzip").  Or garbage replaces a
+    part of a good file ("put"), or the end of a compressed one ("raw").  The file is refused in
+    one line, or read as what it says."""
     folder = write_data_set(tmp_path / "shapes", n_train=6, n_test=3, side=2, compress=False)
 
     def check(garbage, which, at, how):
@@ -293,7 +298,7 @@ def test_json_that_is_hard_to_read(canvas, text):
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999"])
 def test_json_with_a_number_that_is_not_finite_is_refused(tmp_path, number):
-    """Or it would stand on a page as a number that was measured."""
+    """Otherwise it could stand on a page as a number that was measured."""
     path = tmp_path / "run.json"
     text = f'{{"runs": [{{"test_accuracy": {number}}}]}}'
     path.write_text(text)

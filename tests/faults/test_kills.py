@@ -1,6 +1,7 @@
 """Processes killed or interrupted at random moments.
 
-A target file is the old one or the new one, whole; a next run works as if nothing had happened.
+A target, the file that a command is to write, is then the whole old one or the whole new one.  The
+next run works as if nothing had happened.
 """
 
 import contextlib
@@ -57,14 +58,15 @@ def old_or_new(path) -> str:
 
 
 def strike(folder, data_set, number, n, begun=False) -> list[tuple[str, int, str]]:
-    """Sends a signal to n commands, two at a time, each at a random moment, or at one after its first line.
+    """Sends a signal to n commands, two at a time, each at a random moment; with `begun`, after
+    its first line.
 
-    The moments are spread over the life of a command, from the first to the last.  Returns (target, exit status,
-    stderr) of each command.
+    The first command is struck early in its life, the last one late.  Returns (target, exit
+    status, stderr) of each command, where target is "old" or "new".
     """
     folder.mkdir()
     words = (*SMALL, "--data-dir", data_set, "--jobs", 2, "--out")
-    lives = []  # seconds, of the commands that ended by themselves
+    lives = []  # in seconds, of the commands that ended by themselves
 
     def live(process, timeout):
         """Lets a command live; raises TimeoutExpired if it lives longer."""
@@ -250,8 +252,10 @@ def test_workers_do_not_outlive_a_killed_parent(tmp_path, data_set):
         (files.Path, "replace", 1),
     ],
 )
-def test_ctrl_c_waits_for_a_command(tmp_path, data_set, monkeypatch, capsys, owner, name, calls):
-    """Ctrl-C while a process starts, or while the file is written, is heard when that is done."""
+def test_ctrl_c_waits_while_a_process_starts_or_a_file_is_written(
+    tmp_path, data_set, monkeypatch, capsys, owner, name, calls
+):
+    """It is handled when the process has started, or the file is written."""
     original = getattr(owner, name)
     struck = []
 
@@ -302,9 +306,8 @@ def tell_for_ever(tell):
 @few_or(5, few=1)
 def test_a_worker_that_dies_while_it_tells_is_reported(n):
     def kill(message):
-        for process in multiprocessing.active_children()[
-            :1
-        ]:  # both may have sent their results already: then none is left
+        alive = multiprocessing.active_children()
+        for process in alive[:1]:  # none is left once earlier messages have killed both
             process.kill()
 
     for _ in range(n):
@@ -350,7 +353,7 @@ def kill_workers(process, method: str) -> list[int]:
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 @pytest.mark.parametrize("what", ["Ctrl-C", "Ctrl-C twice", "a worker dies", "a worker dies at its start"])
 def test_an_end_while_messages_are_under_way(what, method, n):
-    """Whenever the end comes, large tasks and large results are on their way."""
+    """The tasks and results are large, so that some are being sent whenever the end comes."""
     dies = what.startswith("a worker")
     for _ in range(n):
         with start(method, code=BUSY) as process:

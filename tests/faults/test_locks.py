@@ -28,7 +28,8 @@ while to_take:
 
 @few_or(200, few=30)
 def test_one_process_at_a_time_holds_a_lock(tmp_path, n):
-    """The lock's file is removed with every release: who has opened a removed one must not believe in it."""
+    """Every release removes the lock's file.  A process that has opened a removed one does not
+    hold the lock."""
     words = [sys.executable, "-c", TAKER, tmp_path / "run.json", tmp_path / "inside", n]
     takers = [subprocess.Popen([*map(str, words)], cwd=ROOT, stderr=subprocess.PIPE, text=True) for _ in range(3)]
     for taker in takers:

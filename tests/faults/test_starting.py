@@ -1,5 +1,5 @@
-"""How commands start, and what may hinder them: an old Python, its flags, Ctrl-C while modules are imported, limits of
-the system.  They work, or one line says why they do not.
+"""How commands start in spite of an old Python, of Python's flags, of Ctrl-C while modules are
+imported, and of limits of the system.  They work, or one line says why they do not.
 """
 
 import ast
@@ -36,6 +36,7 @@ IN_THE_ROOT = [path for path in COMMANDS if "/" not in path]
 
 @functools.cache
 def old_pythons() -> list[str]:
+    """The Pythons on this machine that are too old for the project."""
     found = [shutil.which(f"python3.{minor}") for minor in (7, 8, 9)]
     found += map(str, Path.home().glob(".pyenv/versions/3.[789].*/bin/python"))
     return [path for path in found if path and subprocess.run([path, "-c", ""], check=False).returncode == 0]
@@ -70,7 +71,8 @@ def test_any_python_before_3_10_is_told_which_is_needed(tmp_path):
 
 @pytest.mark.parametrize("path", COMMANDS)
 def test_an_isolated_python_finds_the_project(path, tmp_path):
-    """Without site-packages, which is quick: that they are missing, a module of the project says."""
+    """Without site-packages, which is quick.  A module of the project says what is missing, so it
+    was found."""
     assert_says_what_is_missing(python("-I", "-S", ROOT / path, cwd=tmp_path))
 
 
@@ -137,7 +139,7 @@ def test_a_command_under_way_handles_ctrl_c_itself(monkeypatch):
     [handler] = seen
     with pytest.raises(KeyboardInterrupt):
         handler(signal.SIGINT, None)
-    handler(signal.SIGINT, None)  # what sends it twice, sends the second in no time: that one is not heard
+    handler(signal.SIGINT, None)  # a second signal at once is the echo of the first, and is ignored
 
 
 # ---- limits of the system
@@ -319,5 +321,5 @@ def test_each_line_is_one_write(words, tmp_path, data_set):
             except BlockingIOError:
                 break
     assert len(lines) >= 3
-    for line in filter(None, lines):  # to write nothing tears nothing
+    for line in filter(None, lines):  # an empty write tears no line
         assert line.endswith("\n"), lines
