@@ -166,7 +166,7 @@ def test_the_source_of_a_claim_is_known():
     replace(claim_about(), source="nobody", kind="open question")
 
 
-def test_a_claim_without_parts_is_not_reproduced():
+def test_a_claim_without_parts_is_refused():
     with pytest.raises(ValueError, match="at least one part"):
         verdict_of_parts([])
 

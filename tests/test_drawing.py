@@ -505,7 +505,7 @@ def test_a_colour_has_one_meaning():
     assert len(set(meanings)) == len(meanings)
 
 
-def test_the_page_is_written_whatever_backend_a_user_named():
+def test_the_explorer_s_program_starts_whatever_backend_a_user_named():
     process = run("make_highway_explorer.py", "--help", MPLBACKEND="nonsense")
     assert (process.returncode, process.stderr) == (0, "")
 

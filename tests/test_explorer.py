@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.special
 from browser import browser_only, together, violations
 from conftest import ROOT, write_data_set
 from test_docs import COMMANDS, READ, slug
@@ -81,10 +82,14 @@ def test_images_of_every_class_are_right_doubtful_and_wrong(mnist, net):
     """Each class has as many images of each kind.  The net with the rounded weights answers the
     wrong ones wrongly, and the others rightly."""
     pixels = np.frombuffer(base64.b64decode(DATA["images"]["pixels"]), np.uint8).reshape(-1, 784)
-    answers = explorer.rounded(net).predict(hn.pixels_for(net, pixels)).argmax(axis=1)
+    logits = explorer.rounded(net).predict(hn.pixels_for(net, pixels)).astype(float)
+    answers = logits.argmax(axis=1)
+    probabilities = np.exp(logits - scipy.special.logsumexp(logits, axis=1, keepdims=True))
     kinds = {(label, kind): 0 for label in range(10) for kind in ("right", "doubtful", "wrong")}
-    for (index, label, kind), image, answer in zip(DATA["images"]["list"], pixels, answers, strict=True):
+    chosen = zip(DATA["images"]["list"], pixels, answers, probabilities, strict=True)
+    for (index, label, kind), image, answer, probability in chosen:
         kinds[label, kind] += 1
+        assert (probability[label] > explorer.SURE) == (kind == "right")
         assert mnist.y_test[index] == label
         assert (mnist.x_test[index] == image).all()
         assert (answer == label) == (kind != "wrong")

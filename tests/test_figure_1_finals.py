@@ -36,8 +36,10 @@ class Stopped(Exception):
     pass
 
 
-def stop_after(monkeypatch, epochs: int) -> None:
-    """Makes the training raise Stopped after `epochs` more epochs."""
+def stop_after(monkeypatch, epochs: int) -> list[int]:
+    """Makes the training raise Stopped after `epochs` more epochs.
+
+    Returns a list with one number, the epochs that are left."""
     left = [epochs]
     train_epochs = hn.train_epochs
 
@@ -48,6 +50,7 @@ def stop_after(monkeypatch, epochs: int) -> None:
         return train_epochs(*args, **settings)
 
     monkeypatch.setattr(hn, "train_epochs", stopping)
+    return left
 
 
 @pytest.fixture
@@ -81,8 +84,9 @@ def test_a_checkpoint_of_another_trial_is_not_used(tmp_path, every_second_epoch,
     whole = resumable.trial(SETTING, str(tmp_path))
     about = resumable.identity_of(SETTING)
     monkeypatch.setattr(resumable, "identity_of", lambda setting: {**about, part: "another"})
-    stop_after(monkeypatch, 5)  # all epochs once more
+    left = stop_after(monkeypatch, 5)
     assert resumable.trial(SETTING, str(tmp_path)) == whole
+    assert left == [0]  # all epochs were trained once more
 
 
 @pytest.mark.parametrize("content", [b"", b"no archive", b"PK\x03\x04"])

@@ -27,7 +27,7 @@ def test_every_kind_of_run_has_a_line_in_the_picture():
     assert len(looks) == len(kinds)
 
 
-def test_the_recipe_is_the_best_on_validation_images():
+def test_the_recipe_with_the_highest_accuracy_is_chosen():
     assert table1.best(recipe_runs(0.98, 0.97, 0.99, 0.985, 0.1, 0.99)) == list(table1.RECIPES)[2]
     assert table1.best(recipe_runs(0.98, None, None, None, None, None)) == "pilot"
 

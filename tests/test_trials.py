@@ -82,11 +82,15 @@ def test_an_activation_in_a_trial_is_known_by_its_name(tmp_path):
     assert [(row["activation"], row["is"]) for row in rows] == [("tanh", "Tanh()"), ("relu", "Relu()")]
 
 
-def test_trials_that_are_all_finished_need_no_process(tmp_path):
-    for _ in range(2):
-        runner = runner_in(tmp_path, jobs=2)
-        assert runner.run(parameters_of, [{"block": "residual"}])[0]["scale"] is None
-        runner.lock.release()
+def test_trials_that_are_all_finished_are_not_run_again(tmp_path, monkeypatch):
+    runner = runner_in(tmp_path, jobs=2)
+    first = runner.run(parameters_of, [{"block": "residual"}])
+    assert first[0]["scale"] is None
+    runner.lock.release()
+    monkeypatch.setattr(trials_module, "_run_trial", None)  # running a trial would fail
+    runner = runner_in(tmp_path, jobs=2)
+    assert runner.run(parameters_of, [{"block": "residual"}]) == first
+    runner.lock.release()
 
 
 def test_a_worker_with_other_code_or_data_is_refused():
@@ -227,7 +231,7 @@ def test_the_code_is_that_which_was_loaded(my_trials, tmp_path):
     assert checksum_of_sources(mine.trial) != before
 
 
-def test_an_edit_while_data_are_read_is_not_the_code_that_runs(my_trials, tmp_path):
+def test_an_edit_after_the_experiment_began_is_not_the_code_that_runs(my_trials, tmp_path):
     """The text that was there when the experiment began is the key.  So the edited text is not
     served its results."""
     mine = my_trials()

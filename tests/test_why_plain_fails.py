@@ -134,4 +134,7 @@ def test_verdicts(claim_id, changes, expected):
 def test_a_seed_that_diverged_has_no_share():
     assert why.share_of_slopes(None) is None
     assert why.seen(None, "norms", 0) is None
+
+
+def test_the_share_that_arrives_is_the_first_norm_over_the_last():
     assert math.isclose(why.first_over_last([2.0, 4.0]), 0.5)
