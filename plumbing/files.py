@@ -152,10 +152,10 @@ def _read_array(archive: zipfile.ZipFile, name: str, shape: tuple[int, ...], kin
 
 
 def download(what: str, folder: Path, md5: dict[str, str], mirrors: tuple[str, ...], patience: float) -> None:
-    """Downloads the files {name: MD5} that the folder lacks.
+    """Downloads those of the files {name: MD5} that the folder lacks or has with another MD5.
 
-    If a mirror lacks one of them, or sends nothing for `patience` seconds, the rest come from the
-    next mirror.  Raises InputError if every mirror fails."""
+    If a mirror lacks one of them, sends one with another MD5, or sends nothing for `patience`
+    seconds, the rest come from the next mirror.  Raises InputError if every mirror fails."""
     import pooch  # only here: most users have the bundled files
 
     failures = []

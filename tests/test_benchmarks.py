@@ -167,7 +167,7 @@ def test_other_tests_start_programs_in_the_users_environment():
 
 
 def test_if_our_products_are_restricted_to_avx2_the_rivals_are_too():
-    """Four of them, each by a variable of its own."""
+    """Four libraries of theirs are, each by a variable of its own."""
     code = "import benchmarks.one_thread, os; print(*sorted(os.environ.items()))"
 
     def environment(coretype: str) -> str:

@@ -104,8 +104,11 @@ def test_how_the_19_layers_start_and_decay(data, protocol):
 @pytest.mark.parametrize(("net", "depth"), [("highway-a", 11), ("highway-b", 19), ("highway-c", 32)])
 def test_a_plain_net_differs_from_the_highway_net_in_its_blocks_alone(net, depth):
     highway, plain = (find_net(net).layers_of(block=block) for block in ("highway", "plain"))
-    with_highway_blocks = [("highway", *own) if kind == "plain" else (kind, *own) for kind, *own in plain]
-    assert with_highway_blocks == highway
+    for of_highway, of_plain in zip(highway, plain, strict=True):
+        if of_plain[0] == "plain":
+            assert of_highway == ("highway", *of_plain[1:])
+        else:
+            assert of_highway == of_plain
     assert sum(kind in ("conv", "plain", "hidden", "dense") for kind, *_ in plain) == depth
 
 
@@ -123,6 +126,9 @@ def test_find_net_knows_the_names_of_nets_and_refuses_others():
     for wrong in ("mnist-0", "mnist-", "mnist-²", "mnist--3", "mnist-3.5", "mnist", "highway-d", ""):
         with pytest.raises(ValueError, match="is not one of mnist-16"):
             find_net(wrong)
+
+
+def test_the_deeper_a_published_net_is_the_lower_its_gates_start():
     assert [net.gate_bias for net in PUBLISHED.values()] == [-1, -1, -1, -2, -3, -2]
 
 
@@ -537,6 +543,7 @@ def test_results_on_other_images_are_refused():
 
 
 def test_only_nets_with_pictures_keep_what_pictures_need(tmp_path):
+    """Of Highway A only the run with seed 0 is pictured."""
     images = cifar.all_images(cifar.BUDGETS["quick"])
     results = []
     for seed in (0, 1):

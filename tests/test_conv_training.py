@@ -479,7 +479,7 @@ def test_settings_make_a_checkpoint_one_of_another_run_and_a_commit_is_only_warn
     ],
     ids=str,
 )
-def test_a_run_is_resumed_even_by_another_commit_unless_resume_is_false(
+def test_a_finished_run_is_kept_even_by_another_commit_unless_resume_is_false(
     tmp_path, shapes, monkeypatch, how, seed, now, resumed
 ):
     data = conv_images.select_images(hn.load_mnist(shapes), SMALL)
@@ -1118,6 +1118,11 @@ def test_quick_takes_other_sizes_and_quiet_prints_two_lines(tmp_path):
     assert process.returncode == 0, process.stderr
     assert len(process.stdout.splitlines()) == 2
     assert not [*tmp_path.iterdir()]
+    process = train("--quick", "--quiet", "--out", tmp_path / "run.json", *small)
+    assert process.returncode == 0, process.stderr
+    run_there = json.loads((tmp_path / "run.json").read_text())["runs"][0]
+    sizes = [run_there[name] for name in ("net", "epochs", "n_train", "n_test")]
+    assert sizes == ["mnist-4", 1, 200, 100]
 
 
 def test_a_copied_training_saves_the_momentum_that_it_has(tmp_path, shapes):

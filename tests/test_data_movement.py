@@ -417,8 +417,9 @@ def test_a_skipped_block_s_weights_lie_in_the_way():
 
 
 def looked_into(data: str, sd: float, sd_at_start: float | None) -> dict:
-    """A net whose effective depth is 10, before training, too.  sd_at_start=None: it was not
-    measured before."""
+    """A net whose effective depth is 10 after training and, if it was measured then, before.
+
+    sd_at_start=None: it was not measured before training."""
     net = {"data": data, "effective_depth": 10.0, "effective_depth_sd": sd}
     if sd_at_start is None:
         return net

@@ -82,6 +82,7 @@ def test_a_trial_of_another_setting_has_another_checkpoint(tmp_path, other):
 @pytest.mark.parametrize("part", ["setting", "data", "code"])
 def test_a_checkpoint_of_another_trial_is_not_used(tmp_path, every_second_epoch, monkeypatch, part):
     whole = resumable.trial(SETTING, str(tmp_path))
+    assert resumable.checkpoint_of(SETTING, str(tmp_path)).exists()
     about = resumable.identity_of(SETTING)
     monkeypatch.setattr(resumable, "identity_of", lambda setting: {**about, part: "another"})
     left = stop_after(monkeypatch, 5)

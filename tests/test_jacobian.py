@@ -58,7 +58,7 @@ def test_look_measures_the_singular_values_of_the_product_of_all_jacobians(block
     assert [len(look[name]) for name in lists] == [6, 6, 6, 6]
 
 
-def test_stretches_are_geometric_means_of_values_that_are_not_lost_in_rounding():
+def test_stretches_are_geometric_means_and_values_lost_in_rounding_count_as_the_bound():
     """A value below 1e-15 of the image's largest counts as that: 1e-30 as 4e-15."""
     values = np.array([[[4.0, 1.0, 1e-30], [9.0, 4.0, 0.25]]])
     np.testing.assert_allclose(jacobian.stretches(values), [[6, 2, (4e-15 * 0.25) ** 0.5]])
@@ -148,7 +148,7 @@ def test_what_is_out_of_range_first():
     """After calm steps the surprise of layer 2 leaves its range.  A step later the state and the gradient of layers 2
     and 3 leave theirs, those of layer 3 most."""
     of_layers = np.ones((12, 5, 4))
-    of_layers[3, 2, 1] = 4  # in a calm step; so a value is out of range only above 8
+    of_layers[3, 2, 1] = 4  # in a calm step; so the surprise of layer 2 is out of range only above 8
     of_layers[8:, 2, 1] = 9
     of_layers[9:, :2, 1:3] = [[3, 5]]
     watched = SimpleNamespace(of_layers=of_layers.tolist(), of_net=np.ones((12, 3)).tolist())

@@ -71,7 +71,8 @@ def test_the_gradient_at_every_layer(block, activation):
 
 
 def test_the_identity_part_of_the_gradient():
-    """The product over all blocks of the share of x that a block carries: 0, 1, or 1 - T."""
+    """The product over all blocks of the share of x that a block carries, 0, 1, or 1 - T: its mean over
+    units and images."""
     for block, expected in (("plain", 0), ("residual", 1)):
         net, x, y = random_net(block, (4, 3, 5, 6, 2), dtype=np.float64)
         _, identity = layer_by_layer.gradient_flow(net, x, y)

@@ -67,10 +67,11 @@ def test_the_page_is_small_and_loads_nothing_else():
 
 
 def test_files_that_links_and_commands_name_exist():
-    for path in re.findall(r'href="([^"]+)"', PAGE):
-        assert (ROOT / "docs" / path).is_file()
-    for command in re.findall(r"<code>python (.*?)</code>", PAGE):
-        assert (ROOT / command).is_file()
+    paths = [ROOT / "docs" / path for path in re.findall(r'href="([^"]+)"', PAGE)]
+    programs = [ROOT / command for command in re.findall(r"<code>python (.*?)</code>", PAGE)]
+    assert paths
+    assert programs
+    assert all(path.is_file() for path in paths + programs)
 
 
 def test_its_images_are_mnist_s_made_small(mnist, images):
@@ -489,7 +490,8 @@ def test_the_address_holds_the_settings(driver):
     open_page(driver, address)
     assert driver.execute_script("return settings") == expected
     assert driver.execute_script("return $('depth').value") == "44"
-    assert not driver.find_element("id", "failed").is_displayed()
+    for notice in ("failed", "unknown"):
+        assert not driver.find_element("id", notice).is_displayed()
 
 
 @browser_only
@@ -595,7 +597,7 @@ def test_a_net_between_guessing_and_reading_most_digits_is_learning(driver):
 
 @browser_only
 @together
-def test_the_keyboard_alone_is_enough(driver):
+def test_keys_play_pause_and_set_the_depth_and_tab_reaches_every_control(driver):
     from selenium.webdriver import Keys
 
     driver.find_element("id", "play").send_keys(Keys.SPACE)
