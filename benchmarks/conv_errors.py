@@ -23,7 +23,6 @@ from conv.direct import Direct
 from conv.layer import by_columns, in_phases
 from conv.winograd import POINTS, Winograd
 
-# POINTS, from conv/winograd.py, has an entry for each size of Winograd's tiles
 SIZES = ((24, 16, 32), (12, 32, 64), (6, 32, 64), (12, 128, 256))  # side, maps, outputs
 BATCH = 100
 
@@ -127,7 +126,7 @@ def main(argv=None) -> int:
     report = Report(parser, parser.parse_args(argv), ("torch",))
     trials = {}
     summary = {}
-    for method in (*POINTS, "direct", "PyTorch"):
+    for method in (*POINTS, "direct", "PyTorch"):  # POINTS has an entry for each size of Winograd's tiles
         name = f"F({method}x{method}, 3x3)" if method in POINTS else method
         try:
             rows = errors_of_sizes(method)

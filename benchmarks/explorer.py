@@ -10,7 +10,7 @@ and answers so far.  `to_effects` ends when the frame is drawn that shows what t
 computes: the effect of closing each block, and the way back.  Both include waiting for the screen,
 17 ms at most.
 
-A third time, `effects`, is how long the page itself takes to compute what its worker computes.
+Once a round, `effects` measures how long the page itself takes to compute what its worker computes.
 Without a worker every frame would be late by that time.
 
 Warm-up is discarded; the numbers are medians over the rounds, with quartiles beside them.

@@ -79,9 +79,10 @@ class Paired(NamedTuple):
 
 
 def paired(differences) -> Paired:
-    """Student's t-test of the differences between two kinds of net.
+    """Student's t-test of paired differences.
 
-    There is one difference for each seed: that between the two nets of this seed.
+    There is one difference for each seed: between two nets of this seed, or between a net as it
+    was trained and the same net changed.
 
     All four numbers are NaN if a value is missing (None)."""
     low, high = interval(differences)
@@ -196,8 +197,6 @@ def holm(p_values) -> list[float]:
 
 def in_ratio(rule, values, bound: float, baseline):
     """Applies a rule to the ratio of the geometric means of values and baseline.
-
-    Losses are compared in this way.
 
     The rules above() and below() return a verdict; is_above() and is_below() return a comparison
     for corrected()."""

@@ -25,7 +25,7 @@ METHODS = ("winograd", "direct")
 
 
 def relu(z, zeros, H) -> None:
-    """H = max(0, z).  `zeros` is an array of zeros, broadcast to z's shape: maximum(z, 0) takes three
+    """H = max(0, z).  `zeros` is an array of zeros that broadcasts to z's shape: maximum(z, 0) takes three
     times as long in float32."""
     maximum(z, zeros, out=H)
 
@@ -132,8 +132,8 @@ class Convolution(Layer):
         return arrays
 
     def _make_kept(self, work, arrays, shape):
-        """Makes further arrays of a kind of layer, most of them of y's `shape`, which last from
-        forward() to backward()."""
+        """Makes the further arrays that a kind of layer needs.  They last from forward() to
+        backward(); most have y's `shape`."""
 
     def prepare_input(self, arrays, rows):
         self.product.prepare_input(arrays, rows)

@@ -15,8 +15,8 @@ from numpy import add, matmul  # called in loops
 from numpy.lib.stride_tricks import as_strided
 
 PRODUCT_BYTES = 1 << 20  # bytes of z at a time: they are still cached for the element-wise work
-BLOCK_COLUMNS = 250  # columns of z at a time, where V's matrices have at most LOW_ROWS rows
-LOW_ROWS = 150
+BLOCK_COLUMNS = 250  # columns of z at a time, where V's matrices have at most FEW_ROWS rows
+FEW_ROWS = 150
 
 
 class Direct:
@@ -61,7 +61,7 @@ class Direct:
         arrays.z = work.scratch("z", (rows_at_once, self.outputs, columns))
         arrays.windows = windows(arrays.V, rows, height)
         arrays.block_columns = columns
-        if height <= LOW_ROWS:
+        if height <= FEW_ROWS:
             # Each row of z is cut into equal parts, the widest that have at most BLOCK_COLUMNS
             # columns with all n images.  Where even one column of the image, n images wide, is
             # more, the rows stay whole.

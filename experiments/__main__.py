@@ -182,6 +182,8 @@ def result_of(name: str, args) -> dict:
     words = ["--full"] if args.budget == "full" else []
     if args.results:
         words += ["--results", args.results]
+    if question.takes_more_data_sets and getattr(args, "data_dir", None):
+        words += ["--data-dir", *args.data_dir]
     how = f"{PROGRAM} {shlex.join([name, *words])} makes it"
     if not path.exists():
         raise InputError(f"{path} is missing: {how}")

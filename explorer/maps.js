@@ -192,7 +192,7 @@ function drawGates(ctx, width) {
 }
 
 /* The share of the map's width that the ten probabilities take, as in page.css; beside them is a bar for the
-   number of test images that are decided there. */
+   number of test images that are decided at this row. */
 const READ_SHARE = 0.72;
 
 function drawRead(ctx, width) {
@@ -331,7 +331,7 @@ function redraw() {
     if (option.textContent !== text) option.textContent = text;
   }
   showUnit();
-  // last, since drawing measures the canvases: then the browser lays out the page once, with all texts changed
+  // Drawing measures the canvases, which makes the browser lay out the page: so it comes last, when all texts are changed.
   for (const plot of Object.values(plots)) plot.draw();
 }
 

@@ -7,9 +7,10 @@ const net = new Net(DATA.net, PARAMETERS);
 const randomT = randomGates(DATA.net);
 const $ = (id) => document.getElementById(id);
 
-/* What is shown.  Blocks are counted in two ways here and in the other programs of the page: a `block` from
-   1, as the reader sees it, where block 0 is the plain first layer; a `layer` from 0, as the net's
-   arrays are.  `closed` holds layers, while DATA.lesion.idle holds blocks.  `unit` counts from 1. */
+/* What is shown.  Blocks are counted in two ways here and in the other programs of the page.  As a `block`,
+   0 is the plain first layer and 1 the first block, as in `states` and `answers`.  As a `layer`, 0 is the
+   first block, as in `T`, `H` and the parameters.  `closed` holds layers, while DATA.lesion.idle holds
+   blocks.  `unit` counts from 1. */
 const shown = { pixels: null, label: null, about: "", closed: new Set(), shift: 0, block: 1, unit: 1, compare: "one" };
 let now = null; // net.run() of what is shown
 let whole = null; // net.run() of the same pixels with no block closed and b_T not shifted

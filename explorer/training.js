@@ -3,8 +3,8 @@
 function listenToEpochs() {
   const { epochs, depth, seed } = DATA.run;
   set("training-text", `Two other nets of ${depth} blocks each, one highway and one plain: those of this project's main ` +
-    `experiment, seed ${seed}. Move the slider: the plain net keeps guessing; in some blocks of the highway net the ` +
-    "gates open further, in others they close further.");
+    `experiment, seed ${seed}. Move the slider: the plain net keeps guessing; in the last blocks of the highway ` +
+    "net the gates open further, in most others they close further.");
   Object.assign($("epoch"), { min: epochs[0], max: epochs[epochs.length - 1], value: epochs[epochs.length - 1] });
   $("epoch").addEventListener("input", drawTraining);
   drawTraining();

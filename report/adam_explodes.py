@@ -68,7 +68,7 @@ def finding(groups: dict[str, list[dict]]) -> str:
         exploded = sum(trial["explosion"] is not None for trial in trials)
         texts.append(f"{exploded} ({change})")
     seeds = max(map(len, groups.values()))
-    return f"Seeds that explode, of {seeds}: {', '.join(texts)}"
+    return f"How many of {seeds} seeds explode: {', '.join(texts)}"
 
 
 def draw_peaks(ax, trials: list[dict], guessing: float) -> None:

@@ -171,7 +171,7 @@ def shares(read) -> str:
     summary = read("results/benchmark_step.json")["summary"]
     rows = []
     parts = {
-        "matrix products": "the products alone, repeated, in the fastest order of their operands",
+        "matrix products": "the products alone, one after another, in the fastest order of their operands",
         "element-wise and memory": "tanh, exp, the gate's arithmetic, transposing, and moving it all through the cache",
         "clip and Adam": "ten lines over all parameters, and the norm",
         "calls": "Python and NumPy's cost of a call: the same step on arrays of one number",

@@ -1,5 +1,7 @@
 """The paper's Tables 2 and 3, the nets for CIFAR: results/cifar.json."""
 
+from itertools import cycle
+
 import numpy as np
 
 from plumbing.records import select
@@ -107,7 +109,7 @@ def draw_net(ax, runs: list[dict], stopped: list[dict], log: dict | None) -> Non
 def label_of(runs: list[dict]) -> str:
     """The text of a kind of runs in the legend.
 
-    It names the block, except for runs of the authors' protocol: their block is told by the colour."""
+    It names the block, except for runs of the authors' protocol: the colour shows their block."""
     accuracy = 100 * np.mean([run["final_test_acc"] for run in runs])
     name = "as the authors" if runs[0]["protocol"] == "paper" else runs[0]["block"]
     if len(runs) > 1:
@@ -150,14 +152,15 @@ def cifar_gates(record):
     fig, ax, parts = figure_of_gates(nets, 1.7)
     runs = trials_with(record, "final", block="highway", data="cifar-10", seed=0, diverged=False)
     in_the_last_two = 0
-    for run, color in zip(runs, OTHERS, strict=False):
+    for run, color in zip(runs, cycle(OTHERS), strict=False):
         T = run["final_T_per_layer"]
         text = f"{name_of(run)}, b_T = {run['gate_bias']:.0f} at the start"
         ax.plot(range(1, len(T) + 1), T, "o-", color=color, lw=1.3, ms=4, label=text)
         in_the_last_two += max(T) == max(T[-2:])
     ax.set(xlabel="highway layer", ylabel="mean T", ylim=(0, None))
     ax.legend()
-    headline(fig, f"In {in_the_last_two} of {len(runs)} nets the gates of one of the last two layers are open widest")
+    title = "the gates of one of the last two layers are open widest"
+    headline(fig, f"In {in_the_last_two} of {len(runs)} trained nets {title}")
     for part, net in zip(parts, nets, strict=True):
         what = "mean T at each position of each highway layer"
         part.suptitle(f"{name_of(net)}, seed 0: {what}", fontsize="small")

@@ -4,7 +4,8 @@ A training that takes hours can be run anywhere; its JSON is brought here.  expe
 keeps runs that were stopped, and branches, apart from whole runs, in the group "partial" of its
 trials; experiments/table1.py refuses them.  Both refuse
 
-    runs on other images than the question's, or on fewer (except a search, which holds 5 000 out)
+    runs on other images than the question's, or on fewer (experiments/cifar.py also takes runs of
+        its search, which hold 5 000 out)
     runs of the paper's protocol whose settings differ from it
     runs whose settings differ from those of other runs of their kind
     runs that the question already has
