@@ -126,7 +126,8 @@ def main(argv=None) -> int:
     report = Report(parser, parser.parse_args(argv), ("torch",))
     trials = {}
     summary = {}
-    for method in (*POINTS, "direct", "PyTorch"):  # POINTS has an entry for each size of Winograd's tiles
+    tiles = [*POINTS]  # the sizes of Winograd's tiles
+    for method in (*tiles, "direct", "PyTorch"):
         name = f"F({method}x{method}, 3x3)" if method in POINTS else method
         try:
             rows = errors_of_sizes(method)

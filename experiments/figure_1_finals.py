@@ -317,5 +317,4 @@ QUESTION = Question(
     rows=rows,
     claims=CLAIMS,
     needs=("optimization",),
-    awaits=True,
 )

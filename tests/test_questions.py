@@ -240,7 +240,7 @@ def test_uncommitted_files_are_told_of_before_the_measurement(monkeypatch, capsy
         (None, [], ""),  # git cannot tell
         ("0123456789ab", [], ""),
         (dirty, ["--quick"], ""),  # a smoke test, which is no evidence
-        (dirty, [], "differ"),
+        (dirty, [], "not as they were committed"),
     )
     for commit, flags, words in cases:
         monkeypatch.setattr(command_line, "commit", lambda commit=commit: commit)
