@@ -96,8 +96,8 @@ def is_at_least(
     "not clear".
 
     Only runs of the paper's protocol decide this.  Without them (`paper` is None, and `other` is
-    not), the verdict is "not tested", and says so if the runs by another recipe lie above the bound by more than
-    1.96 standard errors."""
+    not), the verdict is "not tested".  It says so if the runs by another recipe lie above the
+    bound by more than 1.96 standard errors."""
     if paper is None:
         reached = other.mean - bound > ERRORS * other.standard_error
         return not_tested(epochs, other) + (", which reaches it" if reached else "")

@@ -20,7 +20,6 @@ import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not
 import argparse
 import dataclasses
 import json
-import shlex
 from functools import cache, partial
 
 from claims import ledger
@@ -43,7 +42,7 @@ from plumbing.records import checksum, load_record, load_results, seconds_on_two
 from plumbing.statistics import format_stat
 from report.pages import changed_pages
 from training import committed, finished
-from training.trials import Runner, results_folder
+from training.trials import Runner, flags_of, results_folder
 
 PROGRAM = "python -m experiments"
 MORE_DATA_SETS = "more data sets to measure, besides MNIST: CIFAR-100, or folders with MNIST's layout (Fashion-MNIST)"
@@ -179,12 +178,8 @@ def result_of(name: str, args) -> dict:
             needed_args.data_dir = getattr(args, "data_dir", None) or []
         return answer(question, needed_args)
     path = results_folder(args.budget, args.results) / f"{name}.json"
-    words = ["--full"] if args.budget == "full" else []
-    if args.results:
-        words += ["--results", args.results]
-    if question.takes_more_data_sets and getattr(args, "data_dir", None):
-        words += ["--data-dir", *args.data_dir]
-    how = f"{PROGRAM} {shlex.join([name, *words])} makes it"
+    more_data_sets = getattr(args, "data_dir", None) if question.takes_more_data_sets else None
+    how = f"{PROGRAM} {name}{flags_of(args.budget, args.results, more_data_sets)} makes it"
     if not path.exists():
         raise InputError(f"{path} is missing: {how}")
     record = load_results(path)

@@ -34,7 +34,7 @@ def format_stat(stat, digits: int = 3) -> str:
     if not isinstance(stat, dict):
         return f"{stat:.{digits}g}"
     if stat["mean"] is None:
-        return f"only {stat['n']} seeds have it" if stat["n"] else "no seed has it"
+        return f"not all seeds have it (n = {stat['n']})" if stat["n"] else "no seed has it"
     text = f"{stat['mean']:.{digits}g}"
     if stat["sd"] is not None:
         text += f" ± {stat['sd']:.2g} (n = {stat['n']})"

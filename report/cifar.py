@@ -151,16 +151,16 @@ def cifar_gates(record):
     nets = runs_with_filters(record)
     fig, ax, parts = figure_of_gates(nets, 1.7)
     runs = trials_with(record, "final", block="highway", data="cifar-10", seed=0, diverged=False)
-    in_the_last_two = 0
+    n_in_the_last_two = 0
     for run, color in zip(runs, cycle(OTHERS), strict=False):
         T = run["final_T_per_layer"]
         text = f"{name_of(run)}, b_T = {run['gate_bias']:.0f} at the start"
         ax.plot(range(1, len(T) + 1), T, "o-", color=color, lw=1.3, ms=4, label=text)
-        in_the_last_two += max(T) == max(T[-2:])
+        n_in_the_last_two += max(T) == max(T[-2:])
     ax.set(xlabel="highway layer", ylabel="mean T", ylim=(0, None))
     ax.legend()
     title = "the gates of one of the last two layers are open widest"
-    headline(fig, f"In {in_the_last_two} of {len(runs)} trained nets {title}")
+    headline(fig, f"In {n_in_the_last_two} of {len(runs)} trained nets {title}")
     for part, net in zip(parts, nets, strict=True):
         what = "mean T at each position of each highway layer"
         part.suptitle(f"{name_of(net)}, seed 0: {what}", fontsize="small")

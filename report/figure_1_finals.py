@@ -59,7 +59,7 @@ def finding(record: dict) -> str:
     if not first:
         return "No net reaches a threshold"
     highway = f"Highway is first in {first.count('highway')} of {len(first)} comparisons"
-    return f"{highway}, plain in {first.count('plain')}; the rest are not clear"
+    return f"{highway}, plain in {first.count('plain')}; {first.count('open')} are not clear"
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

@@ -39,7 +39,8 @@ def finding(record: dict) -> str:
     share = row["share_of_slopes"]["mean"]
     if share is None:
         return "The state and the gradient on their way through fresh nets"
-    return f"Before training, tanh's slopes make {100 * share:.1f} % of the gradient's fading (in orders of magnitude)"
+    cause = f"tanh's slopes account for {100 * share:.1f} %"
+    return f"Before training, {cause} of the gradient's decay (in orders of magnitude)"
 
 
 def draw_mean(ax, measured: list[dict], name: str, label: str, **style) -> None:

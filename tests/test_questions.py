@@ -513,9 +513,10 @@ def test_nets_of_another_budget_are_refused(tmp_path, finished, name):
 
 def test_missing_results_name_the_command_that_makes_them(tmp_path):
     with pytest.raises(InputError) as refused:
-        ask_here("lesion", tmp_path / "here", "--full", budget=None)
+        ask_here("lesion", tmp_path / "here", "--full", "--data-dir", "CIFAR-100", budget=None)
     path = tmp_path / "here" / "fifty_layers.json"
-    how = f"python -m experiments fifty_layers --full --results {tmp_path / 'here'} makes it"
+    flags = f"--full --results {tmp_path / 'here'} --data-dir CIFAR-100"
+    how = f"python -m experiments fifty_layers {flags} makes it"
     assert str(refused.value) == f"{path} is missing: {how}"
 
 

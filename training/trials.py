@@ -65,11 +65,8 @@ class Runner:
         self.data_dir = data_dir
         self.needed: dict[str, dict] = {}
 
-        words = [f"--{budget}"] if budget != "default" else []
-        if folder:
-            words += ["--results", str(folder)]
+        self.flags = flags_of(budget, folder, self.more_data_sets)
         beside = ["--data-dir", *self.more_data_sets] if self.more_data_sets else []
-        self.flags = "".join(f" {shlex.quote(word)}" for word in (*words, *beside))
         # leaves out the budget, which is in the settings, and the folder, where the file lies
         self.command = shlex.join(["python", "-m", "experiments", name, *beside])
 
@@ -219,6 +216,16 @@ class Runner:
             "env": env,
             "trials": trials,
         }
+
+
+def flags_of(budget: str, folder: str | Path | None, more_data_sets) -> str:
+    """The flags of a question's command, as they are typed after its name."""
+    words = [f"--{budget}"] if budget != "default" else []
+    if folder:
+        words += ["--results", str(folder)]
+    if more_data_sets:
+        words += ["--data-dir", *more_data_sets]
+    return "".join(f" {shlex.quote(word)}" for word in words)
 
 
 def results_folder(budget: str, folder: str | Path | None = None) -> Path:
