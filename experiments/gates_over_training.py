@@ -195,5 +195,4 @@ QUESTION = Question(
     claims=CLAIMS,
     needs=("fifty_layers",),
     takes_more_data_sets=True,
-    awaits=True,
 )
