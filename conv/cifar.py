@@ -26,6 +26,7 @@ import highway_networks as hn
 from plumbing import files
 from plumbing.arrays import memory_for
 from plumbing.files import ROOT, InputError
+from plumbing.processes import one_blas_thread
 
 # ---- The files -------------------------------------------------------------------------------------------------------
 
@@ -246,16 +247,22 @@ def _check_structure(name: str, path: Path, train: np.ndarray, test: np.ndarray)
 # ---- The input pipeline ----------------------------------------------------------------------------------------------
 
 LEAST_CONTRAST = 1.0  # grey levels, out of 255; no image of these sets has a deviation below 7
+FILTER_BIAS = 0.1  # added to the variances before whitening divides by their roots: pylearn2's default
 
 
 class Pipeline:
     """Images (n, 3072) uint8 -> what the net is given, (n, 3, 32, 32) float32.
 
-    "contrast" is the authors' pipeline: global contrast normalisation, then the mean image is
-    subtracted.  Each image is centred and scaled by the mean and the standard deviation (at least
-    LEAST_CONTRAST) of all its pixels.  The authors' own scale is not known, only that the result
-    is of order 1.  The mean image of training images is that of the padded training images.  Test
-    images are not padded; their mean image is that of the test images.
+    "contrast" is what the authors say of their images: global contrast normalisation, then the
+    mean image is subtracted.  Each image is centred and scaled by the mean and the standard
+    deviation (at least LEAST_CONTRAST) of all its pixels.  The mean image of training images is
+    that of the padded training images.  Test images are not padded; their mean image is that of the
+    test images.
+
+    "whitened": between the two steps of "contrast" the images are whitened (ZCA), as for Maxout and
+    Network in Network.  With the covariance matrix C of the training images z, over all pixels,
+
+        z <- (z - mean of z) (C + FILTER_BIAS I)^(-1/2)
 
     "standardised": each map is centred and scaled by its mean and standard deviation over all
     training images.
@@ -263,10 +270,11 @@ class Pipeline:
     For training, each image is then padded by `pad` zeros on all sides, cropped to 32 x 32 pixels
     at random, and mirrored or not.  Once the crop and the mirroring are drawn, the result for an
     image depends neither on the rest of the batch nor on the number of threads: no BLAS is used.
+    Only whitening is a product of matrices, whose last bits depend on the size of the batch.
 
     Raises ValueError for another kind, a negative pad, and images that are not (n, 3072) uint8."""
 
-    KINDS = ("contrast", "standardised")
+    KINDS = ("contrast", "whitened", "standardised")
 
     def __init__(self, kind: str, pad: int):
         if kind not in self.KINDS:
@@ -291,6 +299,8 @@ class Pipeline:
             self._mean_train = np.float32(0)
             self._mean_test = np.float32(0)
         else:
+            if self.kind == "whitened":
+                self._center, self._whitening = whitening_of(map(self._contrast_normalised, _in_parts(x_train)))
             self._mean_train = self._mean_image(x_train)
             self._mean_test = self._mean_image(x_test)
         return self
@@ -325,17 +335,22 @@ class Pipeline:
             raise RuntimeError("call fit() with the training and the test images first")
 
     def _scaled(self, x):
+        """The images before the mean image is subtracted, (n, 3, 32, 32)."""
         if self.kind == "standardised":
-            mean = self._map_mean[:, None, None]  # (maps, 1, 1)
-            scale = self._map_scale[:, None, None]
-        else:
-            mean, scale = _mean_and_scale(_sums_and_squares(x).sum(axis=2), PIXELS)
-            mean = mean[:, None, None, None]  # (n, 1, 1, 1)
-            scale = scale[:, None, None, None]
-        z = x.reshape(-1, *SHAPE).astype(np.float32)
-        z -= mean.astype(np.float32)
-        z *= (1 / scale).astype(np.float32)
+            return _centred_and_scaled(x, self._map_mean[:, None, None], self._map_scale[:, None, None])
+        z = self._contrast_normalised(x)
+        if self.kind == "whitened":
+            z = self._whitened(z)
         return z
+
+    def _contrast_normalised(self, x):
+        mean, scale = _mean_and_scale(_sums_and_squares(x).sum(axis=2), PIXELS)
+        return _centred_and_scaled(x, mean[:, None, None, None], scale[:, None, None, None])
+
+    @one_blas_thread()
+    def _whitened(self, z):
+        flat = z.reshape(-1, PIXELS) - self._center
+        return (flat @ self._whitening).reshape(z.shape)
 
     def _mean_image(self, x):
         total = sum(self._scaled(part).sum(axis=0, dtype=float) for part in _in_parts(x))
@@ -360,6 +375,35 @@ def _sums_and_squares(x) -> np.ndarray:
     x = x.reshape(len(x), SHAPE[0], -1).astype(np.uint32)
     squares = np.einsum("nmp,nmp->nm", x, x)
     return np.array([x.sum(axis=2, dtype=np.uint32), squares], float)
+
+
+def _centred_and_scaled(x, mean, scale):
+    """(n, 3072) uint8 -> (x - mean) / scale, (n, 3, 32, 32) float32."""
+    z = x.reshape(-1, *SHAPE).astype(np.float32)
+    z -= mean.astype(np.float32)
+    z *= (1 / scale).astype(np.float32)
+    return z
+
+
+@one_blas_thread()
+def whitening_of(parts) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of all images, (pixels,), and (C + FILTER_BIAS I)^(-1/2), (pixels, pixels), both
+    float32, where C is the images' covariance matrix over pixels.
+
+    `parts` yields the images, (n, ...) each, a few at a time."""
+    n = 0
+    total = 0
+    products = 0
+    for part in parts:
+        z = part.reshape(len(part), -1).astype(float)
+        n += len(z)
+        total += z.sum(axis=0)
+        products += z.T @ z
+    mean = total / n
+    covariance = products / n - np.outer(mean, mean)
+    variances, directions = np.linalg.eigh(covariance + FILTER_BIAS * np.eye(len(mean)))
+    whitening = (directions / np.sqrt(variances)) @ directions.T
+    return mean.astype(np.float32), whitening.astype(np.float32)
 
 
 def _mean_and_scale(sums, n: int):

@@ -256,8 +256,8 @@ def best(searched: list[dict], kind, protocol: str) -> dict:
     """The changes that the search chose for this kind of net.
 
     They are those with the highest validation accuracy, the first among equals.  Returns {} if
-    there was no search, and for the paper's protocol, which keeps the authors' settings."""
-    if protocol == "paper":
+    there was no search, and for protocols that keep the authors' settings."""
+    if protocol != "short":
         return {}
     net, block = TAKES_RATE_OF.get(kind, kind)
     trials = [trial for trial in searched if (trial["net"], trial["block"]) == (net, block)]

@@ -156,9 +156,10 @@ PAPER |= {"seed": 7}  # no committed run has it
         ({"epochs": 20}, "has epochs 400, not 20"),
         ({"schedule": "warm cosine"}, "has schedule in late steps, not warm cosine"),
         ({"first": 1.0}, "has first 0.05, not 1.0"),
+        ({"protocol": "whitened"}, "'whitened' has images whitened, not contrast"),
     ],
 )
-def test_a_run_that_is_not_the_paper_s_protocol_s_does_not_pass_for_one(tmp_path, change, why):
+def test_a_run_with_other_settings_does_not_pass_for_one_of_the_authors(tmp_path, change, why):
     new = added(tmp_path, "cifar", training("cifar", **PAPER))["trials"]["final"][-1]
     assert (new["protocol"], new["seed"]) == ("paper", 7)
     with pytest.raises(InputError, match=why):

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conv import cifar
-from conv.cifar import PIXELS, Pipeline, load_cifar
+from conv.cifar import FILTER_BIAS, PIXELS, Pipeline, load_cifar, whitening_of
 from plumbing.files import InputError
 
 OFFICIAL = dict(cifar.SETS)
@@ -476,6 +476,34 @@ def test_contrast_normalisation_and_mean_images(images):
     assert y.dtype == pipeline.test(images[1]).dtype == np.float32
 
 
+def test_whitened_images(images):
+    """By SVD instead of the covariance matrix's eigenvectors: z W = u s / sqrt(s^2 / n + bias) v."""
+    train, test = (contrast_normalised(x).reshape(-1, 3072) for x in images)
+    center = train.mean(axis=0)
+    _, s, v = np.linalg.svd(train - center, full_matrices=False)
+    along_v = (test - center) @ v.T
+    rest = test - center - along_v @ v  # across all directions of the training images: variance 0
+    whitened = along_v / np.sqrt(s**2 / len(train) + FILTER_BIAS) @ v + rest / np.sqrt(FILTER_BIAS)
+    whitened -= whitened.mean(axis=0)
+    pipeline = Pipeline("whitened", 0).fit(*images)
+    np.testing.assert_allclose(pipeline.test(images[1]).reshape(-1, 3072), whitened, atol=2e-4)
+    y = pipeline.train_batch(images[0], np.random.default_rng(0))
+    # the mean of the whitened training images is 0; adding the mirror image undoes the mirroring
+    assert abs((y + y[..., ::-1]).mean(axis=0)).max() < 1e-4
+
+
+def test_whitening_makes_variances_alike():
+    """C becomes C / (C + bias): what varies much gets a variance near 1, what hardly varies stays small."""
+    rng = np.random.default_rng(0)
+    rotation, _ = np.linalg.qr(rng.normal(size=(5, 5)))
+    deviations = np.array([100, 10, 1, 0.1, 0.01])
+    z = rng.normal(size=(2000, 5)) * deviations @ rotation.T + 7
+    center, whitening = whitening_of(np.split(z, 4))
+    covariance = np.cov(z.T, bias=True)
+    expected = covariance @ np.linalg.inv(covariance + FILTER_BIAS * np.eye(5))
+    np.testing.assert_allclose(np.cov(((z - center) @ whitening).T, bias=True), expected, atol=1e-3)
+
+
 def test_standardised_maps(images):
     maps = images[0].reshape(-1, 3, 1024)
     mean = np.mean(maps, axis=(0, 2)).reshape(3, 1, 1)
@@ -546,8 +574,8 @@ def test_images_without_contrast_become_zeros(kind):
 
 
 def test_an_unknown_kind_and_a_negative_pad_are_refused():
-    with pytest.raises(ValueError, match="must be one of contrast, standardised, not 'whitened'"):
-        Pipeline("whitened", 4)
+    with pytest.raises(ValueError, match="must be one of contrast, whitened, standardised, not 'pale'"):
+        Pipeline("pale", 4)
     with pytest.raises(ValueError, match="pad must not be negative"):
         Pipeline("contrast", -1)
 

@@ -78,27 +78,32 @@ def test_the_authors_rates_on_cifar():
 
 
 @pytest.mark.parametrize("data", ["cifar-10", "cifar-100"])
-@pytest.mark.parametrize("protocol", ["paper", "short"])
-def test_how_the_19_layers_start_and_decay(data, protocol):
+@pytest.mark.parametrize(
+    ("protocol", "images"),
+    [("paper", ("contrast", 8)), ("whitened", ("whitened", 8)), ("short", ("standardised", 4))],
+)
+def test_how_the_19_layers_start_and_decay(data, protocol, images):
+    is_short = protocol == "short"
     classes = int(data.removeprefix("cifar-"))
     t = training(replace(A, net="nineteen-layers", data=data, protocol=protocol, gate_bias=-2.0), classes=classes)
     first, *between, last = (layer for layer in t.net.layers if layer.shapes)
     he = math.sqrt(2 / math.prod(last.W.shape[1:]))
-    deviation = {"short": 0.1, "paper": 0.05 if data == "cifar-10" else he}[protocol]
+    of_authors = 0.05 if data == "cifar-10" else he
+    deviation = 0.1 if is_short else of_authors
     assert last.W.std() == pytest.approx(deviation, rel=0.1)
-    assert first.W.std() == pytest.approx(1 if protocol == "paper" else math.sqrt(2 / 27), rel=0.1)
+    assert first.W.std() == pytest.approx(math.sqrt(2 / 27) if is_short else 1, rel=0.1)
     for layer in between:
         assert layer.W.std() == pytest.approx(math.sqrt(2 / math.prod(layer.W.shape[1:])), rel=0.05)
         assert set(layer.b) == ({0, -2} if layer.gates else {0})
-    assert {layer.rate for layer in t.net.layers if isinstance(layer, Dropout)} == {0.2 if protocol == "paper" else 0}
+    assert {layer.rate for layer in t.net.layers if isinstance(layer, Dropout)} == {0 if is_short else 0.2}
     t.net.parameters[:] = t.optimizer.weight_decay  # so that the layers' W and b show it
-    assert np.allclose(last.W, 1e-2 if protocol == "paper" else 5e-4)
-    assert np.allclose(first.W, 1e-3 if protocol == "paper" else 5e-4)
+    assert np.allclose(last.W, 5e-4 if is_short else 1e-2)
+    assert np.allclose(first.W, 5e-4 if is_short else 1e-3)
     assert not last.b.any()  # biases do not decay
     t.net.parameters[:] = t.optimizer.rates
     assert (first.W == 1).all()
     assert (first.b == 2).all()
-    assert (t.inputs.kind, t.inputs.pad) == (("contrast", 8) if protocol == "paper" else ("standardised", 4))
+    assert (t.inputs.kind, t.inputs.pad) == images
 
 
 @pytest.mark.parametrize(("net", "depth"), [("highway-a", 11), ("highway-b", 19), ("highway-c", 32)])

@@ -950,6 +950,7 @@ BAD = [
     (("--epochs", "0"), "'0' is not a whole number from 1 to 1000000"),
     (("--block", "conv"), "invalid choice"),
     (("--protocol", "long"), "invalid choice"),
+    (("--protocol", "whitened"), "mnist has paper or short, not whitened"),
     (("--seeds", "1,1"), "names one number twice"),
     (("--seed", "1", "--seeds", "2"), "not allowed with argument --seed"),
     (("--no-save", "--resume"), "not allowed with argument"),

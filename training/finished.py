@@ -6,7 +6,7 @@ trials; experiments/table1.py refuses them.  Both refuse
 
     runs on other images than the question's, or on fewer (experiments/cifar.py also takes runs of
         its search, which hold 5 000 out)
-    runs of the paper's protocol whose settings differ from it
+    runs by the authors' protocol ("paper", "whitened") in which a setting differs from it
     runs whose settings differ from those of other runs of their kind
     runs that the question already has
 """
@@ -123,14 +123,14 @@ def command_of(record: dict, run: dict) -> str:
 def finished_trial(record: dict, run: dict) -> dict:
     """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
 
-    Raises ValueError for a run that contradicts itself, and for a run of the paper's protocol whose
-    settings differ from it.  A branch may have another rate."""
+    Raises ValueError for a run that contradicts itself, and for a run with the authors' settings
+    ("paper" or "whitened") in which a setting differs from them.  A branch may have another rate."""
     settings = conv_trials.settings_in(run)
     protocol = conv_trials.protocol_in(record)
     trial = {**conv_trials.setting(settings, protocol), **run}
     check_finished(trial)
-    if trial["protocol"] == "paper":
-        check_paper(trial)
+    if trial["protocol"] != "short":
+        check_authors_settings(trial)
     return trial
 
 
@@ -158,8 +158,8 @@ def check_finished(trial: dict) -> None:
         raise ValueError(f"{trial['n_parameters']} parameters are not those of {trial['net']}")
 
 
-def check_paper(trial: dict) -> None:
-    """Raises ValueError where a setting is not that of the paper's protocol."""
+def check_authors_settings(trial: dict) -> None:
+    """Raises ValueError where a setting is not that of the run's protocol, "paper" or "whitened"."""
     settings = conv_trials.settings_in(trial)
     protocol = protocols.protocol_of(settings)
     expected = conv_trials.setting(settings, protocol)
@@ -168,4 +168,4 @@ def check_paper(trial: dict) -> None:
     for name, value in expected.items():
         is_rate_of_branch = name == "lr" and "parent" in trial
         if trial[name] != value and not is_rate_of_branch:
-            raise ValueError(f"the paper's protocol has {name} {value}, not {trial[name]}")
+            raise ValueError(f"the protocol {trial['protocol']!r} has {name} {value}, not {trial[name]}")

@@ -39,7 +39,7 @@ class Protocol(NamedTuple):
         return same._replace(dropout=tuple(map(python_number, self.dropout)))
 
 
-# Each data set has two protocols: "paper", the authors' released settings, and "short", ours.
+# Each data set has at least two protocols: "paper", the authors' released settings, and "short", ours.
 PAPER_ON_MNIST = Protocol(
     epochs=300,
     dropout=(0.2, 0.3, 0.4, 0.5),
@@ -77,6 +77,11 @@ PAPER_ON_CIFAR_10 = Protocol(
     images="contrast",
 )
 PAPER_ON_CIFAR_100 = PAPER_ON_CIFAR_10._replace(last="he")
+# The authors say that they normalised the contrast of their images, and nothing of whitening.  But
+# trained on such images the 19 layers lag behind the authors' log.  What speaks for whitened images
+# stands in docs/convolution.md.
+WHITENED_CIFAR_10 = PAPER_ON_CIFAR_10._replace(images="whitened")
+WHITENED_CIFAR_100 = PAPER_ON_CIFAR_100._replace(images="whitened")
 SHORT_ON_CIFAR = Protocol(
     epochs=60,
     dropout=(0.0,) * 4,
@@ -90,8 +95,8 @@ SHORT_ON_CIFAR = Protocol(
 )
 PROTOCOLS = {
     "mnist": {"paper": PAPER_ON_MNIST, "short": SHORT_ON_MNIST},
-    "cifar-10": {"paper": PAPER_ON_CIFAR_10, "short": SHORT_ON_CIFAR},
-    "cifar-100": {"paper": PAPER_ON_CIFAR_100, "short": SHORT_ON_CIFAR},
+    "cifar-10": {"paper": PAPER_ON_CIFAR_10, "whitened": WHITENED_CIFAR_10, "short": SHORT_ON_CIFAR},
+    "cifar-100": {"paper": PAPER_ON_CIFAR_100, "whitened": WHITENED_CIFAR_100, "short": SHORT_ON_CIFAR},
 }
 # The deviation of the first layer's weights in Table 2's nets, which end in a fully connected
 # layer.  The released file asks for 0.05, but the released program ignores that, and draws them
@@ -133,7 +138,7 @@ class ConvSettings:
 def protocol_of(settings: ConvSettings, lr: float | None = None) -> Protocol:
     """The protocol that the settings name; with the rate `lr`, if one is given."""
     protocol = PROTOCOLS[settings.data][settings.protocol]
-    if settings.protocol == "paper" and find_net(settings.net).title == "Table 2":
+    if settings.protocol != "short" and find_net(settings.net).title == "Table 2":
         protocol = protocol._replace(first=FIRST_OF_TABLE_2)
     if lr is not None:
         protocol = protocol._replace(lr=lr)
