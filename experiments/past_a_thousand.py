@@ -241,5 +241,4 @@ QUESTION = Question(
     run=run,
     rows=rows,
     claims=CLAIMS,
-    awaits=True,
 )

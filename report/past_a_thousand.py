@@ -25,7 +25,7 @@ def past_a_thousand(record):
     ax.set_xlim(left=-1)
     ax.minorticks_off()
     ax.set(xlabel="first blocks kept, the others closed", ylabel="test accuracy")
-    ax.legend()
+    ax.legend(handlelength=3)
     epochs = epochs_as_text(record["settings"]["epochs"])
     headline(fig, finding(record, nets[0]["layers"]), f"after {epochs} of training; means of seeds")
     return fig
