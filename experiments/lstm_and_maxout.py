@@ -268,5 +268,4 @@ QUESTION = Question(
     run=run,
     rows=rows,
     claims=CLAIMS,
-    awaits=True,
 )

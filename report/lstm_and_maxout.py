@@ -7,6 +7,7 @@ from report.registry import picture, table
 from report.style import MORE_KINDS, MORE_MARKERS, headline, panels, plain_log_ticks, trials_with
 from report.tables import entry_text, markdown_table
 
+NAMES = {"lstm": "LSTM", "maxout": "maxout"}
 MEASURES = {"loss": "training loss", "test_error": "test error"}
 
 
@@ -22,7 +23,7 @@ def lstm_and_maxout(record):
                 values = [value_of(trial, name) for trial in trials if not trial["diverged"]]
                 ax.plot([layers] * len(values), values, ".", color=color, ms=5, alpha=0.6)
             means = [mean_of(record, block, layers, name) for layers in depths]
-            ax.plot(depths, means, marker=MORE_MARKERS[block], color=color, lw=2, ms=7, label=block)
+            ax.plot(depths, means, marker=MORE_MARKERS[block], color=color, lw=2, ms=7, label=NAMES[block])
         ax.set(
             xscale="log",
             yscale="log",
@@ -43,7 +44,8 @@ def finding(record: dict, layers: int) -> str:
     texts = []
     for block in MORE_KINDS:
         loss = mean_of(record, block, layers, "loss")
-        texts.append(f"{block} diverged" if math.isnan(loss) else f"{block} {loss:.2g}")
+        name = NAMES[block]
+        texts.append(f"{name} diverged" if math.isnan(loss) else f"{name} {loss:.2g}")
     return f"Training loss at {layers} layers: {', '.join(texts)}"
 
 
