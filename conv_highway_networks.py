@@ -83,8 +83,10 @@ def make_parser() -> argparse.ArgumentParser:
     add("--net", type=net_name, metavar="NET", default=default.net, help=show(nets))
     add("--data", choices=tuple(PROTOCOLS), help="data set (mnist, or cifar-10 for nets that take colours)")
     add("--block", choices=HIDDEN_KINDS, help="kind of hidden layer (default: the net's own)")
-    protocol = show("train as the authors did, the same on whitened images of CIFAR, or for a short time")
-    add("--protocol", choices=("paper", "whitened", "short"), default=default.protocol, help=protocol)
+    authors = "train as the authors did"
+    protocol = show(f"{authors}, the same on whitened images of CIFAR, or for a short time")
+    protocols = ("paper", "whitened", "short")
+    add("--protocol", choices=protocols, default=default.protocol, help=protocol)
     add("--epochs", type=epochs, help="passes over the training images (default: the protocol's)")
     add("--stop-after", type=epochs, metavar="N", help="stop after N of these epochs; --resume goes on")
     branch_help = "start from a copy of this checkpoint, with the learning rate --lr"

@@ -300,7 +300,8 @@ class Pipeline:
             self._mean_test = np.float32(0)
         else:
             if self.kind == "whitened":
-                self._center, self._whitening = whitening_of(map(self._contrast_normalised, _in_parts(x_train)))
+                parts = map(self._contrast_normalised, _in_parts(x_train))
+                self._center, self._whitening = whitening_of(parts)
             self._mean_train = self._mean_image(x_train)
             self._mean_test = self._mean_image(x_test)
         return self
@@ -337,7 +338,9 @@ class Pipeline:
     def _scaled(self, x):
         """The images before the mean image is subtracted, (n, 3, 32, 32)."""
         if self.kind == "standardised":
-            return _centred_and_scaled(x, self._map_mean[:, None, None], self._map_scale[:, None, None])
+            mean = self._map_mean[:, None, None]  # (maps, 1, 1)
+            scale = self._map_scale[:, None, None]
+            return _centred_and_scaled(x, mean, scale)
         z = self._contrast_normalised(x)
         if self.kind == "whitened":
             z = self._whitened(z)
@@ -345,7 +348,9 @@ class Pipeline:
 
     def _contrast_normalised(self, x):
         mean, scale = _mean_and_scale(_sums_and_squares(x).sum(axis=2), PIXELS)
-        return _centred_and_scaled(x, mean[:, None, None, None], scale[:, None, None, None])
+        mean = mean[:, None, None, None]  # (n, 1, 1, 1)
+        scale = scale[:, None, None, None]
+        return _centred_and_scaled(x, mean, scale)
 
     @one_blas_thread()
     def _whitened(self, z):

@@ -23,7 +23,8 @@ def lstm_and_maxout(record):
                 values = [value_of(trial, name) for trial in trials if not trial["diverged"]]
                 ax.plot([layers] * len(values), values, ".", color=color, ms=5, alpha=0.6)
             means = [mean_of(record, block, layers, name) for layers in depths]
-            ax.plot(depths, means, marker=MORE_MARKERS[block], color=color, lw=2, ms=7, label=NAMES[block])
+            style = {"marker": MORE_MARKERS[block], "color": color, "lw": 2, "ms": 7}
+            ax.plot(depths, means, **style, label=NAMES[block])
         ax.set(
             xscale="log",
             yscale="log",

@@ -124,7 +124,8 @@ def finished_trial(record: dict, run: dict) -> dict:
     """A run in a JSON of conv_highway_networks.py as a trial: its settings and results.
 
     Raises ValueError for a run that contradicts itself, and for a run with the authors' settings
-    ("paper" or "whitened") in which a setting differs from them.  A branch may have another rate."""
+    ("paper" or "whitened") in which a setting differs from them.  A branch may have another
+    rate."""
     settings = conv_trials.settings_in(run)
     protocol = conv_trials.protocol_in(record)
     trial = {**conv_trials.setting(settings, protocol), **run}
@@ -159,7 +160,7 @@ def check_finished(trial: dict) -> None:
 
 
 def check_authors_settings(trial: dict) -> None:
-    """Raises ValueError where a setting is not that of the run's protocol, "paper" or "whitened"."""
+    """Raises ValueError where a setting is not that of its protocol, "paper" or "whitened"."""
     settings = conv_trials.settings_in(trial)
     protocol = protocols.protocol_of(settings)
     expected = conv_trials.setting(settings, protocol)
@@ -168,4 +169,5 @@ def check_authors_settings(trial: dict) -> None:
     for name, value in expected.items():
         is_rate_of_branch = name == "lr" and "parent" in trial
         if trial[name] != value and not is_rate_of_branch:
-            raise ValueError(f"the protocol {trial['protocol']!r} has {name} {value}, not {trial[name]}")
+            found = f"{name} {value}, not {trial[name]}"
+            raise ValueError(f"the protocol {trial['protocol']!r} has {found}")

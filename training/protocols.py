@@ -39,7 +39,7 @@ class Protocol(NamedTuple):
         return same._replace(dropout=tuple(map(python_number, self.dropout)))
 
 
-# Each data set has at least two protocols: "paper", the authors' released settings, and "short", ours.
+# Each data set has the protocols "paper", the authors' released settings, and "short", ours.
 PAPER_ON_MNIST = Protocol(
     epochs=300,
     dropout=(0.2, 0.3, 0.4, 0.5),
@@ -78,8 +78,8 @@ PAPER_ON_CIFAR_10 = Protocol(
 )
 PAPER_ON_CIFAR_100 = PAPER_ON_CIFAR_10._replace(last="he")
 # The authors say that they normalised the contrast of their images, and nothing of whitening.  But
-# trained on such images the 19 layers lag behind the authors' log.  What speaks for whitened images
-# stands in docs/convolution.md.
+# trained on such images the 19 layers lag behind the authors' log.  What speaks for whitened
+# images stands in docs/convolution.md.
 WHITENED_CIFAR_10 = PAPER_ON_CIFAR_10._replace(images="whitened")
 WHITENED_CIFAR_100 = PAPER_ON_CIFAR_100._replace(images="whitened")
 SHORT_ON_CIFAR = Protocol(
@@ -94,9 +94,20 @@ SHORT_ON_CIFAR = Protocol(
     images="standardised",
 )
 PROTOCOLS = {
-    "mnist": {"paper": PAPER_ON_MNIST, "short": SHORT_ON_MNIST},
-    "cifar-10": {"paper": PAPER_ON_CIFAR_10, "whitened": WHITENED_CIFAR_10, "short": SHORT_ON_CIFAR},
-    "cifar-100": {"paper": PAPER_ON_CIFAR_100, "whitened": WHITENED_CIFAR_100, "short": SHORT_ON_CIFAR},
+    "mnist": {
+        "paper": PAPER_ON_MNIST,
+        "short": SHORT_ON_MNIST,
+    },
+    "cifar-10": {
+        "paper": PAPER_ON_CIFAR_10,
+        "whitened": WHITENED_CIFAR_10,
+        "short": SHORT_ON_CIFAR,
+    },
+    "cifar-100": {
+        "paper": PAPER_ON_CIFAR_100,
+        "whitened": WHITENED_CIFAR_100,
+        "short": SHORT_ON_CIFAR,
+    },
 }
 # The deviation of the first layer's weights in Table 2's nets, which end in a fully connected
 # layer.  The released file asks for 0.05, but the released program ignores that, and draws them
