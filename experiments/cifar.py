@@ -38,24 +38,20 @@ images.
 from __future__ import annotations
 
 import functools
-import hashlib
 import math
 
 import numpy as np
 
-import highway_networks as hn
 from claims.accuracies import ERRORS, Accuracies, is_at_least, reaches, side_by_side
 from claims.claim import CHOSEN_AFTER, PUBLISHED, Claim, NotMeasured, verdict_of_parts
 from claims.rules import above, below, prediction_interval
-from conv.cifar import PIXELS, sha256_as_read
 from conv.net import KINDS, ConvNet
 from conv.nets import find_net
 from experiments.question import Question
-from plumbing.files import InputError
 from plumbing.statistics import mean_sd_n, spaced
 from training import conv_trials, protocols
-from training import images as conv_images
 from training.finished import finished_trial
+from training.official_cifar import as_read, images, made_up
 from training.trials import Runner
 
 # kinds of nets: net and block
@@ -163,39 +159,6 @@ EPOCHS_OF_LOG = LOG_POINTS[-1] + NEIGHBOURS  # a run needs this many epochs to b
 
 
 # ---- Images ----------------------------------------------------------------------------------------------------------
-
-
-@functools.lru_cache
-def images(data: str, data_dir: str | None = None) -> hn.Dataset:
-    """The data set "cifar-10" or "cifar-100", read once; forked processes share it.
-
-    Raises InputError if the folder holds another set of the same layout."""
-    found = conv_images.load_images(data, data_dir)
-    if found.name != data.upper():
-        raise InputError(f"{found.source} holds {found.name}; Tables 2 and 3 are about the official images")
-    return found
-
-
-@functools.lru_cache
-def made_up(data: str) -> hn.Dataset:
-    """Random images for a smoke test, with the shape and the classes of a data set."""
-    rng = np.random.default_rng(0)
-    classes = int(data.removeprefix("cifar-"))
-    parts = []
-    for n in (protocols.HELD_OUT + 200, 100):
-        parts.append(rng.integers(0, 256, (n, PIXELS), np.uint8))
-        parts.append(rng.integers(0, classes, n))
-    sha256 = hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
-    shape = find_net("highway-a").shape
-    return hn.Dataset(*parts, f"made up, as {data.upper()}", "this program", classes, sha256, shape)
-
-
-def as_read(setting: dict, load) -> hn.Dataset:
-    """The data set of a trial, with a checksum that depends on the order of the images.
-
-    Images in another order give other numbers.  load(name) returns the data set of this name."""
-    data = load(setting["data"])
-    return data._replace(name=f"{data.name}, as read", sha256=sha256_as_read(data))
 
 
 def all_images(budget: dict) -> dict:

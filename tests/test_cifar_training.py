@@ -249,7 +249,7 @@ def test_a_set_that_is_not_there_ends_in_one_line(tmp_path):
 
 
 def test_other_images_of_the_same_layout_are_refused(folder):
-    with pytest.raises(InputError, match="holds CIFAR-10, altered; Tables 2 and 3 are about the official images"):
+    with pytest.raises(InputError, match="holds CIFAR-10, altered; the question is about the official images"):
         cifar.images("cifar-10", str(folder))
 
 
