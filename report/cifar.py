@@ -26,9 +26,12 @@ CLASSES = (  # the classes of CIFAR-10
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
 )  # fmt: skip
 COLORS = COLOR | {"highway-bn": NORMALISED, "plain-maxout": MORE_KINDS["maxout"]}
-STOPPED = {"color": GREY, "lw": 1.2, "zorder": 2.5}  # the look of runs that were stopped
+SHORT_NAMES = {"paper": "as the authors", "whitened": "the same, whitened"}  # of protocols, in a legend
+STOPPED = {"lw": 1.2, "zorder": 2.5}  # the look of runs that were stopped
+COLOR_OF_STOPPED = {"paper": GREY, "whitened": OTHERS[1]}
 PANELS_IN_A_ROW = 2
 ORDER = ("highway-a", "highway-b", "highway-c", "nineteen-layers", "eight-layers")
+LIKE_THE_AUTHORS = {"paper": " as the authors train", "whitened": " as the authors train, on whitened images"}
 NAMES = {"nineteen-layers": "19 layers", "eight-layers": "eight layers with highway-bn"}
 EPOCHS = (1, 2, 5, 10, 20, 50, 100, 400)
 ERRORS = (4, 6, 8, 10, 15, 20, 30, 40, 60, 90)  # percent
@@ -42,7 +45,7 @@ def name_of(run: dict) -> str:
     if name is None:
         letter = run["net"].removeprefix("highway-").upper()
         name = f"{run['block'].replace('highway', 'Highway')} {letter}"
-    return f"{name} as the authors train" if run["protocol"] == "paper" else name
+    return name + LIKE_THE_AUTHORS.get(run["protocol"], "")
 
 
 @picture("cifar", "published")
@@ -93,7 +96,7 @@ def draw_net(ax, runs: list[dict], stopped: list[dict], log: dict | None) -> Non
     for run in runs:
         kind = (run["block"], run["protocol"])
         same = [other for other in runs if (other["block"], other["protocol"]) == kind]
-        line = ":" if run["protocol"] == "paper" else "-"
+        line = "-" if run["protocol"] == "short" else ":"
         label = None if kind in labelled else label_of(same)
         error_curve(ax, run, ls=line, color=COLORS[run["block"]], lw=1.5, label=label)
         labelled.add(kind)
@@ -111,7 +114,7 @@ def label_of(runs: list[dict]) -> str:
 
     It names the block, except for runs of the authors' protocol: the colour shows their block."""
     accuracy = 100 * np.mean([run["final_test_acc"] for run in runs])
-    name = "as the authors" if runs[0]["protocol"] == "paper" else runs[0]["block"]
+    name = SHORT_NAMES.get(runs[0]["protocol"], runs[0]["block"])
     if len(runs) > 1:
         name = f"{len(runs)} {name} nets"
     return f"{name}: {accuracy:.2f}, {runs[0]['epochs']} epochs"
@@ -120,13 +123,14 @@ def label_of(runs: list[dict]) -> str:
 def draw_stopped_run(ax, run: dict) -> None:
     """A run that was stopped early: one with the authors' settings, or one that began at an epoch of
     such a run, its parent, and went on at another rate."""
+    look = {"color": COLOR_OF_STOPPED[run["protocol"]], **STOPPED}
     if "parent" in run:
         epoch = run["parent"]["epoch"]
         text = f"... rate times {run['lr'] / run['parent']['lr']:.2g} after {epoch}"
-        error_curve(ax, run, epoch, ls="--", label=text, **STOPPED)
+        error_curve(ax, run, epoch, ls="--", label=text, **look)
     else:
-        text = f"as the authors, stopped after {run['stopped_after']}"
-        error_curve(ax, run, label=text, **STOPPED)
+        text = f"{SHORT_NAMES[run['protocol']]}, stopped after {run['stopped_after']}"
+        error_curve(ax, run, label=text, **look)
 
 
 @picture("cifar")
@@ -234,9 +238,12 @@ def published_cell(paper: dict) -> str:
     return f"{100 * paper['mean']:.2f}{sd}{epochs}"
 
 
+IMAGES = {"paper": "normalised contrast", "whitened": "whitened"}  # by protocol
+
+
 @table("beside-the-log")
 def beside_the_log(read) -> str:
-    """The numbers of our stopped run of 19 layers less those of the authors' log, epoch by epoch."""
+    """The numbers of our stopped runs of 19 layers less those of the authors' log, epoch by epoch."""
     summary = read("results/cifar.json")["summary"]
     rows = [row for row in summary if row.get("row") == "beside the log"]
     if not rows:
@@ -247,6 +254,7 @@ def beside_the_log(read) -> str:
         scale = 100 if is_accuracy else 1
         name = "test accuracy, %" if is_accuracy else "test loss"
         cells = [
+            IMAGES[row["protocol"]],
             str(row["epoch"]),
             name,
             f"{scale * row['log']:.4g}",
@@ -255,7 +263,8 @@ def beside_the_log(read) -> str:
             "consistent" if row["consistent"] else "different",
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    return markdown_table("| epoch | number | the authors' log | ours less theirs | s | verdict |", lines)
+    columns = "images | epoch | number | the authors' log | ours less theirs | s | verdict"
+    return markdown_table(f"| {columns} |", lines)
 
 
 @table("first-layer")

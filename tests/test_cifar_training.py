@@ -496,12 +496,32 @@ def test_s_is_the_deviation_from_a_straight_line():
     assert row["difference"] == pytest.approx(0.69 - 0.6897)  # the line's mean, less the log's number
 
 
-@pytest.mark.parametrize("partial", [[], [stopped(epochs=102)], [stopped(parent={"epoch": 100})]])
+@pytest.mark.parametrize("partial", [[], [stopped(epochs=12)], [stopped(parent={"epoch": 100})]])
 def test_a_run_that_is_too_short_and_a_branch_are_not_compared_with_the_log(partial):
     assert judged(LOG_CLAIM, recorded(partial=partial)) == (
         "-",
-        "not tested: the 19 layers are not trained by the paper's protocol for 103 epochs yet",
+        "not tested: the 19 layers are not trained by the protocol 'paper' yet",
     )
+
+
+@pytest.mark.parametrize(("epochs", "compared"), [(13, [10]), (27, [10]), (28, [10, 25]), (103, [10, 25, 50, 100])])
+def test_a_run_is_compared_at_the_epochs_whose_neighbours_it_has(epochs, compared):
+    run = stopped(noise=0.001, epochs=epochs)
+    assert [row["epoch"] for row in cifar.beside_the_log(run)[::2]] == compared
+    shorter = stopped(epochs=epochs - 1, difference=-0.5)
+    ours, verdict = judged(LOG_CLAIM, recorded(partial=[shorter, run]))
+    assert f"at epochs {', '.join(map(str, compared))}:" in ours
+    assert verdict == "reproduced, one run"
+
+
+def test_runs_on_whitened_images_are_compared_in_a_claim_of_their_own():
+    paper = stopped(difference=-0.05, loss_difference=0.1, noise=0.001, epochs=28)
+    whitened = stopped(noise=0.001, protocol="whitened")
+    record = recorded(partial=[paper, whitened])
+    assert judged(LOG_CLAIM, record)[1] == "not reproduced, one run"
+    assert judged("authors-log-on-whitened-images", record)[1] == "reproduced, one run"
+    compared = [(row["protocol"], row["epoch"]) for row in record["summary"] if row.get("row") == "beside the log"]
+    assert compared[::2] == [("paper", 10), ("paper", 25), *(("whitened", epoch) for epoch in (10, 25, 50, 100))]
 
 
 def test_stopped_runs_and_branches_enter_no_row_about_whole_runs():
@@ -577,9 +597,11 @@ def test_the_first_layer_of_table_2_starts_as_the_released_file_says():
 def test_a_stopped_run_and_its_branch_are_drawn_over_the_authors_log():
     partial = [stopped(lr=0.025, diverged=False)]
     partial.append(stopped(lr=0.0025, diverged=False, epochs=120, parent={"epoch": 100, "lr": 0.025}))
+    partial.append(stopped(lr=0.025, diverged=False, epochs=50, protocol="whitened"))
     whole = stopped(epochs=400, lr=0.1, diverged=False, final_test_acc=0.9)
     fig = cifar_curves({"trials": {"final": [whole], "partial": partial}}, PUBLISHED_NUMBERS)
     lines = {line.get_label(): line.get_xdata() for line in fig.axes[0].get_lines()}
     assert [*lines["as the authors, stopped after 103"]] == [*range(1, 104)]
     assert [*lines["... rate times 0.1 after 100"]] == [*range(100, 121)]
+    assert [*lines["the same, whitened, stopped after 50"]] == [*range(1, 51)]
     plt.close(fig)
