@@ -12,8 +12,9 @@ Both ways of making the images are compared here:
     loss     the test loss of the 19 layers before training, over many draws of their weights.  The
              authors' logs begin with this number.  It depends on how large the images are.
     packed   the bytes of an image in single precision, compressed by bzip2.  The authors offered
-             their images for download, and gave the size of the archive.  An image of normalised
-             contrast has at most 256 different values, a whitened one has 3072.
+             their images for download, and gave the size of the archive.  It holds the images
+             before the mean image is subtracted.  An image of normalised contrast then has at most
+             256 different values; a whitened one has 3072.
     start    Highway A with the first layer that the released program draws, from N(0, 1): does it
              diverge in its first 60 steps?
 
@@ -79,7 +80,7 @@ def before_training(setting: dict, load) -> dict:
         net = Training(replace(settings, seed=seed), protocol, images).net
         loss, _ = hn.softmax_cross_entropy(net.predict(x).astype(np.float64), y)
         losses.append(float(f"{loss:.5g}"))
-    packed = pipeline.test(data.x_test[: setting["packed"]])
+    packed = pipeline.before_mean_image(data.x_test[: setting["packed"]])
     return {
         "losses": losses,
         "root_mean_square": float(np.sqrt(np.square(x, dtype=np.float64).mean())),

@@ -624,10 +624,7 @@ ALL_CNN = TABLE_3["others"]["all-cnn"]
 MAXOUT = TABLE_3["others"]["maxout"]
 SIMILAR = 0.01  # of accuracy: "similar" and "match" allow for so much less
 GUIDELINE = {"highway-a": -1.0, "highway-b": -2.0, "highway-c": -3.0}  # nets of about 10, 20, 30 layers: gate biases
-CALLED_DIFFERENT = (
-    "if both were drawn from one distribution, each of the two numbers at an epoch would be called different in 11 of 100 "
-    "cases"
-)
+CALLED_DIFFERENT = "if both were drawn from one distribution, each number would be called different in 11 of 100 cases"
 TWO_ROWS = "11 and 19 layers were one row, made into two after the runs; plain nets of rectifiers pass this, too"
 CLAIMS = (
     reaches_claim(
