@@ -336,7 +336,9 @@ class Pipeline:
             raise RuntimeError("call fit() with the training and the test images first")
 
     def before_mean_image(self, x: np.ndarray) -> np.ndarray:
-        """Whole images, from which the mean image is not subtracted, (n, 3, 32, 32) float32."""
+        """Whole images, from which the mean image is not subtracted, (n, 3, 32, 32) float32.
+
+        Call fit() before."""
         if self.kind == "standardised":
             mean = self._map_mean[:, None, None]  # (maps, 1, 1)
             scale = self._map_scale[:, None, None]

@@ -206,4 +206,5 @@ QUESTION = Question(
     rows=rows,
     claims=CLAIMS,
     data_dir="with cifar-10-batches-bin and cifar-100-binary, or their archives; without it they are downloaded",
+    awaits=True,
 )

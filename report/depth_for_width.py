@@ -1,5 +1,7 @@
 """Deep and narrow beside shallow and wide: results/depth_for_width.json."""
 
+from matplotlib.ticker import MultipleLocator
+
 from report.registry import picture, table
 from report.style import COLOR, MORE_KINDS, headline, panels, trials_with
 from report.tables import entry_text, markdown_table
@@ -21,6 +23,7 @@ def depth_for_width(record):
         shape = f"{row['block']}, {row['layers']} layers of {row['width']}"
         names.append(f"{shape}\n{row['parameters']} parameters")
     ax.set(yticks=range(len(names)), yticklabels=names, xlabel="test accuracy (dots: seeds)")
+    ax.xaxis.set_major_locator(MultipleLocator(0.005))
     ax.margins(y=0.3)
     headline(fig, finding(nets))
     return fig
@@ -31,8 +34,8 @@ def finding(nets: list[dict]) -> str:
     texts = []
     for row in (nets[0], nets[-1]):
         mean = row["test_accuracy"]["mean"]
-        reached = "diverges" if mean is None else f"{mean:.4f}"
-        texts.append(f"{row['block']}, {row['layers']} layers of {row['width']}, {reached}")
+        reached = "diverges" if mean is None else f"{mean:.3f}"
+        texts.append(f"{row['block']}, {row['layers']} layers: {reached}")
     return f"Test accuracy: {'; '.join(texts)}"
 
 
