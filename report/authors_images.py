@@ -19,3 +19,8 @@ def authors_images(read) -> str:
         lines.append(f"| {' | '.join(cells)} |")
     columns = "loss before training: median (middle 95 %) | the authors' log | kilobytes of a packed image"
     return markdown_table(f"| data | images | {columns} |", lines)
+
+
+@table("authors-images-draws")
+def draws(read) -> str:
+    return str(read("results/authors_images.json")["settings"]["draws"])
