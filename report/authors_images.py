@@ -1,11 +1,34 @@
 """Which images the authors may have trained on: results/authors_images.json."""
 
-from report.registry import table
+from report.registry import picture, table
+from report.style import COLOR, GREY, headline, panels, trials_with
 from report.tables import markdown_table
+
+IMAGES = {"contrast": "normalised\ncontrast", "whitened": "whitened,\ntoo"}
+
+
+@picture("authors_images")
+def authors_images(record):
+    """The loss before training of every draw, for both kinds of images, and that of the authors' log."""
+    sets = record["settings"]["sets"]
+    fig, axes = panels(1, len(sets), 3, squeeze=False)
+    for ax, data in zip(axes[0], sets, strict=True):
+        for place, kind in enumerate(IMAGES):
+            [trial] = trials_with(record, "before_training", data=data, images=kind)
+            losses = trial["losses"]
+            ax.plot(losses, [place] * len(losses), "o", color=COLOR["highway"], ms=5, alpha=0.4)
+        log = next(row["log"] for row in record["summary"] if row["data"] == data)
+        ax.axvline(log, color=GREY, lw=1.5, ls="--", label="the authors' log")
+        ax.set(yticks=range(len(IMAGES)), yticklabels=IMAGES.values(), xscale="log")
+        ax.set(xlabel="test loss before training", title=data.upper())
+        ax.margins(y=0.4)
+        ax.legend(loc="upper right")
+    headline(fig, "Where the authors' log begins", f"dots: {len(losses)} draws of the weights")
+    return fig
 
 
 @table("authors-images")
-def authors_images(read) -> str:
+def losses_and_sizes(read) -> str:
     """A line for each data set and kind of images."""
     lines = []
     for row in read("results/authors_images.json")["summary"]:
