@@ -4,8 +4,8 @@
 
 The paper names "global contrast normalization, small translations and mirroring" (section 3.3.1),
 and so does the released program.  Neither says a word of whitening.  But our net of 19 layers,
-trained on such images, lags behind the authors' two logs.  Network in Network, whose setting the
-paper follows there, also whitens its images, as Maxout had done.
+trained on such images, lags behind the authors' two logs.  Maxout, and Network in Network, from
+which the paper takes the end of this net, also whiten their images.
 
 Both ways of making the images are compared here:
 
@@ -206,5 +206,4 @@ QUESTION = Question(
     rows=rows,
     claims=CLAIMS,
     data_dir="with cifar-10-batches-bin and cifar-100-binary, or their archives; without it they are downloaded",
-    awaits=True,
 )

@@ -4,14 +4,14 @@ from report.registry import picture, table
 from report.style import COLOR, GREY, headline, panels, trials_with
 from report.tables import markdown_table
 
-IMAGES = {"contrast": "normalised\ncontrast", "whitened": "whitened,\ntoo"}
+IMAGES = {"contrast": "normalised\ncontrast", "whitened": "whitened"}
 
 
 @picture("authors_images")
 def authors_images(record):
     """The loss before training of every draw, for both kinds of images, and that of the authors' log."""
     sets = record["settings"]["sets"]
-    fig, axes = panels(1, len(sets), 3, squeeze=False)
+    fig, axes = panels(1, len(sets), 3.2, squeeze=False)
     for ax, data in zip(axes[0], sets, strict=True):
         for place, kind in enumerate(IMAGES):
             [trial] = trials_with(record, "before_training", data=data, images=kind)
@@ -19,12 +19,21 @@ def authors_images(record):
             ax.plot(losses, [place] * len(losses), "o", color=COLOR["highway"], ms=5, alpha=0.4)
         log = next(row["log"] for row in record["summary"] if row["data"] == data)
         ax.axvline(log, color=GREY, lw=1.5, ls="--", label="the authors' log")
-        ax.set(yticks=range(len(IMAGES)), yticklabels=IMAGES.values(), xscale="log")
+        ax.set(yticks=range(len(IMAGES)), yticklabels=IMAGES.values())
         ax.set(xlabel="test loss before training", title=data.upper())
         ax.margins(y=0.4)
-        ax.legend(loc="upper right")
-    headline(fig, "Where the authors' log begins", f"dots: {len(losses)} draws of the weights")
+    fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center")
+    headline(fig, finding(record["summary"]), f"dots: {len(losses)} draws of the weights")
     return fig
+
+
+def finding(rows: list[dict]) -> str:
+    """On how many of the data sets the log begins in the middle of our losses, for both kinds of images."""
+    texts = []
+    for kind, name in IMAGES.items():
+        within = [row["log_within"] for row in rows if row["images"] == kind]
+        texts.append(f"{' '.join(name.split())}, {sum(within)} of {len(within)}")
+    return f"Sets on which the log begins in the middle 95 % of ours: {'; '.join(texts)}"
 
 
 @table("authors-images")
@@ -34,13 +43,15 @@ def losses_and_sizes(read) -> str:
     for row in read("results/authors_images.json")["summary"]:
         cells = [
             row["data"].upper(),
-            {"contrast": "normalised contrast", "whitened": "whitened, too"}[row["images"]],
+            " ".join(IMAGES[row["images"]].split()),
             f"{row['loss_median']:.2f} ({row['loss_low']:.2f} to {row['loss_high']:.2f})",
             f"{row['log']:.2f}",
             f"{row['bytes_of_image'] / 1000:.1f}",
+            f"{row['diverged']} of {row['starts']}" if "starts" in row else "-",
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    columns = "loss before training: median (middle 95 %) | the authors' log | kilobytes of a packed image"
+    loss = "loss before training: median (middle 95 %) | the authors' log"
+    columns = f"{loss} | kilobytes of a packed image | starts of Highway A that diverge"
     return markdown_table(f"| data | images | {columns} |", lines)
 
 
