@@ -50,7 +50,7 @@ BUDGETS = {
     "full": {"sets": [TEN, HUNDRED], "draws": 200, "n_test": 10000, "packed": 10000, "starts": 20, "n_start": 6000},
 }
 LOGS = PUBLISHED["authors_log_cifar"]
-KINDS = {"contrast": "paper", "whitened": "whitened"}  # kinds of images, and the protocol that has them
+KINDS = {"contrast": "paper", "whitened": "whitened"}  # {kind of images: protocol that has them}
 MIDDLE = (0.025, 0.975)  # quantiles
 FIRST = 1.0  # the deviation of the first layer's weights in the released program
 

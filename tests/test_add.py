@@ -156,7 +156,7 @@ PAPER |= {"seed": 7}  # no committed run has it
         ({"epochs": 20}, "has epochs 400, not 20"),
         ({"schedule": "warm cosine"}, "has schedule in late steps, not warm cosine"),
         ({"first": 1.0}, "has first 0.05, not 1.0"),
-        ({"protocol": "whitened"}, "'whitened' has images whitened, not contrast"),
+        ({"protocol": "whitened"}, "'whitened' has first 1.0, not 0.05"),
     ],
 )
 def test_a_run_with_other_settings_does_not_pass_for_one_of_the_authors(tmp_path, change, why):

@@ -1,5 +1,5 @@
-"""The official images of CIFAR for the questions about convolutional nets, and random ones in their
-place for smoke tests."""
+"""The official images of CIFAR for the questions about convolutional nets, and random ones in
+their place for smoke tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def images(data: str, data_dir: str | None = None) -> hn.Dataset:
     Raises InputError if the folder holds another set of the same layout."""
     found = load_images(data, data_dir)
     if found.name != data.upper():
-        raise InputError(f"{found.source} holds {found.name}; the question is about the official images")
+        holds = f"{found.source} holds {found.name}"
+        raise InputError(f"{holds}; the question is about the official images")
     return found
 
 
