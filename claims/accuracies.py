@@ -133,9 +133,11 @@ def side_by_side(
 
 def expected(published: dict, paper: Accuracies) -> str:
     """The prediction interval in percent; if no deviation is published, the standard errors that
-    the rule allows for."""
+    the rule allows for, which there are only if no run diverged."""
     if published.get("sd"):
         low, high = prediction_interval(published, len(paper.over_seeds))
         return f"95 % prediction interval {100 * low:.2f} to {100 * high:.2f}"
+    if None in paper.over_seeds:
+        return "no standard error, since a run diverged"
     margin = 100 * ERRORS * paper.standard_error
     return f"± {margin:.2f}, {ERRORS} standard errors on {paper.images} images"

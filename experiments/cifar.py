@@ -412,7 +412,10 @@ def notes_on_settings(net: str) -> list[str]:
     if find_net(net).title != "Table 2":
         return []
     of_19_layers = "ours are those of the 19 layers, except for b_T and the start of the first layer"
-    return [f"the paper gives no settings for this net: {of_19_layers}"]
+    return [
+        f"the paper gives no settings for this net: {of_19_layers}",
+        "our images are not whitened, the authors' may have been",
+    ]
 
 
 def at_least_claim(id: str, source: str, says: str, bound: float, net: str, data: str = TEN, similar=False) -> Claim:

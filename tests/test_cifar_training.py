@@ -433,6 +433,12 @@ def test_a_run_of_the_paper_is_shown_with_what_is_expected_of_it():
     )
 
 
+def test_a_run_that_diverged_leaves_no_standard_error():
+    ours, verdict = judged("highway-a-reaches", finals("paper", 400, highway_a=[0.8918, None]))
+    assert "(no standard error, since a run diverged)" in ours
+    assert verdict == "not reproduced"
+
+
 def test_the_protocols_are_told_apart():
     """A run of the paper's protocol joins no mean of ours, and enters no claim about it."""
     record = both(finals("paper", 400, highway_a=[0.9]), finals(highway_a=[0.8, 0.82]))
