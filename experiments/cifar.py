@@ -585,11 +585,12 @@ def measure_beside_the_log(record: dict, protocol: str) -> dict:
     if run is None:
         raise NotMeasured(f"the 19 layers are not trained by the protocol {protocol!r} yet")
     compared = beside_the_log(run)
+    not_reached = 2 * len(LOG_POINTS) - len(compared)  # accuracies and losses
     return {
         "epochs": compared_epochs(run),
         "accuracies": [row["difference"] for row in compared if row["name"] == "test_acc"],
         "losses": [row["difference"] for row in compared if row["name"] == "test_loss"],
-        "consistent": [row["consistent"] for row in compared],
+        "consistent": [row["consistent"] for row in compared] + [None] * not_reached,
     }
 
 

@@ -517,14 +517,14 @@ def test_a_run_is_compared_at_the_epochs_whose_neighbours_it_has(epochs, compare
     shorter = stopped(epochs=epochs - 1, difference=-0.5)
     ours, verdict = judged(LOG_CLAIM, recorded(partial=[shorter, run]))
     assert f"at epochs {', '.join(map(str, compared))}:" in ours
-    assert verdict == "reproduced, one run"
+    assert verdict == ("reproduced, one run" if epochs == 103 else "in part, the rest not clear, one run")
 
 
 def test_runs_on_whitened_images_are_compared_in_a_claim_of_their_own():
     paper = stopped(difference=-0.05, loss_difference=0.1, noise=0.001, epochs=28)
     whitened = stopped(noise=0.001, protocol="whitened")
     record = recorded(partial=[paper, whitened])
-    assert judged(LOG_CLAIM, record)[1] == "not reproduced, one run"
+    assert judged(LOG_CLAIM, record)[1] == "not reproduced, the rest not clear, one run"
     assert judged("authors-log-on-whitened-images", record)[1] == "reproduced, one run"
     compared = [(row["protocol"], row["epoch"]) for row in record["summary"] if row.get("row") == "beside the log"]
     assert compared[::2] == [("paper", 10), ("paper", 25), *(("whitened", epoch) for epoch in (10, 25, 50, 100))]
