@@ -26,7 +26,7 @@ CLASSES = (  # the classes of CIFAR-10
     "airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck",
 )  # fmt: skip
 COLORS = COLOR | {"highway-bn": NORMALISED, "plain-maxout": MORE_KINDS["maxout"]}
-SHORT_NAMES = {"paper": "as the authors", "whitened": "the same, whitened"}  # of protocols, in a legend
+SHORT_NAMES = {"paper": "as the authors", "whitened": "whitened"}  # of protocols, in a legend
 STOPPED = {"lw": 1.2, "zorder": 2.5}  # the look of runs that were stopped
 COLOR_OF_STOPPED = {"paper": GREY, "whitened": OTHERS[1]}
 PANELS_IN_A_ROW = 2

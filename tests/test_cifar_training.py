@@ -613,5 +613,5 @@ def test_a_stopped_run_and_its_branch_are_drawn_over_the_authors_log():
     lines = {line.get_label(): line.get_xdata() for line in fig.axes[0].get_lines()}
     assert [*lines["as the authors, stopped after 103"]] == [*range(1, 104)]
     assert [*lines["... rate times 0.1 after 100"]] == [*range(100, 121)]
-    assert [*lines["the same, whitened, stopped after 50"]] == [*range(1, 51)]
+    assert [*lines["whitened, stopped after 50"]] == [*range(1, 51)]
     plt.close(fig)
