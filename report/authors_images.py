@@ -33,7 +33,7 @@ def finding(rows: list[dict]) -> str:
     for kind, name in IMAGES.items():
         within = [row["log_within"] for row in rows if row["images"] == kind]
         texts.append(f"{' '.join(name.split())}, {sum(within)} of {len(within)}")
-    return f"Sets on which the log begins in the middle 95 % of ours: {'; '.join(texts)}"
+    return f"Sets on which the log begins in the middle 95 % of our losses: {'; '.join(texts)}"
 
 
 @table("authors-images")

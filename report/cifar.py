@@ -27,6 +27,7 @@ CLASSES = (  # the classes of CIFAR-10
 )  # fmt: skip
 COLORS = COLOR | {"highway-bn": NORMALISED, "plain-maxout": MORE_KINDS["maxout"]}
 SHORT_NAMES = {"paper": "as the authors", "whitened": "whitened"}  # of protocols, in a legend
+IMAGES = {"paper": "normalised contrast", "whitened": "whitened"}  # {protocol: kind of images}
 STOPPED = {"lw": 1.2, "zorder": 2.5}  # the look of runs that were stopped
 COLOR_OF_STOPPED = {"paper": GREY, "whitened": OTHERS[1]}
 PANELS_IN_A_ROW = 2
@@ -236,9 +237,6 @@ def published_cell(paper: dict) -> str:
     sd = f" ± {100 * paper['sd']:.2f}" if paper["sd"] else ""
     epochs = f", {paper['epochs']} epochs" if "epochs" in paper else ""
     return f"{100 * paper['mean']:.2f}{sd}{epochs}"
-
-
-IMAGES = {"paper": "normalised contrast", "whitened": "whitened"}  # by protocol
 
 
 @table("beside-the-log")
