@@ -122,15 +122,17 @@ def label_of(runs: list[dict]) -> str:
 
 
 def draw_stopped_run(ax, run: dict) -> None:
-    """A run that was stopped early: one with the authors' settings, or one that began at an epoch of
-    such a run, its parent, and went on at another rate."""
-    look = {"color": COLOR_OF_STOPPED[run["protocol"]], **STOPPED}
+    """A run that was stopped early, or a branch: one that began at an epoch of another run, its
+    parent, and went on at another rate."""
+    color = COLOR_OF_STOPPED.get(run["protocol"], COLORS[run["block"]])
+    look = {"color": color, **STOPPED}
     if "parent" in run:
         epoch = run["parent"]["epoch"]
         text = f"... rate times {run['lr'] / run['parent']['lr']:.2g} after {epoch}"
         error_curve(ax, run, epoch, ls="--", label=text, **look)
     else:
-        text = f"{SHORT_NAMES[run['protocol']]}, stopped after {run['stopped_after']}"
+        name = SHORT_NAMES.get(run["protocol"], run["block"])
+        text = f"{name}, stopped after {run['stopped_after']}"
         error_curve(ax, run, label=text, **look)
 
 

@@ -608,10 +608,12 @@ def test_a_stopped_run_and_its_branch_are_drawn_over_the_authors_log():
     partial = [stopped(lr=0.025, diverged=False)]
     partial.append(stopped(lr=0.0025, diverged=False, epochs=120, parent={"epoch": 100, "lr": 0.025}))
     partial.append(stopped(lr=0.025, diverged=False, epochs=50, protocol="whitened"))
+    partial.append(stopped(lr=0.1, diverged=False, epochs=30, protocol="short"))
     whole = stopped(epochs=400, lr=0.1, diverged=False, final_test_acc=0.9)
     fig = cifar_curves({"trials": {"final": [whole], "partial": partial}}, PUBLISHED_NUMBERS)
     lines = {line.get_label(): line.get_xdata() for line in fig.axes[0].get_lines()}
     assert [*lines["as the authors, stopped after 103"]] == [*range(1, 104)]
     assert [*lines["... rate times 0.1 after 100"]] == [*range(100, 121)]
     assert [*lines["whitened, stopped after 50"]] == [*range(1, 51)]
+    assert [*lines["highway, stopped after 30"]] == [*range(1, 31)]
     plt.close(fig)
