@@ -255,9 +255,9 @@ class Pipeline:
 
     "contrast" is what the authors say of their images: global contrast normalisation, then the
     mean image is subtracted.  Each image is centred and scaled by the mean and the standard
-    deviation (at least LEAST_CONTRAST) of all its pixels.  The mean image of training images is
-    that of the padded training images.  Test images are not padded; their mean image is that of the
-    test images.
+    deviation (at least LEAST_CONTRAST) of all its pixels.  The authors' own scale is not known.
+    The mean image of training images is that of the padded training images.  Test images are not
+    padded; their mean image is that of the test images.
 
     "whitened": between the two steps of "contrast" the images are whitened (ZCA), as for Maxout and
     Network in Network.  With the covariance matrix C of the training images z, over all pixels,
@@ -269,8 +269,8 @@ class Pipeline:
 
     For training, each image is then padded by `pad` zeros on all sides, cropped to 32 x 32 pixels
     at random, and mirrored or not.  Once the crop and the mirroring are drawn, the result for an
-    image depends neither on the rest of the batch nor on the number of threads: no BLAS is used.
-    Only whitening is a product of matrices, whose last bits depend on the size of the batch.
+    image does not depend on the number of threads.  Nor does it depend on the rest of the batch,
+    except that whitening is a product of matrices, whose last bits depend on the batch's size.
 
     Raises ValueError for another kind, a negative pad, and images that are not (n, 3072) uint8."""
 

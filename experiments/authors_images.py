@@ -10,11 +10,13 @@ which the paper takes the end of this net, also whiten their images.
 Both ways of making the images are compared here:
 
     loss     the test loss of the 19 layers before training, over many draws of their weights.  The
-             authors' logs begin with this number.  It depends on how large the images are.
+             authors' logs begin with this number.  It depends on how large the pixels are.  The
+             authors do not give their scale; our images of normalised contrast have a deviation of
+             1 each.  So smaller pixels would lower this number as whitening does.
     packed   the bytes of an image in single precision, compressed by bzip2.  The authors offered
              their images for download, and gave the size of the archive.  It holds the images
              before the mean image is subtracted.  An image of normalised contrast then has at most
-             256 different values; a whitened one has 3072.
+             256 different values; a whitened one has up to 3072.
     start    Highway A with the first layer that the released program draws, from N(0, 1): does it
              diverge in its first 60 steps?
 
