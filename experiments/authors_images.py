@@ -187,17 +187,17 @@ def images_claim(kind: str, says: str) -> Claim:
         id=f"authors-images-{kind}",
         kind="open question",
         source="the authors' log, open",
-        says=f"were the authors' images {says}? (their losses before training are in the middle 95 % of ours)",
+        says=f"do the authors' logs begin with the losses of images {says}? (in the middle 95 % of ours)",
         measure=lambda record: measure(record, kind),
         show=show,
         holds=holds,
-        note=f"{CHOSEN_AFTER}, when twelve draws were known",
+        note=f"{CHOSEN_AFTER}, when twelve draws were known; the authors' scale of pixels, which matters, is not known",
     )
 
 
 CLAIMS = (
     images_claim("contrast", "of normalised contrast alone"),
-    images_claim("whitened", "whitened, too"),
+    images_claim("whitened", "that are whitened, too"),
 )
 
 QUESTION = Question(
