@@ -317,7 +317,7 @@ class Pipeline:
         padded = np.zeros((n, maps, rows + 2 * pad, columns + 2 * pad), np.float32)
         # Subtracting before padding is the same as after: the padding of the mean image is zero.
         inner = padded[..., pad : pad + rows, pad : pad + columns]
-        np.subtract(self.before_mean_image(x), self._mean_train, inner)
+        np.subtract(self._before_mean_image(x), self._mean_train, inner)
         down, right = rng.integers(0, 2 * pad + 1, (2, n))
         mirrored = rng.integers(0, 2, n) == 1
         crops = sliding_window_view(padded, (rows, columns), (2, 3))
@@ -329,16 +329,19 @@ class Pipeline:
         """Whole images, not mirrored.  Raises RuntimeError before fit()."""
         self._check_fitted()
         _check_images(x)
-        return self.before_mean_image(x) - self._mean_test
+        return self._before_mean_image(x) - self._mean_test
 
     def _check_fitted(self):
         if self._mean_test is None:
             raise RuntimeError("call fit() with the training and the test images first")
 
     def before_mean_image(self, x: np.ndarray) -> np.ndarray:
-        """Whole images, from which the mean image is not subtracted, (n, 3, 32, 32) float32.
+        """Like test(), but the mean image is not subtracted."""
+        self._check_fitted()
+        _check_images(x)
+        return self._before_mean_image(x)
 
-        Call fit() before."""
+    def _before_mean_image(self, x):
         if self.kind == "standardised":
             mean = self._map_mean[:, None, None]  # (maps, 1, 1)
             scale = self._map_scale[:, None, None]
@@ -360,7 +363,7 @@ class Pipeline:
         return (flat @ self._whitening).reshape(z.shape)
 
     def _mean_image(self, x):
-        total = sum(self.before_mean_image(part).sum(axis=0, dtype=float) for part in _in_parts(x))
+        total = sum(self._before_mean_image(part).sum(axis=0, dtype=float) for part in _in_parts(x))
         return (total / len(x)).astype(np.float32)
 
 

@@ -583,7 +583,8 @@ def compare_at(epoch: int, history: list[float], theirs: float) -> dict:
 def measure_beside_the_log(record: dict, protocol: str) -> dict:
     run = run_beside_the_log(record["trials"], protocol)
     if run is None:
-        raise NotMeasured(f"the 19 layers are not trained by the protocol {protocol!r} yet")
+        needed = f"for {LOG_POINTS[0] + NEIGHBOURS} epochs"
+        raise NotMeasured(f"the 19 layers are not trained by the protocol {protocol!r} {needed} yet")
     compared = beside_the_log(run)
     not_reached = 2 * len(LOG_POINTS) - len(compared)  # accuracies and losses
     return {

@@ -267,6 +267,19 @@ def beside_the_log(read) -> str:
     return markdown_table(f"| {columns} |", lines)
 
 
+@table("earlier-log")
+def earlier_log(read) -> str:
+    """The accuracy of the authors' earlier log of the 19 layers, at the epochs that our stopped run reached."""
+    log = read("data/published.json")["authors_log_cifar"]["cifar-10"]
+    accuracies = {epoch: accuracy for epoch, accuracy, _ in log["earlier"]}
+    return " and ".join(f"{100 * accuracies[epoch]:.1f} % at epoch {epoch}" for epoch in (10, 25))
+
+
+@table("archive-size")
+def archive_size(read) -> str:
+    return f"{read('data/published.json')['authors_log_cifar']['archive_bytes'] / 1e9:.2f} GB"
+
+
 @table("first-layer")
 def first_layer(read) -> str:
     """For each standard deviation of the first layer's initial weights, how many runs of Highway A

@@ -11,6 +11,7 @@ SHOWN = {
     "bias_activity_correlation": "correlation of biases and mean gates",
     "class_difference_share_first_15": "class differences: share of blocks 1 to 15",
 }
+BOUNDS = (0.3, -0.3)  # that judge the two correlations: see experiments/gates_over_training.py
 
 
 def rows_by_data(record: dict) -> dict[str, list[dict]]:
@@ -32,9 +33,10 @@ def gates_over_training(record):
         ax.set_xticklabels(epochs, rotation=90)
         ax.set_title(textwrap.fill(text, 18))
         ax.minorticks_off()
-    axes[0].axhline(0, color=GREY, lw=1.2, ls=":")
+    for ax, bound in zip(axes, BOUNDS, strict=False):
+        ax.axhline(bound, color=GREY, lw=1.2, ls=":")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    headline(fig, finding(record), "lines: means; markers: seeds")
+    headline(fig, finding(record), "lines: means; markers: seeds; dotted: the claim's bound")
     return fig
 
 

@@ -17,7 +17,7 @@ def past_a_thousand(record):
         rows = [row for row in record["summary"] if wanted.items() <= row.items()]
         blocks = [row["blocks"] for row in rows]
         accuracies = [row["accuracy"]["mean"] for row in rows]
-        style = {"color": COLOR["highway"], "marker": "o", "ls": line, "lw": 2}
+        style = {"color": COLOR["highway"], "marker": "o", "ls": line, "lw": 2, "clip_on": False}
         ax.plot(blocks, accuracies, **style, label=f"{net['layers']} layers")
     ax.axvline(IN_USE, color=GREY, lw=1.2, ls=":", label=f"{IN_USE} blocks")
     ax.set_xscale("symlog", linthresh=5)

@@ -506,7 +506,7 @@ def test_s_is_the_deviation_from_a_straight_line():
 def test_a_run_that_is_too_short_and_a_branch_are_not_compared_with_the_log(partial):
     assert judged(LOG_CLAIM, recorded(partial=partial)) == (
         "-",
-        "not tested: the 19 layers are not trained by the protocol 'paper' yet",
+        "not tested: the 19 layers are not trained by the protocol 'paper' for 13 epochs yet",
     )
 
 
