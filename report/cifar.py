@@ -271,7 +271,7 @@ def beside_the_log(read) -> str:
 def earlier_log(read) -> str:
     """The accuracy of the authors' earlier log of the 19 layers, at the epochs that our stopped run reached."""
     log = read("data/published.json")["authors_log_cifar"]["cifar-10"]
-    accuracies = {epoch: accuracy for epoch, accuracy, _ in log["earlier"]}
+    accuracies = {epoch: accuracy for epoch, accuracy, _ in log["earlier"]["points"]}
     return " and ".join(f"{100 * accuracies[epoch]:.1f} % at epoch {epoch}" for epoch in (10, 25))
 
 
