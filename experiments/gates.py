@@ -383,7 +383,7 @@ CLAIMS = (
         },
         show="r = {with_depth:interval} with depth, {with_T:interval} with mean T",
         holds=lambda m: corrected(is_above(m["with_depth"], 0.3), is_below(m["with_T"], -0.3)),
-        note=LENGTH,
+        note=f"{LENGTH}; nets of 200 epochs are judged apart, in gates_over_training",
     ),
     sparsity_claim("gates-of-one-image-sparse", "MNIST", f"{MEAN_T}; {MORE_THAN_MEAN}"),
     sparsity_claim("gates-of-one-image-sparse-on-cifar", CIFAR, f"{MEAN_T}; {MORE_THAN_MEAN}; {CHOSEN_LENGTH}"),

@@ -2,37 +2,42 @@
 
 from matplotlib.ticker import MultipleLocator
 
+from plumbing.statistics import spaced
 from report.registry import picture, table
 from report.style import COLOR, MORE_KINDS, headline, panels, trials_with
 from report.tables import entry_text, markdown_table
+from training.more import with_more_seeds
 
 
-@picture("depth_for_width")
-def depth_for_width(record):
-    """The test accuracy of every seed of the nets that are trained here."""
-    fig, ax = panels(1, 1, 3.2)
+@picture("depth_for_width", "blocks", "more_seeds")
+def depth_for_width(record, blocks, more):
+    """The test accuracy of every seed of the nets that are trained here, and of those of `blocks`."""
+    blocks = with_more_seeds(blocks, more)
+    fig, ax = panels(1, 1, 4.6)
     colors = COLOR | MORE_KINDS
     names = []
-    nets = [row for row in record["summary"] if row["row"] == "net"]
+    nets = [row for row in record["summary"] if row["row"] in ("net", "net of blocks")]
     for place, row in enumerate(nets):
+        trained_in = record if row["row"] == "net" else blocks
         net = {name: row[name] for name in ("block", "width", "layers")}
-        trials = trials_with(record, "final", **net)
+        trials = trials_with(trained_in, "final", **net)
         accuracies = [trial["test_accuracy"] for trial in trials if not trial["diverged"]]
         color = colors[row["block"]]
         ax.plot(accuracies, [place] * len(accuracies), "o", color=color, ms=7, alpha=0.7)
         shape = f"{row['block']}, {row['layers']} layers of {row['width']}"
-        names.append(f"{shape}\n{row['parameters']} parameters")
+        names.append(f"{shape}\n{spaced(row['parameters'])} parameters")
     ax.set(yticks=range(len(names)), yticklabels=names, xlabel="test accuracy (dots: seeds)")
     ax.xaxis.set_major_locator(MultipleLocator(0.005))
-    ax.margins(y=0.3)
+    ax.margins(y=0.15)
     headline(fig, finding(nets))
     return fig
 
 
 def finding(nets: list[dict]) -> str:
-    """The accuracies of the deep narrow net and of the wide maxout net, the first and the last row."""
+    """The accuracies of the deep narrow net and of the wide maxout net."""
+    trained_here = [row for row in nets if row["row"] == "net"]
     texts = []
-    for row in (nets[0], nets[-1]):
+    for row in (trained_here[0], trained_here[-1]):
         mean = row["test_accuracy"]["mean"]
         reached = "diverges" if mean is None else f"{mean:.3f}"
         texts.append(f"{row['block']}, {row['layers']} layers: {reached}")

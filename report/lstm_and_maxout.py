@@ -4,25 +4,31 @@ import math
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import MORE_KINDS, MORE_MARKERS, headline, panels, plain_log_ticks, trials_with
+from report.style import COLOR, MORE_KINDS, MORE_MARKERS, headline, panels, plain_log_ticks, trials_with
 from report.tables import entry_text, markdown_table
 
+LINES_OF_BLOCKS = {"highway": "--", "plain": ":"}
 NAMES = {"lstm": "LSTM", "maxout": "maxout"}
 MEASURES = {"loss": "training loss", "test_error": "test error"}
 
 
-@picture("lstm_and_maxout")
-def lstm_and_maxout(record):
-    """Loss and test error of both kinds against depth."""
-    fig, axes = panels(1, 2, 3.8)
+@picture("lstm_and_maxout", "blocks")
+def lstm_and_maxout(record, blocks):
+    """Loss and test error of both kinds against depth; those of the highway and plain nets of
+    `blocks`, with as many parameters, as thin lines."""
+    fig, axes = panels(1, 2, 4.2)
     depths = record["settings"]["layers"]
     for ax, (name, text) in zip(axes, MEASURES.items(), strict=True):
+        for block, line in LINES_OF_BLOCKS.items():
+            width = width_of(blocks, block)
+            means = [mean_of(blocks, name, block=block, layers=layers, width=width) for layers in depths]
+            ax.plot(depths, means, color=COLOR[block], ls=line, lw=1.5, label=block)
         for block, color in MORE_KINDS.items():
             for layers in depths:
                 trials = trials_with(record, "final", block=block, layers=layers)
                 values = [value_of(trial, name) for trial in trials if not trial["diverged"]]
                 ax.plot([layers] * len(values), values, ".", color=color, ms=5, alpha=0.6)
-            means = [mean_of(record, block, layers, name) for layers in depths]
+            means = [mean_of(record, name, block=block, layers=layers) for layers in depths]
             style = {"marker": MORE_MARKERS[block], "color": color, "lw": 2, "ms": 7}
             ax.plot(depths, means, **style, label=NAMES[block])
         ax.set(
@@ -35,7 +41,7 @@ def lstm_and_maxout(record):
         )
         ax.tick_params(axis="x", which="minor", bottom=False, labelbottom=False)
         plain_log_ticks(ax.yaxis)
-    axes[0].legend()
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     headline(fig, finding(record, depths[-1]))
     return fig
 
@@ -44,7 +50,7 @@ def finding(record: dict, layers: int) -> str:
     """The losses of both kinds in the deepest nets."""
     texts = []
     for block in MORE_KINDS:
-        loss = mean_of(record, block, layers, "loss")
+        loss = mean_of(record, "loss", block=block, layers=layers)
         name = NAMES[block]
         texts.append(f"{name} diverged" if math.isnan(loss) else f"{name} {loss:.2g}")
     return f"Training loss at {layers} layers: {', '.join(texts)}"
@@ -54,13 +60,18 @@ def value_of(trial: dict, name: str) -> float:
     return trial["loss"] if name == "loss" else 1 - trial["test_accuracy"]
 
 
-def mean_of(record: dict, block: str, layers: int, name: str) -> float:
+def mean_of(record: dict, name: str, **net) -> float:
     """The mean over seeds; NaN if a seed diverged."""
-    row = select(record["summary"], row="net", block=block, layers=layers)
+    row = select(record["summary"], row="net", **net)
     mean = row["loss" if name == "loss" else "test_accuracy"]["mean"]
     if mean is None:
         return math.nan
     return mean if name == "loss" else 1 - mean
+
+
+def width_of(blocks: dict, block: str) -> int:
+    """The width at which nets of this block have as many parameters as the others."""
+    return select(blocks["summary"], row="block", block=block)["width"]
 
 
 @table("lstm-and-maxout")
@@ -68,8 +79,8 @@ def nets(read) -> str:
     """A line for each depth: both kinds, and beside them the highway and plain nets of the question
     `blocks`."""
     summary = read("results/lstm_and_maxout.json")["summary"]
-    of_blocks = read("results/blocks.json")["summary"]
-    plain_width = select(of_blocks, row="block", block="plain")["width"]  # as many parameters as the others
+    blocks = read("results/blocks.json")
+    of_blocks = blocks["summary"]
     lines = []
     for row in summary:
         if row["row"] != "net" or row["block"] != "lstm":
@@ -79,7 +90,7 @@ def nets(read) -> str:
             row,
             select(of_blocks, row="net", block="highway", layers=layers),
             select(summary, row="net", block="maxout", layers=layers),
-            select(of_blocks, row="net", block="plain", layers=layers, width=plain_width),
+            select(of_blocks, row="net", block="plain", layers=layers, width=width_of(blocks, "plain")),
         ]
         cells = []
         for net in rows:
