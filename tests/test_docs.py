@@ -215,6 +215,8 @@ LONG = [  # parsed, not run
     "python conv_highway_networks.py --net highway-b --data cifar-10 --lr 0.1 --epochs 30 --out run_conv_b.json",
     "python conv_highway_networks.py --net highway-b --block plain --data cifar-10 --lr 0.01 --epochs 20 "
     "--out run_conv_plain_b.json",
+    "python conv_highway_networks.py --net highway-b --block plain-maxout --data cifar-10 --lr 0.01 --epochs 20 "
+    "--out run_conv_maxout_b.json",
     "python conv_highway_networks.py --net highway-c --data cifar-10 --lr 0.1 --epochs 30 --out run_conv_c.json",
     "python conv_highway_networks.py --net nineteen-layers --data cifar-10 --lr 0.1 --epochs 40 --out run_conv_19.json",
     "python conv_highway_networks.py --net nineteen-layers --data cifar-100 --lr 0.1 --epochs 40 "
