@@ -1,6 +1,6 @@
 """Draws the pictures in viz/ from JSON alone: from run.json, run_sweep.json and run_seeds.json, as
 highway_networks.py (or the published program) writes them; from results/*.json, which experiments
-and benchmarks write; and from data/published.json.
+and benchmarks write; and from data/published.json and data/authors_logs_cifar.json.
 
     python visualize_highway_networks.py                           everything whose JSON exists
     python visualize_highway_networks.py --only depth_sweep,seeds  these pictures
@@ -26,13 +26,14 @@ from plumbing.records import load_record, load_results
 from report import registry
 from report.style import FORMATS, drawing, house_style, picture_bytes
 
+PUBLISHED = ("published", "authors_logs_cifar")  # in data/
 RUNS = {"run": "run.json", "run_sweep": "run_sweep.json", "run_seeds": "run_seeds.json"}
 FLAGS = {"run": "--run", "run_sweep": "--sweep", "run_seeds": "--seeds"}
 registry.import_all()
 
 
 def load_source(source: str, path: Path) -> dict:
-    if source == "published":
+    if source in PUBLISHED:
         return read_json(path)
     return load_record(path) if source in RUNS else load_results(path)
 
@@ -59,7 +60,7 @@ def draw_pictures(args, save) -> int:
     """Draws the wanted pictures, then writes them all.  Returns the exit status, 1 if there is
     nothing to write."""
     wanted = args.only or list(registry.PICTURES)
-    places = {"published": ROOT / "data" / "published.json"}
+    places = {name: ROOT / "data" / f"{name}.json" for name in PUBLISHED}
     for name, file in RUNS.items():
         places[name] = Path(getattr(args, name) or ROOT / file)
     paths = {}

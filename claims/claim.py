@@ -17,6 +17,7 @@ from plumbing.files import ROOT, InputError, read_json
 from plumbing.statistics import format_stat, mean_sd_n
 
 PUBLISHED = read_json(ROOT / "data" / "published.json")
+AUTHORS_LOGS = read_json(ROOT / "data" / "authors_logs_cifar.json")
 KINDS = ("claim", "count", "open question")
 SOURCES = (  # the ledger's order
     "published program",

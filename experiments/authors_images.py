@@ -34,7 +34,7 @@ from dataclasses import replace
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, PUBLISHED, Claim
+from claims.claim import AUTHORS_LOGS, CHOSEN_AFTER, Claim
 from conv.cifar import Pipeline
 from conv.nets import find_net
 from experiments.question import Question
@@ -51,7 +51,7 @@ BUDGETS = {
     "default": {"sets": [TEN, HUNDRED], "draws": 40, "n_test": 1000, "packed": 1000, "starts": 5, "n_start": 6000},
     "full": {"sets": [TEN, HUNDRED], "draws": 200, "n_test": 10000, "packed": 10000, "starts": 20, "n_start": 6000},
 }
-LOGS = PUBLISHED["authors_log_cifar"]
+LOGS = AUTHORS_LOGS
 KINDS = {"contrast": "paper", "whitened": "whitened"}  # {kind of images: protocol that has them}
 MIDDLE = (0.025, 0.975)  # quantiles
 FIRST = 1.0  # the deviation of the first layer's weights in the released program
@@ -143,7 +143,7 @@ def rows(record: dict) -> list[dict]:
     for trial in record["trials"]["before_training"]:
         low, median, high = np.quantile(trial["losses"], [MIDDLE[0], 0.5, MIDDLE[1]])
         starts = [start for start in record["trials"]["start"] if start["images"] == trial["images"]]
-        log = LOGS[trial["data"]]["before_training"]
+        log = LOGS[trial["data"].upper()]["before_training"]
         row = {
             "data": trial["data"],
             "images": trial["images"],

@@ -13,7 +13,6 @@ from report.convolutional import (
     figure_of_gates,
     gate_maps,
     in_grid,
-    log_curve,
     rows_needed,
     runs_with_filters,
     title_of_errors,
@@ -27,7 +26,12 @@ CLASSES = (  # the classes of CIFAR-10
 )  # fmt: skip
 COLORS = COLOR | {"highway-bn": NORMALISED, "plain-maxout": MORE_KINDS["maxout"]}
 SHORT_NAMES = {"paper": "as the authors", "whitened": "whitened"}  # of protocols, in a legend
-IMAGES = {"paper": "normalised contrast", "whitened": "whitened"}  # {protocol: kind of images}
+TRAININGS = {  # compared with the authors' log
+    "paper": "ours, on normalised contrast",
+    "whitened": "ours, on whitened images",
+    "earlier log": "the authors' earlier log",
+}
+LOOKS_OF_LOGS = {"authors' log": "-", "earlier log": ":"}
 STOPPED = {"lw": 1.2, "zorder": 2.5}  # the look of runs that were stopped
 COLOR_OF_STOPPED = {"paper": GREY, "whitened": OTHERS[1]}
 PANELS_IN_A_ROW = 2
@@ -49,9 +53,9 @@ def name_of(run: dict) -> str:
     return name + LIKE_THE_AUTHORS.get(run["protocol"], "")
 
 
-@picture("cifar", "published")
-def cifar_curves(record, published):
-    """Tables 2 and 3: test error, epoch by epoch, a panel for each net; the authors' log."""
+@picture("cifar", "authors_logs_cifar")
+def cifar_curves(record, authors_logs):
+    """Tables 2 and 3: test error, epoch by epoch, a panel for each net; the authors' logs."""
     runs = [run for run in record["trials"]["final"] if not run["diverged"]]
     stopped = record["trials"].get("partial", [])
 
@@ -65,8 +69,8 @@ def cifar_curves(record, published):
     for ax in axes.flat[len(nets) :]:
         ax.set_axis_off()
     for ax, (data, net) in zip(axes.flat, nets, strict=False):
-        log = published["authors_log_cifar"][data] if net == "nineteen-layers" else None
-        draw_net(ax, of_net(runs, data, net), of_net(stopped, data, net), log)
+        logs = logs_of(authors_logs, data) if net == "nineteen-layers" else []
+        draw_net(ax, of_net(runs, data, net), of_net(stopped, data, net), logs)
         ax.set_title(f"{data.upper()}: {title_of_net(net)}")
     axes[0, 0].set(xscale="log", xlim=(0.9, 450), yscale="log", ylim=(2, 100))
     axes[0, 0].set_xticks(EPOCHS, EPOCHS)
@@ -91,7 +95,12 @@ def title_of_net(net: str) -> str:
     return f"net {net.removeprefix('highway-').upper()}"
 
 
-def draw_net(ax, runs: list[dict], stopped: list[dict], log: dict | None) -> None:
+def logs_of(authors_logs: dict, data: str) -> list[dict]:
+    """The authors' logs on a data set, the current one first."""
+    return [log for log in authors_logs.values() if isinstance(log, dict) and log["data"] == data]
+
+
+def draw_net(ax, runs: list[dict], stopped: list[dict], logs: list[dict]) -> None:
     """All runs of one net on one data set; a label for every kind."""
     labelled = set()
     for run in runs:
@@ -103,17 +112,16 @@ def draw_net(ax, runs: list[dict], stopped: list[dict], log: dict | None) -> Non
         labelled.add(kind)
     for run in stopped:
         draw_stopped_run(ax, run)
-    if log:
-        draw_log(ax, log["points"], "authors' log")
-        if "earlier" in log:
-            draw_log(ax, log["earlier"]["points"], "earlier log", mfc="white", mew=0.8, zorder=2.9)
+    for log, (name, line) in zip(logs, LOOKS_OF_LOGS.items(), strict=False):
+        draw_log(ax, log, name, line)
     # the smallest letters that can be read on a phone, so that the labels fit into the panel
     ax.legend(loc="lower left", fontsize=9.5, handlelength=1, borderpad=0)
 
 
-def draw_log(ax, points: list, name: str, **look) -> None:
-    epochs, accuracies, _ = zip(*points, strict=True)
-    log_curve(ax, epochs, accuracies, f"{name}: {100 * accuracies[-1]:.2f}", clip_on=False, **look)
+def draw_log(ax, log: dict, name: str, line: str) -> None:
+    errors = [100 * (1 - accuracy) for accuracy in log["test_acc"]]
+    label = f"{name}: {100 * log['test_acc'][-1]:.2f}"
+    ax.plot(range(1, len(errors) + 1), errors, color="black", ls=line, lw=0.8, zorder=2.2, label=label)
 
 
 def label_of(runs: list[dict]) -> str:
@@ -249,7 +257,7 @@ def published_cell(paper: dict) -> str:
 
 @table("beside-the-log")
 def beside_the_log(read) -> str:
-    """The numbers of our stopped runs of 19 layers less those of the authors' log, epoch by epoch."""
+    """The numbers of our runs of 19 layers, and of the authors' earlier log, less those of their log."""
     summary = read("results/cifar.json")["summary"]
     rows = [row for row in summary if row.get("row") == "beside the log"]
     if not rows:
@@ -260,7 +268,7 @@ def beside_the_log(read) -> str:
         scale = 100 if is_accuracy else 1
         name = "test accuracy, %" if is_accuracy else "test loss"
         cells = [
-            IMAGES[row["protocol"]],
+            TRAININGS[row["training"]],
             str(row["epoch"]),
             name,
             f"{scale * row['log']:.4g}",
@@ -269,21 +277,20 @@ def beside_the_log(read) -> str:
             "consistent" if row["consistent"] else "different",
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    columns = "images | epoch | number | the authors' log | ours less theirs | s | verdict"
+    columns = "compared with the log | epoch | number | in the log | mean of seven epochs, less the log | s | verdict"
     return markdown_table(f"| {columns} |", lines)
 
 
 @table("earlier-log")
 def earlier_log(read) -> str:
     """The accuracy of the authors' earlier log of the 19 layers, at the epochs that our stopped run reached."""
-    log = read("data/published.json")["authors_log_cifar"]["cifar-10"]
-    accuracies = {epoch: accuracy for epoch, accuracy, _ in log["earlier"]["points"]}
-    return " and ".join(f"{100 * accuracies[epoch]:.1f} % at epoch {epoch}" for epoch in (10, 25))
+    accuracies = read("data/authors_logs_cifar.json")["CIFAR-10, earlier"]["test_acc"]
+    return " and ".join(f"{100 * accuracies[epoch - 1]:.1f} % at epoch {epoch}" for epoch in (10, 25))
 
 
 @table("archive-size")
 def archive_size(read) -> str:
-    return f"{read('data/published.json')['authors_log_cifar']['archive_bytes'] / 1e9:.2f} GB"
+    return f"{read('data/authors_logs_cifar.json')['archive_bytes'] / 1e9:.2f} GB"
 
 
 @table("first-layer")
@@ -305,18 +312,20 @@ def first_layer(read) -> str:
 def prediction_intervals(read) -> str:
     """Prediction intervals from the paper's means on CIFAR, for one more run and for the mean, and
     where the authors' log ends."""
-    logs = read("data/published.json")["authors_log_cifar"]
+    logs = read("data/authors_logs_cifar.json")
     summary = read("results/cifar.json")["summary"]
     rows = [row for row in summary if row.get("row") == "prediction interval"]
     lines = []
     for row in rows:
         is_logged = row["net"] == "nineteen-layers"
         name = "19 layers" if is_logged else "Highway B"
-        end = f"{100 * logs[row['data']]['test_accuracy']:.2f}" if is_logged else "-"
+        end = f"{100 * logs[row['data'].upper()]['test_acc'][-1]:.2f}" if is_logged else "-"
         one_run = f"{100 * row['low']:.2f} to {100 * row['high']:.2f}"
         mean = f"{100 * row['low_of_mean']:.2f} to {100 * row['high_of_mean']:.2f}"
         lines.append(f"| {name} | {row['data'].upper()} | {one_run} | {mean} | {end} |")
-    return markdown_table("| net | data | one more run, % | the mean, % | the authors' log ends at |", lines)
+    return markdown_table(
+        "| net | data | 95 % interval of one more run, % | of the mean, % | the authors' log ends at |", lines
+    )
 
 
 @table("evening")

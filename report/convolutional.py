@@ -29,7 +29,7 @@ def error_curve(ax, run: dict, first_epoch: int = 1, **look) -> None:
 def log_curve(ax, epochs: list, accuracies: list, label: str, **look) -> None:
     """Points of a log that the authors released, as test errors in percent."""
     errors = [100 * (1 - accuracy) for accuracy in accuracies]
-    ax.plot(epochs, errors, "k*", **{"ms": 7, "zorder": 3, **look}, label=label)
+    ax.plot(epochs, errors, "k*", ms=7, zorder=3, label=label, **look)
 
 
 def rows_needed(things: list, columns: int) -> int:

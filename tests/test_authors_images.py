@@ -11,7 +11,7 @@ def record_of(ten: float, hundred: float) -> dict:
     """A record in which the losses lie around `ten` times and `hundred` times those of the two logs."""
     trials = []
     for data, factor in ((authors_images.TEN, ten), (authors_images.HUNDRED, hundred)):
-        log = authors_images.LOGS[data]["before_training"]
+        log = authors_images.LOGS[data.upper()]["before_training"]
         losses = [log * factor * (0.9 + 0.01 * draw) for draw in range(21)]  # from 0.9 to 1.1
         for kind in authors_images.KINDS:
             of_images = {"root_mean_square": 1.0, "bytes_of_image": 5000.0}

@@ -14,7 +14,7 @@ from test_cifar import OFFICIAL, made_up, write
 import conv_highway_networks as cn
 import highway_networks as hn
 from claims import ledger
-from claims.claim import PUBLISHED as PUBLISHED_NUMBERS
+from claims.claim import AUTHORS_LOGS
 from conv import cifar as images_of_cifar
 from conv.layer import Dense, Dropout
 from conv.net import ConvNet
@@ -340,7 +340,7 @@ def finals(protocol="short", epochs=60, **accuracies) -> dict:
     for name, (net, block, data) in KINDS.items():
         t = {"net": net, "block": block, "data": data, "epochs": epochs, "n_parameters": 2_256_838, "lr": 0.1}
         t |= {"gate_bias": -1.0, "diverged": False, "wallclock_sec": 10, "protocol": protocol, "n_test": 10000}
-        t["history"] = {"epoch": []}
+        t["history"] = {"epoch": [], "test_acc": []}
         default = 0.1 if block.startswith("plain") else 0.8
         for value in accuracies.get(name, [default]):
             trials.append(t | {"final_test_acc": value})
@@ -456,15 +456,15 @@ def test_the_protocols_are_told_apart():
 def stopped(difference=0.0, noise=0.0, loss_difference=0.0, epochs=103, **more) -> dict:
     """A run of 19 layers.  Its accuracy lies `difference` above the authors' log, its loss `loss_difference`; both go
     up and down by `noise` from epoch to epoch."""
-    points = PUBLISHED_NUMBERS["authors_log_cifar"]["cifar-10"]["points"]
-    at = [epoch for epoch, *_ in points]
+    log = AUTHORS_LOGS["CIFAR-10"]
     every = np.arange(1, epochs + 1)
     zigzag = noise * (-1.0) ** every
-    accuracy, loss = (np.interp(every, at, [point[i] for point in points]) for i in (1, 2))
-    for epoch, accuracy_of_log, loss_of_log in points:  # level around each point: only the zigzag is left there
+    accuracy = np.array(log["test_acc"][:epochs])
+    loss = np.array(log["test_loss"][:epochs])
+    for epoch in cifar.LOG_POINTS:  # level around each point: only the zigzag is left there
         near = slice(max(epoch - 4, 0), epoch + 3)
-        accuracy[near] = accuracy_of_log
-        loss[near] = loss_of_log
+        accuracy[near] = log["test_acc"][epoch - 1]
+        loss[near] = log["test_loss"][epoch - 1]
     history = {"epoch": every.tolist(), "test_acc": (accuracy + difference + zigzag).tolist()}
     history["test_loss"] = (loss + loss_difference + zigzag).tolist()
     t = {"net": "nineteen-layers", "block": "highway", "data": "cifar-10", "protocol": "paper", "epochs": 400}
@@ -486,7 +486,7 @@ LOG_CLAIM = "authors-log-of-19-layers"
 def test_the_verdict_on_the_authors_log(run, verdict):
     ours, verdict_of_ledger = judged(LOG_CLAIM, recorded(partial=[run]))
     assert verdict_of_ledger == verdict
-    rows = cifar.beside_the_log(run)
+    rows = cifar.beside_the_log(run["history"])
     assert [(row["epoch"], row["name"]) for row in rows[:2]] == [(10, "test_acc"), (10, "test_loss")]
     assert [row["epoch"] for row in rows[::2]] == [10, 25, 50, 100]
     assert f"{100 * rows[0]['difference']:+.2f}" in ours
@@ -497,7 +497,7 @@ def test_s_is_the_deviation_from_a_straight_line():
     at = np.arange(6, 13)  # the indices of epochs 7 to 13
     residuals = 0.002 * np.array([1, -1, 1, -2, 1, -1, 1])
     run["history"]["test_acc"][6:13] = (0.6 + 0.01 * at + residuals).tolist()
-    row = cifar.beside_the_log(run)[0]
+    row = cifar.beside_the_log(run["history"])[0]
     assert row["s"] == pytest.approx(np.sqrt((residuals**2).sum() / 5))  # of 7 epochs, less the line's two numbers
     assert row["difference"] == pytest.approx(0.69 - 0.6897)  # the line's mean, less the log's number
 
@@ -513,7 +513,7 @@ def test_a_run_that_is_too_short_and_a_branch_are_not_compared_with_the_log(part
 @pytest.mark.parametrize(("epochs", "compared"), [(13, [10]), (27, [10]), (28, [10, 25]), (103, [10, 25, 50, 100])])
 def test_a_run_is_compared_at_the_epochs_whose_neighbours_it_has(epochs, compared):
     run = stopped(noise=0.001, epochs=epochs)
-    assert [row["epoch"] for row in cifar.beside_the_log(run)[::2]] == compared
+    assert [row["epoch"] for row in cifar.beside_the_log(run["history"])[::2]] == compared
     shorter = stopped(epochs=epochs - 1, difference=-0.5)
     ours, verdict = judged(LOG_CLAIM, recorded(partial=[shorter, run]))
     assert f"at epochs {', '.join(map(str, compared))}:" in ours
@@ -526,14 +526,16 @@ def test_runs_on_whitened_images_are_compared_in_a_claim_of_their_own():
     record = recorded(partial=[paper, whitened])
     assert judged(LOG_CLAIM, record)[1] == "not reproduced, the rest not clear, one run"
     assert judged("authors-log-on-whitened-images", record)[1] == "reproduced, one run"
-    compared = [(row["protocol"], row["epoch"]) for row in record["summary"] if row.get("row") == "beside the log"]
-    assert compared[::2] == [("paper", 10), ("paper", 25), *(("whitened", epoch) for epoch in (10, 25, 50, 100))]
+    compared = [(row["training"], row["epoch"]) for row in record["summary"] if row.get("row") == "beside the log"]
+    expected = [("paper", 10), ("paper", 25)]
+    expected += [(training, epoch) for training in ("whitened", "earlier log") for epoch in (10, 25, 50, 100)]
+    assert compared[::2] == expected
 
 
 def test_stopped_runs_and_branches_enter_no_row_about_whole_runs():
     record = finals(nineteen_layers=[0.9])
     with_partial = recorded(final=record["trials"]["final"], partial=[stopped(), stopped(parent={"epoch": 100})])
-    without_log = [row for row in with_partial["summary"] if row.get("row") != "beside the log"]
+    without_log = [row for row in with_partial["summary"] if row.get("training") != "paper"]
     assert len(without_log) == len(with_partial["summary"]) - 8  # accuracy and loss at four epochs
     assert without_log == record["summary"]
     for claim_id in CLAIMS.keys() - {LOG_CLAIM}:
@@ -610,10 +612,11 @@ def test_a_stopped_run_and_its_branch_are_drawn_over_the_authors_log():
     partial.append(stopped(lr=0.025, diverged=False, epochs=50, protocol="whitened"))
     partial.append(stopped(lr=0.1, diverged=False, epochs=30, protocol="short"))
     whole = stopped(epochs=400, lr=0.1, diverged=False, final_test_acc=0.9)
-    fig = cifar_curves({"trials": {"final": [whole], "partial": partial}}, PUBLISHED_NUMBERS)
+    fig = cifar_curves({"trials": {"final": [whole], "partial": partial}}, AUTHORS_LOGS)
     lines = {line.get_label(): line.get_xdata() for line in fig.axes[0].get_lines()}
     assert [*lines["as the authors, stopped after 103"]] == [*range(1, 104)]
     assert [*lines["... rate times 0.1 after 100"]] == [*range(100, 121)]
     assert [*lines["whitened, stopped after 50"]] == [*range(1, 51)]
     assert [*lines["highway, stopped after 30"]] == [*range(1, 31)]
+    assert [*lines["authors' log: 92.14"]] == [*lines["earlier log: 92.40"]] == [*range(1, 401)]
     plt.close(fig)
