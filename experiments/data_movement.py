@@ -541,7 +541,8 @@ CLAIMS = (
         id="skipping-saves-a-tenth",
         kind="open question",
         source="published program, open",
-        says="on MNIST skipping what is shut saves a tenth of the movement for 0.01 of accuracy (below 0.02 on other images)",
+        says="on MNIST skipping what is shut saves a tenth of the movement for 0.01 of accuracy "
+        "(below 0.02 on other images)",
         about=kept_nets.ON_MNIST,
         measure=measure_skipping,
         show="known {known_saved:interval}, lost {known_lost:1}; "

@@ -6,21 +6,21 @@ from plumbing.statistics import spaced
 from report.registry import picture, table
 from report.style import COLOR, MORE_KINDS, headline, panels, trials_with
 from report.tables import entry_text, markdown_table
-from training.more import with_more_seeds
 
 
 @picture("depth_for_width", "blocks", "more_seeds")
 def depth_for_width(record, blocks, more):
     """The test accuracy of every seed of the nets that are trained here, and of those of `blocks`."""
-    blocks = with_more_seeds(blocks, more)
     fig, ax = panels(1, 1, 4.6)
     colors = COLOR | MORE_KINDS
     names = []
     nets = [row for row in record["summary"] if row["row"] in ("net", "net of blocks")]
     for place, row in enumerate(nets):
-        trained_in = record if row["row"] == "net" else blocks
         net = {name: row[name] for name in ("block", "width", "layers")}
-        trials = trials_with(trained_in, "final", **net)
+        if row["row"] == "net":
+            trials = trials_with(record, "final", **net)
+        else:
+            trials = trials_with(blocks, "final", **net) + trials_with(more, "blocks", **net)
         accuracies = [trial["test_accuracy"] for trial in trials if not trial["diverged"]]
         color = colors[row["block"]]
         ax.plot(accuracies, [place] * len(accuracies), "o", color=color, ms=7, alpha=0.7)

@@ -622,6 +622,8 @@ KNOWN = (  # where a source is known to be; one without an address is named by i
     "https://arxiv.org/abs/1507.06228",
     "https://arxiv.org/abs/2003.04887",
     "https://github.com/adri-romsor/FitNets",
+    "https://github.com/cookyecat/Variants-ResNet-Prototxt-Caffe/issues/1",
+    "https://github.com/s9xie/DSN",
     "https://github.com/cybertronai/schmidhuber-problems",
     "https://github.com/flukeskywalker/highway-networks",
     "https://github.com/fomorians/highway-fcn",

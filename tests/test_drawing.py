@@ -452,7 +452,7 @@ def test_what_cannot_be_asked_for(words, message):
 
 
 def committed_path(source):
-    folder = {"published": "data", **dict.fromkeys(viz.RUNS, ".")}.get(source, "results")
+    folder = {**dict.fromkeys(viz.PUBLISHED, "data"), **dict.fromkeys(viz.RUNS, ".")}.get(source, "results")
     return ROOT / folder / f"{source}.json"
 
 
@@ -517,7 +517,7 @@ def test_no_picture_is_upside_down(monkeypatch, name):
     n_images = 0
     monkeypatch.setitem(style.plt.rcParams, "image.origin", "lower")
     for sources, draw_figure, _ in pictures:
-        paths = [ROOT / ("data" if source == "published" else "results") / f"{source}.json" for source in sources]
+        paths = [ROOT / ("data" if source in viz.PUBLISHED else "results") / f"{source}.json" for source in sources]
         fig = draw_figure(*(json.loads(path.read_text(encoding="utf-8")) for path in paths))
         images = [image for ax in fig.axes for image in ax.images]
         assert all(image.origin == "upper" for image in images)
