@@ -57,6 +57,13 @@ def ledger_reproduced(read) -> str:
     return f"{of_claims['reproduced']} of {tested}"
 
 
+@table("ledger-others")
+def ledger_others(read) -> str:
+    of_claims = read("results/claims.json")["summary"]["claim"]
+    in_part, failed, unclear = (of_claims[verdict] for verdict in ("in part", "not reproduced", "not clear"))
+    return f"{in_part} in part, {failed} are not, and {unclear} cannot be decided"
+
+
 @table("ledger-untested")
 def ledger_untested(read) -> str:
     return str(read("results/claims.json")["summary"]["claim"]["not tested"])
