@@ -44,17 +44,17 @@ import highway_networks as hn
 from conv.convolution import Convolution
 from conv.net import HIDDEN_KINDS, ConvNet
 from conv.nets import NETS, find_net
-from plumbing.commands import list_of, number, path_name, run_command, run_program
-from plumbing.files import ROOT, InputError, Lock, check_writable, json_bytes, replace_file
-from plumbing.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred
-from training.checkpoints import branch, check_unsaved, checkpoint_to_resume, net_file, unfinished
+from plumbing.commands import Parser, list_of, number, path_name, run_command, run_program
+from plumbing.files import ROOT, InputError, Lock, json_bytes, replace_file
+from plumbing.processes import MOST_JOBS, all_cores, in_processes, interrupts_deferred, warn_of_few_cores
+from plumbing.records import check_replaceable
+from training.checkpoints import branch, check_unsaved, checkpoint_to_resume, is_begun, net_file, unfinished
 from training.convolutional import Training
 from training.images import check_square, fingerprint, load_images, select_images, shape_of
 from training.progress import Progress
 from training.protocols import BATCH, HELD_OUT, PROTOCOLS, ConvSettings, Protocol, protocol_of
 from training.runs import file_record, table, team_of, train_one, train_rank
 
-NOT_FOR_JSON = (".npz", ".lock", ".tmp")  # endings of the files that lie beside the JSON
 # ends at a test accuracy of 0.93, 0.93, 0.91 with seeds 0, 1, 2
 QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}
 
@@ -62,8 +62,8 @@ QUICK = {"net": "mnist-8", "epochs": 5, "n_train": 5000, "n_test": 1000}
 # ---- Arguments -----------------------------------------------------------------------------------
 
 
-def make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+def make_parser() -> Parser:
+    parser = Parser(
         description="Train a convolutional highway net on MNIST or CIFAR; write JSON. The default, twelve "
         "epochs of 16 maps on all images, took a quarter of an hour on one core here."
     )
@@ -110,7 +110,7 @@ def make_parser() -> argparse.ArgumentParser:
     quick = "a smoke test: above 90 %% in half a minute; writes run_conv_quick.json"
     add("--quick", action="store_true", help=quick)
     out = "the JSON's name, instead of run_conv.json; each net goes to FILE_SEED.npz beside it"
-    add("--out", type=path_name, metavar="FILE", help=out)
+    add("--out", type=path_name, metavar="FILE.json", help=out)
     resume = "go on from the checkpoints beside the JSON"
     saving.add_argument("--resume", action="store_true", help=resume)
     saving.add_argument("--no-save", action="store_true", help="write nothing")
@@ -142,9 +142,8 @@ def parse_arguments(argv=None):
         parser.error(f"argument --stop-after: {too_many}")
     if args.branch and len(args.seeds) > 1:
         parser.error("argument --branch: a checkpoint has one seed; give --seed")
-    if args.out and os.path.realpath(args.out).lower().endswith(NOT_FOR_JSON):
-        named = f"{args.out} is named as a net, a lock or a temporary file"
-        parser.error(f"argument --out: {named}; the JSON goes there, each net beside it")
+    if args.out and args.no_save:  # argparse allows a flag in one exclusive group: --no-save is in that of --resume
+        parser.error("argument --no-save: not allowed with argument --out")
     return parser, args
 
 
@@ -209,24 +208,26 @@ def check_shape(args, data: hn.Dataset) -> None:
 # ---- What the command does ----------------------------------------------------------------------
 
 
-def train_seeds(args, save) -> None:
-    """Trains a net for each seed; save({path: bytes}) writes the JSON.
+def train_seeds(args, checkpoints: list, save) -> None:
+    """Trains a net for each seed; save({path: bytes}) writes the JSON.  Adds the files of the
+    checkpoints to the list as soon as they are known.
 
     A lock keeps other commands from writing that file and the nets beside it meanwhile."""
     name = "run_conv_quick.json" if args.quick else "run_conv.json"
     path = Path(os.path.realpath(args.out)) if args.out else ROOT / name
     if args.no_save:
-        train_and_save(args, path, save)
+        train_and_save(args, path, checkpoints, save)
         return
-    check_writable(path)
+    check_replaceable(path, args.quick)
     with Lock(path):
-        train_and_save(args, path, save)
+        train_and_save(args, path, checkpoints, save)
 
 
-def train_and_save(args, path: Path, save) -> None:
+def train_and_save(args, path: Path, checkpoints: list, save) -> None:
     start = time.perf_counter()
     whole = load_images(args.data, args.data_dir)
     planned = plan(args, whole)
+    warn_of_few_cores(args.cores)
     data = select_images(whole, planned[0])
     protocol = protocol_of(planned[0], args.lr)
     of_images = fingerprint(data)
@@ -234,8 +235,9 @@ def train_and_save(args, path: Path, save) -> None:
     to_resume = []
     if args.resume:
         to_resume = [Training(settings, protocol, of_images) for settings in planned]
-    checkpoints = find_checkpoints(args, to_resume, net_files)
-    check_branch(args, planned[0], protocol, of_images, checkpoints[0])
+    if args.branch and not (args.resume and is_begun(net_files[0])):
+        check_branch(args, planned[0], protocol, of_images)
+    checkpoints += find_checkpoints(args, to_resume, net_files)
     if not args.quiet:
         sizes = f"{len(data.x_train)} training and {len(data.x_test)} {planned[0].tested_on} images"
         print(f"{data.name} from {data.source}: {sizes}, lr {protocol.lr}", flush=True)
@@ -273,14 +275,10 @@ def find_checkpoints(args, to_resume: list[Training], net_files: list[Path]) -> 
     return checkpoints
 
 
-def check_branch(args, settings: ConvSettings, protocol: Protocol, of_images: dict, checkpoint: Path | None) -> None:
+def check_branch(args, settings: ConvSettings, protocol: Protocol, of_images: dict) -> None:
     """Raises InputError if a branch cannot begin as the arguments say; writes nothing.
 
     `of_images` is the fingerprint() of the images."""
-    if not args.branch:
-        return
-    if checkpoint and checkpoint.exists():  # the branch has begun
-        return
     training = branch(Path(args.branch), settings, protocol, of_images)
     if args.stop_after and args.stop_after <= training.epochs:
         raise InputError(f"--stop-after {args.stop_after}: the branch begins after epoch {training.epochs}")
@@ -343,12 +341,18 @@ def net_sizes() -> str:
     return "\n".join(lines)
 
 
+def what_is_kept(checkpoints: list) -> str:
+    """How an interrupted command goes on from its checkpoints; empty if there are none."""
+    kept = [str(file) for file in checkpoints if file and file.exists()]
+    return f"the same command with --resume goes on from {' and '.join(kept)}" if kept else ""
+
+
 def main(argv=None) -> int:
     parser, args = parse_arguments(argv)
     if args.nets:
         return run_command(parser.prog, lambda save: print(net_sizes()))
-    resume_hint = "" if args.no_save else "finished epochs are kept: --resume goes on from there"
-    return run_command(parser.prog, partial(train_seeds, args), resume_hint)
+    checkpoints = []
+    return run_command(parser.prog, partial(train_seeds, args, checkpoints), partial(what_is_kept, checkpoints))
 
 
 if __name__ == "__main__":

@@ -32,7 +32,6 @@ if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is 
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-import argparse
 import gzip
 import hashlib
 import json
@@ -69,11 +68,11 @@ from plumbing.arrays import (
     zero_rows,
     zeros,
 )
-from plumbing.commands import list_of, number, path_name, run_command, run_program
+from plumbing.commands import Parser, list_of, number, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
-from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread
+from plumbing.processes import MOST_JOBS, all_cores, in_processes, one_blas_thread, warn_of_few_cores
 from plumbing.ranks import Rank, Team, Together, team
-from plumbing.records import PAIR
+from plumbing.records import PAIR, check_replaceable
 from plumbing.statistics import mean_and_sd
 
 tqdm.monitor_interval = 0  # tqdm starts no thread: forking a process that has threads can hang
@@ -1465,12 +1464,11 @@ def parse_arguments(argv=None):
     bias = number(float, -1e3, 1e3)
     jobs = number(int, 1, MOST_JOBS)
 
-    parser = argparse.ArgumentParser(
-        description="Train a highway and a plain net on MNIST; write what happened to JSON."
-    )
+    parser = Parser(description="Train a highway and a plain net on MNIST; write what happened to JSON.")
     add_option = parser.add_argument
     add_seed = parser.add_mutually_exclusive_group().add_argument
     add_depth = parser.add_mutually_exclusive_group().add_argument
+    add_saving = parser.add_mutually_exclusive_group().add_argument
 
     def show(text):
         return f"{text} (%(default)s)"
@@ -1495,8 +1493,8 @@ def parse_arguments(argv=None):
     add_option("--cores", type=jobs, default=default.cores, help=show("processes that train one net together"))
     add_option("--quick", action="store_true", help="a smoke test of two epochs, to run_quick.json")
     out = "the JSON's name, instead of run.json, run_sweep.json, run_seeds.json"
-    add_option("--out", type=path_name, metavar="FILE", help=out)
-    add_option("--no-save", action="store_true", help="write nothing")
+    add_saving("--out", type=path_name, metavar="FILE.json", help=out)
+    add_saving("--no-save", action="store_true", help="write nothing")
     add_option("--quiet", action="store_true", help="print only the result")
     if parser.parse_args(argv).quick:
         parser.set_defaults(**QUICK)
@@ -1609,9 +1607,10 @@ def train_pairs(args, save) -> None:
     start = time.perf_counter()
     path = path_of_record(args)
     if not args.no_save:
-        files.check_writable(path)
+        check_replaceable(path, args.quick)
     data = load_mnist(args.data_dir)
     planned = plan(args, data)
+    warn_of_few_cores(args.cores)
     if not args.quiet:
         print(f"{data.name} from {data.source}: {args.n_train} training and {args.n_test} test images", flush=True)
     pairs = run_pairs(planned, data, args.jobs, args.quiet)
@@ -1635,7 +1634,7 @@ def train_pairs(args, save) -> None:
     finally:
         print(f"{table_of_runs(pairs)}\n", end="", flush=True)  # in one write, even if saving failed
     if not args.no_save:
-        hint = "" if args.out or args.quick else f"; git checkout {path.name} brings the committed one back"
+        hint = f"; git checkout {path.name} brings the committed one back" if files.is_committed(path) else ""
         print(f"saved to {path} after {time.perf_counter() - start:.1f} s{hint}", flush=True)
 
 

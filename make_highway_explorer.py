@@ -21,7 +21,6 @@ if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is 
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-import argparse
 import base64
 import copy
 import json
@@ -32,7 +31,7 @@ import matplotlib
 import numpy as np
 
 from highway_networks import PIXELS, Dataset, DeepNet, load_mnist, pixels_for
-from plumbing.commands import path_name, run_command, run_program
+from plumbing.commands import Parser, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
 from plumbing.records import load_record, load_results, select
 from report.headline import gates_by_epoch
@@ -308,7 +307,7 @@ def write_page(out: Path, save) -> None:
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(description="Write docs/explorer.html, a page that looks into a trained net.")
+    parser = Parser(description="Write docs/explorer.html, a page that looks into a trained net.")
     default = ROOT / "docs" / "explorer.html"
     parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help="instead of docs/explorer.html")
     return run_command(parser.prog, partial(write_page, Path(parser.parse_args(argv).out)))

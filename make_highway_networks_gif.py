@@ -14,7 +14,6 @@ if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is 
     sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-import argparse
 import math
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,7 @@ from pathlib import Path
 import imageio.v3 as imageio
 import numpy as np
 
-from plumbing.commands import path_name, run_command, run_program
+from plumbing.commands import Parser, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
 from plumbing.records import load_record
 from report.headline import BLOCK, FIRST_STEPS, gate_axes, gates_by_epoch, has_layers, positive
@@ -163,7 +162,7 @@ def draw_gif(run: Path, out: Path, save) -> None:
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(description="Draw highway_networks.gif from the JSON of highway_networks.py.")
+    parser = Parser(description="Draw highway_networks.gif from the JSON of highway_networks.py.")
     for name, file in (("--run", "run.json"), ("--out", "highway_networks.gif")):
         default = str(ROOT / file)
         parser.add_argument(name, metavar="FILE", type=path_name, default=default, help=f"instead of {file}")

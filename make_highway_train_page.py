@@ -17,7 +17,6 @@ if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is 
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import report  # noqa: F401  isort: skip  before matplotlib, whose backend it sets
-import argparse
 import base64
 import json
 import zlib
@@ -28,7 +27,7 @@ import numpy as np
 
 from highway_networks import Dataset, subset
 from make_highway_explorer import load_page_mnist
-from plumbing.commands import path_name, run_command, run_program
+from plumbing.commands import Parser, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError
 from report.style import KINDS
 
@@ -94,7 +93,7 @@ def write_page(out: Path, save) -> None:
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(description="Write docs/train.html, a page in which two nets train side by side.")
+    parser = Parser(description="Write docs/train.html, a page in which two nets train side by side.")
     default = ROOT / "docs" / "train.html"
     parser.add_argument("--out", metavar="FILE", type=path_name, default=default, help="instead of docs/train.html")
     return run_command(parser.prog, partial(write_page, Path(parser.parse_args(argv).out)))

@@ -11,7 +11,6 @@ A block of your own is a pair of functions like those of `residual`, and a line 
 has a gate, also its name in WITH_GATE.
 """
 
-import argparse
 import os
 import sys
 
@@ -25,6 +24,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from highway_networks import load_mnist
+from plumbing.commands import Parser
 
 
 class Layer(SimpleNamespace):
@@ -234,6 +234,6 @@ def train(block, depth=30, epochs=12, batch=128):
 
 
 if __name__ == "__main__":
-    argparse.ArgumentParser(description="Trains the headline's two nets.").parse_args()
+    Parser(description="Trains the headline's two nets.").parse_args()
     for block in ("highway", "plain"):
         train(block)

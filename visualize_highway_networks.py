@@ -17,11 +17,12 @@ if __name__ == "__main__":  # with python -I, or PYTHONSAFEPATH, this folder is 
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 import argparse
+import difflib
 from functools import partial
 from pathlib import Path
 
-from plumbing.commands import number, path_name, run_command, run_program
-from plumbing.files import ROOT, read_json
+from plumbing.commands import Parser, number, path_name, run_command, run_program
+from plumbing.files import ROOT, InputError, read_json
 from plumbing.records import load_record, load_results
 from report import registry
 from report.style import FORMATS, drawing, house_style, picture_bytes
@@ -45,7 +46,7 @@ def draw_picture(name: str, kind: str, paths: dict, records: dict) -> bytes | No
     sources = picture.sources
     absent = [str(paths[source]) for source in sources if source not in records]
     if absent:
-        print(f"left out {name}: there is no {' and no '.join(absent)}", flush=True)
+        print(f"left out {name}: not measured yet, there is no {' and no '.join(absent)}", flush=True)
         return None
     if picture.needs:
         first_highway_run = records[sources[0]]["runs"][0]["highway"]
@@ -60,14 +61,19 @@ def draw_pictures(args, save) -> int:
     """Draws the wanted pictures, then writes them all.  Returns the exit status, 1 if there is
     nothing to write."""
     wanted = args.only or list(registry.PICTURES)
+    if args.results and not Path(args.results).is_dir():
+        raise InputError(f"--results {args.results} is not a folder")
+    if Path(args.out).exists() and not Path(args.out).is_dir():
+        raise InputError(f"--out {args.out} is a file; a folder is needed")
     places = {name: ROOT / "data" / f"{name}.json" for name in PUBLISHED}
     for name, file in RUNS.items():
         places[name] = Path(getattr(args, name) or ROOT / file)
+    results = Path(args.results or ROOT / "results")
     paths = {}
     records = {}
     for name in wanted:
         for source in registry.PICTURES[name].sources:
-            path = places.get(source, Path(args.results) / f"{source}.json")
+            path = places.get(source, results / f"{source}.json")
             paths[source] = path
             must_exist = args.only or getattr(args, source, None)
             if source not in records and (must_exist or path.exists()):
@@ -90,19 +96,21 @@ def picture_names(text: str) -> list[str]:
     """An argparse type: names of pictures separated by commas."""
     names = [name.strip() for name in text.split(",")]
     for name in names:
+        if not name:
+            raise argparse.ArgumentTypeError(f"{text!r} has an empty name before or after a comma")
         if name not in registry.PICTURES:
-            known = ", ".join(registry.PICTURES)
-            raise argparse.ArgumentTypeError(f"{name!r} is not one of {known}")
+            [nearest] = difflib.get_close_matches(name, registry.PICTURES, n=1, cutoff=0)
+            raise argparse.ArgumentTypeError(f"no picture is called {name!r}; {nearest} is the nearest name")
     return names
 
 
 def main(argv=None) -> int:
-    parser = argparse.ArgumentParser(description="Draw the pictures in viz/ from JSON alone.")
+    parser = Parser(description="Draw the pictures in viz/ from JSON alone.")
     for name, file in RUNS.items():
         parser.add_argument(FLAGS[name], dest=name, metavar="FILE", type=path_name, help=f"instead of {file}")
     where = {"metavar": "DIR", "type": path_name}
     names = ", ".join(registry.PICTURES)
-    parser.add_argument("--results", **where, default=ROOT / "results", help="instead of results/")
+    parser.add_argument("--results", **where, help="instead of results/")
     only = f"draw only these, separated by commas: {names}"
     parser.add_argument("--only", type=picture_names, metavar="NAMES", help=only)
     parser.add_argument("--format", choices=FORMATS, default="png", help="the files' format (%(default)s)")

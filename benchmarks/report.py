@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from plumbing.commands import first_line, path_name, run_command, run_program
+from plumbing.commands import Parser, first_line, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, check_writable, environment, write_json
 from plumbing.installed import how_to_install
 
@@ -125,9 +125,9 @@ def end(main) -> None:
     run_program(lambda: run_command("benchmark", lambda save: main()))
 
 
-def arguments(name: str, doc: str) -> argparse.ArgumentParser:
+def arguments(name: str, doc: str) -> Parser:
     """A parser with the arguments that all benchmarks have; each adds its own."""
-    parser = argparse.ArgumentParser(prog=f"python -m benchmarks.{name}", description=first_line(doc))
+    parser = Parser(prog=f"python -m benchmarks.{name}", description=first_line(doc))
     out = f"the JSON's name, instead of results/benchmark_{name}.json"
     parser.add_argument("--out", type=path_name, metavar="FILE", help=out)
     return parser
@@ -140,7 +140,7 @@ class Report:
     may replace the committed file.  Any other needs --out.  Raises InputError without it, before
     anything is measured."""
 
-    def __init__(self, parser: argparse.ArgumentParser, args: argparse.Namespace, rivals: tuple[str, ...] = ()):
+    def __init__(self, parser: Parser, args: argparse.Namespace, rivals: tuple[str, ...] = ()):
         other = []
         for name, value in vars(args).items():
             if name != "out" and value != parser.get_default(name):

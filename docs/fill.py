@@ -16,7 +16,6 @@ A number stands between two comments, <!-- NAME -->0.917<!-- end -->.  NAME is o
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
@@ -25,13 +24,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
 from functools import cache
 
-from plumbing.commands import first_line, run_command, run_program
+from plumbing.commands import Parser, first_line, run_command, run_program
 from report.pages import changed_pages, pages
 from training.committed import read_committed
 
 
 def main(argv=None) -> int:
-    argparse.ArgumentParser(prog="docs/fill.py", description=first_line(__doc__)).parse_args(argv)
+    Parser(prog="docs/fill.py", description=first_line(__doc__)).parse_args(argv)
 
     def work(save):
         changed = changed_pages(cache(read_committed))

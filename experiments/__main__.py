@@ -25,7 +25,7 @@ from functools import cache, partial
 from claims import ledger
 from claims.claim import Claim, check_about, measure, measured_as_text, verdict_on
 from experiments.question import Question, all_questions, find_question, question_names
-from plumbing.commands import first_line, number, path_name, run_command, run_program
+from plumbing.commands import Parser, first_line, number, path_name, run_command, run_program
 from plumbing.files import (
     ROOT,
     InputError,
@@ -69,7 +69,9 @@ def duration_or_source(question: Question) -> str:
         minutes = seconds_on_two_cores(load_results(ROOT / "results" / f"{question.name}.json")) / 60
     except InputError:
         return "no committed results"
-    return f"{minutes / 60:.0f} h on two cores" if minutes > 300 else f"{minutes:.0f} min on two cores"
+    if minutes > 300:
+        return f"{minutes / 60:.0f} h on two cores"
+    return f"{minutes:.0f} min on two cores" if minutes >= 1 else "less than a minute"
 
 
 def made_by(question: Question) -> str:
@@ -91,9 +93,7 @@ def check_has_trials(question: Question) -> None:
 
 def answer_without_trials(question: Question, argv) -> int:
     """The command of a question without trials: prints its help, or fails with the message."""
-    parser = argparse.ArgumentParser(
-        prog=f"{PROGRAM} {question.name}", description=question.asks, epilog=without_trials(question)
-    )
+    parser = Parser(prog=f"{PROGRAM} {question.name}", description=question.asks, epilog=without_trials(question))
     parser.parse_known_args(argv)  # --help ends here
 
     def fail(save):
@@ -106,7 +106,7 @@ def answer_without_trials(question: Question, argv) -> int:
 
 
 def parse_arguments(question: Question, argv):
-    parser = argparse.ArgumentParser(prog=f"{PROGRAM} {question.name}", description=question.asks)
+    parser = Parser(prog=f"{PROGRAM} {question.name}", description=question.asks)
     budget = parser.add_mutually_exclusive_group()
     budget.add_argument(
         "--quick", action="store_const", const="quick", dest="budget", help="a smoke test: seconds, no evidence"
@@ -294,7 +294,7 @@ def path_of(name: str) -> str:
 
 
 def judge_claims(argv) -> int:
-    parser = argparse.ArgumentParser(prog=f"{PROGRAM} claims", description="Judges all claims by the results.")
+    parser = Parser(prog=f"{PROGRAM} claims", description="Judges all claims by the results.")
     parser.parse_args(argv)
     path = ROOT / "results" / "claims.json"
 
@@ -314,7 +314,7 @@ def judge_claims(argv) -> int:
 
 
 def add_runs(argv) -> int:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"{PROGRAM} add",
         description="Adds finished trainings to a question's committed results, and computes its summary, the claims "
         "and the pages anew; trains nothing.",
@@ -364,7 +364,7 @@ OTHER_COMMANDS = {"add": add_runs, "claims": judge_claims}
 def main(argv: list[str]) -> int:
     if argv and argv[0] in OTHER_COMMANDS:
         return OTHER_COMMANDS[argv[0]](argv[1:])
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=PROGRAM,
         usage=f"{PROGRAM} [-h] [NAME | add | claims] [FLAG ...]",
         description=first_line(__doc__),
@@ -387,7 +387,7 @@ def main(argv: list[str]) -> int:
     def work(save):
         answer(question, args)
 
-    return run_command(f"{PROGRAM} {name}", work, RESUME)
+    return run_command(f"{PROGRAM} {name}", work, lambda: RESUME)
 
 
 if __name__ == "__main__":

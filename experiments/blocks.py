@@ -1,5 +1,4 @@
-"""What does a gate buy?  Plain, residual and highway blocks, and highway blocks with a separate
-carry gate.
+"""What does a gate buy?  Plain, residual and highway blocks, and highway blocks with a separate carry gate.
 
     python -m experiments blocks            -> results/blocks.json
 

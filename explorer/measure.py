@@ -13,7 +13,6 @@ The net computes with its own weights, float32; the page's are rounded to float1
 
 from __future__ import annotations
 
-import argparse
 import copy
 import sys
 from pathlib import Path
@@ -27,7 +26,7 @@ from tqdm import tqdm
 
 import highway_networks as hn
 from make_highway_explorer import NET, load_page_mnist, load_page_net
-from plumbing.commands import run_command, run_program
+from plumbing.commands import Parser, run_command, run_program
 from plumbing.files import ROOT, environment, json_bytes
 from training import layer_by_layer
 
@@ -149,7 +148,7 @@ def write(save) -> None:
 
 def main(argv=None) -> int:
     does = "Measure the explorer's net, into results/explorer.json."
-    parser = argparse.ArgumentParser(description=does)
+    parser = Parser(description=does)
     parser.parse_args(argv)
     return run_command(parser.prog, write)
 

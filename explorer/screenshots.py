@@ -8,7 +8,6 @@ chromium-driver
 
 from __future__ import annotations
 
-import argparse
 import base64
 import contextlib
 import importlib.util
@@ -21,7 +20,7 @@ if not __package__:  # run as a file, from any folder
     sys.path[0] = str(Path(__file__).resolve().parents[1])
 
 import plumbing.installed  # noqa: F401  isort: skip  first: it says what is not installed
-from plumbing.commands import run_command, run_program
+from plumbing.commands import Parser, run_command, run_program
 from plumbing.files import ROOT, InputError
 
 PAGE = ROOT / "docs" / "explorer.html"
@@ -137,7 +136,7 @@ def take(save) -> None:
 
 def main(argv=None) -> int:
     about = "Take pictures of the two pages that run nets, into viz/."
-    parser = argparse.ArgumentParser(description=about)
+    parser = Parser(description=about)
     parser.parse_args(argv)
     return run_command(parser.prog, take)
 

@@ -19,6 +19,13 @@ from plumbing.processes import CannotStart, WorkerDied, interrupts_deferred, wri
 LIMITS = (errno.EAGAIN, errno.EMFILE, errno.ENFILE, errno.ENOMEM)
 
 
+class Parser(argparse.ArgumentParser):
+    """Answers a bad flag with one line; the usage, many lines, is printed by --help alone."""
+
+    def error(self, message):
+        self.exit(2, f"{self.prog}: error: {' '.join(message.split())}\n")
+
+
 def number(kind, low, high=math.inf):
     """An argparse type: one number of this kind with low <= number <= high."""
 
@@ -61,22 +68,25 @@ def list_of(parse):
     return parse_list
 
 
-def run_command(program: str, work, resume_hint: str = "") -> int:
+def run_command(program: str, work, what_is_kept=lambda: "") -> int:
     """Calls work(save), where save({path: bytes}) writes files; returns the exit status.
 
     Bad input, an error of the system and Ctrl-C each end the command with one line on standard
     error.  Unless the cause is bad input or a lack of memory, the line also says which files were
-    written.  If there are none, it gives `resume_hint`, which tells how to continue an interrupted
-    run; without a hint it says that nothing was written."""
-    state = resume_hint or "nothing was written"
+    written.  If there are none, it gives the text of what_is_kept(), which tells how to continue an
+    interrupted run; without such a text it says that nothing was written."""
+    written = ""
+
+    def state():
+        return written or what_is_kept() or "nothing was written"
 
     def save(files):
-        nonlocal state
-        with interrupts_deferred():  # so that `state` is right when an interrupt is reported
+        nonlocal written
+        with interrupts_deferred():  # so that `written` is right when an interrupt is reported
             write_whole(files)
             first, *others = files
             more = f" and {len(others)} more" if others else ""
-            state = f"{first}{more} was written"
+            written = f"{first}{more} was written"
 
     try:
         commit()  # asked now: another commit may be checked out while the program runs
@@ -91,15 +101,15 @@ def run_command(program: str, work, resume_hint: str = "") -> int:
         why = " ".join(str(error).split())
     except CannotStart as error:
         advice = "try fewer --jobs, or raise the limits that ulimit -u and ulimit -n show"
-        why = f"{error}; {advice}; {state}"
+        why = f"{error}; {advice}; {state()}"
     except OSError as error:  # not about a file: files.py turns those into InputErrors
         where = error.filename or ("the system" if error.errno in LIMITS else "standard output")
-        why = f"{where}: {error.strerror}; {state}"
+        why = f"{where}: {error.strerror}; {state()}"
     except KeyboardInterrupt:
-        print(f"interrupted: {state}", file=sys.stderr)
+        print(f"interrupted: {state()}", file=sys.stderr)
         return 130
     except WorkerDied:
-        print(f"a worker process died (killed, or out of memory): {state}", file=sys.stderr)
+        print(f"a worker process died (killed, or out of memory): {state()}", file=sys.stderr)
         return 1
     print(f"{program}: error: {why}", file=sys.stderr)
     return 2

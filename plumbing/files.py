@@ -348,6 +348,14 @@ def commit() -> str | None:
     return head.decode() + ("-dirty" if changed else "")
 
 
+def is_committed(path: Path) -> bool:
+    """Whether git has a version of this file in this repository.  False if git cannot tell."""
+    try:
+        return bool(_git("--literal-pathspecs", "ls-files", "--", str(path)))
+    except (OSError, subprocess.SubprocessError):
+        return False
+
+
 def _git(*words: str) -> bytes:
     """What git prints in this repository; raises SubprocessError where it fails or is too slow."""
     # the user's GIT_DIR may name another repository

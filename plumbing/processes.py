@@ -79,6 +79,13 @@ def all_cores() -> int:
     return min(cores, MOST_JOBS)
 
 
+def warn_of_few_cores(wanted: int) -> None:
+    """Says on standard error that processes which train a net together must share a core.  Then
+    all wait for those that are not running."""
+    if wanted > all_cores():
+        print(f"--cores {wanted} is more than the {all_cores()} here: the training will be slow", file=sys.stderr)
+
+
 def in_processes(function, tasks, jobs: int, listen=None):
     """Yields function(*task) as the tasks finish.  `jobs` tasks run at a time, each in a new
     process; with jobs=1 all run in this one.

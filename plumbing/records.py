@@ -1,8 +1,9 @@
 """Reads and checks records: run*.json, ours or the published program's, and results/*.json."""
 
 import hashlib
+from pathlib import Path
 
-from plumbing.files import InputError, json_bytes, read_json
+from plumbing.files import InputError, check_writable, is_committed, json_bytes, read_json
 
 PAIR = ("highway", "plain")  # the two nets of run*.json
 
@@ -24,6 +25,28 @@ def load_record(path) -> dict:
         if record.get(name) is not None and (not _are_numbers([record[name]]) or record[name] < least):
             raise InputError(f"{path}: {name} is not a number of at least {least:g}")
     return record
+
+
+def check_replaceable(path: Path, is_smoke_test: bool) -> None:
+    """Raises InputError unless a training may write its record to `path`.
+
+    That is a name that ends in .json.  An existing file must hold runs; that of a smoke test must
+    not be committed.  So no other file is lost by a slip of the keyboard."""
+    if path.suffix != ".json":
+        raise InputError(f"{path} does not end in .json")
+    check_writable(path)
+    if path.exists() and not _holds_runs(path):
+        raise InputError(f"{path} holds something else than runs: it is not replaced, choose another --out")
+    if is_smoke_test and is_committed(path):
+        raise InputError(f"{path} is committed: a smoke test does not replace it, choose another --out")
+
+
+def _holds_runs(path: Path) -> bool:
+    try:
+        record = read_json(path)
+    except InputError:
+        return False
+    return isinstance(record, dict) and "runs" in record
 
 
 def load_results(path) -> dict:

@@ -54,7 +54,9 @@ def takes(read, name: str) -> str:
     seconds = records.seconds_on_two_cores(read(path))
     if seconds > 5 * 3600:
         return f"{seconds / 3600:.0f} h"
-    return f"{seconds / 60:.0f} min" if seconds > 90 else f"{seconds:.0f} s"
+    if seconds > 90:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds:.0f} s" if seconds >= 1 else "less than 1 s"
 
 
 # the budgets that stand on the pages: table() registers budget() under several names

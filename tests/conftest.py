@@ -23,6 +23,7 @@ ENVIRONMENT = dict(os.environ)
 # Background jobs of a shell, and what they start, ignore SIGINT.  Tests interrupt programs, so it must work again.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+OLD = '{"runs": []}'  # the JSON of an earlier run, which a training may replace
 # Flags of a training that takes almost no time on write_data_set()'s images
 SMALL = ("--depth", 3, "--hidden", 8, "--epochs", 2, "--batch", 32, "--n-train", 200, "--n-test", 60)
 
@@ -193,6 +194,7 @@ def one_line_error(process) -> str:
     errors = [line for line in process.stderr.splitlines() if "error: " in line]
     assert len(errors) == 1
     assert "Traceback" not in process.stderr
+    assert "usage:" not in process.stderr
     assert process.stderr.rstrip().endswith(errors[0])
     return errors[0]
 

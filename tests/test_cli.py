@@ -7,10 +7,11 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, SMALL, in_process, one_line_error, run, without_time, write_data_set
+from conftest import OLD, ROOT, SMALL, in_process, one_line_error, run, without_time, write_data_set
 
 import conv_highway_networks as cn
 import highway_networks as hn
+from plumbing import files
 
 
 def train(*words, **more):
@@ -90,7 +91,7 @@ def test_quick_never_touches_the_headline(tmp_path):
 
 
 def test_no_save_writes_no_file_and_quiet_prints_two_lines(tmp_path, data_set):
-    process = train(*SMALL, "--data-dir", data_set, "--no-save", "--quiet", "--out", tmp_path / "not.json")
+    process = train(*SMALL, "--data-dir", data_set, "--no-save", "--quiet")
     assert process.returncode == 0, process.stderr
     assert len(process.stdout.splitlines()) == 2
     assert process.stderr == ""
@@ -156,13 +157,17 @@ BAD = [
     (("--n-train", "301"), "--n-train 301 is more than the 300 that shapes has"),
     (("--n-test", "81"), "--n-test 81 is more than the 80 that shapes has"),
     (("--batch", "201", "--n-train", "200"), "--batch 201 is more than the 200 training images"),
-    (("--out", "."), "is a folder or a device; the name of a file is needed"),
+    (("--out", "shapes"), "shapes does not end in .json"),
+    (("--out", "README.md"), "README.md does not end in .json"),
+    (("--out", "folder.json"), "is a folder or a device; the name of a file is needed"),
+    (("--out", "other.json"), "other.json holds something else than runs: it is not replaced, choose another --out"),
+    (("--out", "no.json"), "no.json holds something else than runs"),
+    (("--no-save",), "argument --no-save: not allowed with argument --out"),
     (
         ("--out", "missing/run.json"),
         f"{os.path.join('missing', 'run.json')} cannot be written: No such file or directory",
     ),
     (("--seed", "1", "--seeds", "2,3"), "not allowed with argument --seed"),
-    (("--out", os.devnull), "is a folder or a device"),
     (("--nonsense",), "unrecognized arguments"),
 ]
 
@@ -171,12 +176,31 @@ BAD = [
     ("words", "message"), BAD, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
 )
 def test_bad_input_is_one_line(tmp_path, data_set, monkeypatch, words, message):
-    (tmp_path / "run.json").write_text("kept")
+    texts = {"run.json": OLD, "other.json": '{"trials": []}', "no.json": "{", "README.md": "text"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "folder.json").mkdir()
     monkeypatch.chdir(tmp_path)
     process = in_process(hn.main, "--data-dir", data_set, "--out", "run.json", *SMALL, *words)
     assert message in one_line_error(process)
-    assert (tmp_path / "run.json").read_text() == "kept"
-    assert set(os.listdir(tmp_path)) == {"shapes", "run.json"}
+    assert {name: (tmp_path / name).read_text() for name in texts} == texts
+    assert set(os.listdir(tmp_path)) == {"shapes", "folder.json", *texts}
+
+
+def test_git_brings_a_committed_record_back_which_no_smoke_test_replaces(tmp_path, data_set, monkeypatch):
+    monkeypatch.setattr(files, "ROOT", tmp_path)
+    for name in ("run_shallow.json", "mine.json"):
+        (tmp_path / name).write_text(OLD)
+    for words in (["init", "-q"], ["add", "run_shallow.json"]):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    for name, committed in (("run_shallow.json", True), ("mine.json", False)):
+        words = (*SMALL, "--data-dir", data_set, "--jobs", 1, "--out", tmp_path / name)
+        process = in_process(hn.main, *words, "--quick")
+        assert process.returncode == (2 if committed else 0)
+        assert ("is committed: a smoke test does not replace it" in process.stderr) == committed
+        process = in_process(hn.main, *words)
+        assert process.returncode == 0, process.stderr
+        assert (f"git checkout {name} brings the committed one back" in process.stdout) == committed
 
 
 def test_a_data_folder_that_is_missing_or_empty_is_named_in_one_line(tmp_path):

@@ -18,7 +18,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from conftest import ROOT, idx_bytes, one_line_error, run, write_data_set
+from conftest import OLD, ROOT, idx_bytes, one_line_error, run, write_data_set
 from test_conv import convolved
 from threadpoolctl import threadpool_limits
 
@@ -394,7 +394,7 @@ def test_files_that_are_not_checkpoints_are_refused(tmp_path):
     net.save(path)
     with pytest.raises(InputError, match="is not a checkpoint"):
         convolutional.Training.load(path)
-    with pytest.raises(InputError, match="is not a checkpoint"):
+    with pytest.raises(InputError, match="cannot be read: No such file or directory"):
         convolutional.Training.load(tmp_path / "absent.npz")
 
 
@@ -717,7 +717,11 @@ def test_what_cannot_be_branched_from(tmp_path, shapes, main):
     trunk = tmp_path / "x_0_unfinished.npz"
     other_seed = main(*words, "--seed", 1, "--branch", trunk, "--out", tmp_path / "y.json")
     assert "only the rate may differ, not seed" in one_line_error(other_seed)
-    assert "is not a checkpoint" in one_line_error(main(*words, "--branch", tmp_path / "none.npz", "--no-save"))
+    for name, message in (("none.npz", "none.npz cannot be read"), ("x.json", "is not a checkpoint")):
+        for more in (("--no-save",), ("--out", tmp_path / "x.json")):  # although x.json has an unfinished run
+            error = one_line_error(main(*words, "--branch", tmp_path / name, *more))
+            assert message in error
+            assert "remove" not in error
     several = main(*words, "--seeds", "0,1", "--branch", trunk, "--no-save")
     assert "argument --branch: a checkpoint has one seed" in several.stderr
     main(*words, "--branch", trunk, "--lr", 0.01, "--stop-after", 3, "--out", tmp_path / "branch.json")
@@ -791,7 +795,9 @@ def test_a_stopped_command_resumes_exactly(tmp_path, shapes, main, whole, how, j
     assert not (tmp_path / "stopped.json").exists()
     if how == signal.SIGINT:
         assert process.returncode == 130
-        assert stderr.splitlines() == ["interrupted: finished epochs are kept: --resume goes on from there"]
+        [line] = stderr.splitlines()
+        kept = tmp_path / "stopped_0_unfinished.npz"
+        assert line.startswith(f"interrupted: the same command with --resume goes on from {kept}")
     assert "--resume goes on from there" in one_line_error(main(*words, tmp_path / "stopped.json"))
     process = train(*words, tmp_path / "stopped.json", "--resume")
     assert process.returncode == 0, process.stderr
@@ -801,6 +807,16 @@ def test_a_stopped_command_resumes_exactly(tmp_path, shapes, main, whole, how, j
     process = train(*words, tmp_path / "stopped.json", "--resume")  # nothing is left to do
     assert "epoch" not in process.stdout
     assert numbers_of(tmp_path / "stopped.json") == whole
+
+
+def test_a_command_stopped_in_its_first_epoch_says_that_nothing_was_written(tmp_path, shapes, main, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(hn, "train_epoch", interrupted)
+    for more in (("--out", tmp_path / "x.json"), ("--no-save",)):
+        process = main(*WORDS, "--data-dir", shapes, *more)
+        assert (process.returncode, process.stderr) == (130, "interrupted: nothing was written\n")
 
 
 def test_what_cannot_be_resumed(tmp_path, shapes, main):
@@ -954,6 +970,7 @@ BAD = [
     (("--seeds", "1,1"), "names one number twice"),
     (("--seed", "1", "--seeds", "2"), "not allowed with argument --seed"),
     (("--no-save", "--resume"), "not allowed with argument"),
+    (("--no-save",), "argument --no-save: not allowed with argument --out"),
     (("--n-train", "99"), "'99' is not a whole number of at least 100"),
     (("--n-train", "301"), "--n-train 301 is more than the 300 that shapes has"),
     (("--n-test", "81"), "--n-test 81 is more than the 80 that shapes has"),
@@ -962,11 +979,9 @@ BAD = [
     (("--gate-bias", "nan"), "from -1000.0 to 1000.0"),
     (("--lr", "0"), "'0' is not a number of at least 1e-12"),
     (("--jobs", "0"), "'0' is not a whole number of at least 1"),
-    (("--out", "."), "is a folder or a device"),
     (("--out", "nowhere/x.json"), "cannot be written"),
-    (("--out", "run_0.npz"), "run_0.npz is named as a net, a lock or a temporary file; the JSON goes there, each net"),
-    (("--out", "run_0.NPZ"), "run_0.NPZ is named as a net"),
-    (("--out", ".run.json.lock"), ".run.json.lock is named as a net, a lock"),
+    (("--out", "run_0.npz"), "run_0.npz does not end in .json"),
+    (("--out", "other.json"), "other.json holds something else than runs"),
     (("--net", "mnist-999999999"), "not enough memory"),
     (("--depth", "3"), "unrecognized arguments"),
 ]
@@ -976,11 +991,13 @@ BAD = [
     ("words", "message"), BAD, ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
 )
 def test_bad_input_is_one_line(tmp_path, shapes, main, monkeypatch, words, message):
-    (tmp_path / "run.json").write_text("kept")
+    texts = {"run.json": OLD, "other.json": '{"trials": []}'}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
     monkeypatch.chdir(tmp_path)
     assert message in one_line_error(main("--epochs", 1, "--data-dir", shapes, "--out", "run.json", *words))
-    assert (tmp_path / "run.json").read_text() == "kept"
-    assert {path.name for path in tmp_path.iterdir()} == {"shapes", "run.json"}
+    assert {name: (tmp_path / name).read_text() for name in texts} == texts
+    assert {path.name for path in tmp_path.iterdir()} == {"shapes", *texts}
 
 
 def test_images_that_a_convolutional_net_cannot_take_are_refused(tmp_path, main):

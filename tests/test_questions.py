@@ -257,8 +257,10 @@ def test_the_list_of_questions():
     for question in all_questions():
         assert f"{question.name} " in printed
         assert question.asks in printed
+        assert question.asks.endswith((".", "?"))
     assert "needs fifty_layers" in printed
     assert re.search(r"\d+ min on two cores", printed)
+    assert " 0 min" not in printed
     assert "judged by what 'python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9' and" in printed
 
 

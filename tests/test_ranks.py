@@ -21,7 +21,7 @@ from conv.net import ConvNet
 from conv.normalised import Normalised
 from plumbing import ranks
 from plumbing.files import InputError
-from plumbing.processes import in_processes
+from plumbing.processes import all_cores, in_processes, warn_of_few_cores
 from training import runs
 from training.convolutional import Training, train_conv
 from training.images import fingerprint
@@ -191,6 +191,14 @@ def test_a_run_that_diverges_says_so_once(tmp_path, shapes):
 def test_more_cores_than_there_are_images_to_divide_are_refused(tmp_path, shapes):
     process = in_process(hn.main, *SMALL, "--data-dir", shapes, "--batch", 4, "--cores", 5, "--no-save")
     assert "--cores 5 is more than the images to divide" in one_line_error(process)
+
+
+def test_more_cores_than_the_machine_has_are_said_to_be_slow(capsys):
+    cores = all_cores()
+    warn_of_few_cores(cores)
+    assert capsys.readouterr().err == ""
+    warn_of_few_cores(cores + 1)
+    assert capsys.readouterr().err == f"--cores {cores + 1} is more than the {cores} here: the training will be slow\n"
 
 
 @linux

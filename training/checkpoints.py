@@ -76,10 +76,8 @@ def branch(path: Path, settings: ConvSettings, protocol: Protocol, images: dict)
 
 
 def net_file(path: Path, seed: int) -> Path:
-    """Where the net of this seed is kept, beside the JSON: run_0.npz for run.json, but
-    run.txt.0.npz for run.txt, so that no two JSON files share a net's name."""
-    name = f"{path.stem}_{seed}" if path.suffix == ".json" else f"{path.name}.{seed}"
-    return real_path(path.with_name(f"{name}.npz"))
+    """Where the net of this seed is kept, beside the JSON: run_0.npz for run.json."""
+    return real_path(path.with_name(f"{path.stem}_{seed}.npz"))
 
 
 def unfinished(file: Path) -> Path:
@@ -87,6 +85,11 @@ def unfinished(file: Path) -> Path:
 
     Until then `file` holds the net of an earlier run."""
     return file.with_name(f"{file.stem}_unfinished.npz")
+
+
+def is_begun(file: Path) -> bool:
+    """Whether there is a checkpoint, finished or not, from which --resume goes on."""
+    return unfinished(file).exists() or file.exists()
 
 
 def check_unsaved(file: Path) -> None:
@@ -119,7 +122,7 @@ def checkpoint_to_resume(
     InputError for a checkpoint of another run."""
     check_writable(unfinished(file))
     path = unfinished(file) if unfinished(file).exists() else file
-    begun = path.exists()
+    begun = is_begun(file)
     if begun and was_stopped and path == file:
         begun = not differences(Training.load(path), asked)
     if not begun:

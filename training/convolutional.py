@@ -248,10 +248,11 @@ class Training:
             head, arrays = read_arrays(path, shapes_of)
             training = cls(*arguments_of(head))
             training._restore(head, arrays)
+        except OSError as error:
+            raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
         except Exception as error:  # zipfile, zlib, NumPy and json each have their own
             reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
-            advice = "" if isinstance(error, OSError) else ": remove it, or name another file"
-            message = f"{path} is not a checkpoint of a convolutional net ({reason}){advice}"
+            message = f"{path} is not a checkpoint of a convolutional net ({reason}): name another file"
             raise InputError(message) from error
         return training
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import ROOT, SMALL, run
+from conftest import OLD, ROOT, SMALL, run
 from strikes import linux, one_after_another, start, unix
 from test_drawing import ours
 
@@ -21,7 +21,7 @@ def test_the_disk_is_full_when_the_result_is_ready(tmp_path, data_set):
     import resource
 
     target = tmp_path / "run.json"
-    target.write_text("old")
+    target.write_text(OLD)
     with start(*SMALL, "--epochs", 1000, "--data-dir", data_set, "--jobs", 1, "--out", target) as process:
         assert any("epoch   1" in line for line in process.stdout)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, 1000))
@@ -29,7 +29,7 @@ def test_the_disk_is_full_when_the_result_is_ready(tmp_path, data_set):
     assert process.returncode == 2
     assert stderr == f"highway_networks.py: error: {target} cannot be written: File too large\n"
     assert "highway test acc" in stdout  # the numbers are not lost
-    assert target.read_text() == "old"
+    assert target.read_text() == OLD
     assert sorted(os.listdir(tmp_path)) == ["run.json", "shapes"]
 
 
@@ -47,7 +47,7 @@ def small_disk(tmp_path):
 
 def test_a_disk_too_small_is_named_before_the_training(small_disk, data_set):
     target = small_disk / "run.json"
-    target.write_text("old")
+    target.write_text(OLD)
     process = run("highway_networks.py", "--epochs", 10**6, "--data-dir", data_set, "--out", target)
     assert process.returncode == 2
     assert process.stderr == f"highway_networks.py: error: {target} cannot be written: No space left on device\n"
@@ -109,11 +109,11 @@ def test_a_training_whose_output_is_closed_is_saved(tmp_path, data_set, words, r
 @pytest.mark.parametrize("words", TRAINING)
 def test_a_training_whose_output_is_full_says_what_was_written(tmp_path, data_set, words):
     target = tmp_path / "run.json"
-    target.write_text("old")
+    target.write_text(OLD)
     program = (ROOT / "highway_networks.py", *SMALL, "--data-dir", data_set)
     process = redirected(FULL, *program, *words, "--out", target)
     assert process.returncode == 2
-    written = "nothing" if target.read_text() == "old" else target
+    written = "nothing" if target.read_text() == OLD else target
     why = "standard output: No space left on device"
     assert process.stderr == f"highway_networks.py: error: {why}; {written} was written\n"
     assert (written == "nothing") == ("--quiet" not in words)

@@ -16,7 +16,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from conftest import ROOT, SMALL, run
+from conftest import OLD, ROOT, SMALL, run
 from strikes import (
     COMMAND_KILLS,
     FEW_STRIKES,
@@ -46,7 +46,7 @@ WORKER_DIED = "a worker process died (killed, or out of memory): nothing was wri
 def old_or_new(path) -> str:
     """Whether a target is "old" or a whole "new" record; fails if it is anything else."""
     text = path.read_text()
-    if text == "old":
+    if text == OLD:
         return "old"
     [pair] = json.loads(text, parse_constant=pytest.fail)["runs"]
     for block in ("plain", "highway"):
@@ -82,7 +82,7 @@ def strike(folder, data_set, number, n, begun=False) -> list[tuple[str, int, str
 
     def strike_one(i):
         target = folder / f"{i}.json"
-        target.write_text("old")
+        target.write_text(OLD)
         latest = 1.2 * min(lives)  # two at a time take longer
         with start(*words, target) as process:
             try:
@@ -162,7 +162,7 @@ def test_killed_while_writing(tmp_path, n):
 def test_workers_killed_at_random_moments(tmp_path, data_set, n):
     for i in range(n):
         target = tmp_path / f"{i}.json"
-        target.write_text("old")
+        target.write_text(OLD)
         with start(*SMALL, "--epochs", 10**6, "--data-dir", data_set, "--jobs", 2, "--out", target) as process:
             workers = []
             while len(workers) < 2:
@@ -173,7 +173,7 @@ def test_workers_killed_at_random_moments(tmp_path, data_set, n):
             stderr = end_of(process)
         assert process.returncode == 1, stderr
         assert stderr.splitlines() == [WORKER_DIED]
-        assert target.read_text() == "old"
+        assert target.read_text() == OLD
     assert not list(tmp_path.glob(".*"))
 
 
@@ -195,14 +195,14 @@ def test_one_target_written_by_two_processes_at_once(tmp_path, data_set, n):
 @contextlib.contextmanager
 def long_training(data_set, out, jobs):
     """A command that has trained for three epochs and leaves its target as it was."""
-    out.write_text("kept")
+    out.write_text(OLD)
     with start(*SMALL, "--epochs", 10**6, "--data-dir", data_set, "--jobs", jobs, "--out", out) as process:
         try:
             assert any("epoch   3" in line for line in process.stdout)
             yield process
         finally:
             process.kill()
-    assert out.read_text() == "kept"
+    assert out.read_text() == OLD
     assert set(os.listdir(out.parent)) == {"shapes", "run.json"}
 
 
