@@ -22,7 +22,7 @@ function paintDigit(canvas, pixels) {
   ctx.drawImage(unscaled, 0, 0, canvas.width, canvas.height);
 }
 
-/* Shows the test images of a digit and chooses an ordinary one. */
+/* Shows the test images of a digit and chooses one. */
 function offer(digit) {
   pressOnly($("digits"), $("digits").children[digit]);
   $("thumbs").replaceChildren();
@@ -41,19 +41,18 @@ function offer(digit) {
     });
     $("thumbs").append(row);
   }
-  choose(ordinary(digit));
+  choose(leastSure(digit));
 }
 
-/* The image that is chosen first for a digit.  The net gets it right easily, and it is decided near
-   the median block.  By that block half of all test images are decided. */
-function ordinary(digit) {
-  const block = median(DATA.measured.decided);
+/* The image that is chosen first for a digit.  The net gets it right, but is less sure of it than of the
+   others: so a closed block is more likely to move its answer. */
+function leastSure(digit) {
   const candidates = [];
   DATA.images.list.forEach(([, label, kind], k) => {
     if (label !== digit || kind !== "right") return;
-    candidates.push({ k, away: Math.abs(decidedAt(net.run(imageOf(k)).answers) - block) });
+    candidates.push({ k, probability: net.run(imageOf(k)).answers[net.depth][digit] });
   });
-  candidates.sort((a, b) => a.away - b.away);
+  candidates.sort((a, b) => a.probability - b.probability);
   return candidates[0].k;
 }
 

@@ -115,7 +115,7 @@ class Plot {
       ctx.fillStyle = closed ? css("ink") : css("faint");
       if (closed) ctx.fillRect(width - 10, y - 4, 8, 8);
       else if (row) ctx.strokeRect(width - 8.5, y - 2.5, 5, 5);
-      if (row < 2 || row % every === 0) ctx.fillText(row, width - 12, y);
+      if (row < 2 || row % every === 0) ctx.fillText(row, width - 12, Math.max(y, 7)); // all of the 0 below the edge
     }
   }
 
@@ -200,7 +200,7 @@ function drawRead(ctx, width) {
   rows(ctx, cells, 0, now.answers, [0, 1], LUT.viridis);
   const counts = DATA.measured.decided;
   const longest = Math.sqrt(Math.max(...counts));
-  ctx.fillStyle = css("faint");
+  ctx.fillStyle = css(now === whole ? "faint" : "line"); // pale if the reader has changed the net
   counts.forEach((count, row) => {
     const length = (Math.sqrt(count) / longest) * (width - cells - 6);
     ctx.fillRect(cells + 6, topOf(row) + 2, length, rowHeight() - 4);
@@ -240,7 +240,7 @@ function drawEffect(ctx, width) {
 const ARROW_WIDTH = 22; // of the text that names another answer, in pixels
 
 /* How closing each block moves the answer's probability.  If the answer changes, an arrow names the
-   new one: to the right of the bar if there is room, otherwise over it. */
+   new one: to the right of the bar if there is room, otherwise on it. */
 function drawMoves(ctx, half) {
   const { digit, before, effects } = found;
   const x_before = before * half;
@@ -251,14 +251,18 @@ function drawMoves(ctx, half) {
     const y = topOf(layer + 1);
     const after = shares[digit];
     const x_after = after * half;
+    const length = Math.max(1, Math.abs(after - before) * half);
     ctx.fillStyle = css(after < before ? "minus" : "plus");
-    ctx.fillRect(Math.min(x_before, x_after), y + 2, Math.max(1, Math.abs(after - before) * half), rowHeight() - 4);
+    ctx.fillRect(Math.min(x_before, x_after), y + 1, length, rowHeight() - 2);
     if (argmax(shares) === digit) return;
     const has_room = x_before + 2 + ARROW_WIDTH <= half;
     const x = has_room ? x_before + 2 : Math.min(x_after + 2, half - ARROW_WIDTH);
+    const is_on_bar = !has_room && length > ARROW_WIDTH;
     ctx.fillStyle = css("panel");
-    ctx.fillRect(x, y + 1, ARROW_WIDTH, rowHeight() - 2);
-    ctx.fillStyle = css("ink");
+    if (!is_on_bar) {
+      ctx.fillRect(x, y + 1, ARROW_WIDTH, rowHeight() - 2);
+      ctx.fillStyle = css("ink");
+    }
     ctx.fillText(`\u2192 ${argmax(shares)}`, x + 1, y + rowHeight() / 2 + 4);
   });
 }
@@ -313,6 +317,13 @@ function legend(id, low, high, lut) {
   canvas.getContext("2d").drawImage(colorsOf(range(0, 255), 256, [0, 256], LUT[lut]), 0, 0, 256, canvas.height);
 }
 
+/* Writes the ends of a map's two scales above it. */
+function showEnds(id, ends) {
+  for (const textContent of ends) {
+    $(id).previousElementSibling.querySelector(".ends").append(Object.assign(document.createElement("span"), { textContent }));
+  }
+}
+
 function redraw() {
   const { limits: [low, high], lut, values } = gatesShown();
   const shows_differences = low < 0;
@@ -320,8 +331,6 @@ function redraw() {
   else legend("gates", "T = 0", "T = 1", lut);
   legend("states", "\u22121", "+1", "RdBu_r");
   legend("read", "0", "1", "viridis");
-  legend("effect", `P(${answerOf(now)}) 0\u20131`, `error ${100 * ERRORS[0]}\u2013${small(ERRORS[1])}`);
-  legend("back", "share 0\u20131", `length ${FLOW[0]}\u2013${FLOW[1]}`);
   const all = values.flat();
   const open = all.filter((T) => T > 0.5).length;
   const mean = all.reduce((a, b) => a + b) / all.length;
@@ -418,6 +427,8 @@ function chooseMap(name) {
 }
 
 function listenToMaps() {
+  showEnds("effect", ["0", "1", 100 * ERRORS[0], small(ERRORS[1])]);
+  showEnds("back", ["0", "1", ...FLOW]);
   for (const name of Object.keys(SHOW)) $("compare").append(new Option(name, name));
   $("compare").addEventListener("change", () => {
     shown.compare = $("compare").value;

@@ -134,6 +134,7 @@ function showDecided() {
   const { decided: counts, n_test: n } = DATA.measured;
   const earlier = counts.slice(0, decided).reduce((a, b) => a + b, 0);
   set("decided", decided ? `decided: block ${decided}` : "decided at once");
+  $("all-open").hidden = now === whole;
   const where = decided ? `after block ${decided}` : "already after the plain first layer";
   const condition = now === whole ? "" : "With the whole net, ";
   const before = decided ? `, ${percent(earlier / n)} earlier` : "";
@@ -224,13 +225,14 @@ function listenToLesions() {
     closeBlocks(range(...ends()));
     announce();
   });
-  $("close-idle").textContent = `Close the ${DATA.lesion.idle.length} idle`;
+  $("close-idle").textContent = `Close all ${DATA.lesion.idle.length} at once`;
   $("close-idle").addEventListener("click", () => {
     only(DATA.lesion.idle.map((block) => block - 1));
     announce();
   });
   $("open").addEventListener("click", () => {
     shown.shift = 0;
+    $("range").reset();
     only([]);
     announce();
   });
@@ -290,7 +292,7 @@ function showMatter() {
     const turns = says === digit ? "" : `\u00a0\u2192\u00a0${says}`;
     return `${block}\u00a0(${plus(100 * change, 0)}${turns})`;
   });
-  set("effect-line", `moves P(${digit})`);
+  set("effect-line", `P(${digit})`);
   let text = "No block is open.";
   if (moved.length) text = `Closing any one block moves P(${digit}) by less than a point.`;
   if (texts.length) text = `Blocks that move P(${digit}) most, in points: ${texts.join(", ")}.`;
@@ -318,6 +320,6 @@ function start() {
   listenToTheUnit();
   listenToEpochs();
   set("held", DATA.net.about);
-  offer(7);
+  offer(9);
   set("announced", ""); // nothing has changed yet
 }

@@ -64,7 +64,7 @@ class Picture(NamedTuple):
 
 PICTURES = {
     "train": Picture(TRAIN_PAGE, 1000, 780, 1, "light", "#race", "", TRAINED),
-    "explorer": Picture(PAGE, 1000, 1012, 1, "light", "header", CLOSED, SETTLED),
+    "explorer": Picture(PAGE, 1000, 1044, 1, "light", "header", CLOSED, SETTLED),
     "explorer_phone": Picture(PAGE, 400, 800, 1.5, "dark", "#lesions", CLOSED, SETTLED),
 }
 # calls done() two frames later, when the last change is on the screen

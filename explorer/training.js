@@ -11,7 +11,7 @@ function listenToEpochs() {
 }
 
 const CHART_HEIGHT = 240; // in CSS pixels, as in page.css
-const MARGIN = { left: 44, right: 10, top: 20, bottom: 36 };
+const MARGIN = { left: 44, right: 10, top: 30, bottom: 36 };
 
 /* Draws axes with ticks and labels.  Returns two functions, from x and from y to canvas pixels. */
 function axes(ctx, width, [x0, x1], [y0, y1], xticks, yticks, xlabel, ylabel) {
@@ -64,6 +64,17 @@ function drawMeanT(T) {
   canvas.setAttribute("aria-label", `Mean T by block: ${T.map((value) => value.toFixed(2)).join(", ")}`);
 }
 
+/* Writes at a dot what it is, between the two curves, so that it covers neither.  The text has the colour of the dot,
+   but darker on white and lighter on black, so that it can be read. */
+function nameDot(ctx, text, color, x, y, width) {
+  const half = ctx.measureText(text).width / 2;
+  const middle = Math.min(Math.max(x, MARGIN.left + half), width - MARGIN.right - half);
+  const below = y < CHART_HEIGHT / 2;
+  const fillStyle = `color-mix(in srgb, ${color} 75%, ${css("ink")})`;
+  Object.assign(ctx, { textAlign: "center", fillStyle, strokeStyle: css("panel"), lineWidth: 4 });
+  for (const draw of ["strokeText", "fillText"]) ctx[draw](text, middle, y + (below ? 22 : -13));
+}
+
 function drawCurves(k) {
   const canvas = $("curves");
   const ctx = fresh(canvas, CHART_HEIGHT);
@@ -84,8 +95,7 @@ function drawCurves(k) {
     ctx.beginPath();
     ctx.arc(x(epochs[k]), y(values[k]), 4, 0, 2 * Math.PI);
     ctx.fill();
-    Object.assign(ctx, { textAlign: "right", fillStyle: css("ink") });
-    ctx.fillText(`${name} ${values[k].toFixed(3)}`, width - 12, y(name === "highway" ? 0.55 : 0.24));
+    nameDot(ctx, `${name} ${values[k].toFixed(3)}`, css(name), x(epochs[k]), y(values[k]), width);
   }
   const texts = Object.entries(accuracy).map(([name, values]) => `${name} ${values[k].toFixed(3)}`);
   canvas.setAttribute("aria-label", `Test accuracy after epoch ${epochs[k]}: ${texts.join(", ")}`);

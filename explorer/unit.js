@@ -52,8 +52,8 @@ function afterBlock() {
 /* "T > 0.5: units 5, 11": the units of a block that this image opens. */
 function openUnits(block) {
   const open = range(1, net.hidden).filter((unit) => now.T[block - 1][unit - 1] > 0.5);
-  if (!open.length) return "T > 0.5: no unit";
-  return `T > 0.5: unit${open.length === 1 ? "" : "s"} ${open.join(", ")}`;
+  if (!open.length) return "T\u00a0>\u00a00.5: no unit";
+  return `T\u00a0>\u00a00.5: unit${open.length === 1 ? "" : "s"} ${open.join(", ")}`;
 }
 
 /* The measured training error with the chosen block alone closed. */
