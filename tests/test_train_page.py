@@ -438,7 +438,7 @@ def test_a_run_ends_by_itself_opens_the_answer_and_can_go_on(driver):
     choose(driver, "speed", "most")
     press(driver, "play")
     wait_for(driver, "run.records.length === 12 && !run.playing")
-    assert text_of(driver, "play") == "Go on"
+    assert text_of(driver, "play") == "300 more"
     assert driver.find_element("id", "answer-text").is_displayed()
     press(driver, "play")
     wait_for(driver, "run.records.length > 12")
@@ -509,6 +509,33 @@ def test_a_part_of_the_address_that_is_not_understood_is_named(driver, part):
 
 @browser_only
 @together
+def test_a_seed_that_is_not_used_is_named(driver):
+    notice = driver.find_element("css selector", "#seed + small")
+    assert not notice.is_displayed()
+    for wrong in ("-5", "0", "10000", "1.5", ""):
+        choose(driver, "seed", wrong)
+        assert notice.text == "Not used: this is no whole number from 1 to 9999."
+        assert driver.execute_script("return settings.seed") == 1
+    choose(driver, "seed", 9999)
+    assert not notice.is_displayed()
+    assert driver.execute_script("return settings.seed") == 9999
+
+
+@browser_only
+@together
+def test_a_loss_above_the_axis_is_drawn_at_its_end_and_the_axis_says_so(driver):
+    driver.execute_script(
+        "const nets = [7, 3].map((loss) => ({ loss, gradients: [1, 1], gates: null, accuracy: 0.1 }));"
+        "receive({ data: { run: run.number, records: [{ step: 1, nets }] } })"
+    )
+    heights = "return [...$('loss').querySelectorAll('.dot')].map((dot) => dot.getAttribute('cy'))"
+    above, end = driver.execute_script(heights)
+    assert above == end
+    assert "\u2265 3" in text_of(driver, "loss").replace("\u00a0", " ")
+
+
+@browser_only
+@together
 def test_a_net_that_diverges_ends_the_run_and_is_named(driver):
     driver.execute_script(
         "play(); run.waiting = true; const net = { loss: NaN, gradients: [NaN, NaN], gates: null, accuracy: 0.1 };"
@@ -529,7 +556,7 @@ def test_two_highway_nets_are_told_apart(driver):
     press(driver, "one")
     wait_for(driver, "run.records.length === 1")
     classes = driver.execute_script(
-        "return [...$('gradient').querySelectorAll('path')].map((p) => p.className.baseVal)"
+        "return [...$('gradient').querySelectorAll('.line')].map((p) => p.className.baseVal)"
     )
     assert classes == ["line highway", "line highway second"]
 
@@ -562,6 +589,52 @@ def test_it_fits(driver, width):
     outside = "[...document.querySelectorAll('button, select, input, output, th, td')].filter((e) => e.offsetParent && "
     outside += "e.closest('section').getBoundingClientRect().right < e.getBoundingClientRect().right).map((e) => e.id)"
     assert driver.execute_script(f"return {outside}") == []
+
+
+@browser_only
+@together
+@pytest.mark.parametrize("width", [390, 800, 1280])
+@pytest.mark.parametrize("stop", [2, 3])
+def test_names_stand_right_of_their_lines_in_their_colours(driver, width, stop):
+    screenshots.look_as(driver, width, 900)
+    driver.execute_script("takeStop(arguments[0]); run.until = 20; settings.speed = 'most'; play()", stop)
+    wait_for(driver, "!run.playing && run.records.length === 20")
+    names = """
+    const boxOf = (e) => e.getBoundingClientRect().toJSON();
+    return [...document.querySelectorAll("#charts svg")].map((svg) => ({
+      right: boxOf(svg).right,
+      lines: [...svg.querySelectorAll(".line")].map(boxOf),
+      names: [...svg.querySelectorAll(".name")].map((e) => ({ ...boxOf(e), fill: getComputedStyle(e).fill })),
+    }))
+    """
+    for chart in driver.execute_script(names):
+        assert len(chart["names"]) == len(chart["lines"]) > 0
+        for name in chart["names"]:
+            assert all(name["left"] > line["right"] for line in chart["lines"])
+            assert name["right"] <= chart["right"]
+        if len(chart["names"]) == 2:
+            upper, lower = chart["names"]
+            assert lower["top"] - upper["top"] >= 14
+            assert (upper["fill"] == lower["fill"]) == (stop == 3)  # of one kind, the highway nets of stop 3
+
+
+@browser_only
+@together
+@pytest.mark.parametrize("width", [768, 1280])
+def test_the_charts_of_a_row_are_level(driver, width):
+    screenshots.look_as(driver, width, 900)
+    for element in ("h3", "svg"):
+        tops = f"[...document.querySelectorAll('#charts {element}')].map((e) => e.getBoundingClientRect().top)"
+        first, second, third, fourth = driver.execute_script(f"return {tops}")
+        assert first == second < third == fourth
+
+
+@browser_only
+@together
+def test_links_are_24_pixels_high_on_a_phone(driver):
+    screenshots.look_as(driver, 390, 844)
+    low = "[...document.querySelectorAll('a')].filter((e) => [...e.getClientRects()].some(({ height }) => height < 24))"
+    assert driver.execute_script(f"return {low}.length") == 0
 
 
 @browser_only
@@ -622,7 +695,9 @@ def test_a_screen_reader_is_told_little(driver):
     said = driver.execute_script("return said")
     assert said[0] == "Training."
     assert re.fullmatch(r"Step \d+: highway has learned to read most digits\.", said[1])
-    assert said[2].startswith("Paused at step 90. Highway has learned to read most digits. Plain still guesses: only ")
+    assert said[2].startswith(
+        "Finished at step 90. Highway has learned to read most digits. Plain still guesses: only "
+    )
     assert len(said) == 3
     live = driver.execute_script("return [...document.querySelectorAll('[aria-live], [role=status]')].map((e) => e.id)")
     assert live == ["spoken"]

@@ -3,8 +3,9 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 216; // of a chart, in CSS pixels
-const MARGIN = { left: 48, right: 18, top: 8, bottom: 36 };
+const MARGIN = { left: 48, right: 96, top: 8, bottom: 36 }; // on the right stand the names of the lines
 const TEXT_HEIGHT = 15;
+const LEAD = 14; // pixels from the end of a line to its name
 
 function svgElement(name, attributes, parent) {
   const element = document.createElementNS(SVG, name);
@@ -34,11 +35,10 @@ class Chart {
 
   /* x: {from, to}, the ends of the axis.
      lines: [{name, look, points: [[x, y], ...]}], where `look` is a class of the style sheet.
-     levels: [{y, text, place}], dotted lines across the chart; their text stands "left, above" or "left, below".
-     named: at which end of the lines their names are written, "right, above" or "left, below". */
-  show(x, lines, levels, named) {
+     levels: [{y, text}], dotted lines across the chart; a text, if any, stands left of the axis. */
+  show(x, lines, levels) {
     this.x = x;
-    this.content = { lines, levels, named };
+    this.content = { lines, levels };
     this.draw();
   }
 
@@ -90,12 +90,11 @@ class Chart {
     this.text(this.x_name, right, HEIGHT - 4, "end");
   }
 
-  drawLevel({ y, text, place }) {
+  drawLevel({ y, text }) {
     const at = this.down(y);
     const right = this.width - MARGIN.right;
     svgElement("line", { class: "level", x1: MARGIN.left, x2: right, y1: at, y2: at }, this.svg);
-    if (place === "left, above") this.text(text, MARGIN.left + 4, at - 4, "start");
-    if (place === "left, below") this.text(text, MARGIN.left + 4, at + 13, "start");
+    if (text) this.text(text, MARGIN.left - 6, at + 4, "end");
   }
 
   drawLine({ look, points }) {
@@ -107,23 +106,22 @@ class Chart {
     }
   }
 
-  /* Writes the names from top to bottom, so that none overlaps another or leaves the axes. */
+  /* Writes each name right of the end of its line, to which a short lead joins it.  The names go from top to
+     bottom, so that none overlaps another or leaves the axes. */
   drawNames(lines) {
-    const left = this.content.named === "left, below";
-    const away = left ? TEXT_HEIGHT : -6;
-    const ends = lines.map(({ name, points }) => {
-      const [x, y] = left ? points[0] : points.at(-1);
-      return { name, x: this.across(x), y: this.down(y) + away };
+    const ends = lines.map(({ name, look, points }) => {
+      const [x, y] = points.at(-1);
+      return { name, look, x: this.across(x), y: this.down(y) };
     });
     ends.sort((a, b) => a.y - b.y);
-    let least = TEXT_HEIGHT;
-    ends.forEach(({ name, x, y }, k) => {
+    let least = MARGIN.top;
+    ends.forEach(({ name, look, x, y }, k) => {
       const below = ends.length - 1 - k; // names that must still find a place
-      const most = HEIGHT - MARGIN.bottom - 4 - below * TEXT_HEIGHT;
-      const at = Math.min(Math.max(y, least), most);
-      least = at + TEXT_HEIGHT;
-      const starts = x < this.width / 2;
-      this.text(name, starts ? x + 4 : x, at, starts ? "start" : "end").setAttribute("class", "name");
+      const most = HEIGHT - MARGIN.bottom - below * TEXT_HEIGHT;
+      const middle = Math.min(Math.max(y, least), most);
+      least = middle + TEXT_HEIGHT;
+      svgElement("path", { class: `lead ${look}`, d: `M${x} ${y}L${x + LEAD} ${middle}` }, this.svg);
+      this.text(name, x + LEAD + 3, middle + 4, "start").setAttribute("class", `name ${look}`);
     });
   }
 }

@@ -52,6 +52,9 @@ function namesOfNets() {
   return nets.map(({ kind, b_T }) => (alike ? `${kind}, b_T\u00a0=\u00a0${withMinus(b_T)}` : kind));
 }
 
+/* The same, shorter, for the charts. */
+const namesOnCharts = () => namesOfNets().map((name) => name.split(", ").at(-1));
+
 /* The classes that draw a net: its kind's colour; the second is dashed. */
 const looks = () => netsOf(settings).map(({ kind }, k) => (k ? `${kind} second` : kind));
 
@@ -100,7 +103,7 @@ function makeCharts() {
   const shares = [0, 0.2, 0.4, 0.6, 0.8, 1].map((value) => [value, percent(value)]);
   const powers = [];
   for (let power = FLOOR; power <= CEILING; power += 5) powers.push([power, power ? `10${superscript(power)}` : "1"]);
-  const whole = [0, 1, 2, 3].map((value) => [value, String(value)]);
+  const whole = ["0", "1", "2", "\u2265\u00a03"].map((text, value) => [value, text]); // higher losses are drawn at 3
   charts.accuracy = new Chart($("accuracy"), { from: 0, to: 1, ticks: shares }, "step");
   charts.loss = new Chart($("loss"), { from: 0, to: 3, ticks: whole }, "step");
   charts.gradient = new Chart($("gradient"), { from: FLOOR, to: CEILING, ticks: powers }, "layer; 0 is the first");
@@ -123,7 +126,7 @@ function axisOfGates(largest) {
 const stepShown = () => (run.shown === null ? run.records.length : run.shown);
 
 function linesOverSteps(step, valueOfNet) {
-  const names = namesOfNets();
+  const names = namesOnCharts();
   return looks().map((look, k) => {
     const points = [];
     for (let i = 0; i < step; i++) {
@@ -136,7 +139,7 @@ function linesOverSteps(step, valueOfNet) {
 
 function linesOverLayers(step, valuesOfNet) {
   if (!step) return [];
-  const names = namesOfNets();
+  const names = namesOnCharts();
   const { nets } = run.records[step - 1];
   return looks().map((look, k) => ({ name: names[k], look, points: valuesOfNet(nets[k]) }));
 }
@@ -150,10 +153,7 @@ const gateOf = (b_T) => 1 / (1 + Math.exp(-b_T));
 /* T at the start, for each highway net, as a level of the chart. */
 function startOfGates() {
   const gated = netsOf(settings).filter(({ kind }) => kind === "highway");
-  return gated.map(({ b_T }) => {
-    const T = gateOf(b_T);
-    return { y: T, text: `start, T = ${T.toFixed(2)}`, place: "left, above" };
-  });
+  return gated.map(({ b_T }) => ({ y: gateOf(b_T) }));
 }
 
 function showCharts() {
@@ -167,10 +167,10 @@ function showCharts() {
   const means = gates.flatMap(({ points }) => points.map(([, T]) => T));
   const values_of_T = [...means, ...start.map(({ y }) => y)];
   charts.gates.y = axisOfGates(Math.max(...values_of_T.filter(Number.isFinite)));
-  charts.accuracy.show(steps, accuracies, [{ y: CHANCE, text: "guessing", place: "left, below" }], "right, above");
-  charts.loss.show(steps, losses, [{ y: LOSS_OF_GUESSING, text: "guessing", place: "left, above" }], "right, above");
-  charts.gradient.show({ from: 0, to: settings.depth }, gradients, [], "left, below");
-  charts.gates.show({ from: 1, to: settings.depth }, gates, start, "right, above");
+  charts.accuracy.show(steps, accuracies, [{ y: CHANCE, text: "guess" }]);
+  charts.loss.show(steps, losses, [{ y: LOSS_OF_GUESSING, text: "guess" }]);
+  charts.gradient.show({ from: 0, to: settings.depth }, gradients, []);
+  charts.gates.show({ from: 1, to: settings.depth }, gates, start);
 }
 
 function showNumbers() {
@@ -211,7 +211,7 @@ function nameCharts() {
 
 function textOfPlay() {
   if (run.playing) return "Pause";
-  if (run.records.length >= run.until) return "Go on";
+  if (run.records.length >= run.until) return `${settings.steps} more`;
   return run.records.length ? "Play on" : "Play";
 }
 
@@ -322,7 +322,8 @@ function pause() {
   run.playing = false;
   show();
   nameCharts();
-  speak(`Paused at step ${run.records.length}. ${verdictAt(run.records.length)}`);
+  const taken = run.records.length;
+  speak(`${taken < run.until ? "Paused" : "Finished"} at step ${taken}. ${verdictAt(taken)}`);
 }
 
 /* Takes one step.  While the nets train it pauses them instead, after the steps that were asked for. */
@@ -386,7 +387,7 @@ function takeStop(stop) {
 function takeField(field) {
   const name = field.dataset.field;
   const value = valueOf(name, field.value);
-  if (value === undefined) return; // the browser tells the reader what the field allows
+  if (value === undefined) return; // a line below the field says so
   use({ [name]: value });
   if (name === "speed") showButtons();
   else restart();
