@@ -63,7 +63,7 @@ class Picture(NamedTuple):
 
 
 PICTURES = {
-    "train": Picture(TRAIN_PAGE, 1000, 780, 1, "light", "#race", "", TRAINED),
+    "train": Picture(TRAIN_PAGE, 520, 640, 1, "light", "#verdict", "", TRAINED),
     "explorer": Picture(PAGE, 1000, 1044, 1, "light", "header", CLOSED, SETTLED),
     "explorer_phone": Picture(PAGE, 400, 800, 1.5, "dark", "#lesions", CLOSED, SETTLED),
 }
