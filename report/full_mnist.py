@@ -1,5 +1,7 @@
 """All of MNIST: results/full_mnist.json."""
 
+import math
+
 from matplotlib.ticker import MaxNLocator
 
 from plumbing.records import select
@@ -54,7 +56,7 @@ def draw_blog(ax, record: dict) -> None:
             ax.plot(steps, losses, color=color, lw=1.5, label=label)
             label = None  # once for all seeds
     uniform_loss_line(ax, {"n_classes": 10})
-    ax.set(xlabel="step", ylabel="training loss", ylim=(0, None))
+    ax.set(xlabel="step", ylabel="training loss", ylim=(0, 1.2 * math.log(10)))
     ax.set_title("the blog's 20 layers")
     ax.legend()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import io
 import math
+import re
 import textwrap
 from itertools import cycle
 
@@ -26,10 +27,12 @@ MORE_KINDS = {"lstm": "#EE3377", "maxout": "#66A61E"}  # beside highway and plai
 MORE_MARKERS = {"lstm": "v", "maxout": "P"}
 NORMALISED = "#56B4E9"  # highway blocks with batch normalisation
 DATA_COLORS = ("#222222", "#882255", "#999933", "#44AA99")  # of data sets, MNIST's first
+SPELLED = {"fashion-mnist": "Fashion-MNIST"}  # a data set's name in a record: as the pages spell it
 PUBLISHED = "#F0E442"  # the paper's results
 # colours without a fixed meaning: the legend of each picture gives it
 OTHERS = ("#6A3D9A", "#E69F00", "#8C510A", "#332288", "#777777")
 LINES = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.", (0, (5, 1, 1, 1, 1, 1)))
+NO_BREAK = "\N{NO-BREAK SPACE}"
 GREY = "0.35"  # for reference lines and notes
 SIGNED = "RdBu_r"  # the colour map of numbers with a sign: red is +
 OPEN = "viridis"  # the colour map of T
@@ -95,8 +98,21 @@ def headline(fig, finding: str, below: str = "") -> None:
     letter = 0.52 * font.get_size_in_points() / 72  # the mean width of a letter, in inches
     letters = int(fig.get_size_inches()[0] / letter)
     finding = finding[0].upper() + finding[1:]
-    wrap = textwrap.TextWrapper(letters, break_long_words=False, break_on_hyphens=False)
-    fig.suptitle("\n".join(wrap.fill(text) for text in (finding, below) if text))
+    fig.suptitle("\n".join(in_even_lines(text, letters) for text in (finding, below) if text))
+
+
+def in_even_lines(text: str, letters: int) -> str:
+    """The text in as few lines of at most so many letters as it needs, all about equally long.
+
+    No line begins with a number, which belongs to the word before it."""
+    text = re.sub(r" (?=[\d%±])", NO_BREAK, text)
+
+    def lines(width):
+        return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+
+    fewest = len(lines(letters))
+    narrowest = next(width for width in range(1, letters + 1) if len(lines(width)) == fewest)
+    return "\n".join(lines(narrowest))
 
 
 def shades(color: str, n: int) -> list:
@@ -129,9 +145,15 @@ def label(run: dict, block: str) -> str:
     return f"{block} (diverged)" if run.get("diverged") else block
 
 
+def as_spelled(data: str) -> str:
+    """A data set's name as the pages spell it."""
+    return SPELLED.get(data, data)
+
+
 def data_set(record: dict) -> str:
     """The data set's name, cut to fit a title; $ is escaped, since it would begin a formula."""
-    name = "".join(letter if letter.isprintable() else "?" for letter in record.get("data_set", "MNIST"))
+    name = as_spelled(record.get("data_set", "MNIST"))
+    name = "".join(letter if letter.isprintable() else "?" for letter in name)
     return (name if len(name) <= 40 else f"{name[:39]}…").replace("$", r"\$")
 
 
@@ -140,7 +162,10 @@ def run_as_text(record: dict) -> str:
 
     A pair is a highway net and a plain net that were trained alike."""
     pair = record["runs"][0]
-    return f"{data_set(record)}, depth {pair['depth']:d}, width {record['hidden']:d}, seed {seed_of(pair, record):d}"
+    net = f"depth {pair['depth']:d}, width {record['hidden']:d}, seed {seed_of(pair, record):d}"
+    text = f"{data_set(record)}, {net}"
+    pairs = len(record["runs"])
+    return text if pairs == 1 else f"{text} (first of {pairs} pairs)"
 
 
 def seed_of(pair: dict, record: dict) -> int:
@@ -157,10 +182,10 @@ def note(ax, text, at, offset, color, **style):
     ax.annotate(text, at, offset, textcoords="offset points", color=color, **style)
 
 
-def level(ax, y, text):
-    """A dotted line across the axes, named at its left end."""
+def level(ax, y, text, up=-12):
+    """A dotted line across the axes, named at its left end; the name stands `up` points above it."""
     ax.axhline(y, color=GREY, lw=1.2, ls=":")
-    note(ax, text, (0, y), (4, -12), GREY, xycoords=("axes fraction", "data"), ha="left")
+    note(ax, text, (0, y), (4, up), GREY, xycoords=("axes fraction", "data"), ha="left")
 
 
 def chance_line(ax, record):
@@ -169,7 +194,7 @@ def chance_line(ax, record):
 
 def uniform_loss_line(ax, record):
     loss = math.log(n_classes(record))
-    level(ax, loss, f"log {n_classes(record)} = {loss:.3f}")
+    level(ax, loss, f"log {n_classes(record)} = {loss:.3f}", up=6)
 
 
 def plain_log_ticks(axis) -> None:
