@@ -85,7 +85,8 @@ def draw_losses(ax, record: dict, step: int, last: int) -> None:
         style = {"color": COLOR[block], "marker": MARKER[block], "ms": 4, "lw": 2}
         ax.plot(until_now, losses, **style, label=f"{label(pair[block], block)} {losses[-1]:.3f}")
     uniform_loss_line(ax, record)
-    ax.set(xlabel="steps", ylabel="loss of a batch", xlim=(-2, last * 1.02))
+    ax.set(ylabel="loss of a batch", xlim=(-2, last * 1.02))
+    ax.set_xlabel(f"steps (linear to {FIRST_STEPS}, logarithmic beyond)")
     ax.set_ylim(0, 1.25 * math.log(n_classes(record)))
     ax.set_xscale("symlog", linthresh=FIRST_STEPS, linscale=2)
     ticks = [*range(0, FIRST_STEPS + 1, 20), 2 * FIRST_STEPS]

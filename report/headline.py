@@ -31,7 +31,9 @@ from report.style import (
 )
 from report.tables import markdown_table
 
-TIMES_CHANCE = 2  # a net has learned if its accuracy is at least this many times that of guessing
+# a net's accuracy, as a multiple of that of guessing:
+AT_CHANCE = 1.5  # below it a net stays at chance
+TIMES_CHANCE = 2  # from here on it has learned; in between it has learned a little
 BLOCK = "block (1 is nearest to the image)"
 FIRST_STEPS = 100
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -45,24 +47,43 @@ def has_learned(run: dict, record: dict) -> bool:
 
 def fate(run: dict, record: dict) -> str:
     """What became of a net, in words: learns (0.917)."""
-    if run["final_test_acc"] is None:
+    accuracy = run["final_test_acc"]
+    if accuracy is None:
         return "diverges"
-    words = "learns" if has_learned(run, record) else "stays at chance"
-    return f"{words} ({run['final_test_acc']:.3f})"
+    words = "learns a little"
+    if has_learned(run, record):
+        words = "learns"
+    elif at_chance(run, record):
+        words = "stays at chance"
+    return f"{words} ({accuracy:.3f})"
+
+
+def at_chance(run: dict, record: dict) -> bool:
+    accuracy = run["final_test_acc"]
+    return accuracy is not None and accuracy < AT_CHANCE / n_classes(record)
 
 
 # ---- One pair of nets ------------------------------------------------------------------------------------------------
 
 
-def draw_history(ax, run: dict, name: str, block: str, decimals: int) -> None:
-    """A curve over epochs, with the number at its end."""
-    epochs = run["history"]["epoch"]
-    values = run["history"][name]
-    color = COLOR[block]
-    ax.plot(epochs, values, color=color, marker=MARKER[block], ms=4, lw=2, label=label(run, block))
-    if values:
-        text = f"{values[-1]:.{decimals}f}"
-        note(ax, text, (epochs[-1], values[-1]), (0, 6), color, weight="bold", ha="right")
+def draw_histories(ax, pair: dict, name: str, decimals: int) -> None:
+    """The curves of both nets over epochs, with the numbers at their ends.
+
+    The higher number stands above the end of its curve and the lower one below, so that they never touch."""
+    ends = {}
+    for block, color in COLOR.items():
+        run = pair[block]
+        epochs = run["history"]["epoch"]
+        values = run["history"][name]
+        style = {"color": color, "marker": MARKER[block], "ms": 4, "lw": 2}
+        ax.plot(epochs, values, **style, label=label(run, block))
+        if values:
+            ends[block] = (epochs[-1], values[-1])
+    highest = max(ends, key=lambda block: ends[block][1], default=None)
+    for block, end in ends.items():
+        side = "bottom" if block == highest else "top"
+        style = {"weight": "bold", "ha": "left", "va": side}
+        note(ax, f"{end[1]:.{decimals}f}", end, (6, 0), COLOR[block], **style)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("epoch")
 
@@ -73,9 +94,8 @@ def learning_curves(record):
     pair = record["runs"][0]
     fig, axes = panels(1, 2, 3.3)
     left, right = axes
-    for block in COLOR:
-        draw_history(left, pair[block], "test_acc", block, 3)
-        draw_history(right, pair[block], "train_loss", block, 3)
+    draw_histories(left, pair, "test_acc", 3)
+    draw_histories(right, pair, "train_loss", 3)
     chance_line(left, record)
     left.set(ylabel="test accuracy", ylim=(0, 1.08))
     left.legend(loc="center right")
@@ -92,8 +112,7 @@ def plain_loss_collapse(record):
     pair = record["runs"][0]
     fig, axes = panels(1, 2, 3.4)
     left, right = axes
-    for block in COLOR:
-        draw_history(left, pair[block], "train_loss", block, 3)
+    draw_histories(left, pair, "train_loss", 3)
     uniform_loss_line(left, record)
     left.set(ylabel="training loss", ylim=(0, math.log(n_classes(record)) * 1.25))
     left.legend(loc="center right")
@@ -105,8 +124,7 @@ def plain_loss_collapse(record):
         right.legend(loc="lower right")
         headline(fig, finding_of_gradients(pair), run_as_text(record))
     else:  # as the published program writes it
-        for block in COLOR:
-            draw_history(right, pair[block], "grad_norm", block, 2)
+        draw_histories(right, pair, "grad_norm", 2)
         right.set(ylabel="gradient norm before clipping, mean", yscale="log")
         fates = ", ".join(f"{block} {fate(pair[block], record)}" for block in COLOR)
         headline(fig, f"Training loss and gradient: {fates}", run_as_text(record))
@@ -137,8 +155,8 @@ def finding_of_gradients(pair: dict) -> str:
     """How much of the last block's gradient reaches the first one, before training."""
     plain = pair["plain"]["layer_history"]["gradient"][0]
     highway = pair["highway"]["layer_history"]["gradient"][0]
-    of_plain = f"{first_over_last(plain)} of the gradient reaches plain's first block"
-    return f"Before training, {of_plain}, {first_over_last(highway)} reaches highway's"
+    ratios = f"plain {first_over_last(plain)}, highway {first_over_last(highway)}"
+    return f"Gradient at block 1 over that at block {len(plain)}, before training: {ratios}"
 
 
 def first_over_last(norms: list[float]) -> str:
@@ -159,13 +177,13 @@ def depth_sweep(record):
     """The final accuracy and loss of both nets against depth."""
     fig, axes = panels(1, 2, 3.5)
     left, right = axes
-    draw_over_depths(left, record, "final_test_acc", {"highway": (0, 7), "plain": (-6, -10)})
-    draw_over_depths(right, record, "final_train_loss", {"highway": (0, -15), "plain": (-5, 5)})
+    draw_over_depths(left, record, "final_test_acc")
+    draw_over_depths(right, record, "final_train_loss")
     chance_line(left, record)
-    left.set(ylabel="final test accuracy", ylim=(-0.08, 1.1))
+    left.set(ylabel="final test accuracy", ylim=(0, 1))
     left.legend(loc="center right")
     uniform_loss_line(right, record)
-    right.set(ylabel="final training loss", ylim=(-0.25, math.log(n_classes(record)) * 1.2))
+    right.set(ylabel="final training loss", ylim=(0, math.log(n_classes(record)) * 1.2))
     seeds_of_record = record.get("seeds") or [record.get("seed")]
     seeds_as_text = ", ".join(f"{seed:d}" for seed in seeds_of_record)
     nets = f"{data_set(record)}, width {record['hidden']:d}, seed {seeds_as_text}"
@@ -177,28 +195,28 @@ def depth_sweep(record):
 def fate_over_depths(record: dict, block: str) -> str:
     """At which depths a kind of net learns, in words."""
     depths = sorted({pair["depth"] for pair in record["runs"]})
-    failed = sorted({pair["depth"] for pair in record["runs"] if not has_learned(pair[block], record)})
+    failed = [pair for pair in record["runs"] if not has_learned(pair[block], record)]
     if not failed:
+        if len(depths) == 1:
+            return f"{block} learns at depth {depths[0]}"
         return f"{block} learns at every depth from {depths[0]} to {depths[-1]}"
-    if failed == depths[-len(failed) :]:  # the deepest ones
-        return f"{block} is at chance from {failed[0]} on"
-    return f"{block} is at chance at depth {', '.join(map(str, failed))}"
+    fails = "is at chance" if all(at_chance(pair[block], record) for pair in failed) else "fails"
+    failed_depths = sorted({pair["depth"] for pair in failed})
+    if len(depths) > 1 and failed_depths == depths[-len(failed_depths) :]:  # the deepest ones
+        return f"{block} {fails} from {failed_depths[0]} on"
+    return f"{block} {fails} at depth {', '.join(map(str, failed_depths))}"
 
 
-def draw_over_depths(ax, record: dict, name: str, offsets: dict[str, tuple]) -> None:
-    """A final number of both nets at every depth; its text stands `offsets` away from the point."""
-    for block, offset in offsets.items():
-        color = COLOR[block]
+def draw_over_depths(ax, record: dict, name: str) -> None:
+    """A final number of both nets at every depth."""
+    for block, color in COLOR.items():
         depths, means, deviations = by_depth(record, block, name)
         bars = deviations if any(deviations) else None
-        style = {"color": color, "marker": MARKER[block], "ms": 6, "lw": 2, "capsize": 3}
-        ax.errorbar(depths, means, bars, label=block, **style)
-        side = "right" if offset[0] else "center"
-        for depth, mean_of_depth in zip(depths, means, strict=True):
-            note(ax, f"{mean_of_depth:.2f}", (depth, mean_of_depth), offset, color, ha=side)
+        style = {"color": color, "marker": MARKER[block], "ms": 6, "lw": 2}
+        ax.errorbar(depths, means, bars, label=block, capsize=3, clip_on=False, **style)
     depths = sorted({pair["depth"] for pair in record["runs"]})
     ax.set(xscale="log", xlabel="depth (hidden blocks)", xticks=depths, xticklabels=depths)
-    ax.set_xlim(depths[0] / 1.8, depths[-1] * 1.2)
+    ax.set_xlim(depths[0] / 1.2, depths[-1] * 1.2)
     ax.minorticks_off()
 
 
@@ -252,7 +270,7 @@ def T_gate_evolution(record):
         blocks = range(1, len(layers["T"][k]) + 1)
         gates.plot(blocks, layers["T"][k], color=color, lw=width, marker=".", label=str(step))
         gradients.plot(blocks, positive(layers["gradient"][k]), color=color, lw=width, marker=".")
-    gates.set(ylabel="mean transform gate T", ylim=(0, None))
+    gates.set(ylabel="mean T over one batch", ylim=(0, None))
     gradients.set(xlabel=BLOCK, ylabel="gradient |dL/dy|", yscale="log")
     gradients.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
     fig.legend(*gates.get_legend_handles_labels(), loc="outside right center", title="steps")
@@ -267,17 +285,15 @@ def shown_steps(steps: list[int]) -> list[int]:
 
 
 def finding_of_first_steps(layers: dict, shown: list[int]) -> str:
-    """How much of the whole change of mean T in training happens in the first steps."""
+    """Mean T of the lower third of the blocks: at the start, after the first steps, and at the end."""
     early = max(step for step in shown if step <= FIRST_STEPS)
-    last = shown[-1]
-    start = layers["T"][0]
-    end = layers["T"][-1]
-    then = layers["T"][layers["step"].index(early)]
-    whole_way = math.dist(start, end)
-    if whole_way == 0:
-        return f"In {last} steps the gates have not moved"
-    share_gone = max(1 - math.dist(then, end) / whole_way, 0)
-    return f"After {early} of {last} steps the gates have gone {share_gone:.0%} of their way"
+    n = third(layers["T"][0])
+    texts = []
+    for step in dict.fromkeys((shown[0], early, shown[-1])):
+        gates = layers["T"][layers["step"].index(step)]
+        when = f"after {step} steps" if step else "at the start"
+        texts.append(f"{mean(gates[:n]):.2g} {when}")
+    return f"Mean T of blocks 1 to {n}: {', '.join(texts)}"
 
 
 def gates_epoch_by_epoch(record: dict):
@@ -294,8 +310,13 @@ def gates_epoch_by_epoch(record: dict):
     return fig
 
 
+def third(gates: list[float]) -> int:
+    """How many blocks are a third of them; at least one."""
+    return max(len(gates) // 3, 1)
+
+
 def finding_of_thirds(gates: list[float]) -> str:
-    n = max(len(gates) // 3, 1)
+    n = third(gates)
     lower = mean(gates[:n])
     upper = mean(gates[-n:])
     return f"Mean T after training: {lower:.2g} in blocks 1 to {n}, {upper:.2g} in the last {n}"
@@ -307,9 +328,6 @@ def T_gate_final(record):
     fig, ax = panels(1, 1, 3.6)
     gates = record["runs"][0]["highway"]["final_T_per_layer"]
     ax.bar(range(1, len(gates) + 1), gates, color=COLOR["highway"], width=0.8)
-    highest = max(gates)
-    block = gates.index(highest) + 1
-    note(ax, f"{highest:.2f}", (block, highest), (0, 3), COLOR["highway"], weight="bold")
     gate_axes(ax, record, len(gates))
     ax.grid(axis="x", visible=False)
     headline(fig, finding_of_thirds(gates), f"highway, {run_as_text(record)}; 1 - T is carried")
@@ -338,7 +356,8 @@ def seeds(record):
             left.plot(history["epoch"], history["test_acc"], color=COLOR[block], lw=1.2, alpha=0.55)
             if run["final_test_acc"] is not None:
                 accuracies[f"{seed_of(pair, record):d}"] = run["final_test_acc"]
-        text = f"{block}, {len(accuracies)} of {len(pairs)} seeds"
+        diverged = len(pairs) - len(accuracies)
+        text = f"{block} ({diverged} of {len(pairs)} diverged)" if diverged else block
         left.plot([], [], color=COLOR[block], lw=2.2, label=text)
         draw_seeds(right, accuracies, block, offset)
     chance_line(left, record)
@@ -360,7 +379,9 @@ def draw_seeds(ax, accuracies: dict[str, float], block: str, offset: float) -> N
     ax.scatter(list(accuracies), list(accuracies.values()), color=color, marker=MARKER[block], s=30)
     if accuracies:
         mean_of_seeds, sd = mean_sd(list(accuracies.values()))
-        text = f"{block} {mean_of_seeds:.3f} ± {sd:.3f}"
+        text = f"{block} {mean_of_seeds:.3f}"
+        if len(accuracies) > 1:
+            text += f" ± {sd:.3f}"
         place = ax.get_yaxis_transform()  # x in shares of the axes
         style = {"color": color, "weight": "bold", "ha": "center", "transform": place, "fontsize": "small"}
         ax.text(0.5, mean_of_seeds + offset, text, **style)
