@@ -7,16 +7,15 @@ from report.style import by_data, headline, panels
 from report.tables import entry_text, markdown_table
 
 TEXTS = {
-    "selecting": "images for which\nsome units are open,\nsome carry",
+    "selecting": "images for which some units\nare open and some carry",
     "closing": "gates that close\nfor certain images",
-    "passed": "seeds in which\ncertain images\npass the block",
 }
 
 
 @picture("article_gates")
 def article_gates(record):
-    """The three shares named in TEXTS against the block, a line for each data set."""
-    fig, axes = panels(1, 3, 3.8, sharey=True)
+    """The shares named in TEXTS against the block, a line for each data set."""
+    fig, axes = panels(1, len(TEXTS), 3.8, sharey=True)
     for ax, (name, text) in zip(axes, TEXTS.items(), strict=True):
         for data, style, trials in by_data(record):
             mean = np.mean([trial[f"{name}_of_block"] for trial in trials], axis=0)
@@ -33,15 +32,15 @@ def finding(record: dict) -> str:
     shares = []
     for row in record["summary"]:
         if row["third"] == "middle":
-            shares.append(f"{100 * row['selecting']['mean']:.2g} % of the images of {row['data']}")
-    return f"Middle blocks select for {', '.join(shares)}"
+            shares.append(f"{row['data']} {100 * row['selecting']['mean']:.2g} %")
+    return f"Images for which middle blocks carry some units and change others: {', '.join(shares)}"
 
 
 @table("article-gates")
 def thirds(read) -> str:
     lines = []
     for row in read("results/article_gates.json")["summary"]:
-        cells = [entry_text(row[name], name, 0) for name in TEXTS]
+        cells = [entry_text(row[name], name, 0) for name in (*TEXTS, "passed")]
         lines.append(f"| {row['data']} | {row['third']} | {' | '.join(cells)} |")
     header = "| data | third of the blocks | select | gates that close | blocks passed |"
     return markdown_table(header, lines)

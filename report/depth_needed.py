@@ -23,7 +23,8 @@ def depth_needed(record):
     fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center")
     texts = [finding(record, data) for data in sets]
     tried = ", ".join(map(str, record["settings"]["blocks"]))
-    headline(fig, f"Fewest of {tried} blocks that fit as well as all: {'; '.join(texts)}")
+    how = f"first: trained anew, the fewest of {tried}; second: left by lesions"
+    headline(fig, f"Blocks that fit as well as all do: {', '.join(texts)}", how)
     return fig
 
 
@@ -60,7 +61,7 @@ def finding(record: dict, data: str) -> str:
     whole, _ = mean_sd([lesion["training_error"] for lesion in lesions])
     fitting = [n for n, error in errors_of(record, data).items() if error <= whole + POINT]
     anew = f"{min(fitting)}" if fitting else "none"
-    return f"{data} {anew} (lesions leave {left:.0f})"
+    return f"{data} {anew} or {left:.0f}"
 
 
 @table("depth-needed")

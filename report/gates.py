@@ -6,7 +6,7 @@ from matplotlib.ticker import MaxNLocator
 
 from plumbing.records import select
 from report.registry import picture
-from report.style import OPEN, SIGNED, blank, by_data, headline, heat_map
+from report.style import OPEN, SIGNED, as_spelled, blank, by_data, headline, heat_map
 
 SHOWN = {"MNIST": (0, 7), "CIFAR-100": (0, 1)}  # classes in the paper's Figure 3
 LINEAR_TO = 0.2  # the colour scale of how far biases moved is linear up to here, and logarithmic beyond
@@ -38,8 +38,8 @@ def shares_of_first(record: dict, key: str, quantity: str) -> str:
     first = select(record["summary"], row="definitions")["first_blocks"]
     texts = []
     for data, _, _ in by_data(record):
-        texts.append(f"{select(record['summary'], data=data)[key]['mean']:.0%} ({data})")
-    return f"Blocks 1 to {first}, grey below, have {', '.join(texts)} of {quantity}"
+        texts.append(f"{as_spelled(data)} {select(record['summary'], data=data)[key]['mean']:.0%}")
+    return f"Blocks 1 to {first} (grey, below) have this share of {quantity}: {', '.join(texts)}"
 
 
 def draw_units(fig, nets: list[dict]) -> None:
@@ -125,7 +125,8 @@ def by_block(ax, record, name: str) -> None:
     for data, style, trials in by_data(record):
         for i, trial in enumerate(trials):
             values = trial[name]
-            ax.plot(range(1, len(values) + 1), values, **style, label=None if i else data)
+            label = None if i else as_spelled(data)
+            ax.plot(range(1, len(values) + 1), values, **style, label=label)
     ax.axvspan(0.5, first + 0.5, color="0.93", lw=0)
     ax.set(xlabel="block (a line for each seed)", ylim=(0, None))
     ax.legend()

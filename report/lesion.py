@@ -5,7 +5,7 @@ from statistics import mean
 
 from plumbing.records import select
 from report.registry import picture
-from report.style import GREY, by_data, headline, note, panels
+from report.style import GREY, as_spelled, by_data, headline, note, panels
 
 MARKERS = "os^D"  # one for each data set
 ADDED = "added to the training error, points"
@@ -19,8 +19,8 @@ def lesion(record):
     shares = []
     for data, style, trials in by_data(record):
         share = mean(trial["idle_share"] for trial in trials)
-        shares.append(f"{share:.0%} ({data})")
-        label = data
+        label = as_spelled(data)
+        shares.append(f"{label} {share:.0%}")
         for trial in trials:
             added = added_points(trial, trial["errors"])
             ax.plot(range(1, len(added) + 1), added, marker=".", **style, label=label)
@@ -44,8 +44,8 @@ def lesion_together(record):
     ranges = []
     for (data, style, trials), marker in zip(by_data(record), cycle(MARKERS), strict=False):
         counts = [trial["closed_together"] for trial in trials]
-        ranges.append(f"{range_as_text(counts)} ({data})")
-        label = data
+        label = as_spelled(data)
+        ranges.append(f"{label} {range_as_text(counts)}")
         for trial in trials:
             added = added_points(trial, [trial["error"], *trial["errors_greedy"]])
             ax.plot(range(len(added)), added, **style, label=label)
@@ -59,7 +59,8 @@ def lesion_together(record):
     scale_in_points(ax, limit, (0, limit, 1, 10, 100))
     ax.legend(loc="lower right")
     blocks = len(trials[0]["errors"])
-    headline(fig, f"Of {blocks} blocks, closed together for less than {point:g} point: {', '.join(ranges)}")
+    finding = f"How many of {blocks} blocks can be closed together for less than {point:g} point of error"
+    headline(fig, f"{finding}: {', '.join(ranges)}")
     return fig
 
 
@@ -69,15 +70,17 @@ def lesion_kept(record):
     fig, axes = panels(1, 2, 3.8, sharey=True)
     left, right = axes
     errors = []
-    for place, (data, style, trials) in enumerate(by_data(record)):
-        draw_first_kept(left, data, style, trials)
-        draw_random_closed(right, style, trials, place)
+    for (data, style, trials), marker in zip(by_data(record), cycle(MARKERS), strict=False):
+        label = as_spelled(data)
+        draw_first_kept(left, label, style, trials)
+        draw_random_closed(right, label, style, trials, marker)
         half = len(trials[0]["errors_above"]) // 2  # [n] is the error with all blocks above the n-th closed
         error = 100 * mean(trial["errors_above"][half] for trial in trials)
-        errors.append(f"{error:.2g} % ({data})")
+        errors.append(f"{label} {error:.2g} %")
     left.set(xlabel="the first n blocks are kept", yscale="log", ylabel="training error, %")
     left.set_yticks((0.01, 0.1, 1, 10, 100), ("0.01", "0.1", "1", "10", "100"))
     left.legend(loc="lower left")
+    right.legend(loc="lower right")
     right.set_xlabel("n blocks, drawn at random, are closed")
     headline(fig, f"Training error with the first {half} blocks alone: {', '.join(errors)}")
     return fig
@@ -107,20 +110,18 @@ def scale_in_points(ax, limit: float, ticks: tuple) -> None:
     ax.set_ylabel(f"{ADDED}\n(linear to {limit:g}, logarithmic beyond)")
 
 
-def draw_first_kept(ax, data: str, style: dict, trials: list[dict]) -> None:
+def draw_first_kept(ax, label: str, style: dict, trials: list[dict]) -> None:
     """The error of each net against the number of first blocks kept."""
-    label = data
     for trial in trials:
         errors = [100 * error for error in trial["errors_above"]]
         ax.plot(range(len(errors)), errors, **style, label=label)
         label = None  # once for all seeds
 
 
-def draw_random_closed(ax, style: dict, trials: list[dict], place: int) -> None:
-    """The error of each net with random blocks closed.  The points of the data set at `place` are
-    shifted to the right, beside those of the sets before it."""
+def draw_random_closed(ax, label: str, style: dict, trials: list[dict], marker: str) -> None:
+    """The error of each net with random blocks closed."""
     for trial in trials:
-        sizes = [size + 0.8 * place for size in (0, *trial["set_sizes"])]
+        sizes = [0, *trial["set_sizes"]]
         errors = [100 * error for error in (trial["error"], *trial["errors_sets"])]
-        marker = MARKERS[place % len(MARKERS)]
-        ax.plot(sizes, errors, marker, ms=4, alpha=0.6, color=style["color"])
+        ax.plot(sizes, errors, marker, ms=4, alpha=0.6, color=style["color"], label=label)
+        label = None  # once for all seeds

@@ -17,6 +17,7 @@ PARTS = (  # the parts of T's variance: (key in a trial, name in the legend, gre
     ("between_class_by_block", "between classes", "0.65"),
     ("within_class_by_block", "within classes", "0.4"),
 )
+CLUSTERED = {"gates": "trained gates", "random gates": "random gates", "pixels": "pixels"}  # in words
 TOO_FEW = 0.005  # classes with a smaller share of a cluster are not named
 
 
@@ -28,9 +29,10 @@ def routing(record):
     blocks = range(1, record["trials"][0]["layers"])
     draw_accuracies(left, record, blocks)
     draw_variance(right, record["trials"], blocks)
-    texts = [f"from {name} {mean_accuracy(record, source):.3f}" for source, _, name, _, _ in SOURCES]
-    texts.append(f"from the pixels {mean_accuracy(record, 'pixels'):.3f}")
-    headline(fig, f"The class is told {', '.join(texts)}", "the share of images; of all blocks together")
+    texts = [f"{name} {mean_accuracy(record, source):.1%}" for source, _, name, _, _ in SOURCES]
+    texts.append(f"the pixels {mean_accuracy(record, 'pixels'):.1%}")
+    how = "share of the images; all blocks together; means of nets"
+    headline(fig, f"Class told from {', '.join(texts)}", how)
     return fig
 
 
@@ -77,11 +79,16 @@ def routes(record):
         draw_examples(right, cluster)
     axes[0, 0].set_title("mean T less that of all images")
     axes[-1, 0].set_xlabel("block")
+    purities = [f"{name} {mean_purity(record, source):.0%}" for source, name in CLUSTERED.items()]
+    finding = f"Images that are of the commonest digit of their cluster: {', '.join(purities)}"
     purity = sum(max(cluster["classes"]) for cluster in clusters) / sum(cluster["size"] for cluster in clusters)
-    of_pixels = select(record["summary"], source="pixels")["cluster_purity"]["mean"]
-    finding = f"{purity:.0%} of the images are of the commonest digit of their cluster of routes"
-    headline(fig, finding, f"one net; with clusters of pixels it would be {of_pixels:.0%}; typical images")
+    nets = f"means of {len(record['trials'])} nets; below, one with {purity:.0%}"
+    headline(fig, finding, f"{nets}, and typical images")
     return fig
+
+
+def mean_purity(record: dict, source: str) -> float:
+    return select(record["summary"], source=source)["cluster_purity"]["mean"]
 
 
 def commonest_class(cluster: dict) -> int:

@@ -127,4 +127,4 @@ def test_the_picture_s_title_names_the_middle_blocks_of_both_sets():
             mean = share if third == "middle" else 0.9
             rows.append({"data": data, "third": third, "selecting": {"mean": mean}})
     title = pictures.finding({"summary": rows})
-    assert title == "Middle blocks select for 0.55 % of the images of MNIST, 66 % of the images of CIFAR-100"
+    assert title == "Images for which middle blocks carry some units and change others: MNIST 0.55 %, CIFAR-100 66 %"
