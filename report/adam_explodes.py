@@ -12,10 +12,11 @@ from matplotlib.ticker import MaxNLocator
 from plumbing.records import select
 from plumbing.statistics import spaced
 from report.registry import picture, table
-from report.style import GREY, LINES, OTHERS, blank, headline, layers_of_blocks, note, trials_with
+from report.style import COLOR, GREY, LINES, OTHERS, blank, headline, layers_of_blocks, note, shades, trials_with
 from report.tables import markdown_table
 
 CHANGES_IN_A_ROW = 3
+UNCHANGED = "as it was"  # in the record: Adam without a change
 MEASURES_OF_BURST = {  # the key in a trial's burst: the text in the legend
     "stretch": "stretch to the end",
     "state": "norm of the state",
@@ -44,7 +45,7 @@ def adam_explodes(record):
     for ax, (change, trials) in zip(axes.flat, groups.items(), strict=False):
         ax.set_axis_on()
         draw_peaks(ax, trials, definitions["guessing"])
-        ax.set_title(change)
+        ax.set_title(name_of(change))
     for ax in axes[-1]:
         ax.set_xlabel("epoch")
     above.supylabel("largest batch loss of each tenth of an epoch", fontsize="small")
@@ -66,18 +67,25 @@ def finding(groups: dict[str, list[dict]]) -> str:
     texts = []
     for change, trials in groups.items():
         exploded = sum(trial["explosion"] is not None for trial in trials)
-        texts.append(f"{exploded} ({change})")
+        texts.append(f"{name_of(change)}: {exploded}")
     seeds = max(map(len, groups.values()))
-    return f"How many of {seeds} seeds explode: {', '.join(texts)}"
+    return f"How many of {seeds} seeds explode after the first epoch; {', '.join(texts)}"
+
+
+def name_of(change: str) -> str:
+    return "Adam unchanged" if change == UNCHANGED else change
 
 
 def draw_peaks(ax, trials: list[dict], guessing: float) -> None:
-    """The largest batch loss of each tenth of an epoch, a line for each seed."""
-    for trial, color, line in zip(trials, OTHERS, LINES, strict=False):
+    """The largest batch loss of each tenth of an epoch, a line for each seed.
+
+    The first epoch, in which explosions are not counted, stands on grey."""
+    for trial, color in zip(trials, shades(COLOR["highway"], len(trials)), strict=True):
         peaks = [math.inf if peak is None else peak for peak in trial["peaks"]]
         epochs = [trial["epochs"] * (k + 1) / len(peaks) for k in range(len(peaks))]
-        ax.plot(epochs, peaks, ls=line, color=color, lw=1.4, label=f"seed {trial['seed']}")
-    ax.axhline(guessing, color=GREY, lw=1.2, ls=":", label="log 10, that of guessing")
+        ax.plot(epochs, peaks, color=color, lw=1.4, label=f"seed {trial['seed']}")
+    ax.axhline(guessing, color=GREY, lw=1.2, ls=":", label="log 10: guessing")
+    ax.axvspan(0, 1, color="0.9", lw=0, label="not counted")
     ax.set(yscale="log")
     ax.xaxis.set_major_locator(MaxNLocator(3, integer=True))
 
@@ -95,7 +103,7 @@ def draw_explosion(ax, trial: dict, out_of_range: float) -> None:
     ax.axhline(out_of_range, color=GREY, lw=1.2, ls=":", label="above it: out of range")
     ax.set(yscale="log", ylabel="times its largest in calm steps")
     ax.set_xlabel("step, counted from the explosion")
-    when = f"{trial['change']}, seed {trial['seed']}, epoch {explosion['epoch']}"
+    when = f"{name_of(trial['change'])}, seed {trial['seed']}, epoch {explosion['epoch']}"
     ax.set_title(f"{when}:\nthe layer furthest out of its range")
     ax.legend()
 
@@ -110,7 +118,7 @@ def draw_burst(ax, trial: dict) -> None:
     ax.plot([], [], "--", color=GREY, lw=1.8, label="dashed: the median image")
     ax.set(yscale="log", xlabel="layer")
     ax.set_ylim(top=1e5 * ax.get_ylim()[1])  # room for the legend
-    when = f"{trial['change']}, seed {trial['seed']}, epoch {burst['epoch']}"
+    when = f"{name_of(trial['change'])}, seed {trial['seed']}, epoch {burst['epoch']}"
     ax.set_title(f"{when}:\nthe image stretched most")
     ax.legend()
 

@@ -4,7 +4,7 @@ import math
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, MARKER, headline, mean_sd, panels, trials_with
+from report.style import COLOR, MARKER, headline, panels, trials_with
 from report.tables import entry_text, markdown_table
 
 
@@ -27,7 +27,7 @@ def figure_1_finals(record):
         for block in ("highway", "plain"):
             draw_curves(ax, record, block, depth)
         ax.set(yscale="log", xscale="log", title=f"{depth} layers")
-        ax.legend(title="loss at the end", loc="lower left")
+    axes.flat[0].legend(loc="lower left")
     fig.supxlabel("epoch", fontsize="small")
     fig.supylabel("training loss, mean over the epoch", fontsize="small")
     headline(fig, finding(record), "compared: the epochs to each marked loss, at each depth")
@@ -37,13 +37,11 @@ def figure_1_finals(record):
 def draw_curves(ax, record, block: str, depth: int) -> None:
     """A line for each seed, with a marker at the first epoch whose mean loss reaches a threshold."""
     trials = trials_with(record, "final", block=block, layers=depth)
-    last_losses = [trial["loss"] for trial in trials if not trial["diverged"]]
-    end = f"{mean_sd(last_losses)[0]:.2g}" if last_losses else "diverged"
     thresholds = [float(threshold) for threshold in thresholds_of(record)]
     for k, trial in enumerate(trials):
         losses = trial["losses"]
         epochs = range(1, len(losses) + 1)
-        label = None if k else f"{block}: {end}"  # one entry of the legend for all seeds
+        label = None if k else block  # one entry of the legend for all seeds
         ax.plot(epochs, losses, color=COLOR[block], lw=1.3, label=label)
         for threshold in thresholds:
             arrived = [epoch for epoch, loss in zip(epochs, losses, strict=True) if loss <= threshold]

@@ -36,9 +36,9 @@ def gate_bias(record):
         ax.set(xticklabels=[f"{bias:g}" for bias in biases], ylabel=f"layers, {activation}")
         ax.grid(visible=False)
     axes[-1, 0].set_xlabel("initial gate bias")
-    rule = f"Rule, right for {accuracy:.0%}: training fails where L sigmoid(b) >= {threshold:g} (underlined)"
-    epochs = record["settings"]["epochs"]
-    headline(fig, rule, f"the number is the training loss after {epochs} epochs")
+    rule = f"Nets fail if layers × sigmoid(bias) ≥ {threshold:g} (underlined): "
+    numbers = f"numbers: loss after {record['settings']['epochs']} epochs"
+    headline(fig, f"{rule}right for {accuracy:.0%}", f"{numbers}; idle: as good without its blocks")
     return fig
 
 

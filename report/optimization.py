@@ -6,7 +6,7 @@ from matplotlib.ticker import MaxNLocator
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, MARKER, blank, headline, mean_sd, note, shades, trials_with
+from report.style import COLOR, MARKER, blank, headline, note, shades, trials_with
 from report.tables import markdown_table
 
 
@@ -48,15 +48,13 @@ def draw_curves(ax, record, block: str, depths: list[int]) -> None:
     """The loss curves of one kind: a color for each depth, a line for each seed."""
     for depth, color in zip(depths, shades(COLOR[block], len(depths)), strict=True):
         trials = trials_with(record, "final", block=block, layers=depth)
-        last_losses = [trial["loss"] for trial in trials if not trial["diverged"]]
-        end = f"{mean_sd(last_losses)[0]:.2g}" if last_losses else "diverged"
         for k, trial in enumerate(trials):
             epochs = range(1, len(trial["losses"]) + 1)
-            label = None if k else f"{depth}: {end}"
+            label = None if k else f"{depth} layers"
             ax.plot(epochs, trial["losses"], color=color, lw=1.6, label=label)
     ax.set(yscale="log", xlabel="epoch")
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    ax.legend(title="layers: loss at the end", loc="lower left")
+    ax.legend(loc="lower left")
 
 
 def draw_search(ax, record, depths: list[int]) -> None:

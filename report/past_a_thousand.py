@@ -1,5 +1,7 @@
 """How many layers of nets of a thousand and more are in use: results/past_a_thousand.json."""
 
+import math
+
 from report.registry import picture, table
 from report.style import COLOR, GREY, LINES, epochs_as_text, headline, panels
 from report.tables import entry_text, markdown_table
@@ -9,41 +11,48 @@ IN_USE = 15  # layers, as the blog says
 
 @picture("past_a_thousand")
 def past_a_thousand(record):
-    """The test accuracy of trained nets with only their first blocks, against the number of blocks."""
+    """The test error of trained nets with only their first blocks, against the number of blocks."""
     fig, ax = panels(1, 1, 4)
     nets = [row for row in record["summary"] if row["row"] == "net"]
     for net, line in zip(nets, LINES, strict=False):
         wanted = {"row": "first blocks", "layers": net["layers"]}
         rows = [row for row in record["summary"] if wanted.items() <= row.items()]
         blocks = [row["blocks"] for row in rows]
-        accuracies = [row["accuracy"]["mean"] for row in rows]
+        errors = [error_of(row) for row in rows]
         style = {"color": COLOR["highway"], "marker": "o", "ls": line, "lw": 2, "clip_on": False}
-        ax.plot(blocks, accuracies, **style, label=f"{net['layers']} layers")
+        ax.plot(blocks, errors, **style, label=f"{net['layers']} layers")
     ax.axvline(IN_USE, color=GREY, lw=1.2, ls=":", label=f"{IN_USE} blocks")
     ax.set_xscale("symlog", linthresh=5)
     ax.set(xticks=blocks, xticklabels=blocks)  # of the deeper net, which comes last
     ax.set_xlim(left=-1)
+    ax.set_ylim(bottom=0)
     ax.minorticks_off()
-    ax.set(xlabel="first blocks kept, the others closed", ylabel="test accuracy")
-    ax.legend(handlelength=3)
+    ax.set(xlabel="first blocks kept, the others closed", ylabel="test error, %")
+    ax.legend(handlelength=3, loc="lower left")
     epochs = epochs_as_text(record["settings"]["epochs"])
     headline(fig, finding(record, nets[0]["layers"]), f"after {epochs} of training; means of seeds")
     return fig
 
 
 def finding(record: dict, layers: int) -> str:
-    """The accuracy with the first blocks alone, and with all blocks.
+    """The error with no blocks, with the first ones alone, and with all blocks.
 
     The number of first blocks is IN_USE, or the number nearest to it that was measured."""
     rows = [row for row in record["summary"] if row["row"] == "first blocks" and row["layers"] == layers]
     nearest = min(rows, key=lambda row: abs(row["blocks"] - IN_USE))
     whole = rows[-1]
+    kept = {"no blocks": rows[0], f"the first {nearest['blocks']}": nearest, f"all {whole['blocks']}": whole}
     texts = []
-    for row in (nearest, whole):
-        mean = row["accuracy"]["mean"]
-        texts.append("no accuracy, since a seed diverged" if mean is None else f"{mean:.3f}")
-    alone, together = texts
-    return f"The first {nearest['blocks']} blocks alone reach {alone}, all {whole['blocks']} reach {together}"
+    for name, row in kept.items():
+        error = error_of(row)
+        texts.append(f"unknown with {name}" if math.isnan(error) else f"{error:.1f} % with {name}")
+    return f"Test error of {layers} layers: {', '.join(texts)}"
+
+
+def error_of(row: dict) -> float:
+    """The mean test error in percent; NaN where a seed diverged."""
+    mean = row["accuracy"]["mean"]
+    return math.nan if mean is None else 100 * (1 - mean)
 
 
 @table("past-a-thousand")

@@ -5,10 +5,10 @@ import math
 from report.registry import picture
 from report.style import COLOR, GREY, epochs_as_text, headline, mean_sd, note, panels
 
-# the accuracies drawn: the line of single runs, the marker of means over seeds, the legend's name
+# the accuracies drawn: the look of single runs, that of means over seeds, the legend's name
 ACCURACIES = {
-    "test_accuracy": ("o-", "*", "with its blocks"),
-    "skipped_accuracy": ("s:", "P", "all skipped"),
+    "test_accuracy": ({"marker": "o", "ls": "-"}, {"marker": "*"}, "with its blocks"),
+    "skipped_accuracy": ({"marker": "s", "ls": ":"}, {"marker": "P", "mfc": "none"}, "all skipped"),
 }
 
 
@@ -23,10 +23,11 @@ def thousand_layers(record):
     biases = [trial["gate_bias"] for trial in by_bias]
     draw_accuracies(above, record["trials"], by_bias, settings)
     draw_sums(below, record["trials"]["by_bias"])
-    headline(fig, finding(record["trials"]["best"]), f"a highway net of {settings['layers']} layers")
+    nets = f"a highway net of {settings['layers']} layers{failing(above, by_bias)}"
+    headline(fig, finding(record["trials"]["best"]), nets)
     for ax in axes:
         ax.set(xlabel="initial gate bias", xticks=biases, xticklabels=[f"{bias:g}" for bias in biases])
-        ax.set_xlim(biases[0] + 0.8, biases[-1] - 0.8)  # the more negative, the further to the right
+        ax.set_xlim(biases[0] + 1.2, biases[-1] - 0.8)  # the more negative, the further to the right
     return fig
 
 
@@ -48,7 +49,7 @@ def draw_sums(ax, trials: list[dict]) -> None:
     sums = [trial["sum_of_mean_T"] for trial in known]
     ax.plot(biases, sums, "o-", color=COLOR["highway"], lw=2)
     for place in zip(biases, sums, strict=True):
-        note(ax, f"{place[1]:.2g}", place, (3, 6), COLOR["highway"], ha="left")
+        note(ax, f"{place[1]:.2g}", place, (-5, -11), COLOR["highway"], ha="right")
     ax.axhline(1, color=GREY, ls=":", lw=1.5)
     ax.set(yscale="log", ylabel="sum over the layers of mean T")
     ax.set_title("layers' worth of transforming")
@@ -62,22 +63,26 @@ def draw_accuracies(ax, trials: dict, by_bias: list[dict], settings: dict) -> No
     short = epochs_as_text(settings["epochs"])
     longer = epochs_as_text(settings["longer"])
     biases = [trial["gate_bias"] for trial in by_bias]
-    for name, (line, marker, text) in ACCURACIES.items():
+    for name, (look, look_of_mean, text) in ACCURACIES.items():
         accuracies = [math.nan if trial[name] is None else trial[name] for trial in by_bias]
-        ax.plot(biases, accuracies, line, color=COLOR["highway"], lw=2, label=f"{text}, {short}")
+        ax.plot(biases, accuracies, **look, color=COLOR["highway"], lw=2, label=f"{text}, {short}")
         label = f"{text}, {longer}, mean of {settings['seeds']}"
-        ax.plot([], [], marker, ms=11, color=COLOR["highway"], label=label)
-        draw_mean(ax, trials["best"], name, marker)
-        draw_mean(ax, trials["shut"], name, marker)  # the nets with the blog's gate bias, -20, which shuts the gates
-    for trial in by_bias:
-        accuracy = trial["test_accuracy"] or 0
-        if accuracy < low:
-            place = (trial["gate_bias"], low)
-            note(ax, f"fails: {accuracy:.2f}", place, (0, 4), COLOR["highway"], rotation=90)
+        look_of_mean = {"ls": "", "ms": 11, "color": COLOR["highway"], **look_of_mean}
+        ax.plot([], [], **look_of_mean, label=label)
+        draw_mean(ax, trials["best"], name, look_of_mean)
+        draw_mean(ax, trials["shut"], name, look_of_mean)  # the blog's gate bias, which shuts the gates
     draw_one_hidden_layer(ax, trials["one_hidden_layer"], short, ":")
     draw_one_hidden_layer(ax, trials["one_hidden_layer_longer"], longer, "--")
     ax.set(ylabel="test accuracy", ylim=(low, high))
     ax.legend(loc="lower right")
+
+
+def failing(ax, by_bias: list[dict]) -> str:
+    """The gate biases whose accuracies lie below the picture, in words."""
+    low, _ = ax.get_ylim()
+    below = [trial for trial in by_bias if (trial["test_accuracy"] or 0) < low]
+    failed = [f"{trial['gate_bias']:g}" for trial in below]
+    return f"; with {' and '.join(failed)} it fails" if failed else ""
 
 
 def limits(trials: dict) -> tuple[float, float]:
@@ -90,14 +95,14 @@ def limits(trials: dict) -> tuple[float, float]:
     return min(learned, default=0) - 0.02, max(learned, default=1) + 0.01
 
 
-def draw_mean(ax, trials: list[dict], name: str, marker: str) -> None:
+def draw_mean(ax, trials: list[dict], name: str, look: dict) -> None:
     """The mean over seeds of nets of one gate bias, as a marker and as text."""
     accuracies = [trial[name] for trial in trials if trial[name] is not None]
     if not accuracies:
         return
     mean, _ = mean_sd(accuracies)
     place = (trials[0]["gate_bias"], mean)
-    ax.plot(*place, marker, ms=11, color=COLOR["highway"])
+    ax.plot(*place, **look)
     note(ax, f"{mean:.3f}", place, (-8, 3), COLOR["highway"], ha="right", weight="bold")
 
 
