@@ -12,17 +12,14 @@ from report.tables import markdown_table
 @picture("blocks")
 def blocks(record):
     """What a gate buys: loss and test error against depth of four kinds of block."""
-    fig, axes = panels(1, 2, 5)
+    fig, axes = panels(1, 2, 4.8)
     loss, error = axes
     depths = record["settings"]["layers"]
-    matched_width = matched_width_of(record)
     for ax, measure in ((loss, loss_of), (error, error_of)):
         for block in KINDS:
             row = select(record["summary"], row="block", block=block)
             label = f"{block}, {row['parameters_per_layer']} a layer"
-            draw_net(ax, record, measure, block, row["width"], "-", label)
-            if row["width"] != matched_width:
-                draw_net(ax, record, measure, block, matched_width, ":", None)
+            draw_net(ax, record, measure, block, row["width"], label)
         ax.set(xscale="log", yscale="log", xticks=depths, xticklabels=depths)
         ax.set_xlabel(f"layers ({record['settings']['epochs']} epochs)")
         ax.minorticks_off()
@@ -31,9 +28,8 @@ def blocks(record):
     error.set(ylabel="test error", yticks=ticks, yticklabels=ticks)
     keys = {
         f"median of {record['settings']['seeds']} seeds": {"ls": "-"},
-        f"the same, all of width {matched_width}": {"ls": ":"},
         "a seed": {"marker": ".", "ls": ""},
-        "a seed that diverged": {"marker": "x", "ls": "", "ms": 8},
+        "diverged seeds (no value)": {"marker": "x", "ls": "", "ms": 8},
     }
     for text, style in keys.items():
         loss.plot([], [], color=GREY, lw=2, label=text, **style)
@@ -51,7 +47,11 @@ def finding_of_loss(record: dict) -> str:
         width = select(record["summary"], row="block", block=block)["width"]
         trials = trials_with(record, "final", block=block, layers=deepest, width=width)
         middle = median_of(trials, loss_of)
-        texts.append(f"{block} {middle:.2g}" if middle < math.inf else f"{block} diverged")
+        if middle < math.inf:
+            texts.append(f"{block} {middle:.2g}")
+        else:
+            diverged = sum(trial["diverged"] is not None for trial in trials)
+            texts.append(f"{block} diverged in {diverged} of {len(trials)} seeds")
     return f"Training loss at {deepest} layers: {', '.join(texts)}"
 
 
@@ -74,8 +74,10 @@ def median_of(trials: list[dict], measure) -> float:
     return median(map(measure, trials))
 
 
-def draw_net(ax, record, measure, block: str, width: int, line: str, label: str | None) -> None:
-    """The median over seeds against depth, each seed as a dot, one that diverged as a cross at the top."""
+def draw_net(ax, record, measure, block: str, width: int, label: str) -> None:
+    """The median over seeds against depth, and each seed as a dot.
+
+    A cross above the axes says that seeds diverged."""
     color = KINDS[block]
     medians = []
     for layers in record["settings"]["layers"]:
@@ -84,13 +86,14 @@ def draw_net(ax, record, measure, block: str, width: int, line: str, label: str 
         finite = [value for value in values if value < math.inf]
         n_diverged = len(values) - len(finite)
         ax.plot([layers] * len(finite), finite, ".", ms=5, alpha=0.5, color=color)
-        at_the_top = ax.get_xaxis_transform()
-        ax.plot([layers] * n_diverged, [0.98] * n_diverged, "x", ms=8, color=color, transform=at_the_top)
+        if n_diverged:
+            above = {"transform": ax.get_xaxis_transform(), "clip_on": False}
+            ax.plot(layers, 1.04, "x", ms=8, color=color, **above)
         middle = median_of(trials, measure)
         if middle < math.inf:
             medians.append((layers, middle))
     style = {"color": color, "marker": KIND_MARKER[block], "ms": 6, "lw": 2}
-    ax.plot(*zip(*medians, strict=True), line, label=label, **style)
+    ax.plot(*zip(*medians, strict=True), label=label, **style)
 
 
 @picture("blocks")
@@ -109,7 +112,8 @@ def gradient_flow(record):
         for handle, text in zip(*ax.get_legend_handles_labels(), strict=True):
             handles[text] = handle
     fig.legend(handles.values(), handles.keys(), title="one seed of each", loc="outside lower center", ncols=4)
-    headline(fig, finding_of_gradients(record, drawn_depths[-1]))
+    finding = finding_of_gradients(record, drawn_depths[-1])
+    headline(fig, finding, "ReLU nets, each at the settings of its own search")
     return fig
 
 

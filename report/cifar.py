@@ -201,7 +201,7 @@ def cifar_wrong(record):
         ax.imshow(pixels.transpose(1, 2, 0), origin="upper")
         label = CLASSES[image["label"]]
         answer = CLASSES[image["answer"]]
-        ax.set_title(f"{label},\nnot {answer}", pad=2)
+        ax.set_title(f"{label}\nas {answer}", pad=2)
     n_wrong = round((1 - net["final_test_acc"]) * net["n_test"])
     headline(fig, title_of_errors(name_of(net), f"the first of {n_wrong}", net))
     return fig

@@ -65,7 +65,7 @@ def gate_maps(figure, maps: list, titles: list[str], all_maps: list) -> None:
 
 def title_of_errors(name: str, how_many: str, run: dict) -> str:
     images = spaced(run["n_test"])
-    return f"{name}, seed 0: {how_many} errors on {images} test images (the label, and the answer)"
+    return f"{name}, seed 0: {how_many} errors on {images} test images (the label, read as the answer)"
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

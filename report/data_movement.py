@@ -20,8 +20,9 @@ def data_movement(record):
     shares, policies = below.subplots(2, 1, height_ratios=(1, 1.2))
     draw_shares(shares, record["summary"])
     draw_policies(policies, trials_with(record, "trained", data="MNIST"))
-    measure = "ByteDMD: to read a byte at depth d of a stack costs ⌈√d⌉; equal parameters"
-    headline(fig, finding(record), measure)
+    sizes = ", ".join(f"{name} {size}" for name, size in record["settings"]["base"].items())
+    measure = "ByteDMD: to read a byte at depth d of a stack costs ⌈√d⌉"
+    headline(fig, finding(record), f"at {sizes} and equal parameters; {measure}")
     return fig
 
 
@@ -88,5 +89,5 @@ def draw_policies(ax, nets: list[dict]) -> None:
             ax.plot(saved, accuracies, color=color, marker=marker, lw=1.2, ms=4, label=label)
     ax.set(xlabel="share of an inference's cost that is saved", ylabel="test accuracy")
     thresholds = ", ".join(f"{threshold:g}" for threshold in nets[0]["thresholds"])
-    ax.set_title(f"skipping what has T below {thresholds}")
+    ax.set_title(f"skipping what has T below (from left to right) 0, {thresholds}")
     ax.legend(loc="lower right")

@@ -4,7 +4,7 @@ import math
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import GREY, KINDS, headline, panels, trials_with
+from report.style import GREY, KINDS, headline, note, panels, trials_with
 from report.tables import markdown_table
 
 ACTIVATIONS = {"tanh": "o", "relu": "^"}  # with their markers
@@ -35,17 +35,17 @@ def residual_start(record):
             ax.plot([shift * layers] * len(known), known, **style, markerfacecolor=face)
             n_diverged = len(ratios) - len(known)
             if n_diverged:
-                heights = [0.97 - 0.06 * k for k in range(n_diverged)]  # in shares of the axes
-                at_the_top = ax.get_xaxis_transform()
-                ax.plot([shift * layers] * n_diverged, heights, "x", color=GREY, ms=8, transform=at_the_top)
+                above = ax.get_xaxis_transform()
+                text = f"{n_diverged} {activation} diverged"
+                note(ax, text, (layers, 1), (0, 3), GREY, xycoords=above)
         ax.plot([], [], **style, markerfacecolor=face, label=activation)
-    ax.plot([], [], "x", color=GREY, ms=8, label="diverged without")
     ax.axhline(1, color=GREY, lw=1.2, ls=":")
     ax.set(xscale="log", yscale="log", xticks=depths, xticklabels=depths, xlabel="layers")
     ax.minorticks_off()
     ax.set_ylabel("loss without the scale over that with it")
     ax.legend()
-    headline(fig, title_of_starts(record, depths), "residual nets; the scale is that of W_H at the start")
+    scale = "residual nets; the scale: W_H at the start times 1/L to 1/√L, at L layers"
+    headline(fig, title_of_starts(record, depths), scale)
     return fig
 
 

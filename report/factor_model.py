@@ -2,7 +2,7 @@
 
 from plumbing.records import select
 from report.registry import picture, table
-from report.style import COLOR, headline, mean_sd, panels, trials_with
+from report.style import COLOR, headline, mean_sd, note, panels, trials_with
 
 WORLDS = {"both": "volatile and\nnon-linear", "volatile": "volatile only", "non-linear": "non-linear only"}
 
@@ -33,9 +33,9 @@ def factor_model(record):
                 means_of_gate[world] = mean
             ax.barh([-place], [mean - 0.5], left=0.5, color=color, alpha=0.6)
             ax.plot(values, [-place] * len(values), "o", color="0.15", ms=3, alpha=0.7)
-            ax.text(1.02, -place, f"{mean:.2f}", fontsize="small", va="center")
+            note(ax, f"{mean:.2f}", (1, -place), (4, -4), "k", xycoords=ax.get_yaxis_transform(), ha="left")
         ax.axvline(0.5, color="0.3", lw=1)
-        ax.set(title=WORLDS[world], xlim=(0.2, 1.35), xticks=(0.5, 1), xticklabels=("0.5", "1"))
+        ax.set(title=WORLDS[world], xlim=(0, 1), xticks=(0, 0.5, 1), xticklabels=("0", "0.5", "1"))
         ax.set_yticks([-place for place in range(len(scores))], list(scores.values()))
     fig.supxlabel("AUC, turbulent days against calm ones", fontsize="small")
     texts = [f"{mean:.2f} ({' '.join(WORLDS[world].split())})" for world, mean in means_of_gate.items()]

@@ -23,46 +23,43 @@ def jacobian(record):
         of_block, to_the_end = column
         of_block.set_title(block)
         to_the_end.set_xlabel("layer")
-        to_the_end.set_title(f"directions that pass:\n{directions(trial)}")
         to_the_end.axhline(passes, color=GREY, lw=1.2, ls=":")
         ends.append(f"{block} {directions(trial)}")
     for ax, text in zip(axes[:, 0], ROWS.values(), strict=True):
         ax.set(yscale="log", ylabel=text)
     axes[1, 0].set_ylim(bottom=UNSEEN)
     fig.supylabel("singular values of the Jacobian", fontsize="small")
-    lines = {}
-    for ax in axes[0]:
-        for line, text in zip(*ax.get_legend_handles_labels(), strict=True):
-            lines[text] = line
+    for line, when in (("--", "before training"), ("-", "after")):
+        axes[0, 0].plot([], [], line, color=GREY, lw=2, label=when)
     title = (
         "one seed. Line: median; band: smallest to largest, cut at 1e-7;\ndotted: the value a direction needs to pass"
     )
-    fig.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=2, title=title)
-    headline(fig, f"Directions that pass all blocks, before and after training: {'; '.join(ends)}")
+    fig.legend(loc="outside lower center", ncols=2, title=title)
+    headline(fig, f"Directions that pass all blocks, before and after training: {', '.join(ends)}")
     return fig
 
 
 def draw_net(column, trial: dict) -> None:
     """The singular values of one net before and after training: above, of each block; below, of all
     blocks from each one to the end."""
-    looks = (("at_start", "before training", "0.45", "--"), ("trained", "after", KINDS[trial["block"]], "-"))
-    for when, label, color, dashes in looks:
+    looks = {"at_start": ("0.45", "--"), "trained": (KINDS[trial["block"]], "-")}
+    for when, (color, dashes) in looks.items():
         if trial[when] is None:  # the net diverged
             continue
         for ax, name in zip(column, ROWS, strict=True):
             largest, median, smallest = zip(*trial[when][name], strict=True)
             layers = layers_of_blocks(median)
             ax.fill_between(layers, smallest, largest, color=color, alpha=0.22, lw=0)
-            ax.plot(layers, median, dashes, color=color, lw=2, label=label)
+            ax.plot(layers, median, dashes, color=color, lw=2)
 
 
 def directions(trial: dict) -> str:
-    """How many directions pass all blocks."""
+    """How many directions pass all blocks, before and after training: "6 and 1"."""
     texts = []
-    for when, word in WHEN.items():
+    for when in WHEN:
         number = f"{trial[when]['directions_that_pass'][0]:.0f}" if trial[when] else "-"
-        texts.append(f"{number} {word}")
-    return ", ".join(texts)
+        texts.append(number)
+    return " and ".join(texts)
 
 
 # ---- Tables ----------------------------------------------------------------------------------------------------------

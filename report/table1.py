@@ -64,38 +64,43 @@ def conv_curves(record, published):
         ax.set_xticks(EPOCHS, EPOCHS)
         ax.set_yticks(ERRORS, [f"{error:g}" if error not in UNNAMED else "" for error in ERRORS])
         ax.minorticks_off()
-        ax.legend(loc="upper left", bbox_to_anchor=(1, 1), title="test accuracy, %,\nof the last epoch")
+        ax.legend(loc="upper left", bbox_to_anchor=(1, 1), title="test error, %,\nof the last epoch")
     axes[-1, 0].set_xlabel("epoch")
     headline(fig, finding(runs, widths))
     return fig
 
 
 def finding(runs: list[dict], widths: list[int]) -> str:
-    """The mean accuracy of the highway nets of each width, by protocol."""
+    """The mean error of the highway nets of each width, by protocol."""
     texts = []
     for width in widths:
         means = []
         for protocol in LINE_WIDTHS:
             kind = {"width": width, "block": "highway", "protocol": protocol}
-            accuracies = [100 * run["final_test_acc"] for run in runs if kind.items() <= run.items()]
-            if accuracies:
-                means.append(f"{mean_sd(accuracies)[0]:.2f} ({HOW[protocol]})")
+            errors = [error_of(run) for run in runs if kind.items() <= run.items()]
+            if errors:
+                means.append(f"{mean_sd(errors)[0]:.2f} ({HOW[protocol]})")
         texts.append(f"{width} maps {', '.join(means)}")
-    return f"Test accuracy of highway nets, %: {'; '.join(texts)}"
+    return f"Test error of highway nets, %: {'; '.join(texts)}"
+
+
+def error_of(run: dict) -> float:
+    """The test error after the last epoch, in percent."""
+    return 100 * (1 - run["final_test_acc"])
 
 
 def draw_published(ax, published: dict, width: str) -> None:
     """The band of the paper's mean ± sd, and points of the authors' log, for widths that have them."""
     paper = published["table_1"].get(width)
     if paper:
-        mean = 100 * paper["mean"]
+        mean = 100 * (1 - paper["mean"])
         sd = 100 * paper["sd"]
         text = f"the paper's {mean:.2f} ± {sd:.2f},\n{paper['epochs']} epochs"
-        ax.axhspan(100 - mean - sd, 100 - mean + sd, color=PUBLISHED, alpha=0.8, label=text)
+        ax.axhspan(mean - sd, mean + sd, color=PUBLISHED, alpha=0.8, label=text)
     log = published["authors_log"].get(width)
     if log:
         epochs, accuracies = zip(*log["points"], strict=True)
-        text = f"the authors' log, which\nends at {100 * log['test_accuracy']:.2f}"
+        text = f"the authors' log, which\nends at {100 * (1 - log['test_accuracy']):.2f}"
         log_curve(ax, epochs, accuracies, text)
 
 
@@ -108,7 +113,7 @@ def draw_kind(ax, runs: list[dict]) -> None:
 
 
 def label_of(runs: list[dict]) -> str:
-    mean, sd = mean_sd([100 * run["final_test_acc"] for run in runs])
+    mean, sd = mean_sd([error_of(run) for run in runs])
     how = HOW[runs[0]["protocol"]]
     seeds = f" ± {sd:.2f}, {len(runs)} seeds" if len(runs) > 1 else ", 1 seed"
     return f"{runs[0]['block']}, {how}: {mean:.2f}{seeds}"
@@ -181,7 +186,7 @@ def conv_wrong(record):
         side = math.isqrt(len(grey))
         rows = [[*grey[i * side : (i + 1) * side]] for i in range(side)]
         ax.imshow(rows, cmap="gray_r", origin="upper")
-        ax.set_title(f"{image['label']}, not {image['answer']}", pad=2)
+        ax.set_title(f"{image['label']} as {image['answer']}", pad=2)
     n = len(shown)
     n_wrong = len(net["wrong"])
     how_many = f"all {n}" if n == n_wrong else f"the first {n} of {n_wrong}"

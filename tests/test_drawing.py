@@ -16,7 +16,7 @@ from conftest import ROOT, must_be_readable, one_line_error, run
 
 import make_highway_networks_gif as gif
 import visualize_highway_networks as viz
-from report import benchmark, registry, style
+from report import benchmark, headline, past_a_thousand, registry, style, very_deep
 
 
 def small_run(block, epochs=3, layers=4, level=0.9):
@@ -185,6 +185,81 @@ def test_pictures_move_with_the_numbers():
         draw_figure = registry.PICTURES[name].draw
         pictures = [style.picture_bytes(draw_figure(shown), dpi=30) for shown in (record, record, changed)]
         assert pictures[0] == pictures[1] != pictures[2]
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "words"),
+    [(0.9, "learns (0.900)"), (0.18, "learns a little (0.180)"), (0.12, "stays at chance (0.120)"), (None, "diverges")],
+)
+def test_chance_is_guessing_and_no_more(accuracy, words):
+    assert headline.fate({"final_test_acc": accuracy}, {"n_classes": 10}) == words
+
+
+def test_a_title_says_at_which_depths_a_net_fails():
+    def title(*accuracies, pairs=((0, 5), (0, 10), (0, 20))):
+        record = ours(pairs[: len(accuracies)])
+        for pair, accuracy in zip(record["runs"], accuracies, strict=True):
+            pair["plain"]["final_test_acc"] = accuracy
+        return headline.fate_over_depths(record, "plain")
+
+    assert title(0.9) == "plain learns at depth 5"
+    assert title(0.1) == "plain is at chance at depth 5"
+    assert title(0.9, 0.9) == "plain learns at every depth from 5 to 10"
+    assert title(0.9, 0.1, 0.1) == "plain is at chance from 10 on"
+    assert title(0.9, 0.18, 0.1) == "plain fails from 10 on"
+    assert title(0.9, 0.18, 0.9) == "plain fails at depth 10"
+
+
+def test_a_title_says_which_pair_was_drawn():
+    assert style.run_as_text(ours([(3, 4)])) == "MNIST, depth 4, width 8, seed 3"
+    assert style.run_as_text(ours([(3, 4), (3, 8)])) == "MNIST, depth 4, width 8, seed 3 (first of 2 pairs)"
+
+
+def test_numbers_at_the_ends_of_two_curves_do_not_touch():
+    record = ours([(0, 4)])
+    record["runs"][0]["plain"]["history"] = record["runs"][0]["highway"]["history"]
+    fig = headline.learning_curves(record)
+    style.plt.close(fig)
+    for ax in fig.axes:
+        above, below, *_ = [text.get_window_extent() for text in ax.texts]
+        assert below.y1 <= above.y0
+
+
+def test_one_seed_has_no_deviation():
+    for pairs, n in (([(0, 4)], 0), ([(0, 4), (1, 4)], 2)):
+        fig = headline.seeds(ours(pairs))
+        style.plt.close(fig)
+        means = [text.get_text() for text in fig.axes[1].texts]
+        assert sum("±" in text for text in means) == n
+
+
+def test_the_lines_of_a_title_are_about_equally_long():
+    text = "of all these words none should stand in a line of its own"
+    first, second = style.in_even_lines(text, 50).split("\n")
+    assert abs(len(first) - len(second)) <= 5
+    assert style.in_even_lines(text, 60) == text
+    assert "10\N{NO-BREAK SPACE}000" in style.in_even_lines("all 44 errors on 10 000 test images", 20)
+
+
+def test_a_data_set_is_spelled_as_on_the_pages():
+    assert style.data_set({"data_set": "fashion-mnist"}) == "Fashion-MNIST"
+    assert style.data_set({}) == "MNIST"
+
+
+def test_the_error_of_the_first_blocks_begins_at_0():
+    record = json.loads(committed_path("past_a_thousand").read_text(encoding="utf-8"))
+    fig = past_a_thousand.past_a_thousand(record)
+    style.plt.close(fig)
+    assert fig.axes[0].get_ylim()[0] == 0
+    lost = put(record["summary"][1], None, "accuracy", "mean")
+    title = past_a_thousand.finding({"summary": [lost]}, lost["layers"])
+    assert title == "Test error of 1000 layers: unknown with no blocks, unknown with the first 0, unknown with all 0"
+
+
+def test_gate_biases_with_seeds_that_overlap_are_as_good():
+    losses = {-6: (0.10, 0.11), -7: (0.07, 0.08), -8: (0.06, 0.075), -9: (None, 0.2)}
+    nets = [[{"loss": loss} for loss in of_bias] for of_bias in losses.values()]
+    assert very_deep.biases_of_lowest_losses(list(losses), nets) == [-7, -8]
 
 
 def test_what_is_missing_is_named():

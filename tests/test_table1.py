@@ -22,7 +22,7 @@ def test_every_kind_of_run_has_a_line_in_the_picture():
     of_run = {"diverged": False, "final_test_acc": 0.9, "history": {"epoch": [1], "test_acc": [0.9]}}
     final = [dict(zip(("width", "block", "protocol"), kind, strict=True)) | of_run for kind in kinds]
     fig = pictures_of_table1.conv_curves({"trials": {"final": final}}, PUBLISHED)
-    drawn = [line for ax in fig.axes for line in ax.get_lines() if line.get_label().endswith("90.00, 1 seed")]
+    drawn = [line for ax in fig.axes for line in ax.get_lines() if line.get_label().endswith("10.00, 1 seed")]
     looks = {(line.axes, line.get_color(), line.get_linewidth()) for line in drawn}
     assert len(looks) == len(kinds)
 
