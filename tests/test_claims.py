@@ -10,6 +10,7 @@ from conftest import ROOT
 
 from claims import ledger
 from claims.claim import (
+    AUTHORS_LOGS,
     PUBLISHED,
     SOURCES,
     Claim,
@@ -85,6 +86,15 @@ def test_published_numbers_have_a_source():
     assert program["depths"]["30"] == program["headline"]
     for block in ("highway", "plain"):
         assert program["seeds"][block][0] == program["headline"][block]["test_acc"]
+
+
+def test_the_authors_logs_are_whole_and_end_where_the_authors_say():
+    assert AUTHORS_LOGS["source"]
+    ends = {"CIFAR-10": 0.9214, "CIFAR-10, earlier": 0.924, "CIFAR-100": 0.6809}
+    for name, end in ends.items():
+        log = AUTHORS_LOGS[name]
+        assert len(log["test_acc"]) == len(log["test_loss"]) == 400
+        assert log["test_acc"][-1] == end
 
 
 # ---- A claim ---------------------------------------------------------------------------------------------------------

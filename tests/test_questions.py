@@ -129,7 +129,7 @@ def draw(name, results) -> list[str]:
 
 def source_path(source: str) -> str:
     """The committed JSON of this name, from which pictures are drawn."""
-    return "data/published.json" if source == "published" else f"results/{source}.json"
+    return f"{'data' if source in viz.PUBLISHED else 'results'}/{source}.json"
 
 
 def tables_of(name) -> list:
