@@ -303,7 +303,7 @@ def judge_claims(argv) -> int:
         record = judged_record(read_results(ROOT))
         save({path: json_bytes(record)})
         for row in record["trials"]:
-            note = f" ({row['note']})" if row["note"] else ""
+            note = f"; {row['note']}" if row["note"] else ""
             print(f"{row['source']}: {row['claim']}{note}\n    {row['verdict']}: {row['ours']}\n    id: {row['id']}")
         print(f"saved to {path}")
 

@@ -33,7 +33,7 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, ratio_as_text, sample_as_text, values_of
+from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, ratio_as_text, values_of
 from claims.rules import compared, corrected, in_ratio, is_above, is_below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -320,9 +320,10 @@ def least_difference(ours: dict[int, list], theirs: dict[int, list], level: floa
 def two_widths_as_text(measured: dict) -> str:
     narrow = measured["narrow"]
     deepest = max(narrow)
+    seeds = ["diverged" if accuracy is None else f"{accuracy:.4f}" for accuracy in narrow[deepest]]
     return (
-        f"test accuracy of width 50: {means(measured['wide'])}; "
-        f"of width 41 at {deepest} layers: {sample_as_text(narrow[deepest])}"
+        f"test accuracy at {range_of(measured['wide'])}, of width 50: {means(measured['wide'])}; "
+        f"of width 41 at {deepest} layers, seed by seed: {', '.join(seeds)}"
     )
 
 
@@ -337,7 +338,7 @@ CLAIMS = (
         over=("blocks", "more_seeds"),
         measure=accuracies(highway=("highway", 50), with_C=("highway-carry", 50)),
         show=lambda m: (
-            f"at {range_of(m['with_C'])}: {means(m['highway'])}; with a C of its own "
+            f"test accuracy at {range_of(m['with_C'])}: with C = 1 - T {means(m['highway'])}; with a C of its own "
             f"{means(m['with_C'])}; "
             f"{least_difference(m['highway'], m['with_C'], LEVEL)}"
         ),
@@ -348,7 +349,8 @@ CLAIMS = (
         id="carry-gate-trains",
         kind="open question",
         source="encyclopedia article, open",
-        says=f"the general form y = H T + x C with a carry gate of its own (eq. 2), trains (above {LEARNED})",
+        says=f"the general form y = H T + x C with a carry gate of its own (eq. 2) trains (an accuracy above "
+        f"{LEARNED})",
         about=ALL,
         measure=accuracies(narrow=("highway-carry", 41), wide=("highway-carry", 50)),
         show=two_widths_as_text,
@@ -358,7 +360,8 @@ CLAIMS = (
     Claim(
         id="struggles-beyond-100",
         source="encyclopedia article",
-        says="highway nets struggle beyond about 100 layers (a loss over three times that of 20, or none at 1000)",
+        says="highway nets struggle beyond about 100 layers (at 100 or 200 layers over three times the loss of 20, "
+        f"or at 1000 layers an accuracy below {LEARNED})",
         about={"layers": (20, 100, 200, 1000), **ALL},
         over=("blocks", "thousand_layers"),
         measure=measure_losses_and_deepest,
@@ -378,7 +381,7 @@ CLAIMS = (
     Claim(
         id="worse-beyond-100",
         source="encyclopedia article",
-        says="... or are worse there (a higher loss than that of 20 layers, at 100 and 200)",
+        says="highway nets of 100 and 200 layers have a higher loss than those of 20",
         about={"layers": (20, 100, 200), **ALL},
         measure=lambda record: {layers: highway_losses(record, layers) for layers in (20, 100, 200)},
         show=lambda m: (
@@ -389,32 +392,34 @@ CLAIMS = (
             in_ratio(is_above, m[100], 1, baseline=m[20]),
             in_ratio(is_above, m[200], 1, baseline=m[20]),
         ),
-        note=f"{CHOSEN_AFTER}: the strict reading beside the one with a margin, as of 50 and 100 layers",
+        note=f"{CHOSEN_AFTER}: the strict reading of 'struggle beyond about 100 layers', which has a margin",
     ),
     Claim(
         id="factors-compound",
         source="encyclopedia article",
-        says="... because the factors 1 - T compound: their product is less than half over 100 and 200 layers",
+        says="the factors 1 - T compound (in highway nets of 100 and 200 layers the product of all of them is below "
+        "half after training)",
         about={"layers": (100, 200), **ALL},
         over=("blocks", "more_seeds"),
         measure=measure_identity,
-        show="trained {trained_100:interval}, {trained_200:interval}; at the start {at_start_100:2}, {at_start_200:2}",
+        show="product at 100 and 200 layers: trained {trained_100:interval}, {trained_200:interval}; at the start "
+        "{at_start_100:2}, {at_start_200:2}",
         holds=lambda m: corrected(
             is_below(m["trained_100"], FADED),
             is_below(m["trained_200"], FADED),
             looks=LOOKS,
         ),
-        note=f"{CHOSEN_AFTER}, its bound is that of the next row; {TWO_LOOKS}",
+        note=f"{CHOSEN_AFTER}, the bound is that of the claim that the gradient fades; {TWO_LOOKS}",
     ),
     Claim(
         id="gradient-fades",
         source="encyclopedia article",
-        says="... so that the gradient fades (the first layer's is less than half of the last's, "
-        "over 100 and 200 layers)",
+        says="the gradient fades (in trained highway nets of 100 and 200 layers that at the first layer is less than "
+        "half of that at the last)",
         about={"layers": (100, 200), **ALL},
         over=("blocks", "more_seeds"),
         measure=measure_fading,
-        show="first layer's over last's: {over_100:interval}, {over_200:interval}",
+        show="first layer's over last's: at 100 layers {over_100:interval}, at 200 {over_200:interval}",
         holds=lambda m: corrected(
             is_below(m["over_100"], FADED),
             is_below(m["over_200"], FADED),
@@ -425,12 +430,12 @@ CLAIMS = (
     Claim(
         id="residual-half-parameters",
         source="encyclopedia article",
-        says=f"residual is as effective with half the parameters (within {MARGIN} of accuracy)",
+        says=f"residual nets are as accurate as highway nets with twice the parameters (at most {MARGIN} lower)",
         about=ALL,
         over=("blocks", "more_seeds"),
         measure=accuracies(residual=("residual", 50), highway=("highway", 50)),
         show=lambda m: (
-            f"width 50, {range_of(m['highway'])}: {means(m['residual'])}; highway "
+            f"test accuracy at {range_of(m['highway'])}, all of width 50: residual {means(m['residual'])}; highway "
             f"{means(m['highway'])}; "
             f"{least_difference(m['residual'], m['highway'], LEVEL)}"
         ),
@@ -440,13 +445,13 @@ CLAIMS = (
     Claim(
         id="residual-better",
         source="published program, open",
-        says="highway against residual at matched depth and parameters: residual is the better one",
+        says="at equal depth and parameters residual nets are more accurate than highway nets",
         kind="open question",
         about=ALL,
         measure=accuracies(residual=("residual", 71), highway=("highway", 50)),
         show=lambda m: (
-            f"highway {means(m['highway'])}; residual of width 71 {means(m['residual'])}; "
-            f"{least_difference(m['residual'], m['highway'])}"
+            f"test accuracy at {range_of(m['highway'])}: residual of width 71 {means(m['residual'])}; highway of "
+            f"width 50 {means(m['highway'])}; {least_difference(m['residual'], m['highway'])}"
         ),
         holds=lambda m: as_good(m["residual"], m["highway"], 0),
     ),

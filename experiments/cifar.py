@@ -391,18 +391,18 @@ def measure_accuracies(record: dict, net: str, data: str) -> dict:
 
 def reaches_claim(id: str, source: str, who: str, published: dict, net: str, data: str = TEN) -> Claim:
     sd = ""
-    margin = f"within {ERRORS} of our standard errors"
+    margin = f"the paper's number lies within {ERRORS} standard errors of our accuracy"
     notes = ["the paper gives no deviation"]
     if published["sd"]:
         sd = f" ± {100 * published['sd']:.2f}"
-        margin = "within the prediction interval"
+        margin = "our mean lies in the 95 % prediction interval of the paper's runs"
         notes = []
     notes += notes_on_settings(net)
     mean = 100 * published["mean"]
     return Claim(
         id=id,
         source=source,
-        says=f"{who} reaches {mean:.2f}{sd} % (in {PAPERS_EPOCHS} epochs; {margin}, neither below nor above)",
+        says=f"{who} reaches {mean:.2f}{sd} % (in {PAPERS_EPOCHS} epochs; {margin})",
         about=ABOUT,
         measure=lambda r: measure_accuracies(r, net, data),
         show=lambda m: side_by_side(published, m["paper"], m["short"], "another recipe"),
@@ -415,9 +415,11 @@ def notes_on_settings(net: str) -> list[str]:
     """What a row says of the settings of our runs by the paper's protocol."""
     if find_net(net).title != "Table 2":
         return []
-    of_19_layers = "ours are those of the 19 layers, except for b_T and the start of the first layer"
+    settings = (
+        "our settings are those the authors released for the 19 layers, except for b_T and the first layer's start"
+    )
     return [
-        f"the paper gives no settings for this net: {of_19_layers}",
+        f"the paper gives none for this net: {settings}",
         "our images are not whitened, the authors' may have been",
     ]
 
@@ -485,11 +487,12 @@ def maxout_claim(layers: int, net: str) -> Claim:
     return Claim(
         id=f"conv-{layers}-plain-maxout",
         source="paper, 3.3",
-        says=f"a plain maxout net of {layers} layers does not train (CIFAR-10: below 15 %; the paper quotes it)",
+        says=f"a plain maxout net of {layers} layers does not train (CIFAR-10: below 15 %)",
         about=ABOUT,
         measure=lambda r: measure_trains(r, net, "plain-maxout"),
         show="{accuracies}",
         holds=does_not_train,
+        note="the paper quotes it from others",
     )
 
 
@@ -498,7 +501,8 @@ def plain_claim(layers: int, net: str) -> Claim:
         id=f"conv-{layers}-plain-rectifiers",
         kind="open question",
         source="paper, 3.3, open",
-        says=f"a plain net of {layers} layers of rectifiers, of the same shape, trains, too (CIFAR-10: above 50 %)",
+        says=f"a plain net of {layers} layers of rectifiers, of the highway net's shape, trains, too (CIFAR-10: "
+        "above 50 %)",
         about=ABOUT,
         measure=lambda r: measure_trains(r, net, "plain"),
         show="{accuracies}",
@@ -602,11 +606,11 @@ def measure_beside_the_log(record: dict, protocol: str) -> dict:
 
 
 def show_beside_the_log(measured: dict) -> str:
-    """Ours less the log, in percentage points of accuracy and in loss, at every compared epoch."""
+    """Here less the authors' log, in percentage points of accuracy and in loss, at every compared epoch."""
     epochs = ", ".join(map(str, measured["epochs"]))
     points = ", ".join(f"{100 * difference:+.2f}" for difference in measured["accuracies"])
     losses = ", ".join(f"{difference:+.3f}" for difference in measured["losses"])
-    return f"ours less theirs at epochs {epochs}: {points} points; loss {losses}"
+    return f"here less the authors' log at epochs {epochs}: {points} points; loss {losses}"
 
 
 def log_claim(id: str, images: str, protocol: str, note: str) -> Claim:
@@ -636,8 +640,8 @@ MAXOUT = TABLE_3["others"]["maxout"]
 SIMILAR = 0.01  # of accuracy: "similar" and "match" allow for so much less
 GUIDELINE = {"highway-a": -1.0, "highway-b": -2.0, "highway-c": -3.0}  # nets of about 10, 20, 30 layers: gate biases
 CALLED_DIFFERENT = (
-    "if two trainings differed only by the scatter from epoch to epoch, each number would be called different in 11 of "
-    f"100 cases; of the authors' two logs {sum(not row['consistent'] for row in beside_the_log(EARLIER_LOG))} of "
+    "if two trainings differed only by the scatter from epoch to epoch, each number would be called different in 11 "
+    f"of 100 cases; of the authors' two logs {sum(not row['consistent'] for row in beside_the_log(EARLIER_LOG))} of "
     f"{len(beside_the_log(EARLIER_LOG))} numbers are"
 )
 TWO_ROWS = "11 and 19 layers were one row, made into two after the runs; plain nets of rectifiers pass this, too"

@@ -175,7 +175,7 @@ def share_of_steps(record: dict) -> dict:
 
 def shares_as_text(measured: dict) -> str:
     parts = [f"{layers} layers {effect_as_text(shares)}" for layers, shares in measured.items()]
-    return f"share of steps, {', '.join(parts)}"
+    return f"share of steps in which it acts: {', '.join(parts)}"
 
 
 ABOUT = {"layers": (*LAYERS, DEEPEST), **fully_connected.ALL}
@@ -183,8 +183,8 @@ CLAIMS = (
     Claim(
         id="simple-gradient-descent",
         source="paper, abstract",
-        says="highway nets of hundreds of layers train by simple gradient descent: without a clip, at 10 to 200 layers "
-        f"(no seed diverges, a loss at most {FACTOR} times that with it)",
+        says="highway nets of hundreds of layers train by simple gradient descent: without a clip, at 10 to 200 "
+        f"layers (no seed diverges, a loss at most {FACTOR} times that with it)",
         about=ABOUT,
         measure=lambda record: pairs(record, "highway"),
         show=show,

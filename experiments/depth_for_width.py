@@ -146,8 +146,9 @@ CLAIMS = (
     Claim(
         id="depth-makes-up-for-width",
         source="blog",
-        says=f"deeper highway nets need not be as wide: 50 layers of width 25 or 22 lose at most {MARGIN} of accuracy "
-        "to 10 of width 50, and to plain ones",
+        says="deeper highway nets need not be as wide (the accuracy of 50 layers of width 25, or of width 22, is at "
+        f"most {MARGIN} below that of 10 highway layers of width 50; that of 50 layers of width 25 is also at most "
+        f"{MARGIN} below that of 10 plain layers, which have a fifth more parameters)",
         about=ALL,
         over=("depth_for_width", "blocks", "more_seeds"),
         measure=measure_compensation,
@@ -162,8 +163,8 @@ CLAIMS = (
         id="deep-and-narrow-matches-wide-maxout",
         kind="open question",
         source="paper, 5, open",
-        says="do deep and narrow highway nets match wide and shallow maxout nets when fully connected, too? "
-        f"(50 layers of width 25 lose at most {MARGIN} to 3 of width 77)",
+        says="do deep and narrow highway nets match wide and shallow maxout nets when fully connected, too? (the "
+        f"accuracy of 50 highway layers of width 25 is at most {MARGIN} below that of 3 maxout layers of width 77)",
         about=ALL,
         measure=measure_against_maxout,
         show=lambda m: f"highway less maxout {effect_as_text(m['deep'], m['wide'])}",

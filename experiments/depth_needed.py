@@ -153,13 +153,14 @@ CLAIMS = (
     Claim(
         id="lesions-tell-the-depth-needed",
         source="paper, 5",
-        says="lesions tell how much depth a problem needs: trained anew with fewer blocks a net has a training error "
-        "higher by over a point, with as many it has not",
+        says="lesions tell how much depth a problem needs (trained anew, a net with fewer blocks than the greedy "
+        "lesions leave has a training error over a point higher than the net of 50 layers; one with more blocks has "
+        "not)",
         about={"data": PAPERS_SETS},
         measure=measure_depths,
         show=depths_as_text,
         holds=agree,
-        note="a point is our bound; the settings are those of 50 layers",
+        note="the bound of a point is ours; the settings are those of 50 layers",
     ),
 )
 

@@ -240,7 +240,8 @@ CLAIMS = (
     Claim(
         id="gradient-stronger-through-residual",
         source="encyclopedia article",
-        says="the gradient comes back stronger through residual nets (first layer over last)",
+        says="the gradient comes back stronger through residual nets (that at the first layer over that at the last "
+        "is larger than in highway nets, at the start and after training)",
         over=("blocks",),
         about={"n_train": 60000},
         measure=measure_gradients,

@@ -75,7 +75,10 @@ def show_auc_by_world(measured: dict) -> str:
     both = effect_as_text(measured["both"], level=LEVEL)
     non_linear = effect_as_text(measured["non_linear"], level=LEVEL)
     nets = len(measured["non_linear"])
-    return f"AUC {both}; non-linear only {non_linear}, below a half in {reversed_nets} of {nets} nets"
+    return (
+        f"AUC where complex and volatile {both}; where complex only {non_linear}, "
+        f"below a half in {reversed_nets} of {nets} nets"
+    )
 
 
 LOOKS = 3  # at 10, 50 and 200 seeds
@@ -85,8 +88,9 @@ CLAIMS = (
     Claim(
         id="mean-gate-tells-turbulence",
         source="encyclopedia article",
-        says="a factor model's mean gate says how complex the regime is: it is open in turbulent regimes "
-        f"(where they are complex and not volatile: an AUC above 0.5; above {USEFUL_AUC})",
+        says="a factor model's mean gate says how complex the regime is: it is open in turbulent regimes (where they "
+        f"are complex and not volatile: an AUC above 0.5; above {USEFUL_AUC}; AUC: the chance that the mean gate is "
+        "higher on a turbulent day than on a calm one)",
         about=ABOUT,
         measure=gate_auc_by_world,
         show=show_auc_by_world,
@@ -98,11 +102,12 @@ CLAIMS = (
     Claim(
         id="mean-gate-tells-complexity",
         source="encyclopedia article",
-        says="... for their complexity: more than where they are volatile only, than before training, "
-        "and than the norm",
+        says="a factor model's mean gate tells turbulent days by their complexity (better where they are also "
+        "complex than where they are volatile only; better than before training; better than the norm of the factors)",
         about=ABOUT,
         measure=lambda r: differences(r["trials"]),
-        show="AUC more by {where volatile only:2}, {before training:2}, {norm:2}",
+        show="AUC, the chance that the mean gate is higher on a turbulent day, less that where volatile only "
+        "{where volatile only:2}, less that before training {before training:2}, less that of the norm {norm:2}",
         holds=lambda m: corrected(*(is_above(difference, 0) for difference in m.values())),
     ),
 )

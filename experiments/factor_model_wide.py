@@ -74,7 +74,7 @@ def gate_auc_by_world(record: dict) -> dict:
 def show_auc_by_world(measured: dict) -> str:
     both = effect_as_text(measured["both"])
     non_linear = effect_as_text(measured["non_linear"])
-    return f"AUC {both}; non-linear only {non_linear}"
+    return f"AUC where complex and volatile {both}; where complex only {non_linear}"
 
 
 ABOUT = {"hidden": WIDTH}
@@ -82,8 +82,9 @@ CLAIMS = (
     Claim(
         id="mean-gate-tells-turbulence-128",
         source="encyclopedia article",
-        says="... the same at the article's width of 128: it is open in turbulent regimes "
-        f"(where they are complex and not volatile: an AUC above 0.5; above {USEFUL_AUC})",
+        says="with nets of width 128, the article's, a factor model's mean gate is open in turbulent regimes (where "
+        f"they are complex and not volatile: an AUC above 0.5; above {USEFUL_AUC}; AUC: the chance that the mean "
+        "gate is higher on a turbulent day than on a calm one)",
         about=ABOUT,
         measure=gate_auc_by_world,
         show=show_auc_by_world,

@@ -309,13 +309,11 @@ SAME_AT_25 = (
     "a8a484f, three seeds) say the same: a share of 0.966"
 )
 SPARSITY_AS_TEXT = (
-    "sparsity {single:interval}, of the mean {mean:2}; of the {units[gates]} gates of the net whose map is kept "
-    "a share of {units[share]:.2g} has a mean T above 0.5"
+    "sparsity of one image's gates {single:interval}, of the mean gates {mean:2}; of the {units[gates]} gates of the "
+    "net whose map is kept a share of {units[share]:.2g} has a mean T above 0.5"
 )
-MEAN_T = f"{CHOSEN_AFTER}: at first a gate that opens for one image in 100 was active on average"
-MORE_THAN_MEAN = (
-    "and gates counted as sparse if they were sparser than the mean gates, which holds nearly always if gates differ"
-)
+MEAN_T = f"{CHOSEN_AFTER}: a first rule called a gate active on average if it opened for one image in 100"
+MORE_THAN_MEAN = "another called gates sparse if they were sparser than the mean gates, which they nearly always are"
 CHOSEN_LENGTH = "the length of training was chosen after looking"
 ABOUT = {"MNIST": kept_nets.ON_MNIST, CIFAR: kept_nets.ON_CIFAR_100}
 
@@ -339,7 +337,7 @@ def change_claim(id: str, data: str, first: int, note: str) -> Claim:
         id=id,
         source="paper, Figure 2",
         says=f"{data}: most of the change happens in the first {first} layers or so "
-        "(more than 50 % of it; more than 90 %)",
+        "(more than 50 % of it; more than 90 %; change: how far a block moves an image's state)",
         about=ABOUT[data],
         measure=lambda r: measure_change(r, first),
         show="a share of {share:interval}; half of it by block {half:3}, 90 % by block {most:3}, of {blocks}",
@@ -352,10 +350,11 @@ def falling_biases_claim(id: str, data: str, note: str) -> Claim:
     return Claim(
         id=id,
         source="transcript, 4",
-        says=f"{data}: biases became more negative especially in the early layers (the first third of the blocks)",
+        says=f"{data}: biases became more negative especially in the early layers (the first third of the blocks "
+        "against the rest)",
         about=ABOUT[data],
         measure=measure_falls,
-        show="they fell by {early:2}, those of the others by {later:2}: difference {more:interval}",
+        show="biases of the first third fell by {early:2}, those of the rest by {later:2}: difference {more:interval}",
         holds=lambda m: [above(m["more"], 0)],
         note=note,
     )
@@ -375,22 +374,24 @@ CLAIMS = (
     Claim(
         id="biases-rise-with-depth-on-cifar",
         source="paper, Figure 2",
-        says="on CIFAR-100 biases rise with depth, inversely to the mean gate (r above 0.3, below -0.3)",
+        says="on CIFAR-100 biases rise with depth, inversely to the mean gate (correlation of mean bias with block "
+        "number above 0.3, with mean T below -0.3)",
         about=kept_nets.ON_CIFAR_100,
         measure=lambda r: {
             "with_depth": values_of(r["trials"], "bias_depth_correlation"),
             "with_T": values_of(r["trials"], "bias_activity_correlation"),
         },
-        show="r = {with_depth:interval} with depth, {with_T:interval} with mean T",
+        show="correlation with block number {with_depth:interval}, with mean T {with_T:interval}",
         holds=lambda m: corrected(is_above(m["with_depth"], 0.3), is_below(m["with_T"], -0.3)),
-        note=f"{LENGTH}; nets of 200 epochs are judged apart, in gates_over_training",
+        note=f"{LENGTH}; nets of 200 epochs have a row of their own",
     ),
     sparsity_claim("gates-of-one-image-sparse", "MNIST", f"{MEAN_T}; {MORE_THAN_MEAN}"),
     sparsity_claim("gates-of-one-image-sparse-on-cifar", CIFAR, f"{MEAN_T}; {MORE_THAN_MEAN}; {CHOSEN_LENGTH}"),
     Claim(
         id="sparser-on-cifar",
         source="paper, 4.1",
-        says="especially on CIFAR-100: one image's gates are sparser, and more gates active on average, than on MNIST",
+        says="one image's gates are sparser on CIFAR-100 than on MNIST, and more gates are active on average (the "
+        "mean T is higher)",
         about=kept_nets.ON_ALL_SETS,
         measure=measure_sparsity_of_sets,
         show=lambda m: (
@@ -408,7 +409,8 @@ CLAIMS = (
     Claim(
         id="change-takes-longer-on-cifar",
         source="paper, Figure 2",
-        says="... so that the change takes more layers on CIFAR-100 than on MNIST (50 % of it; 90 %)",
+        says="the change takes more layers on CIFAR-100 than on MNIST (half of how far the blocks move an image's "
+        "state, and 90 % of it, is reached at a later block)",
         about=kept_nets.ON_ALL_SETS,
         measure=measure_order_of_sets,
         show=lambda m: (
@@ -458,7 +460,7 @@ CLAIMS = (
         f"(under {100 * HANDFUL:g} %)",
         about=kept_nets.ON_ALL_SETS,
         measure=lambda r: by_data(r, "share_open_single"),
-        show="a share of {mnist:interval}, {cifar:interval}",
+        show="share of the gates: MNIST {mnist:interval}, CIFAR-100 {cifar:interval}",
         holds=lambda m: corrected(is_below(m["mnist"], HANDFUL), is_below(m["cifar"], HANDFUL)),
         note=f"{CHOSEN_AFTER}; gates that start at sigmoid(b_T), 0.12 and 0.02, pass this before any training, too",
     ),
@@ -469,14 +471,15 @@ CLAIMS = (
         f"(over {100 * ALMOST_ALL:g} % open for an image in a hundred or more)",
         about=kept_nets.ON_ALL_SETS,
         measure=lambda r: by_data(r, "share_open_in_1_of_100"),
-        show="a share of {mnist:interval}, {cifar:interval}",
+        show="share of the gates: MNIST {mnist:interval}, CIFAR-100 {cifar:interval}",
         holds=lambda m: corrected(is_above(m["mnist"], ALMOST_ALL), is_above(m["cifar"], ALMOST_ALL)),
         note=f"{CHOSEN_AFTER}; {CHOSEN_LENGTH}",
     ),
     Claim(
         id="early-gates-more-open",
         source="encyclopedia article",
-        says="early layers' gates are more open than later ones (first and last third), and above 0.5",
+        says="early gates are more open than late ones (mean T of the first third of the blocks against the last "
+        "third), and above 0.5",
         about=kept_nets.ON_ALL_SETS,
         measure=measure_thirds,
         show=thirds_as_text,
@@ -491,7 +494,7 @@ CLAIMS = (
         f"unaltered (under {100 * UNALTERED:g} % of the change is left)",
         about=kept_nets.ON_ALL_SETS,
         measure=measure_remaining_change,
-        show="left are a share of {mnist:interval} and {cifar:interval}",
+        show="share of the change that is left: MNIST {mnist:interval}, CIFAR-100 {cifar:interval}",
         holds=lambda m: corrected(
             is_below(m["mnist"], UNALTERED),
             is_below(m["cifar"], UNALTERED),

@@ -151,7 +151,7 @@ def at_the_end_and_throughout(id: str, figure: str, says: str, measure, show, pa
         id=f"{id}-throughout",
         kind="open question",
         source=f"paper, {figure}, open",
-        says=f"{says}: so at 6, 12, 25, 50, 100 and 200 epochs",
+        says=f"{says}, after each of 6, 12, 25, 50, 100 and 200 epochs",
         holds=lambda measured: all_below(pairs_of(measured)),
         **common,
     )
@@ -167,25 +167,26 @@ CLAIMS = (
         measure=lambda record: over_epochs(record, CIFAR, "bias_depth_correlation"),
         show=by_checkpoint,
         pairs_of=biases_rise,
-        note="other nets, of 100 epochs, are judged apart, in gates",
+        note="nets trained for 100 epochs have a row of their own",
     ),
     *at_the_end_and_throughout(
         id="biases-against-gates-over-training",
         figure="Figure 2",
-        says="on CIFAR-100 biases are inversely correlated with the mean gates (below -0.3)",
+        says="on CIFAR-100 biases are inversely correlated with the mean gates (a correlation below -0.3)",
         measure=lambda record: over_epochs(record, CIFAR, "bias_activity_correlation"),
         show=by_checkpoint,
         pairs_of=biases_oppose_gates,
-        note="other nets, of 100 epochs, are judged apart, in gates",
+        note="nets trained for 100 epochs have a row of their own",
     ),
     *at_the_end_and_throughout(
         id="class-differences-over-training",
         figure="Figure 3",
-        says="on CIFAR-100 the differences of classes are spread out over more layers than on MNIST",
+        says="on CIFAR-100 the differences of classes are spread out over more layers than on MNIST (a smaller share "
+        "lies in the first 15 blocks)",
         measure=shares,
         show=shares_as_text,
         pairs_of=classes_differ_later,
-        note="passes, too, if on CIFAR-100 the first 15 of the 49 blocks have less than an even share",
+        note="a net whose differences lie mostly in late blocks passes this, too",
     ),
 )
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 
 from claims.claim import PUBLISHED, Claim, effect_as_text
-from claims.rules import above, corrected, is_above, is_below, prediction_interval, within
+from claims.rules import above, corrected, is_above, is_below, mean, prediction_interval, within
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training.matched_blocks import early_and_late
@@ -53,10 +53,11 @@ def accuracies_by_depth(record: dict) -> dict:
 
 
 def show_by_depth(measured: dict) -> str:
+    depths = ", ".join(map(str, measured["highway"]))
     texts = []
     for block, by_depth in measured.items():
         texts.append(f"{block} {', '.join(f'{accuracy:.3f}' for accuracy in by_depth.values())}")
-    return "; ".join(texts)
+    return f"at depths {depths}: {'; '.join(texts)}"
 
 
 def flat_and_at_chance(measured: dict) -> list[bool]:
@@ -103,8 +104,8 @@ CLAIMS = (
     Claim(
         id="highway-learns-plain-does-not",
         source="published program",
-        says=f"at depth 30 highway learns ({HIGHWAY}; above {HEADLINE_LEARNS}), plain stays at chance ({PLAIN}; below "
-        f"{CHANCE})",
+        says=f"at depth 30 highway nets learn (published accuracy {HIGHWAY}; bound: above {HEADLINE_LEARNS}), plain "
+        f"nets stay at chance (published {PLAIN}; bound: below {CHANCE})",
         over=("run_seeds",),
         about=SEEDS,
         measure=accuracies,
@@ -114,29 +115,31 @@ CLAIMS = (
     Claim(
         id="no-overlap-over-seeds",
         source="published program",
-        says="... and over seeds the accuracies of the two do not overlap",
+        says="at depth 30 the accuracies of highway and plain nets do not overlap (in no seed is a plain net as "
+        "accurate as a highway net of any seed)",
         over=("run_seeds",),
         about=SEEDS,
         measure=accuracies,
         show=lambda m: f"the lowest of highway {min(m['highway']):.3f}, the highest of plain {max(m['plain']):.3f}",
         holds=lambda m: [min(m["highway"]) > max(m["plain"])],
-        note="theirs are three seeds, ours ten",
+        note="three published seeds, ten here",
     ),
     Claim(
         id="highway-over-three-seeds",
         source="published program",
-        says=f"... highway over three seeds {', '.join(map(str, HIGHWAY_OVER_SEEDS))}; ours the same within 0.02",
+        says=f"at depth 30 the accuracy of highway nets, a mean over seeds, is {mean(HIGHWAY_OVER_SEEDS):.3f} "
+        f"({', '.join(map(str, HIGHWAY_OVER_SEEDS))}; the mean here is within 0.02)",
         over=("run_seeds",),
         about=SEEDS,
         measure=lambda r: {"highway": over_runs(r, "highway", "final_test_acc")},
-        show=lambda m: f"theirs less ours {effect_as_text(HIGHWAY_OVER_SEEDS, m['highway'])}",
+        show=lambda m: f"published less here {effect_as_text(HIGHWAY_OVER_SEEDS, m['highway'])}",
         holds=lambda m: [within(HIGHWAY_OVER_SEEDS, -0.02, 0.02, baseline=m["highway"])],
-        note="theirs are three seeds, whose mean is known to 0.04: no number of ours decides it",
+        note="the mean of the three published seeds is known only to 0.04, so no number measured here can decide it",
     ),
     Claim(
         id="plain-loss-stays",
         source="published program",
-        says="plain's loss stays at log 10, within 0.01",
+        says="at depth 30 the training loss of plain nets stays at log 10 (within 0.01)",
         over=("run_seeds",),
         about=SEEDS,
         measure=lambda r: {"loss": over_runs(r, "plain", "final_train_loss")},
@@ -146,7 +149,8 @@ CLAIMS = (
     Claim(
         id="highway-is-flat-in-depth",
         source="published program",
-        says=f"highway is flat from depth 5 to 50 (within 0.04), plain is at chance from 20 on (below {CHANCE})",
+        says="the accuracy of highway nets is flat from depth 5 to 50 (within 0.04), that of plain nets is at chance "
+        f"from 20 on (below {CHANCE})",
         over=("run_sweep",),
         about=SWEEP,
         measure=accuracies_by_depth,
@@ -157,13 +161,14 @@ CLAIMS = (
     Claim(
         id="plain-at-5-and-10",
         source="published program",
-        says=f"plain learns at depth 5 ({PLAIN_AT_5}) and much less at 10 ({PLAIN_AT_10}): above "
-        f"{LEARNS}, less by {MUCH:.2f} or more; both runs are like ours",
+        says=f"plain nets learn at depth 5 (published accuracy {PLAIN_AT_5}) and much less at 10 (published "
+        f"{PLAIN_AT_10}; bounds: above {LEARNS}; lower by {MUCH:.2f} or more; each published run lies in the 95 % "
+        "prediction interval of one more run here)",
         over=("run_shallow",),
         about={"data_set": "MNIST", "n_train": 6000},
         measure=shallow_plain,
         show=lambda m: (
-            f"{effect_as_text(m['at_5'])}; {effect_as_text(m['at_10'])}, lowest {min(m['at_10'])}; "
+            f"at depth 5 {effect_as_text(m['at_5'])}; at 10 {effect_as_text(m['at_10'])}, lowest {min(m['at_10'])}; "
             f"difference {effect_as_text(m['at_5'], m['at_10'])}"
         ),
         holds=learns_less_at_10,
@@ -172,7 +177,8 @@ CLAIMS = (
     Claim(
         id="lower-layers-more-open",
         source="published program",
-        says="lower layers develop higher T, upper layers keep it low (the lower and the upper third)",
+        says="lower layers develop higher T, upper layers keep it low (mean T of blocks 1 to 10 against the last 10 "
+        "of 30)",
         over=("run_seeds",),
         about=SEEDS,
         measure=gates_by_third,

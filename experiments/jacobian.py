@@ -269,8 +269,8 @@ CLAIMS = (
         id="jacobian-of-a-layer",
         source="encyclopedia article",
         kind="count",
-        says="a layer's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x): plain has no I, residual all "
-        "of it (within 1e-12)",
+        says="a highway block's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x), a plain block's has no term in I, a "
+        "residual block's is I + dH/dx (each within 1e-12)",
         about=ABOUT,
         measure=differences_by_block,
         show=largest_differences,
@@ -285,20 +285,20 @@ CLAIMS = (
         measure=lambda record: spectrum_through_all_blocks(record, "highway"),
         show=spectrum_as_text,
         holds=half_of_the_directions_keep,
-        note="the paper names no bound: ours was set before the runs; a hundredth of their length, a bound "
-        "that was looked at after them, half of the directions keep",
+        note="the bound of a half is ours, set before the runs; half of the directions do keep a hundredth, which was "
+        "looked at afterwards",
     ),
     Claim(
         id="residual-path-unattenuated",
         source="encyclopedia article",
-        says="... on a path that is guaranteed unattenuated (through 49 blocks, before and after training, half of "
-        "the directions keep half of their length: the rule for highway nets)",
+        says="residual nets have a guaranteed, unattenuated gradient path (through 49 blocks, before and after "
+        "training, half of the directions keep half of their length)",
         about={"layers": 50, "activation": "tanh", "n_train": 60000},
         measure=lambda record: spectrum_through_all_blocks(record, "residual"),
         show=spectrum_as_text,
         holds=half_of_the_directions_keep,
-        note=f"{CHOSEN_AFTER}: until then no singular value was to lie below 1; that every block's Jacobian has an I "
-        "is algebra, the row of jacobian-of-a-layer",
+        note=f"{CHOSEN_AFTER}: by the first rule no singular value could lie below 1; that each Jacobian contains I "
+        "is algebra: see Counts and algebra",
     ),
 )
 

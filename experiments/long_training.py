@@ -88,7 +88,7 @@ CLAIMS = (
             "at_10": values_of(record["trials"]["final"], "loss", block="plain", layers=10),
             "at_20": values_of(record["trials"]["final"], "loss", block="plain", layers=20),
         },
-        show="{at_10:2}, {at_20:2}",
+        show="loss at 10 layers {at_10:2}, at 20 {at_20:2}",
         holds=lambda m: corrected(is_below(m["at_10"], LOW_LOSS), is_below(m["at_20"], LOW_LOSS)),
         note="in 400 epochs, as many as the paper's longest",
     ),

@@ -219,8 +219,8 @@ CLAIMS = (
     Claim(
         id="lstm-block-succeeds",
         source="paper, 2.2",
-        says="very deep nets of a block like an LSTM's, unrolled in time, train (at 50 and 100 layers: better than "
-        "plain, at most three times the loss of 20)",
+        says="very deep nets of a block like an LSTM's, unrolled in time, train (at 50 and 100 layers: a lower "
+        "loss than plain nets, and at most three times that of 20 layers)",
         about=ALL,
         over=("lstm_and_maxout", "blocks"),
         measure=measure_very_deep("lstm"),
@@ -230,7 +230,7 @@ CLAIMS = (
     Claim(
         id="lstm-as-good-as-highway",
         source="published program, open",
-        says=f"highway against LSTM at matched depth: the LSTM's block does as well (within {MARGIN})",
+        says=f"at equal depth the LSTM's block is as accurate as a highway block (at most {MARGIN} lower)",
         kind="open question",
         about=ALL,
         over=("lstm_and_maxout", "blocks", "more_seeds"),
@@ -241,7 +241,7 @@ CLAIMS = (
     Claim(
         id="maxout-copes-better",
         source="paper, 3.3.1",
-        says="maxout nets cope better with depth than plain ones (lower loss at 50, 100 layers)",
+        says="maxout nets cope better with depth than plain ones (a lower loss at 50 and 100 layers)",
         about=ALL,
         over=("lstm_and_maxout", "blocks"),
         measure=measure_very_deep("maxout"),
@@ -251,7 +251,7 @@ CLAIMS = (
     Claim(
         id="maxout-suffers-beyond-20",
         source="paper, 5",
-        says="maxout nets suffer beyond some 20 layers (at 50, 100: over three times its loss)",
+        says="maxout nets suffer beyond some 20 layers (at 50 and 100 layers over three times the loss of 20 layers)",
         about=ALL,
         over=("lstm_and_maxout", "blocks"),
         measure=measure_very_deep("maxout"),

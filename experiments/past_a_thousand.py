@@ -199,7 +199,7 @@ CLAIMS = (
     Claim(
         id="sgd-does-not-stall-past-1000",
         source="paper, 2.2",
-        says="SGD does not stall past 1000 layers (1500: a falling loss, accuracy above 0.9)",
+        says="SGD does not stall past 1000 layers (at 1500 layers a falling loss, a test accuracy above 0.9)",
         about=ABOUT,
         measure=measure_stalling,
         show="loss of the first epoch {first}, of the last {last}; test accuracy {accuracy:4}",
@@ -209,7 +209,8 @@ CLAIMS = (
     Claim(
         id="depth-of-use-past-1000",
         source="paper, 2.2",
-        says="is the depth of 1500 layers of use? More accurate than without blocks, and than one layer",
+        says="is a net of 1500 layers more accurate than with all its blocks closed, and than a net of one hidden "
+        "layer?",
         kind="open question",
         about={"epochs": (1, 4), **fully_connected.ALL},
         over=("past_a_thousand", "thousand_layers"),
@@ -223,14 +224,14 @@ CLAIMS = (
     Claim(
         id="only-15-layers-in-use",
         source="blog",
-        says=f"a net of 1000 layers uses only some 15 (blocks 1 to 15 alone lose at most {MARGIN}, no blocks at all "
-        "more than that)",
+        says=f"a net of 1000 layers uses only some 15 (keeping only blocks 1 to 15 loses at most {MARGIN} of "
+        "accuracy, closing all loses more)",
         about=ABOUT,
         measure=measure_first,
-        show="blocks 1 to 15 alone lose {by_first:interval}, all others alone {by_others:interval}, "
-        "none {by_none:interval}",
+        show="accuracy lost: with blocks 1 to 15 alone {by_first:interval}, with all others alone "
+        "{by_others:interval}, with none {by_none:interval}",
         holds=only_first_in_use,
-        note="the blog says it of a gate bias of -20, at which no block is in use; here of -7",
+        note="the blog says it of b_T = -20, at which no block is in use; this net has b_T = -7",
     ),
 )
 

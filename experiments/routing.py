@@ -29,7 +29,7 @@ import numpy as np
 from scipy.cluster.vq import kmeans, kmeans2, vq
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, Claim, values_of
+from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, sample_as_text, values_of
 from claims.rules import above, below
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
@@ -303,6 +303,13 @@ def rows(record: dict) -> list[dict]:
     return list(result.values())
 
 
+def between_images(measured: dict) -> str:
+    """The share of T's variance that is not static."""
+    by_T = effect_as_text([1 - share for share in measured["static"]])
+    by_random = sample_as_text([1 - share for share in measured["static_of_random"]], 2)
+    return f"a share of {by_T} lies between images; of random gates {by_random}"
+
+
 CLAIMS = (
     Claim(
         id="images-take-different-routes",
@@ -314,7 +321,7 @@ CLAIMS = (
             "static": values_of(r["trials"], "static_variance_share"),
             "static_of_random": values_of(r["trials"], "static_variance_share_random"),
         },
-        show="a share of {static:interval} is the same for all images; of random gates {static_of_random:2}",
+        show=between_images,
         holds=lambda m: [below(m["static"], 0.5)],
         note=f"{CHOSEN_AFTER}; random gates, which have learned nothing, do so no less",
     ),
@@ -322,13 +329,14 @@ CLAIMS = (
         id="gates-tell-the-class",
         kind="open question",
         source="published program, open",
-        says="T learns what class an image is of: it tells more than gates drawn at random (by 0.01)",
+        says="T learns what class an image is of (nearest class mean of T: right more often by over 0.01 than with "
+        "random gates)",
         about=kept_nets.ON_MNIST,
         measure=lambda r: {
             "by_T": values_of(r["trials"], "class_accuracy_from_gates"),
             "by_random": values_of(r["trials"], "class_accuracy_from_random_gates"),
         },
-        show="{by_T:4} by T, {by_random:4} by random gates",
+        show="share of images that are right: {by_T:4} by T, {by_random:4} by random gates",
         holds=lambda m: [above(m["by_T"], 0.01, baseline=m["by_random"])],
     ),
 )

@@ -113,8 +113,8 @@ VARIANTS = {
 COMPARED = {  # {variant that is compared with full: what the ledger calls its nets}
     "unit": "nets with one learned static gate a unit (W_T = 0)",
     "scalar": "nets with one learned static gate a block",
-    "random": "nets whose T sees x but stays as drawn",
-    "wide": "nets with one learned static gate a unit and as many parameters",
+    "random": "nets whose W_T and b_T stay as they were at the start",
+    "wide": "wider nets with one learned static gate a unit and about as many parameters as full",
 }
 SETS = ("MNIST", CIFAR)
 # ranges of the search
@@ -468,12 +468,12 @@ def claim_of_cost(variant: str, name: str, says: str) -> Claim:
 
 
 def measure_replaced(record: dict) -> dict:
-    """{"MNIST, unit": the rise of the training error of every seed, ...}"""
+    """{"MNIST, mean of every unit": the rise of the training error of every seed, ...}"""
     of_full = [trial for trial in finals_of_both_sets(record) if trial["variant"] == FULL]
     rises = {}
     for data, trials in kept_nets.by_data_set(of_full).items():
-        for by in ("unit", "scalar"):
-            rises[f"{data}, {by}"] = [rise(*errors_of(trial, by)) for trial in trials]
+        for by, means in (("unit", "mean of every unit"), ("scalar", "mean of every block")):
+            rises[f"{data}, {means}"] = [rise(*errors_of(trial, by)) for trial in trials]
     return rises
 
 
@@ -502,11 +502,12 @@ def rises_by_a_point(measured: dict) -> list[bool | None]:
     return verdicts
 
 
-LOSS_MARGIN = f"equal: less than {MEASURES['training loss'].factor} times"
+IS_FULL = "full: the ordinary highway net"
+LOSS_MARGIN = f"as good as full: less than {MEASURES['training loss'].factor} times the loss"
 MARGINS = [f"{margin} on {data}" for data, margin in MARGIN_OF_ACCURACY.items()]
-ACCURACY_MARGIN = f"equal: by less than {' and '.join(MARGINS)}"
-HIGHER_LOSS = f"end at a higher training loss than full nets ({LOSS_MARGIN})"
-LOWER_ACCURACY = f"are worse on test images than full nets, after 25 epochs ({ACCURACY_MARGIN})"
+ACCURACY_MARGIN = f"as good as full: lower by less than {' and '.join(MARGINS)}"
+HIGHER_LOSS = f"end at a higher training loss than full nets ({IS_FULL}; {LOSS_MARGIN})"
+LOWER_ACCURACY = f"are less accurate on test images than full nets, after 25 epochs ({IS_FULL}; {ACCURACY_MARGIN})"
 CLAIMS = (
     Claim(
         id="trained-nets-need-their-gates",

@@ -338,10 +338,11 @@ def measure_relu(record: dict) -> dict:
 
 
 def relu_as_text(measured: dict) -> str:
+    starts = {"uniform": "the program's start", "he": "He's start"}
     texts = []
     for (init, depth), values in measured.items():
-        texts.append(f"{init} start, depth {depth}: {effect_as_text(values)}")
-    return ", ".join(texts)
+        texts.append(f"{starts[init]}, depth {depth}: {effect_as_text(values)}")
+    return "; ".join(texts)
 
 
 def measure_all_images(record: dict) -> dict:
@@ -379,8 +380,8 @@ CLAIMS = (
     Claim(
         id="plain-gradient-vanishes",
         source="published program",
-        says="the gradient vanishes through 30 plain layers (less than a thousandth of it arrives at the first, before "
-        "and after training)",
+        says="the gradient vanishes through 30 plain layers (less than a thousandth of it arrives at the first, at "
+        "the start and after training)",
         about=ABOUT,
         measure=measure_vanishing,
         show=lambda m: (
@@ -393,24 +394,26 @@ CLAIMS = (
     Claim(
         id="plain-fails-by-saturation",
         source="published program",
-        says="plain nets fail because tanh saturates (over half of the fading is the slopes')",
+        says="plain nets fail because tanh saturates (the slopes of tanh account for over half of the gradient's "
+        "fading, in orders of magnitude, at the start and after training)",
         about=ABOUT,
         measure=measure_saturation,
-        show="a share of {at_start:interval} at the start, {trained:interval} after training; at the start units "
-        "beyond 0.9 {saturated:2}, the state's norm falls from {first:2} to {last:2}",
+        show="the slopes' share of the fading: {at_start:interval} at the start, {trained:interval} after training; "
+        "at the start the share of units with H beyond ±0.9 is {saturated:2}, and the state's norm falls from "
+        "{first:2} to {last:2}",
         holds=lambda m: corrected(is_above(m["at_start"], MOST), is_above(m["trained"], MOST)),
         note="that no unit is saturated at the start was seen before the rule",
     ),
     Claim(
         id="plain-fails-by-its-start",
         source="published program",
-        says="is it that the start shrinks the signal? At a fifth of the rate plain nets train from Glorot's start "
-        f"(above {TRAINS}), not from the program's (below {CHANCE})",
+        says="do plain nets fail because their start shrinks the signal? (at a fifth of the program's rate, depth "
+        f"30: an accuracy above {TRAINS} from Glorot's start, below {CHANCE} from the program's)",
         kind="open question",
         about=ABOUT,
         measure=measure_starts,
         show="accuracy from Glorot's start {glorot:interval}, from the program's {uniform:interval}; "
-        "at the program's rate {glorot_fast}, {uniform_fast}",
+        "at the program's rate {glorot_fast} and {uniform_fast}",
         holds=lambda m: corrected(trained(m["glorot"]), at_chance(m["uniform"])),
     ),
     Claim(
@@ -420,38 +423,41 @@ CLAIMS = (
         "quarter)",
         about=ABOUT,
         measure=measure_fresh("change_of_block"),
-        show="by {change:interval} of its length",
+        show="the block changes its input by {change:interval} of the input's length",
         holds=lambda m: [below(m["change"], NEAR)],
-        note="a quarter is our bound",
+        note="the bound of a quarter is ours",
     ),
     Claim(
         id="fresh-stack-near-identity",
         source="published program",
-        says="... and a fresh stack of 30 is a near-identity chain (a change of less than a half)",
+        says="a fresh stack of 30 highway blocks at b_T = -2 is close to the identity (it changes its input by less "
+        "than half)",
         about=ABOUT,
         measure=measure_fresh("change_of_stack"),
-        show="by {change:interval} of its length; the product of all 1 - T is {identity:2}",
+        show="the stack changes its input by {change:interval} of the input's length; the product of all 1 - T is "
+        "{identity:2}",
         holds=lambda m: [below(m["change"], NEAR_OF_STACK)],
-        note="a half is our bound; that the product is 0.022 was known before the rule",
+        note="the bound of a half is ours; that the product of all 30 factors 1 - T is 0.022 was known before",
     ),
     Claim(
         id="relu-plain-trains-at-modest-depth",
         source="published program",
-        says="ReLU plain nets train at modest depth (accuracy above 0.8 at depth 5, 10, 20)",
+        says="ReLU plain nets train at modest depth (an accuracy above 0.8 at depths 5, 10 and 20)",
         about=ABOUT,
         measure=measure_relu,
         show=relu_as_text,
         holds=lambda m: corrected(*map(trained, m.values())),
-        note="the bound, the depths and He's start beside the program's are ours",
+        note="the bound and the depths are ours, and so is He's start, tried beside the program's",
     ),
     Claim(
         id="contrast-is-depth-driven",
         source="published program",
-        says="the contrast is driven by depth, not by data: with all 60 000 images plain stays at chance (below "
-        f"{CHANCE}) at depth 30, where highway trains (above {TRAINS}), and trains at depth 5",
+        says="the contrast of highway and plain nets is driven by depth, not by data (with all 60 000 images plain "
+        f"nets of depth 30 stay below {CHANCE}, highway nets of depth 30 and plain nets of depth 5 come above "
+        f"{TRAINS})",
         about=ABOUT,
         measure=measure_all_images,
-        show="depth 30: plain {plain:interval}, highway {highway:interval}; plain at 5 {shallow:interval}",
+        show="at depth 30 plain {plain:interval}, highway {highway:interval}; plain at depth 5 {shallow:interval}",
         holds=lambda m: corrected(at_chance(m["plain"]), trained(m["highway"]), trained(m["shallow"])),
     ),
 )

@@ -26,7 +26,7 @@ def clip(read) -> str:
         cells += [entry_text(row["loss"], "loss", 2) for row in ways.values()]
         cells.append(verdict_cell(net["free"]))
         rows.append(f"| {' | '.join(cells)} |")
-    shares = "clip acts in the first epoch | in all steps"
+    shares = "share of steps with the clip: first epoch | all epochs"
     losses = "loss, clipped | without a clip | at half the rate"
     return markdown_table(f"| net | {shares} | {losses} | without a clip it |", rows)
 

@@ -16,7 +16,7 @@ def ledger(read, kind: str) -> str:
         if row["results"]:
             links = ", ".join(f"[{name}]({where_computed(name)})" for name in row["results"])
             measured_by = f"{links}: {max(row['minutes_on_two_cores'], 0.1):.1f}"
-        note = f" ({row['note']})" if row["note"] else ""
+        note = f"; {row['note']}" if row["note"] else ""
         cells = [
             cell(row["source"]),
             cell(row["claim"] + note),
@@ -25,7 +25,7 @@ def ledger(read, kind: str) -> str:
             measured_by,
         ]
         rows.append(f"| {' | '.join(cells)} |")
-    return markdown_table("| where | what it says | ours | verdict | by, minutes on two cores |", rows)
+    return markdown_table("| where | what it says | measured here | verdict | by, minutes on two cores |", rows)
 
 
 def where_computed(name: str) -> str:

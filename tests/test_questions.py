@@ -913,7 +913,9 @@ def test_gate_biases_are_counted_depth_by_depth():
     assert gate_bias.most_fail(gate_bias.very_low(record)) == [False, False, True, True]
     assert gate_bias.some_fail(high) == [True, True, True, True]
     assert gate_bias.some_fail(gate_bias.very_low(record)) == [False, False, True, True]
-    assert gate_bias.failures_as_text(high) == ("of 2 settings at 10, 20 layers fail 1, 2; train with idle blocks 0, 0")
+    assert gate_bias.failures_as_text(high) == (
+        "of 2 settings at 10, 20 layers: 1, 2 do not train; 0, 0 train with idle blocks"
+    )
     assert gate_bias.lower_is_safer(gate_bias.measure_doubt(record)) == [True, True]
     trials.append(of_grid(10, -20.0, "soft"))
     assert gate_bias.lower_is_safer(gate_bias.measure_doubt(record)) == [True, False]
