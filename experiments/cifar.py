@@ -415,11 +415,9 @@ def notes_on_settings(net: str) -> list[str]:
     """What a row says of the settings of our runs by the paper's protocol."""
     if find_net(net).title != "Table 2":
         return []
-    settings = (
-        "our settings are those the authors released for the 19 layers, except for b_T and the first layer's start"
-    )
+    ours = "ours are those the authors released for the 19 layers, except for b_T and the first layer's start"
     return [
-        f"the paper gives none for this net: {settings}",
+        f"the paper gives no settings for this net; {ours}",
         "our images are not whitened, the authors' may have been",
     ]
 

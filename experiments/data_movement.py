@@ -546,9 +546,9 @@ CLAIMS = (
         "(threshold chosen to lose at most 0.01 of accuracy; loses under 0.02 on other images)",
         about=kept_nets.ON_MNIST,
         measure=measure_skipping,
-        show="saved, and accuracy lost: blocks, known beforehand, {known_saved:interval}, {known_lost:1}; "
-        "blocks, T computed, {computed_saved:interval}, {computed_lost:1}; "
-        "units, T computed, {unit_saved:interval}, {unit_lost:1}",
+        show="blocks, known beforehand: {known_saved:interval} saved, accuracy lost {known_lost:1}; "
+        "blocks, T computed: {computed_saved:interval} saved, lost {computed_lost:1}; "
+        "units, T computed: {unit_saved:interval} saved, lost {unit_lost:1}",
         holds=saves_a_tenth,
     ),
 )

@@ -277,8 +277,8 @@ CLAIMS = (
     Claim(
         id="highway-does-not-degrade-in-400-epochs",
         source="paper, Figure 1",
-        says="highway nets of 50 and 100 layers do as well as those of 10 and 20, after 400 epochs, too (less than "
-        f"{FACTOR} times their loss)",
+        says="highway nets of 50 and 100 layers do as well as those of 10 and 20, after 400 epochs, too (a loss less "
+        f"than {FACTOR} times as high)",
         about=ABOUT,
         measure=lambda record: at_depths(record, "highway"),
         show="loss at 10, 20, 50, 100: {at_10:2}, {at_20:2}, {at_50:2}, {at_100:2}",

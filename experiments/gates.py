@@ -314,6 +314,7 @@ SPARSITY_AS_TEXT = (
 )
 MEAN_T = f"{CHOSEN_AFTER}: a first rule called a gate active on average if it opened for one image in 100"
 MORE_THAN_MEAN = "another called gates sparse if they were sparser than the mean gates, which they nearly always are"
+MEANS_CHANGE = "change: how far a block moves an image's state"
 CHOSEN_LENGTH = "the length of training was chosen after looking"
 ABOUT = {"MNIST": kept_nets.ON_MNIST, CIFAR: kept_nets.ON_CIFAR_100}
 
@@ -337,7 +338,7 @@ def change_claim(id: str, data: str, first: int, note: str) -> Claim:
         id=id,
         source="paper, Figure 2",
         says=f"{data}: most of the change happens in the first {first} layers or so "
-        "(more than 50 % of it; more than 90 %; change: how far a block moves an image's state)",
+        f"(more than 50 % of it; more than 90 %; {MEANS_CHANGE})",
         about=ABOUT[data],
         measure=lambda r: measure_change(r, first),
         show="a share of {share:interval}; half of it by block {half:3}, 90 % by block {most:3}, of {blocks}",
@@ -409,8 +410,8 @@ CLAIMS = (
     Claim(
         id="change-takes-longer-on-cifar",
         source="paper, Figure 2",
-        says="the change takes more layers on CIFAR-100 than on MNIST (half of how far the blocks move an image's "
-        "state, and 90 % of it, is reached at a later block)",
+        says="the change takes more layers on CIFAR-100 than on MNIST (half of it, and 90 % of it, is reached at a "
+        f"later block; {MEANS_CHANGE})",
         about=kept_nets.ON_ALL_SETS,
         measure=measure_order_of_sets,
         show=lambda m: (

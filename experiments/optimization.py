@@ -252,8 +252,8 @@ CLAIMS = (
     Claim(
         id="highway-does-not-degrade",
         source="paper, Figure 1",
-        says="highway nets of 50 and 100 layers do as well as those of 10 and 20 (less than "
-        f"{DEGRADED} times their loss)",
+        says="highway nets of 50 and 100 layers do as well as those of 10 and 20 (a loss less than "
+        f"{DEGRADED} times as high)",
         about=ABOUT,
         over=("optimization", "more_seeds"),
         measure=measure_highway_at_depths,

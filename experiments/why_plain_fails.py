@@ -380,8 +380,8 @@ CLAIMS = (
     Claim(
         id="plain-gradient-vanishes",
         source="published program",
-        says="the gradient vanishes through 30 plain layers (less than a thousandth of it arrives at the first, at "
-        "the start and after training)",
+        says="the gradient vanishes through 30 plain layers (less than a thousandth of it arrives at the first, "
+        "before and after training)",
         about=ABOUT,
         measure=measure_vanishing,
         show=lambda m: (

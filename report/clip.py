@@ -26,7 +26,7 @@ def clip(read) -> str:
         cells += [entry_text(row["loss"], "loss", 2) for row in ways.values()]
         cells.append(verdict_cell(net["free"]))
         rows.append(f"| {' | '.join(cells)} |")
-    shares = "share of steps with the clip: first epoch | all epochs"
+    shares = "share of the first epoch's steps that are clipped | share of all steps"
     losses = "loss, clipped | without a clip | at half the rate"
     return markdown_table(f"| net | {shares} | {losses} | without a clip it |", rows)
 
