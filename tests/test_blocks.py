@@ -149,3 +149,11 @@ def test_a_net_that_lost_a_seed_has_no_mean():
     assert gates["mean_T_early"]["mean"] is None
     highway = [row for row in rows if row["row"] == "net" and row["block"] == "highway" and row["layers"] == 200]
     assert len(highway) == 1  # its two widths are one
+
+
+def test_the_seeds_that_diverged_are_named():
+    measured = {"wide": {10: [0.9, 0.8]}, "narrow": {10: [0.9, 0.9], 200: [0.97, None]}}
+    assert blocks.two_widths_as_text(measured) == (
+        "test accuracy at 10 to 10 layers, of width 50: 0.8500; "
+        "of width 41 at 200 layers, seed by seed: 0.9700, diverged"
+    )

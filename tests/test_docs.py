@@ -484,6 +484,12 @@ def test_each_kind_of_row_has_a_table_of_its_own():
     assert reproduced + sum(others) == tested
 
 
+def test_a_note_follows_its_claim_after_a_semicolon():
+    row = READ("results/claims.json")["trials"][0] | {"claim": "it trains (above 0.9)", "note": "one run was seen"}
+    text = registry.TABLES["claims"]({"results/claims.json": {"trials": [row]}}.get)
+    assert "| it trains (above 0.9); one run was seen |" in text
+
+
 def test_a_trial_that_is_there_twice_is_not_counted_twice():
     record = READ("results/routing.json")
     twice = record | {"trials": [*record["trials"], record["trials"][0]]}

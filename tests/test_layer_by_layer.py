@@ -255,6 +255,13 @@ def test_the_variance_of_T_is_split_as_by_hand(trained):
     np.testing.assert_allclose(shares["within_class_by_block"], within / total, atol=2e-4)
 
 
+def test_what_is_not_static_lies_between_images():
+    measured = {"static": [0.1, 0.1], "static_of_random": [0.25, 0.25]}
+    assert routing.between_images(measured) == (
+        "a share of 0.9 (n = 2, all alike) lies between images; of random gates 0.75 ± 0 (n = 2)"
+    )
+
+
 def share_nearest(values, labels, centroids):
     """The share of images whose nearest centroid is that of their class, and the squared distances (N, classes)."""
     squares = ((values[:, None] - centroids) ** 2).sum(axis=2)
