@@ -208,7 +208,7 @@ def growth_verdict(read) -> str:
     for name in trials[0]["ours_over_theirs"]:
         faster = [size_of(row) for row in trials if row["ours_over_theirs"][name] > 1]
         rows.append(table_row(name, f"{len(faster)} of {len(trials)} sizes", ", ".join(faster) or "-"))
-    return markdown_table("| program | is faster than ours at | these |", rows)
+    return markdown_table("| program | is faster than ours at | that is, at |", rows)
 
 
 @table("startup")

@@ -132,7 +132,7 @@ def cost(read) -> str:
         rows.append(f"| {cores} | {text} |")
     # with this many cores the search takes as long as its longest trial: more cores do not help
     useful = round(full["trials"] * sum(seconds) / longest)
-    text = f"{hours(useful):.1f} h: the longest trial of each stage, {longest / 3600:.1f} h"
+    text = f"{hours(useful):.1f} h: {len(stages)} stages, in each a longest trial of {longest / 3600:.1f} h"
     rows.append(f"| {useful} and more | {text} |")
     rows.append(f"| all trials together | {sum(stages) * sum(seconds) / 3600:.0f} core-hours |")
     return markdown_table("| cores | time |", rows)
