@@ -9,14 +9,16 @@ and how much of x to carry (eq. 3):
     T = sigmoid(W_T x + b_T)                transform gate, b_T = -2 at the start: mostly carry
     y = H T + x (1 - T)                     1 - T is the carry gate
 
-In the gradient of eq. 3 the term (1 - T) dy passes a layer without its weights.  So even the
+In the gradient of eq. 3 the term (1 - T) dy is not multiplied by a weight matrix.  So even the
 first of a hundred layers receives a gradient to learn from:
 
-    dH = T dy        dT = (H - x) dy        dx = (1 - T) dy + W_Hᵀ dz_H + W_Tᵀ dz_T
+    dH = T dy              dz_H = (1 - H^2) dH          where z_H is the argument of tanh
+    dT = (H - x) dy        dz_T = T (1 - T) dT          where z_T is the argument of sigmoid
+    dx = (1 - T) dy + W_Hᵀ dz_H + W_Tᵀ dz_T
 
-z_H and z_T are the arguments of tanh and sigmoid.  This file trains two nets on MNIST, highway
-and plain, that differ only in their blocks.  From top to bottom: the data, activations, blocks,
-net, loss, optimiser, training, the command line.
+straightforward.py writes just this down.  This file computes the same faster, for blocks of any
+kind, and trains a highway and a plain net of the same depth and width on MNIST.  From top to
+bottom: the data, activations, blocks, net, loss, optimiser, training, the command line.
 
     python highway_networks.py --seed 0                       one pair of depth 30        -> run.json
     python highway_networks.py --depths 5,10,20,30,50         a pair for each depth       -> run_sweep.json
@@ -240,8 +242,8 @@ def _letters(name: str) -> str:
 
 
 def subset(data: Dataset, seed: int, n_train: int, n_test: int) -> Dataset:
-    """The images that a run of this seed uses, still uint8.  The published program draws the same
-    images in the same order.
+    """The images that a run of this seed uses, still uint8.  The published program, whose numbers
+    the README compares with ours, draws the same images in the same order.
 
     Raises ValueError for more images than the set has, for fewer than one, and for an invalid
     seed."""
@@ -272,6 +274,7 @@ def scale_pixels(x: np.ndarray, dtype, pixels: str = PIXELS[0]) -> np.ndarray:
         raise ValueError(f"pixels must be scaled to {' or '.join(PIXELS)}, not {pixels!r}")
     if np.dtype(dtype).kind not in "fc":
         raise ValueError(f"pixels must be scaled to a dtype of floats, not {dtype!r}")
+    dtype = np.dtype(dtype).type
     x = x.astype(dtype)
     if pixels == "[0, 1]":
         return x / dtype(255)
@@ -333,6 +336,8 @@ def _full_name(kind: type) -> str:
 
 def _find(family: type[Named], wanted, settings: dict) -> Named:
     if isinstance(wanted, family):
+        if settings:
+            raise ValueError(f"{wanted} has its settings already; it cannot take {settings}")
         check_registered(wanted)
         return wanted
     if wanted not in list(family.registry):  # a list, since `wanted` may be unhashable
@@ -344,14 +349,16 @@ def _find(family: type[Named], wanted, settings: dict) -> Named:
 def activation_of(activation: str | Activation, **settings) -> Activation:
     """Returns an Activation unchanged; makes one with these settings from a name.
 
-    Raises ValueError for an unknown name, and for an Activation whose name another class has."""
+    Raises ValueError for an unknown name, for an Activation whose name another class has, and for
+    an Activation with settings beside it."""
     return _find(Activation, activation, settings)
 
 
 def block_of(block: str | Block, **settings) -> Block:
     """Returns a Block unchanged; makes one with these settings from a name.
 
-    Raises ValueError for an unknown name, and for a Block whose name another class has."""
+    Raises ValueError for an unknown name, for a Block whose name another class has, and for a
+    Block with settings beside it."""
     return _find(Block, block, settings)
 
 
@@ -406,12 +413,12 @@ ACTIVATIONS: dict[str, type[Activation]] = {}
 
 
 class Activation(Named):
-    """An element-wise function H = value(z) and its slope H'(z).  A net applies it to z = W x + b
-    everywhere but in gates.
+    """An element-wise function H = value(z) and its slope H'(z).  The net's first layer applies
+    it to W_in x + b_in; the blocks, if they use it, to z_H.
 
     Both methods get arrays of one shape and write their result into the last one.  slope() may
     compute H' from H alone.  If it needs z as well, set keeps_z = True, and the net keeps z.
-    dH_dz may share its memory with H or with z: write it last.  docs/your_own_block.md has an
+    `slope` may share its memory with H or with z: write it last.  docs/your_own_block.md has an
     example."""
 
     family = "activation"
@@ -498,7 +505,7 @@ class Block(Named):
     def transform_gate(self, layer: LayerArrays) -> np.ndarray:
         """Returns T, (hidden, n).  Only a block with gates needs it: net.gates() calls it right
         after forward(layer)."""
-        raise NotImplementedError
+        raise NotImplementedError(f"the block {self.name!r} has gates, and so needs the method transform_gate(layer)")
 
 
 class Highway(Block):
@@ -564,14 +571,14 @@ class LayerArrays(FixedNames):
     a column for each image.  `rows` stands for hidden (1 + gates).
 
     The block's own arrays, which its `kept`, `shared` and `parameters` name, are attributes, too.
-    Between forward() and backward() only x, y and the `kept` arrays belong to this layer alone;
-    everything below "scratch" is memory that all layers share."""
+    Between forward() and backward() x, y and the `kept` arrays stay as they are.  The `shared`
+    arrays, and those below "scratch", are memory that all layers use."""
 
     _called = "layer"
 
     def __init__(self, net: DeepNet, work: Workspace, index: int):
         hidden = net.hidden
-        self.activation = net.activation  # value(z, H) and slope(z, H, dH_dz)
+        self.activation = net.activation  # value(z, H) and slope(z, H, slope)
         # constants as arrays of shape (): NumPy's functions take them faster than Python's numbers
         self.one = ONE[net.dtype]
         self.minus_log2_e = np.array(-1 / math.log(2), net.dtype)
@@ -602,6 +609,7 @@ class LayerArrays(FixedNames):
         self.dx = self.dx_1[:-1]  # dL/dx without what is carried
         self.x_1_copy = work.x_1_copy  # (n, hidden + 1), a copy of x_1_t
 
+        # the block's own; last, so that none of them can have the name of another
         block = net.block
         for name in block.kept:
             stack = work.kept[name]
@@ -678,16 +686,17 @@ class DeepNet(FixedNames):
         W_out (d_out, hidden)             b_out (d_out,)
 
     Weights are drawn from `rng`, a generator or a seed, in float64, in the order W_in, all W_H,
-    all W_T, all W_C, W_out.  init="uniform": in +-1/sqrt(fan_in).  init="glorot": normal with
-    variance 2/(fan_in + fan_out).  init="he", for ReLU: normal with variance 2/fan_in in W_in and
-    W_H, whose outputs go into the activation; elsewhere as glorot.  b_T starts at gate_bias, all
-    other biases at 0.
+    all W_T, all W_C, W_out.  init="uniform": in +-1/sqrt(fan_in), of variance 1/(3 fan_in); in a
+    ConvNet the word means the variance 1/fan_in.  init="glorot": normal with variance
+    2/(fan_in + fan_out).  init="he", for ReLU: normal with variance 2/fan_in in W_in and W_H,
+    whose outputs go into the activation; elsewhere as glorot.  Biases start at 0, except those
+    that block.start() sets from gate_bias: b_T = gate_bias in a highway block.
 
     Write parameters in place, net.W_H[:] = ...; net.W_H = ... raises AttributeError.  A net has
     one set of work arrays: use it in one thread at a time.
 
     `dtype` is float32, float64, or complex128 for complex-step derivatives: all that the net
-    computes is analytic, except ReLU at 0.
+    computes is analytic, except where ReLU or maxout has a kink.
 
     `about` is a dict, saved with the net, for whatever JSON can hold.  about["pixels"] says how
     pixels were scaled (see pixels_for()); all other keys are free.
@@ -1021,9 +1030,10 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     """logits (N, classes), labels y (N,) -> the mean over N of -log softmax(logits)[y], and its
     gradient (N, classes).
 
-    Exact however small the loss is.  The loss of one image is log(1 + s), where s is the sum of
-    e^(logit_j - logit_y) over all classes j except y.  The gradient at class y is minus the sum of
-    those at all others.
+    Both are right to rounding, however small the loss is.  The loss of an image is log(1 + s), where
+    s is the sum of e^(logit_j - logit_y) over all classes j except y.  It is computed as
+    top + log(e^-top (1 + s)), where `top` is the largest logit_j - logit_y, y included.  The
+    gradient at class y is minus the sum of those at all others.
 
     Raises what check_labels() raises, and TypeError unless logits are an unmasked array of
     numbers."""
@@ -1032,16 +1042,16 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     y = check_labels(y, n, n_classes)
     rows = np.arange(n)
     exponents = logits - logits[rows, y][:, None]
-    # the largest exponent is taken out, so that no power overflows; it is 0 where y has the largest logit
     top = np.maximum.reduce(exponents, axis=1)
-    exponents -= top[:, None]
+    exponents -= top[:, None]  # no power overflows now
     powers = np.exp(exponents, exponents)
     powers[rows, y] = 0
-    # class y has the power exp(-top), not the 0 that stands there: with it all powers sum to 1 + sum_less_1
-    sum_less_1 = np.add.reduce(powers, axis=1) + np.expm1(-top)
-    gradient = np.divide(powers, (n + n * sum_less_1)[:, None], powers)
+    # e^-top (1 + s), less 1: e^-top is the power of class y, where a 0 stands
+    total_less_1 = np.add.reduce(powers, axis=1) + np.expm1(-top)
+    gradient = np.divide(powers, (n + n * total_less_1)[:, None], powers)
     gradient[rows, y] = -np.add.reduce(gradient, axis=1)
-    return np.add.reduce(top + np.log1p(sum_less_1)) / n, gradient
+    losses = top + np.log1p(total_less_1)
+    return np.add.reduce(losses) / n, gradient
 
 
 CHUNK = 65536  # parameters at a time, so that they stay in the cache during an update
@@ -1216,7 +1226,7 @@ def train_epoch(
     out.
 
     `loss(logits, y)` gives the loss and its gradient.  before_step() is called before every step;
-    it must not change the net.
+    it must not change the parameters.
 
     Returns the means over the batches of loss, accuracy (None where y holds no labels) and
     gradient norm.  They are measured before a batch's update, and the norm before clipping.

@@ -8,7 +8,7 @@ import pytest
 from conftest import setting
 
 import highway_networks as hn
-from training import fully_connected
+from training import fully_connected, search
 from training.extra_blocks import Residual
 
 
@@ -41,6 +41,15 @@ def test_a_trial_that_diverges_is_kept_and_comes_last():
     assert result["test_accuracy"] is None
     assert fully_connected.selection_loss(result) == math.inf
     assert fully_connected.selection_loss({"losses": [1e9], "diverged": None}) < math.inf
+
+
+def test_a_net_that_its_last_step_ruins_has_diverged():
+    """The loss of a step is taken before it: only the measurement at the end sees what the last step did."""
+    t = setting(block="plain", rate=1e30, clip=math.inf, activation="relu", epochs=1, n_train=fully_connected.BATCH)
+    _, result = fully_connected.train(t)
+    assert math.isfinite(result["losses"][0])
+    assert result["diverged"] == "after its last step"
+    assert fully_connected.selection_loss(result) == math.inf
 
 
 def test_what_diverged_has_no_numbers_even_if_its_logits_are_finite():
@@ -96,5 +105,30 @@ def test_the_net_of_a_trial_has_the_settings_of_its_block():
         "block_settings": {"scale": 0.3},
     }
     assert fully_connected.make(t).block.scale == 0.3
+    with pytest.raises(ValueError, match="has its settings already"):
+        fully_connected.make(t | {"block": Residual(0.7)})
+    del t["block_settings"]
     assert fully_connected.make(t | {"block": Residual(0.7)}).block.scale == 0.7
     assert type(fully_connected.make(t | {"activation": hn.Relu()}).activation) is hn.Relu
+
+
+def test_a_setting_that_does_not_fit_its_block_is_refused():
+    with pytest.raises(TypeError, match="Highway"):
+        fully_connected.make(setting(scale=0.1))  # only a residual block has a scale
+    with pytest.raises(ValueError, match="'residual' needs a width"):
+        fully_connected.make(setting(block="residual"))
+    with pytest.raises(ValueError, match="n_train must be at least 128, one batch, not 100"):
+        fully_connected.train(setting(n_train=100))
+
+
+def test_without_a_gate_bias_a_net_of_a_trial_has_the_headline_s():
+    t = setting()
+    del t["gate_bias"]
+    assert (fully_connected.make(t).b_T == hn.Settings.gate_bias).all()
+
+
+def test_the_chosen_settings_are_all_that_training_reads():
+    """A final trial, trained again, trains the same net."""
+    t = setting(data_dir=None, block="residual", width=11, block_settings={"scale": 0.3}, activation_settings={})
+    t |= {"distribution": "uniform", "gain": 0.1, "frozen_gates": False}
+    assert search.chosen_settings([{**t, "losses": [1.0], "diverged": None}]) == [t]

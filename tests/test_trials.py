@@ -5,6 +5,7 @@ import functools
 import hashlib
 import importlib
 import json
+import re
 import sys
 import types
 import zipfile
@@ -69,11 +70,26 @@ def test_a_block_in_a_trial_is_known_by_its_settings(tmp_path):
     assert len(trials_of(tmp_path)) == 3
 
 
-def test_a_block_that_is_bound_to_the_function_of_a_trial_is_refused(tmp_path):
+def returns_what_is_bound(t, factor=None, load=None, folder=None):
+    return {"folder": folder}
+
+
+@pytest.mark.parametrize("bound", [10, None, Residual(0.1)])
+def test_what_is_bound_to_the_function_of_a_trial_is_refused(tmp_path, bound):
+    """The log's key lacks it, so that another value would be served this one's result."""
     runner = runner_in(tmp_path)
-    for bound in (functools.partial(parameters_of, Residual(0.1)), functools.partial(parameters_of, t=Residual(0.1))):
-        with pytest.raises(ValueError, match=r"Residual\(scale=0\.1\) belongs in the trial"):
-            runner.run(bound, [{"seed": 0}])
+    message = re.escape(f"{bound!r} belongs in the setting")
+    for function in (
+        functools.partial(returns_what_is_bound, factor=bound),
+        functools.partial(returns_what_is_bound, bound),
+    ):
+        with pytest.raises(ValueError, match=message):
+            runner.run(function, [{"seed": 0}])
+
+
+def test_functions_and_a_folder_may_be_bound_to_the_function_of_a_trial(tmp_path):
+    function = functools.partial(returns_what_is_bound, load=parameters_of, folder="here")
+    assert runner_in(tmp_path).run(function, [{"seed": 0}])[0]["folder"] == "here"
 
 
 def test_an_activation_in_a_trial_is_known_by_its_name(tmp_path):

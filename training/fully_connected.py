@@ -17,9 +17,10 @@ import numpy as np
 
 import highway_networks as hn
 import training.activations  # noqa: F401  registers the sigmoid, wherever a trial runs
+import training.extra_blocks  # noqa: F401  registers more blocks, likewise
 from conv.cifar import load_cifar
 from plumbing.files import InputError
-from training import extra_blocks, initial
+from training import initial
 from training.optimizers import SGD
 from training.trials import Runner
 
@@ -27,7 +28,8 @@ WIDTH = {"highway": 50, "plain": 71}
 BATCH = 128
 CIFAR = "CIFAR-100"
 ALL = {"n_train": 60000, "n_test": 10000}  # all images of MNIST
-# with ten classes, a training loss of this or more is no better than guessing
+# with ten classes, a training loss of this or more is hardly better than guessing, log 10; hn.train() warns only where
+# a net ends worse than guessing
 NO_BETTER_THAN_GUESSING = 0.9 * math.log(10)
 
 
@@ -93,12 +95,17 @@ def make(setting: dict) -> hn.DeepNet:
     """The net of a trial, as its seed draws it.
 
     Weights are drawn from normal distributions: He's for ReLU, Glorot's for other activations.  A
-    trial that names a distribution and a gain has the weights of its blocks drawn from those."""
+    trial that names a distribution and a gain has the weights of its blocks drawn from those.
+
+    Raises ValueError for a block without a width, except those in WIDTH."""
     data = data_of(setting)
-    block = hn.block_of(setting["block"], **setting.get("block_settings", {}))
+    block_settings = dict(setting.get("block_settings", {}))
     if "scale" in setting:
-        block = extra_blocks.Residual(setting["scale"])
-    width = setting["width"] if "width" in setting else WIDTH[setting["block"]]
+        block_settings["scale"] = setting["scale"]
+    block = hn.block_of(setting["block"], **block_settings)
+    width = setting.get("width", WIDTH.get(block.name))
+    if width is None:
+        raise ValueError(f"a setting with the block {block.name!r} needs a width")
     net = hn.DeepNet(
         data.x_train.shape[1],
         data.n_classes,
@@ -111,7 +118,7 @@ def make(setting: dict) -> hn.DeepNet:
             **setting.get("activation_settings", {}),
         ),
         init="he" if setting["activation"] == "relu" else "glorot",
-        gate_bias=setting.get("gate_bias", 0.0),
+        gate_bias=setting.get("gate_bias", hn.Settings.gate_bias),
     )
     if "distribution" in setting:
         rng = np.random.default_rng([setting["seed"], 2])
@@ -150,9 +157,11 @@ def train(setting: dict, optimizer_of=sgd, report=ignore) -> tuple[hn.DeepNet, d
 
     The results are "losses", the running mean loss of every epoch; "diverged", which says where
     the training diverged, or is None; and what measure() returns.  Calls report(net, epoch) after
-    every epoch."""
+    every epoch.  Raises ValueError for fewer images than a batch has."""
     images = images_of(setting)
     n_train = len(images.x_train)
+    if n_train < BATCH:
+        raise ValueError(f"n_train must be at least {BATCH}, one batch, not {n_train}")
     net = make(setting)
     shuffle = np.random.default_rng([setting["seed"], 1])
     orders = (shuffle.permutation(n_train) for _ in range(setting["epochs"]))
@@ -166,11 +175,15 @@ def train(setting: dict, optimizer_of=sgd, report=ignore) -> tuple[hn.DeepNet, d
         BATCH,
         report=lambda row: report(net, row["epoch"]),
     )
-    return net, {
-        "losses": losses_of(rows),
-        "diverged": diverged,
-        **measure(net, setting, diverged),
-    }
+    return net, results_of(net, setting, losses_of(rows), diverged)
+
+
+def results_of(net: hn.DeepNet, setting: dict, losses: list[float], diverged: str | None) -> dict:
+    """The results of a trial, as train() returns them."""
+    measured = measure(net, setting, diverged)
+    if measured["loss"] is None and not diverged:  # the loss of a step is taken before it
+        diverged = "after its last step"
+    return {"losses": losses, "diverged": diverged, **measured}
 
 
 def losses_of(rows: list[dict]) -> list[float]:
@@ -195,14 +208,15 @@ def measure(net: hn.DeepNet, setting: dict, diverged: str | None = None) -> dict
 
 
 def without_blocks(net: hn.DeepNet) -> hn.DeepNet:
-    """The same net with T = 0 in all blocks, which then carry their input unchanged."""
+    """The first layer and the output layer: the net whose blocks carry their input unchanged, as
+    highway blocks with T = 0 do."""
     shallow = hn.DeepNet(
         net.d_in,
         net.d_out,
         net.hidden,
-        0,
-        net.block,
-        0,
+        depth=0,
+        block=net.block,
+        rng=0,  # the weights are overwritten
         activation=net.activation,
         dtype=net.dtype,
     )

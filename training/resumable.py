@@ -60,11 +60,7 @@ def trial(setting: dict, folder: str) -> dict:
         if epoch % EPOCHS_BETWEEN == 0 and has_folder:
             head = {"about": about, "losses": losses, "lr": optimizer.lr}
             write_arrays(path, head, parameters=net.parameters, v=optimizer.v)
-    return {
-        "losses": losses,
-        "diverged": diverged,
-        **fully_connected.measure(net, setting, diverged),
-    }
+    return fully_connected.results_of(net, setting, losses, diverged)
 
 
 def identity_of(setting: dict) -> dict:

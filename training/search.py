@@ -2,8 +2,10 @@
 
 The trials of a search are short, and all have the same seed.  The best, the finalists, are trained
 as long as the final runs.  For each kind of net the finalist with the lowest training loss is
-taken, as in the paper.  With a small budget there are no finalists, and the best short trial is
-taken.  All kinds of net have the same budget, and are searched in one run.
+taken, as in the paper.  A question may do without finalists; then the best short trial is taken.
+All kinds of net have the same budget, and are searched in one run.
+
+A trial that diverged comes last.  Where all of a kind diverged, the first of them is taken.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ from training import fully_connected
 from training.trials import Runner
 
 SLOW_DECAY = 0.95  # per epoch
-SETTING = (
-    "block", "width", "layers", "activation", "rate", "momentum", "decay", "gate_bias", "scale",
+SETTING = (  # all that fully_connected.train() reads
+    "data_dir", "block", "block_settings", "width", "layers", "activation", "activation_settings",
+    "rate", "momentum", "decay", "gate_bias", "frozen_gates", "scale", "distribution", "gain",
     "clip", "seed", "epochs", "n_train", "n_test",
 )  # fmt: skip
 

@@ -104,7 +104,7 @@ def with_static_gates(net: DeepNet, T: np.ndarray, block: str) -> DeepNet:
         net.hidden,
         net.depth,
         block,
-        0,
+        rng=0,  # the weights are overwritten
         activation=net.activation,
         dtype=net.dtype,
     )

@@ -104,14 +104,10 @@ class Runner:
         `data_of(setting)` is the data set that a trial reads.  `after_logging(setting)` is called
         once its result is in the log, on disk.
 
-        A setting's "block" may be a Block with settings, its "activation" an Activation.  Raises
-        ValueError for one that is bound to the function instead: the log's keys would lack it."""
-        bound = [*getattr(function, "args", ()), *getattr(function, "keywords", {}).values()]
-        for value in bound:
-            if isinstance(value, hn.Named):
-                place = f'{{"{value.family}": ...}}'
-                why = "the log finds a result by what its trial holds"
-                raise ValueError(f"{value} belongs in the trial, {place}: {why}")
+        A setting's "block" may be a Block with settings, its "activation" an Activation.
+
+        Raises what check_bound() raises."""
+        check_bound(function)
         keys = [self._key_of_trial(function, setting, data_of) for setting in settings]
         logged = self._read_logged_lines()
         missing = []
@@ -216,6 +212,20 @@ class Runner:
             "env": env,
             "trials": trials,
         }
+
+
+def check_bound(function) -> None:
+    """Raises ValueError where a functools.partial binds what may change a result: the log's key
+    would lack it.
+
+    It may bind functions, whose code the key has, and `folder`, where checkpoints lie."""
+    if not isinstance(function, functools.partial):
+        return
+    named = {name: value for name, value in function.keywords.items() if name != "folder"}
+    for value in (*function.args, *named.values()):
+        if not callable(value):
+            why = "the log finds a result by its setting, its data and its code"
+            raise ValueError(f"{value!r} belongs in the setting, not in a functools.partial: {why}")
 
 
 def flags_of(budget: str, folder: str | Path | None, more_data_sets) -> str:
@@ -334,7 +344,8 @@ def _checksum_of_line(line: dict) -> str:
 
 def _setting_and_result(line: dict) -> dict:
     """The setting and the results of a trial in one dict; no result replaces a setting."""
-    return {**line["trial"], **line["result"], **line["trial"]}
+    results = {name: value for name, value in line["result"].items() if name not in line["trial"]}
+    return {**line["trial"], **results}
 
 
 def _as_text(trial: dict) -> str:
