@@ -428,7 +428,7 @@ class Activation(Named):
     def value(self, z: np.ndarray, H: np.ndarray) -> None:
         raise NotImplementedError
 
-    def slope(self, z: np.ndarray, H: np.ndarray, dH_dz: np.ndarray) -> None:
+    def slope(self, z: np.ndarray, H: np.ndarray, slope: np.ndarray) -> None:
         raise NotImplementedError
 
 
@@ -440,9 +440,9 @@ class Tanh(Activation):
     def value(self, z, H):
         tanh(z, H)
 
-    def slope(self, z, H, dH_dz):
-        square(H, dH_dz)
-        subtract(ONE[H.dtype], dH_dz, dH_dz)
+    def slope(self, z, H, slope):
+        square(H, slope)
+        subtract(ONE[H.dtype], slope, slope)
 
 
 class Relu(Activation):
@@ -453,8 +453,8 @@ class Relu(Activation):
     def value(self, z, H):
         maximum(z, ZERO[H.dtype], out=H)
 
-    def slope(self, z, H, dH_dz):
-        greater(H, ZERO[H.dtype], dH_dz)
+    def slope(self, z, H, slope):
+        greater(H, ZERO[H.dtype], slope)
 
 
 # ---- Blocks ----------------------------------------------------------------------------------------------------------
@@ -497,9 +497,9 @@ class Block(Named):
         """Writes layer.dz and the gradients of the block's own parameters.  Returns what is
         carried, the part of dx beside Wᵀ dz, or None if nothing is.
 
-        dy = dL/dy has shape (hidden, n) and may be overwritten.  In a block that carries it is the
-        array layer.dy; in another it is layer.dy or layer.dx.  layer.dz_H and layer.z_H are one
-        array: take the activation's slope before you write dz_H."""
+        dy = dL/dy has shape (hidden, n) and may be overwritten.  It is the array layer.dy or, where
+        nothing is carried, perhaps layer.dx.  layer.dz_H and layer.z_H are one array: take the
+        activation's slope before you write dz_H."""
         raise NotImplementedError
 
     def transform_gate(self, layer: LayerArrays) -> np.ndarray:
@@ -585,12 +585,12 @@ class LayerArrays(FixedNames):
 
         # [W_H b_H] over [W_T b_T] over [W_C b_C]: one product gives z
         self.W = net._blocks[index]  # (rows, hidden + 1)
-        self.W_t = self.W.T  # (hidden + 1, rows)
+        self.W_transposed = self.W.T  # (hidden + 1, rows)
         self.dW = net.grad._blocks[index]  # (rows, hidden + 1), dL/dW
 
         # the y of a layer is the x of the next: one array
         self.x_1 = work.state(index)  # (hidden + 1, n), x over the row of ones that multiplies b
-        self.x_1_t = self.x_1.T  # (n, hidden + 1)
+        self.x_1_transposed = self.x_1.T  # (n, hidden + 1)
         self.x = self.x_1[:-1]  # the block's input
         self.y = work.state(index + 1)[:-1]  # the block's output
 
@@ -607,7 +607,7 @@ class LayerArrays(FixedNames):
         self.dy = work.dy  # dL/dy, where the block carries
         self.dx_1 = work.dx_1  # (hidden + 1, n), Wᵀ dz; the last row, of the ones, is not used
         self.dx = self.dx_1[:-1]  # dL/dx without what is carried
-        self.x_1_copy = work.x_1_copy  # (n, hidden + 1), a copy of x_1_t
+        self.x_1_copy = work.x_1_copy  # (n, hidden + 1), a copy of x_1_transposed
 
         # the block's own; last, so that none of them can have the name of another
         block = net.block
@@ -834,7 +834,7 @@ class DeepNet(FixedNames):
             parameters = arrays["parameters"]
             if not np.isfinite(parameters).all():
                 raise ValueError("its parameters are not finite")
-            net = cls(**arguments_in(head), rng=0, dtype=parameters.dtype)
+            net = cls(**arguments_in(head), rng=0, dtype=parameters.dtype)  # what is drawn is overwritten
             net.parameters[:] = parameters
             net.about = dict(head["about"])
         except Exception as error:  # zipfile, zlib, NumPy and json raise many kinds
@@ -919,11 +919,12 @@ class DeepNet(FixedNames):
         dy must be the array layer.dy or, in a block that carries nothing, layer.dx.  The result is
         again one of them: the dy of the layer below.  Call block_forward(layer) first."""
         carried = self.block.backward(layer, dy)
-        dot(layer.W_t, layer.dz, layer.dx_1)  # (hidden + 1, rows) (rows, N): W_Hᵀ dz_H + W_Tᵀ dz_T
+        dot(layer.W_transposed, layer.dz, layer.dx_1)  # (hidden + 1, rows) (rows, N): W_Hᵀ dz_H + W_Tᵀ dz_T
         dx = layer.dx
         if carried is not None:
-            dx = add(layer.dx, carried, layer.dy)  # the gradient of eq. 3
-        copyto(layer.x_1_copy, layer.x_1_t)  # worth its time: dot() is faster without transposed operands
+            dx = add(layer.dx, carried, layer.dy)
+        # worth its time: dot() is slow where its second operand is a transposed one, not where its first is
+        copyto(layer.x_1_copy, layer.x_1_transposed)
         dot(layer.dz, layer.x_1_copy, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz xᵀ, and db
         return dx
 
@@ -1145,8 +1146,10 @@ class Optimizer(FixedNames):
 class Adam(Optimizer):
     """Adam (Kingma & Ba 2015), with fewer operations on vectors.
 
-    m = beta1 m + g and v = beta2 v + g^2 leave out the factors 1 - beta1 and 1 - beta2.  These
-    scalars, and those of the bias correction, are folded into the step size and into eps."""
+    m = beta1 m + g and v = beta2 v + g^2 leave out the factors 1 - beta1 and 1 - beta2.  With them,
+    and with the bias correction, Adam's step is lr a m / (b sqrt(v) + eps), where
+    a = (1 - beta1) / (1 - beta1^t) and b^2 = (1 - beta2) / (1 - beta2^t).  It is computed as
+    (lr a / b) m / (sqrt(v) + eps / b)."""
 
     m: np.ndarray
     v: np.ndarray
@@ -1160,9 +1163,10 @@ class Adam(Optimizer):
 
     def _update(self, gradient, scale):
         self.t += 1
-        v_scale = math.sqrt((1 - self.beta2) / (1 - self.beta2**self.t))
-        lr = self.lr * (1 - self.beta1) / (1 - self.beta1**self.t) / v_scale
-        beta1, beta2, eps, lr = self._scalars(self.beta1, self.beta2, self.eps / v_scale, lr)
+        b = math.sqrt((1 - self.beta2) / (1 - self.beta2**self.t))
+        lr_a_over_b = self.lr * (1 - self.beta1) / (1 - self.beta1**self.t) / b
+        numbers = (self.beta1, self.beta2, self.eps / b, lr_a_over_b)
+        beta1, beta2, eps_over_b, lr_a_over_b = self._scalars(*numbers)
         for parameters, g, scratch, m, v in self._chunks(gradient):
             if scale is not None:
                 g = multiply(g, scale, scratch)
@@ -1172,9 +1176,9 @@ class Adam(Optimizer):
             multiply(g, g, scratch)
             add(v, scratch, v)
             np.sqrt(v, scratch)
-            add(scratch, eps, scratch)
+            add(scratch, eps_over_b, scratch)
             divide(m, scratch, scratch)
-            multiply(scratch, lr, scratch)
+            multiply(scratch, lr_a_over_b, scratch)
             subtract(parameters, scratch, parameters)
 
 
@@ -1355,12 +1359,14 @@ def train(
     calls report(row) after each epoch.  If several processes train the net together, `rank` is the
     Rank of the process that calls this.
 
-    Returns the run's history.  If the run diverges, the history ends with the last completed
-    epoch, and "diverged_at" says where.  Raises ValueError, before the first step, for images
+    Returns the run's history: "history" of the epochs, "layer_history" of a few steps (see
+    LayerHistory) and, of nets with gates, the mean T of every block, "layer_T_history" after each
+    epoch and "final_T_per_layer" at the end.  If the run diverges, the history ends with the last
+    completed epoch, and "diverged_at" says where.  Raises ValueError, before the first step, for images
     that are not bytes and for labels that are not of the net's classes."""
     check_labels(data.y_train, len(data.x_train), net.d_out)
     check_labels(data.y_test, len(data.x_test), net.d_out)
-    net.about["pixels"] = PIXELS[0]
+    net.about["pixels"] = PIXELS[0]  # the interval of the published program
     with memory_for(f"the pixels of {len(data.x_train)} training and {len(data.x_test)} test images as {net.dtype}"):
         x_train = pixels_for(net, data.x_train)
         x_test = pixels_for(net, data.x_test)
@@ -1371,7 +1377,7 @@ def train(
         # this one object does the work of both the net and its optimiser
         loop_net = Together(net, adam, rank)
         optimizer = loop_net
-    gates = []
+    T_history = []
     layers = LayerHistory(net, x_train[: settings.batch_size], data.y_train[: settings.batch_size])
 
     def look():
@@ -1380,8 +1386,8 @@ def train(
 
     def measure(row):
         row["test_acc"] = accuracy(loop_net, x_test, data.y_test)
-        if net.block.gates:
-            gates.append([row["epoch"], mean_gates(net, x_test[:256])])
+        if net.block.gates:  # 256 images take little time; at the end, below, more are measured
+            T_history.append([row["epoch"], mean_gates(net, x_test[:256])])
         layers.look(adam.t)
         report(row)
 
@@ -1399,7 +1405,7 @@ def train(
     # a net that only guesses can end a little above log(n_classes)
     result["above_guessing"] = not diverged and result["final_train_loss"] > 1.1 * math.log(data.n_classes)
     if net.block.gates:
-        result["layer_T_history"] = gates
+        result["layer_T_history"] = T_history
         result["final_T_per_layer"] = None if diverged else mean_gates(net, x_test[:1000])
     result["layer_history"] = layers.columns
     return result

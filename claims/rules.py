@@ -149,7 +149,7 @@ def corrected(*comparisons: Comparison | bool, looks: int = 1) -> list[bool | No
     """The verdict on each of a claim's comparisons, with Holm's correction for their number.
 
     A bool is a comparison that a lost seed has decided.  It is returned unchanged, and does not
-    count towards the number.
+    count towards the number: it was decided without a test, and so cannot be a test's error.
 
     If the claim was judged before, by fewer seeds, this is another look at it.  `looks` is the
     number of looks, this one included; p-values are multiplied by it (Bonferroni)."""

@@ -38,7 +38,8 @@ Fixed before the runs
   For each measure both have Holm's correction for the four variants and two data sets.
 - T need not see x, or need not learn, if the cost is below the margin, p < 0.05.  If this is not
   shown, T must see x, or must learn, if the variant is worse than full, p < 0.05.  Otherwise it is
-  not clear.  If only one of the two nets diverges with a seed, that net is the worse one.
+  not clear.  If only one of the two loses a seed, because the net of this seed diverges, it is the
+  worse one; if both lose one, it is not clear.
 - The margin of accuracies is twice the standard deviation between the seeds of `fifty_layers`:
   0.005 on MNIST, 0.01 on CIFAR-100.  The interval from five pairs is about as wide, so a smaller
   margin could hardly ever be shown.  Even with this margin, Holm's correction is so strict that only
@@ -301,7 +302,9 @@ def costs(final: list[dict], measure: Measure) -> dict[tuple[str, str], Cost]:
 
 
 def with_holm(found: dict[tuple[str, str], Cost]) -> dict[tuple[str, str], Cost]:
-    """The same costs, with both p-values corrected for the number of comparisons."""
+    """The same costs, with both p-values corrected for the number of comparisons.
+
+    A comparison that a lost seed decides counts, too, since the number was fixed before the runs."""
     p_values = holm([cost.p for cost in found.values()])
     p_values_of_margin = holm([cost.p_of_margin for cost in found.values()])
     corrected = {}

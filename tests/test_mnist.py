@@ -50,7 +50,9 @@ def test_pixels_are_scaled_as_published():
     pixels = np.arange(256, dtype=np.uint8)[None]
     scaled = hn.scale_pixels(pixels, np.float64)
     np.testing.assert_allclose(scaled, pixels / 255 * 2 - 1, atol=1e-15)
-    assert hn.scale_pixels(pixels, np.float32).dtype == np.float32
+    for dtype in (np.float32, "float32", np.dtype("float32")):
+        np.testing.assert_array_equal(hn.scale_pixels(pixels, dtype), hn.scale_pixels(pixels, np.float32))
+        assert hn.scale_pixels(pixels, dtype).dtype == np.float32
 
 
 @pytest.mark.parametrize("compress", [True, False])

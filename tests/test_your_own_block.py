@@ -16,12 +16,12 @@ from plumbing.files import InputError
 from training.extra_blocks import Residual
 
 PAGE = (ROOT / "docs" / "your_own_block.md").read_text(encoding="utf-8")
-BLOCK, TRAINING, ACTIVATION = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+BLOCK, GATED, TRAINING, DRAWING, ACTIVATION = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 CHECK, CHECK_ACTIVATION = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
 
 
 def run(folder, *words):
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (folder, ROOT)))}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (folder, ROOT))), "MPLBACKEND": "Agg"}
     words = [sys.executable, *words]
     return subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
@@ -70,11 +70,23 @@ def test_the_command_checks_the_slope_of_an_activation(tmp_path, right, wrong):
 
 def test_the_page_s_block_trains_at_depth_30(tmp_path):
     (tmp_path / "rezero.py").write_text(BLOCK)
-    process = run(tmp_path, "-c", TRAINING)
+    process = run(tmp_path, "-c", TRAINING + DRAWING)
     assert process.returncode == 0, process.stderr
     accuracies = dict(re.findall(r"(\w+): test accuracy (\S+),", process.stdout))
     assert accuracies.keys() == {"highway", "rezero"}
     assert min(map(float, accuracies.values())) > 0.8
+
+
+def test_the_page_s_gated_block_is_a_highway_block():
+    exec(GATED, {"__name__": __name__})
+    x = np.random.default_rng(1).normal(size=(5, 4))
+    try:
+        simple, highway = (hn.DeepNet(4, 3, 6, 3, block, 0, dtype=np.float64) for block in ("simple-highway", "highway"))
+    finally:
+        del hn.BLOCKS["simple-highway"]
+    np.testing.assert_allclose(simple.forward(x), highway.forward(x), rtol=1e-12)
+    np.testing.assert_allclose(simple.backward(np.eye(5, 3)), highway.backward(np.eye(5, 3)), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(simple.gates(x), highway.gates(x), rtol=1e-12)
 
 
 def test_a_block_that_nobody_defined_is_named_in_one_line(tmp_path):
@@ -171,7 +183,7 @@ def defined(**members):
 
 
 def plain(self, layer):
-    layer.activation.value(layer.z, layer.y)
+    layer.activation.value(layer.z_H, layer.y)
 
 
 def leaky(self, layer):
@@ -281,6 +293,20 @@ def test_a_block_may_change_arrays_in_place_and_keep_values_of_its_own():
     np.testing.assert_array_equal(net.predict(np.ones((5, 4))), np.ones((5, 4)))
 
 
+def test_a_gated_block_without_its_transform_gate_says_what_is_missing():
+    with defined(gates=1, forward=plain):
+        net = hn.DeepNet(4, 3, 6, 2, "of a test", 0)
+    with pytest.raises(NotImplementedError, match="'of a test' has gates, and so needs the method transform_gate"):
+        net.gates(np.ones((5, 4)))
+
+
+def test_a_block_with_settings_takes_no_others():
+    with pytest.raises(ValueError, match=r"Residual\(scale=0\.1\) has its settings already"):
+        hn.block_of(Residual(0.1), scale=0.5)
+    with pytest.raises(ValueError, match=r"Tanh\(\) has its settings already"):
+        hn.activation_of(hn.Tanh(), scale=0.5)
+
+
 def test_a_gate_may_be_read_from_what_the_layers_share():
     """Here the gate is z_T itself, read from layer.z_T or from a shared array."""
 
@@ -375,8 +401,8 @@ def defined_activation(**members):
     def value(self, z, H):
         np.maximum(z, self.floor * z, out=H)
 
-    def slope(self, z, H, dH_dz):
-        dH_dz[...] = np.where(z > 0, 1, self.floor)
+    def slope(self, z, H, slope):
+        slope[...] = np.where(z > 0, 1, self.floor)
 
     members = {"__init__": with_floor, "value": value, "slope": slope, "keeps_z": True} | members
     activation = type("LeakyOfATest", (hn.Activation,), {"name": "leaky, of a test", **members})

@@ -20,5 +20,5 @@ class Sigmoid(Activation):
         add(H, ONE[H.dtype], H)
         multiply(H, 0.5, H)
 
-    def slope(self, z, H, dH_dz):
-        multiply(H, ONE[H.dtype] - H, dH_dz)
+    def slope(self, z, H, slope):
+        multiply(H, ONE[H.dtype] - H, slope)
