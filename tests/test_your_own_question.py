@@ -15,11 +15,11 @@ from experiments.question import question_names
 from plumbing.files import read_json
 from plumbing.records import select
 
-# the page, and what it shows: the question, its picture and table, a section of a page, and two groups of commands
+# the page, and what it shows: the question, its picture and table, a section of a page, and four groups of commands
 PAGE = (ROOT / "docs" / "your_own_question.md").read_text(encoding="utf-8")
 QUESTION, SHOWN = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 [SECTION] = re.findall(r"```markdown\n(.*?)```", PAGE, re.DOTALL)
-MEASURE, FILL = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
+MEASURE, JUDGE, LOOK, FILL = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
 TEST = "python -m pytest "  # the page's commands that begin so are not run
 pytestmark = pytest.mark.xdist_group("your own question")  # the clone is made once
 FOLDERS = ("claims", "conv", "data", "docs", "experiments", "plumbing", "report", "results", "tests", "training")
@@ -37,11 +37,16 @@ def clone(tmp_path_factory):
         shutil.copytree(ROOT / name, folder / name, ignore=unwanted)
     (folder / "viz").mkdir()
 
-    (folder / "experiments" / "narrow.py").write_text(QUESTION.replace("EPOCHS = 12", "EPOCHS = 1"), encoding="utf-8")
+    question = folder / "experiments" / "narrow.py"
+    text = QUESTION.replace("EPOCHS = 12", "EPOCHS = 1")
+    question.write_text(text, encoding="utf-8")
     (folder / "report" / "narrow.py").write_text(SHOWN, encoding="utf-8")
     page = folder / "docs" / "open_questions.md"
     page.write_text(f"{page.read_text(encoding='utf-8')}\n{SECTION}", encoding="utf-8")
-    for command in (*MEASURE.splitlines(), *FILL.splitlines()):
+    for command in MEASURE.splitlines():
+        run(folder, command)
+    question.write_text(text.replace("    awaits=True,\n", ""), encoding="utf-8")
+    for command in (*JUDGE.splitlines(), *LOOK.splitlines(), *FILL.splitlines()):
         if not command.startswith(TEST):
             run(folder, command)
     return folder
@@ -82,6 +87,10 @@ def test_the_page_and_the_ledger_have_the_numbers(clone):
     assert re.search(r"\| 10 \| \d+\.\d\d ± \d+\.\d\d, 5 seeds \|", page)
     assert claim["ours"] in (clone / "docs" / "ledger.md").read_text(encoding="utf-8")
     assert (clone / "viz" / "narrow.png").stat().st_size > 5000
+
+
+def test_the_picture_of_a_smoke_test_is_drawn_beside_its_results(clone):
+    assert (clone / "results" / "quick" / "narrow.png").stat().st_size > 5000
 
 
 def test_the_page_that_shows_the_marks_keeps_them(clone):
