@@ -497,15 +497,15 @@ class Block(Named):
         """Writes layer.dz and the gradients of the block's own parameters.  Returns what is
         carried, the part of dx beside Wᵀ dz, or None if nothing is.
 
-        dy = dL/dy has shape (hidden, n) and may be overwritten.  It is the array layer.dy or, where
-        nothing is carried, perhaps layer.dx.  layer.dz_H and layer.z_H are one array: take the
-        activation's slope before you write dz_H."""
+        dy = dL/dy has shape (hidden, n) and may be overwritten.  It is the array layer.dy or,
+        where nothing is carried, perhaps layer.dx.  layer.dz_H and layer.z_H are one array: take
+        the activation's slope before you write dz_H."""
         raise NotImplementedError
 
     def transform_gate(self, layer: LayerArrays) -> np.ndarray:
         """Returns T, (hidden, n).  Only a block with gates needs it: net.gates() calls it right
         after forward(layer)."""
-        raise NotImplementedError(f"the block {self.name!r} has gates, and so needs the method transform_gate(layer)")
+        raise NotImplementedError(f"the block {self.name!r} has gates but no transform_gate(layer)")
 
 
 class Highway(Block):
@@ -834,8 +834,8 @@ class DeepNet(FixedNames):
             parameters = arrays["parameters"]
             if not np.isfinite(parameters).all():
                 raise ValueError("its parameters are not finite")
-            net = cls(**arguments_in(head), rng=0, dtype=parameters.dtype)  # what is drawn is overwritten
-            net.parameters[:] = parameters
+            net = cls(**arguments_in(head), rng=0, dtype=parameters.dtype)
+            net.parameters[:] = parameters  # in place of those that were drawn
             net.about = dict(head["about"])
         except Exception as error:  # zipfile, zlib, NumPy and json raise many kinds
             raise InputError(f"{path} is not a net that DeepNet.save() wrote: {error}") from error
@@ -923,7 +923,7 @@ class DeepNet(FixedNames):
         dx = layer.dx
         if carried is not None:
             dx = add(layer.dx, carried, layer.dy)
-        # worth its time: dot() is slow where its second operand is a transposed one, not where its first is
+        # worth its time: dot() is slow with a transposed second operand, though not with a first
         copyto(layer.x_1_copy, layer.x_1_transposed)
         dot(layer.dz, layer.x_1_copy, layer.dW)  # (rows, N) (N, hidden + 1): dW = dz xᵀ, and db
         return dx
@@ -1031,8 +1031,8 @@ def softmax_cross_entropy(logits: np.ndarray, y: np.ndarray) -> tuple[np.number,
     """logits (N, classes), labels y (N,) -> the mean over N of -log softmax(logits)[y], and its
     gradient (N, classes).
 
-    Both are right to rounding, however small the loss is.  The loss of an image is log(1 + s), where
-    s is the sum of e^(logit_j - logit_y) over all classes j except y.  It is computed as
+    Both are right to rounding, however small the loss is.  The loss of an image is log(1 + s),
+    where s is the sum of e^(logit_j - logit_y) over all classes j except y.  It is computed as
     top + log(e^-top (1 + s)), where `top` is the largest logit_j - logit_y, y included.  The
     gradient at class y is minus the sum of those at all others.
 
@@ -1146,8 +1146,8 @@ class Optimizer(FixedNames):
 class Adam(Optimizer):
     """Adam (Kingma & Ba 2015), with fewer operations on vectors.
 
-    m = beta1 m + g and v = beta2 v + g^2 leave out the factors 1 - beta1 and 1 - beta2.  With them,
-    and with the bias correction, Adam's step is lr a m / (b sqrt(v) + eps), where
+    m = beta1 m + g and v = beta2 v + g^2 leave out the factors 1 - beta1 and 1 - beta2.  With
+    them, and with the bias correction, Adam's step is lr a m / (b sqrt(v) + eps), where
     a = (1 - beta1) / (1 - beta1^t) and b^2 = (1 - beta2) / (1 - beta2^t).  It is computed as
     (lr a / b) m / (sqrt(v) + eps / b)."""
 
@@ -1362,8 +1362,10 @@ def train(
     Returns the run's history: "history" of the epochs, "layer_history" of a few steps (see
     LayerHistory) and, of nets with gates, the mean T of every block, "layer_T_history" after each
     epoch and "final_T_per_layer" at the end.  If the run diverges, the history ends with the last
-    completed epoch, and "diverged_at" says where.  Raises ValueError, before the first step, for images
-    that are not bytes and for labels that are not of the net's classes."""
+    completed epoch, and "diverged_at" says where.
+
+    Raises ValueError, before the first step, for images that are not bytes and for labels that are
+    not of the net's classes."""
     check_labels(data.y_train, len(data.x_train), net.d_out)
     check_labels(data.y_test, len(data.x_test), net.d_out)
     net.about["pixels"] = PIXELS[0]  # the interval of the published program

@@ -254,18 +254,21 @@ class Pipeline:
     """Images (n, 3072) uint8 -> what the net is given, (n, 3, 32, 32) float32.
 
     "contrast" is what the authors say of their images: global contrast normalisation, then the
-    mean image is subtracted.  Each image is centred and scaled by the mean and the standard
-    deviation (at least LEAST_CONTRAST) of all its pixels.  The authors' own scale is not known.
-    The mean image of training images is that of the padded training images.  Test images are not
-    padded; their mean image is that of the test images.
+    mean image is subtracted:
 
-    "whitened": between the two steps of "contrast" the images are whitened (ZCA), as for Maxout and
-    Network in Network.  With the covariance matrix C of the training images z, over all pixels,
+        z = (x - mean) / deviation      over all pixels of one image; deviation >= LEAST_CONTRAST
+        y = z - mean image              over the training images; test images have their own
 
-        z <- (z - mean of z) (C + FILTER_BIAS I)^(-1/2)
+    The authors' own scale is not known.
 
-    "standardised": each map is centred and scaled by its mean and standard deviation over all
-    training images.
+    "whitened" has one step between these two, ZCA, as for Maxout and Network in Network.  C is the
+    covariance matrix of the training images' z, over all pixels:
+
+        z <- (z - mean of the training images' z) (C + FILTER_BIAS I)^(-1/2)
+
+    "standardised":
+
+        y = (x - mean) / deviation      over one map of all training images
 
     For training, each image is then padded by `pad` zeros on all sides, cropped to 32 x 32 pixels
     at random, and mirrored or not.  Once the crop and the mirroring are drawn, the result for an
@@ -307,8 +310,10 @@ class Pipeline:
         return self
 
     def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draws for each image how far down and right its crop begins, then whether it is
-        mirrored.  Raises RuntimeError before fit()."""
+        """Training images padded, cropped and mirrored at random.
+
+        Draws for each image how far down and right its crop begins, then whether it is mirrored.
+        Raises RuntimeError before fit()."""
         self._check_fitted()
         _check_images(x)
         n = len(x)

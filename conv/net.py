@@ -58,12 +58,13 @@ class ConvNet(FixedNames):
 
     Weights are drawn from `rng`, a generator or a seed, in the order of the list.  `init` is one of
 
-        "uniform"   uniform, of variance 1 / fan_in (in a DeepNet the word means 1 / (3 fan_in))
+        "uniform"   uniform, of variance 1 / fan_in; in a DeepNet it is 1 / (3 fan_in)
         "he"        normal, of variance 2 / fan_in; for maxout 1 / fan_in
         a float     normal, with this standard deviation
 
     `first` and `last` replace `init` in the first and the last layer with weights.  By default
-    `first` is `init`, and `last` is 0.1, the standard deviation of the dense layer.  b_T starts at gate_bias, all other biases at 0.
+    `first` is `init`, and `last` is 0.1, the standard deviation of the dense layer.  b_T starts at
+    gate_bias, all other biases at 0.
 
     `dtype` is float32, float64, or complex128 for complex-step derivatives.  Convolution explains
     `method`.  A net has one set of work arrays: use it in one thread at a time.

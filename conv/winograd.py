@@ -23,7 +23,9 @@ leading coefficient:
     row k of G    (1, p_k, p_k^2) / prod (p_k - p_l)     (0, 0, 1)
     row k of B'   the coefficients of prod (x - p_l)     those of the product over all finite points
 
-where prod runs over all finite points p_l except p_k.  Small points make small rounding errors.
+where prod runs over all finite points p_l except p_k, and coefficients begin with that of x^0.
+Any row of G may be multiplied by a number if that of B' is divided by it: the first rows are
+scaled so that B'[0, 0] is 1.  Small points make small rounding errors.
 
 **In two dimensions** the same is done along the columns and along the rows: y = A' [(G g G') . (B' d B)] A.  Over
 several maps the (m + 2)^2 numbers of a tile become as many matrices: M_kj = U_kj V_kj, with U = G g G' (outputs, maps)
@@ -54,7 +56,7 @@ POINTS = {  # the points of F(m, 3) except infinity; 1/2 and -2 make half the er
     4: (0, 1, -1, 1 / 2, -2),
     6: (0, 1, -1, 1 / 2, -1 / 2, 2, -2),
 }
-ONE = 1  # the index of the point 1
+POINT_ONE = 1  # the index of the point 1 in POINTS
 FEWEST_MAPS = 16  # none of the paper's nets has fewer; with 8 the transforms cost what the products save
 
 CACHED_BYTES = 1 << 21  # bytes of V, M and z at a time: the best of a few sizes on a Zen 4, whose L2 is half of it
@@ -64,7 +66,7 @@ BLOCK_ROWS = 32  # rows of an operand at a time; in M V' OpenBLAS copies from ab
 
 def tile(side: int) -> int | None:
     """m for images of this side: how many pixels of a row or column a tile has;
-    None where no tile fits."""
+    None where no tile fits.  F(6 x 6) loses the most digits: only the side 6 gets it."""
     if side == 6:
         return 6
     return next((m for m in (4, 3, 2) if side % m == 0), None)
@@ -72,7 +74,7 @@ def tile(side: int) -> int | None:
 
 @cache
 def matrices(m: int, dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A' (m, m + 2), G (m + 2, 3), B' (m + 2, m + 2) of F(m, 3).  B'[0, 0] is 1."""
+    """A' (m, m + 2), G (m + 2, 3), B' (m + 2, m + 2) of F(m, 3)."""
     points = np.array(POINTS[m], float)
     A = np.zeros((m + 2, m))
     G = np.zeros((m + 2, 3))
@@ -81,7 +83,7 @@ def matrices(m: int, dtype) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         others = np.delete(points, k)
         A[k] = point ** np.arange(m)
         G[k] = point ** np.arange(3) / np.prod(point - others)
-        B_t[k, :-1] = np.poly(others)[::-1]
+        B_t[k, :-1] = np.poly(others)[::-1]  # poly() begins with the highest power
     A[-1, -1] = 1  # the point infinity
     G[-1, -1] = 1
     B_t[-1] = np.poly(points)[::-1]
@@ -102,7 +104,7 @@ def matrices_of_dX(m: int, dtype) -> tuple[np.ndarray, np.ndarray]:
     own pixels."""
     _, _, B_t = matrices(m, dtype)
     above = np.eye(m + 2, 2, dtype=B_t.dtype)
-    neighbours = np.eye(m, dtype=B_t.dtype)[:, [-1, 0]]
+    neighbours = np.eye(m, dtype=B_t.dtype)[:, [-1, 0]]  # to the tile's last pixel, to its first
     return np.hstack([B_t.T, above]), np.hstack([B_t.T[1:-1], neighbours])
 
 
@@ -178,8 +180,8 @@ class Winograd:
             for planes in self._planes(arrays):
                 self._transform_input(arrays, top, planes)
                 product(arrays.U[:, planes], arrays.V, arrays.M)  # (outputs, maps) (maps, tiles x n)
-                if planes.start <= ONE < planes.stop:
-                    at_one = arrays.M[ONE, ONE - planes.start]
+                if planes.start <= POINT_ONE < planes.stop:
+                    at_one = arrays.M[POINT_ONE, POINT_ONE - planes.start]
                     add(at_one, b[:, None], at_one)
                 transform(A_t, arrays.M, arrays.S[:, planes], ROWS)
             for i in range(0, m, arrays.rows_at_once):
@@ -207,8 +209,8 @@ class Winograd:
             for planes in self._planes(arrays):
                 dM = arrays.M
                 transform(A, arrays.S[:, planes], dM, ROWS)
-                if planes.start <= ONE < planes.stop:
-                    add(grad.b, dM[ONE, ONE - planes.start].sum(axis=1), grad.b)
+                if planes.start <= POINT_ONE < planes.stop:
+                    add(grad.b, dM[POINT_ONE, POINT_ONE - planes.start].sum(axis=1), grad.b)
                 self._transform_input(arrays, top, planes)
                 # (outputs, tiles x n) (tiles x n, maps)
                 add_products(dM, arrays.V, arrays.dU[:, planes], arrays.dU_part)
@@ -261,9 +263,13 @@ class Winograd:
         dX = arrays.dX
         dX[:, -2, :, :-n] = dX[:, 0, :, n:]  # the first plane of the right neighbour
         dX[:, -1, :, n:] = dX[:, m + 1, :, :-n]  # the last plane of the left neighbour
-        # rows 1 to m of dX are the tiles' own; the next row of tiles adds to rows m and m + 1
-        first = 1 if top == 0 else 0  # above the image there is no row
-        end = m + 1 if top + m == self.side else m  # below the last tiles there are no others
+        # Row i of dX is row top + i - 1 of the image.  The last two get more from the next tiles.
+        # For m = 2, the others have all their parts now:
+        #
+        #     these tiles        0   1   2   3
+        #     the next                   0   1   2   3
+        first = 1 if top == 0 else 0  # row 0 of the first tiles lies above the image
+        end = m + 1 if top + m == self.side else m  # row m of the last tiles gets no more
         for i in range(first, end, arrays.rows_at_once):
             source = dX[i : min(i + arrays.rows_at_once, end)]
             target = dx[top + i - 1 : top + i - 1 + len(source)]

@@ -304,7 +304,7 @@ def costs(final: list[dict], measure: Measure) -> dict[tuple[str, str], Cost]:
 def with_holm(found: dict[tuple[str, str], Cost]) -> dict[tuple[str, str], Cost]:
     """The same costs, with both p-values corrected for the number of comparisons.
 
-    A comparison that a lost seed decides counts, too, since the number was fixed before the runs."""
+    A comparison that a lost seed decides counts, too: the number was fixed before the runs."""
     p_values = holm([cost.p for cost in found.values()])
     p_values_of_margin = holm([cost.p_of_margin for cost in found.values()])
     corrected = {}

@@ -44,8 +44,9 @@ def test_a_trial_that_diverges_is_kept_and_comes_last():
 
 
 def test_a_net_that_its_last_step_ruins_has_diverged():
-    """The loss of a step is taken before it: only the measurement at the end sees what the last step did."""
-    t = setting(block="plain", rate=1e30, clip=math.inf, activation="relu", epochs=1, n_train=fully_connected.BATCH)
+    """The loss of a step is taken before it: only the measurement at the end sees the last one."""
+    one_step = {"epochs": 1, "n_train": fully_connected.BATCH}
+    t = setting(block="plain", rate=1e30, clip=math.inf, activation="relu", **one_step)
     _, result = fully_connected.train(t)
     assert math.isfinite(result["losses"][0])
     assert result["diverged"] == "after its last step"
@@ -129,6 +130,6 @@ def test_without_a_gate_bias_a_net_of_a_trial_has_the_headline_s():
 
 def test_the_chosen_settings_are_all_that_training_reads():
     """A final trial, trained again, trains the same net."""
-    t = setting(data_dir=None, block="residual", width=11, block_settings={"scale": 0.3}, activation_settings={})
-    t |= {"distribution": "uniform", "gain": 0.1, "frozen_gates": False}
+    t = setting(data_dir=None, block="residual", width=11, block_settings={"scale": 0.3})
+    t |= {"activation_settings": {}, "distribution": "uniform", "gain": 0.1, "frozen_gates": False}
     assert search.chosen_settings([{**t, "losses": [1.0], "diverged": None}]) == [t]

@@ -61,7 +61,7 @@ def test_the_matrices_compute_a_convolution(m):
     d = rng.normal(size=m + 2)
     g = rng.normal(size=3)
     np.testing.assert_allclose(A_t @ ((G @ g) * (B_t @ d)), [d[i : i + 3] @ g for i in range(m)], atol=1e-14)
-    assert (A_t[:, winograd.ONE] == 1).all()
+    assert (A_t[:, winograd.POINT_ONE] == 1).all()
     assert B_t[0, 0] == B_t[-1, -1] == 1
     assert not B_t[1:, 0].any()
     assert not B_t[:-1, -1].any()

@@ -21,7 +21,8 @@ CHECK, CHECK_ACTIVATION = re.findall(r"```sh\n(.*?)\n```", PAGE, re.DOTALL)
 
 
 def run(folder, *words):
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, (folder, ROOT))), "MPLBACKEND": "Agg"}
+    path = os.pathsep.join(map(str, (folder, ROOT)))
+    environment = os.environ | {"PYTHONPATH": path, "MPLBACKEND": "Agg"}
     words = [sys.executable, *words]
     return subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
@@ -81,11 +82,13 @@ def test_the_page_s_gated_block_is_a_highway_block():
     exec(GATED, {"__name__": __name__})
     x = np.random.default_rng(1).normal(size=(5, 4))
     try:
-        simple, highway = (hn.DeepNet(4, 3, 6, 3, block, 0, dtype=np.float64) for block in ("simple-highway", "highway"))
+        simple = hn.DeepNet(4, 3, 6, 3, "simple-highway", 0, dtype=np.float64)
+        highway = hn.DeepNet(4, 3, 6, 3, "highway", 0, dtype=np.float64)
     finally:
         del hn.BLOCKS["simple-highway"]
     np.testing.assert_allclose(simple.forward(x), highway.forward(x), rtol=1e-12)
-    np.testing.assert_allclose(simple.backward(np.eye(5, 3)), highway.backward(np.eye(5, 3)), rtol=0, atol=1e-12)
+    d_logits = np.eye(5, 3)
+    np.testing.assert_allclose(simple.backward(d_logits), highway.backward(d_logits), rtol=0, atol=1e-12)
     np.testing.assert_allclose(simple.gates(x), highway.gates(x), rtol=1e-12)
 
 
@@ -225,7 +228,7 @@ def test_settings_that_json_cannot_hold_are_refused_before_the_training(data_set
                 hn.run_one(block(floor), s, data)
 
 
-@pytest.mark.parametrize("name", ["x", "y", "z", "W", "W_t", "dz", "dx", "dz_H", "dH", "activation", "one"])
+@pytest.mark.parametrize("name", ["x", "y", "z", "W", "W_transposed", "dz", "dx", "dz_H", "dH", "activation", "one"])
 @pytest.mark.parametrize("way", ["kept", "shared", "parameters"])
 def test_a_name_that_is_taken_is_refused_with_the_list(way, name):
     claims = {"parameters": lambda self, hidden: {name: ()}} if way == "parameters" else {way: (name,)}
@@ -296,7 +299,7 @@ def test_a_block_may_change_arrays_in_place_and_keep_values_of_its_own():
 def test_a_gated_block_without_its_transform_gate_says_what_is_missing():
     with defined(gates=1, forward=plain):
         net = hn.DeepNet(4, 3, 6, 2, "of a test", 0)
-    with pytest.raises(NotImplementedError, match="'of a test' has gates, and so needs the method transform_gate"):
+    with pytest.raises(NotImplementedError, match="'of a test' has gates but no transform_gate"):
         net.gates(np.ones((5, 4)))
 
 

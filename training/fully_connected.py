@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 import highway_networks as hn
-import training.activations  # noqa: F401  registers the sigmoid, wherever a trial runs
-import training.extra_blocks  # noqa: F401  registers more blocks, likewise
+import training.activations
+import training.extra_blocks  # noqa: F401  both register their kinds, wherever a trial runs
 from conv.cifar import load_cifar
 from plumbing.files import InputError
 from training import initial
@@ -28,8 +28,8 @@ WIDTH = {"highway": 50, "plain": 71}
 BATCH = 128
 CIFAR = "CIFAR-100"
 ALL = {"n_train": 60000, "n_test": 10000}  # all images of MNIST
-# with ten classes, a training loss of this or more is hardly better than guessing, log 10; hn.train() warns only where
-# a net ends worse than guessing
+# with ten classes, a training loss of this or more is hardly better than guessing, log 10;
+# "above_guessing" in hn.train() asks whether a net is worse than guessing
 NO_BETTER_THAN_GUESSING = 0.9 * math.log(10)
 
 

@@ -224,8 +224,9 @@ def check_bound(function) -> None:
     named = {name: value for name, value in function.keywords.items() if name != "folder"}
     for value in (*function.args, *named.values()):
         if not callable(value):
+            place = "in the setting, not in a functools.partial"
             why = "the log finds a result by its setting, its data and its code"
-            raise ValueError(f"{value!r} belongs in the setting, not in a functools.partial: {why}")
+            raise ValueError(f"{value!r} belongs {place}: {why}")
 
 
 def flags_of(budget: str, folder: str | Path | None, more_data_sets) -> str:
