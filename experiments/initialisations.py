@@ -335,5 +335,4 @@ QUESTION = Question(
     run=run,
     rows=rows,
     claims=CLAIMS,
-    awaits=True,
 )

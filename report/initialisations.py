@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from report.registry import picture, table
-from report.style import COLOR, GREY, LOSSES, headline, panels
+from report.style import COLOR, LOSSES, headline, panels
 from report.tables import markdown_table
 
 BLOCKS = ("highway", "plain")
@@ -24,7 +24,8 @@ def depths_of(record: dict) -> list[int]:
 def initialisations(record):
     """The loss of every combination, each in a cell; a panel for each kind and depth.
 
-    In a panel H changes from top to bottom, and the initial weights from left to right."""
+    In a panel H changes from top to bottom, and the initial weights from left to right: first the
+    gain, then the distribution."""
     depths = depths_of(record)
     fig, axes = panels(2, len(depths), 6.4, sharex=True, sharey=True, squeeze=False)
     for line, kind in zip(axes, BLOCKS, strict=True):
@@ -33,7 +34,8 @@ def initialisations(record):
             counts = rows_of(record, "kind", kind=kind, layers=depth)[0]
             count = f"{counts['proceed']} of {counts['cells']}"
             ax.set_title(f"{kind}, {depth} layers:\n{count} proceed", color=COLOR[kind])
-    fig.colorbar(image, ax=axes, location="bottom", aspect=40, label="log10 of the training loss; a cross: diverged")
+    meaning = "log10 of the training loss; black: guessing or worse; cross: diverged"
+    fig.colorbar(image, ax=axes, location="bottom", aspect=40, label=meaning)
     headline(fig, finding(record))
     return fig
 
@@ -41,33 +43,41 @@ def initialisations(record):
 def draw_cells(ax, record, kind: str, depth: int):
     cells = rows_of(record, "cell", kind=kind, layers=depth)
     names = list(dict.fromkeys(cell["H"] for cell in cells))
-    starts = list(dict.fromkeys((cell["distribution"], cell["gain"]) for cell in cells))
-    losses = np.full((len(names), len(starts)), np.nan)
+    starts = sorted({(cell["gain"], cell["distribution"]) for cell in cells})
+    guessing = math.log10(math.log(10))
+    losses = np.full((len(names), len(starts)), guessing)
     for cell in cells:
         loss = cell["loss"]["mean"]
         row = names.index(cell["H"])
-        column = starts.index((cell["distribution"], cell["gain"]))
+        column = starts.index((cell["gain"], cell["distribution"]))
         if loss is None:
-            ax.plot(column, row, "x", color=GREY, ms=8)
+            ax.plot(column, row, "x", color="white", ms=8)
         else:
             losses[row, column] = math.log10(loss)
     ax.grid(visible=False)
-    limits = {"vmin": -2, "vmax": math.log10(math.log(10))}  # log 10 is the loss of guessing
-    image = ax.imshow(losses, cmap=LOSSES, aspect="auto", origin="upper", **limits)
-    ax.set_yticks(range(len(names)), names)
-    labels = [f"{distribution}, {gain:g}" for distribution, gain in starts]
+    image = ax.imshow(losses, cmap=LOSSES, aspect="auto", origin="upper", vmin=-2, vmax=guessing)
+    ax.set_yticks(range(len(names)), [{"relu": "ReLU"}.get(name, name) for name in names])
+    labels = [f"{gain:g}, {distribution.replace('laplace', 'Laplace')}" for gain, distribution in starts]
     ax.set_xticks(range(len(starts)), labels, rotation=90)
     return image
 
 
 def finding(record: dict) -> str:
     """In how many cells training proceeds."""
-    parts = []
-    for kind in BLOCKS:
-        rows = rows_of(record, "kind", kind=kind)
-        proceed = sum(row["proceed"] for row in rows)
-        parts.append(f"{kind} in {proceed} of {sum(row['cells'] for row in rows)}")
-    return f"Cells in which training proceeds: {', '.join(parts)}"
+    parts = [f"{kind} {how_many_proceed(record, kind)}" for kind in BLOCKS]
+    return f"Combinations in which training proceeds: {', '.join(parts)}"
+
+
+def how_many_proceed(record: dict, kind: str) -> str:
+    rows = rows_of(record, "kind", kind=kind)
+    proceed = sum(row["proceed"] for row in rows)
+    return f"{proceed} of {sum(row['cells'] for row in rows)}"
+
+
+@table("starts-of-highway", kind="highway")
+@table("starts-of-plain", kind="plain")
+def count(read, kind: str) -> str:
+    return how_many_proceed(read("results/initialisations.json"), kind)
 
 
 @table("starts")
