@@ -173,7 +173,7 @@ def test_a_run_with_other_settings_does_not_pass_for_one_of_the_authors(tmp_path
         ({"diverged": "false"}, "or diverged is not true or false"),
         ({"final_test_acc": 0.99}, "it ends at 0.99, its history at"),
         ({"epochs": 21}, "its history is not one of 21 epochs"),
-        ({"n_parameters": 5}, "5 parameters are not those of highway-a"),
+        ({"n_parameters": 5}, "5 parameters are not those of highway-"),
         ({"history": {"epoch": [*range(1, 21)], "test_acc": [80.0] * 20}}, "is not from 0 to 1"),
         ({"net": "mnist-016"}, "is not one of"),
     ],
