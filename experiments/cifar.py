@@ -415,9 +415,9 @@ def notes_on_settings(net: str) -> list[str]:
     """What a row says of the settings of our runs by the paper's protocol."""
     if find_net(net).title != "Table 2":
         return []
-    ours = "ours are those the authors released for the 19 layers, except for b_T and the first layer's start"
     return [
-        f"the paper gives no settings for this net; {ours}",
+        "the paper keeps rate and schedule for all its nets; we take them, and dropout and weight decay, from the "
+        "files released for the 19 layers; b_T follows the paper's guideline, the first layer's start is ours",
         "our images are not whitened, the authors' may have been",
     ]
 

@@ -61,7 +61,7 @@ def ledger_reproduced(read) -> str:
 def ledger_others(read) -> str:
     of_claims = read("results/claims.json")["summary"]["claim"]
     in_part, failed, unclear = (of_claims[verdict] for verdict in ("in part", "not reproduced", "not clear"))
-    return f"{in_part} in part, {failed} are not, and {unclear} cannot be decided"
+    return f"{in_part} are reproduced in part, {failed} are not, and {unclear} cannot be decided"
 
 
 @table("ledger-untested")

@@ -60,9 +60,10 @@ SHORT_ON_MNIST = Protocol(  # chosen by experiments/table1.py
     decay_of_last=5e-4,
     init="uniform",
 )
-# The released settings are those of Table 3's 19 layers.  For Table 2's nets the paper gives only
-# general advice on gate biases (section 2.2), and no settings of training: protocol_of() uses
-# these; "paper" with another first layer.
+# The released settings are those of Table 3's 19 layers.  The paper says that rate and schedule
+# "were selected once", on CIFAR-10, "and kept fixed for all experiments" (section 3), and gives
+# advice on gate biases (section 2.2).  Dropout, weight decay and the first layer of Table 2's nets
+# are not published.  protocol_of() uses these settings for them; "paper" with another first layer.
 PAPER_ON_CIFAR_10 = Protocol(
     epochs=400,
     dropout=(0.2,) * 4,
