@@ -135,7 +135,8 @@ CLAIMS = (
         measure=lambda r: {"highway": over_runs(r, "highway", "final_test_acc")},
         show=lambda m: f"published less here {effect_as_text(HIGHWAY_OVER_SEEDS, m['highway'])}",
         holds=lambda m: [within(HIGHWAY_OVER_SEEDS, -0.02, 0.02, baseline=m["highway"])],
-        note=f"{CHOSEN_AFTER}; the mean of the three published seeds is known only to 0.04, so no number measured here can decide it",
+        note=f"{CHOSEN_AFTER}; the mean of the three published seeds is known only to 0.04, so no number measured "
+        "here can decide it",
     ),
     Claim(
         id="plain-loss-stays",
