@@ -532,6 +532,12 @@ def test_runs_on_whitened_images_are_compared_in_a_claim_of_their_own():
     assert compared[::2] == expected
 
 
+def test_the_authors_two_logs_are_compared_by_the_same_rule():
+    rows = [row for row in recorded(partial=[])["summary"] if row.get("training") == "earlier log"]
+    assert rows[0]["difference"] == pytest.approx(0.0268, abs=1e-4)  # at epoch 10, by hand from the logs
+    assert [row["consistent"] for row in rows] == [False] * 2 + [True] * 6
+
+
 def test_stopped_runs_and_branches_enter_no_row_about_whole_runs():
     record = finals(nineteen_layers=[0.9])
     with_partial = recorded(final=record["trials"]["final"], partial=[stopped(), stopped(parent={"epoch": 100})])

@@ -603,6 +603,16 @@ def test_no_picture_is_upside_down(monkeypatch, name):
     assert n_images > 0
 
 
+def test_narrow_nets_are_drawn_beside_all_seeds_of_the_nets_that_they_are_compared_with():
+    fig = committed_figure("depth_for_width")
+    [ax] = fig.axes
+    names = [label.get_text().partition("\n")[0] for label in ax.get_yticklabels()]
+    seeds = dict(zip(names, (len(line.get_xdata()) for line in ax.get_lines()), strict=True))
+    assert seeds["highway, 10 layers of 50"] == 10  # three of `blocks`, seven of `more_seeds`
+    assert seeds["plain, 10 layers of 71"] == 3
+    style.plt.close(fig)
+
+
 def test_a_single_epoch_and_gates_that_are_shut_can_be_drawn(draw, tmp_path):
     record = ours([(0, 4)])
     run = record["runs"][0]["highway"]
