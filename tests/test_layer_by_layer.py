@@ -210,6 +210,12 @@ def test_the_numbers_of_figures_2_and_3_are_as_by_hand(trained):
     assert result["sparsity_single"] == pytest.approx(np.mean(singles), rel=1e-4)
     assert result["sparsity_mean"] == pytest.approx(hoyer(mean.reshape(1, -1))[0], rel=1e-4)
     assert result["share_open_in_1_of_100"] == pytest.approx(((T > 0.5).sum(axis=1) >= 15).mean(), abs=0.004)
+    assert result["share_open_for_any"] == pytest.approx((T > 0.5).any(axis=1).mean(), abs=0.004)
+    assert result["share_active_on_average"] == pytest.approx((mean > 0.5).mean(), abs=0.004)
+    of_block = (net.gates(x[:100]) > 0.5).mean(axis=(1, 2))
+    np.testing.assert_allclose(result["open_single_of_layer"], of_block, atol=1e-3)
+    early = np.array_split(of_block, 3)[0]
+    assert result["share_open_single_early"] == pytest.approx(early.mean(), abs=1e-4)
 
     states = states_of(net, x)
     change = [np.linalg.norm(after - before, axis=1).mean() for before, after in itertools.pairwise(states)]

@@ -72,7 +72,6 @@ def statistics(
     differences = sums.class_differences()
     difference_of_block = (differences**2).sum(axis=(0, 2))
     change = sums.change
-    settled = np.argmax(np.cumsum(change) >= SETTLED * change.sum())
     patterns = gates_of_some.transpose(1, 0, 2).reshape(-1, mean.size)  # (N, depth * hidden)
     bias_of_block = net.b_T.mean(axis=1)
     n_images = sums.images_of_class.sum()
@@ -88,10 +87,24 @@ def statistics(
         "share_open_single": (patterns > OPEN).mean(),
         "share_open_in_1_of_100": (sums.open >= n_images / 100).mean(),
         "mean_T": mean.mean(),
-        "settled_layer": settled + 1,
+        "settled_layer": settled_at(change, SETTLED),
         "change_share_first_15": change[:FIRST].sum() / change.sum(),
         "change_share_first_40": change[:FIRST_OF_CIFAR].sum() / change.sum(),
         "class_difference_share_first_15": of_first_15,
         "class_difference_sparsity": hoyer(patterns_of_classes).mean(),
     }
     return {name: float(f"{value:.6g}") for name, value in found.items()}
+
+
+def settled_at(change, share: float) -> int:
+    """The first block, counted from 1, up to which the changes make this share of their sum.
+
+    `change` has one number for each block."""
+    change = np.asarray(change)
+    return int(np.argmax(np.cumsum(change) >= share * change.sum())) + 1
+
+
+def falls_of_biases(gate_bias: float, bias_of_block) -> tuple[float, float]:
+    """How far the mean bias of blocks fell from `gate_bias`: of the first third, and of the others."""
+    first, middle, last = np.array_split(gate_bias - np.asarray(bias_of_block), 3)
+    return float(first.mean()), float(np.concatenate([middle, last]).mean())
