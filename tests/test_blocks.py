@@ -6,7 +6,7 @@ import json
 import pytest
 from conftest import ROOT, verdict_on
 
-from experiments import blocks, very_deep
+from experiments import blocks, residual_past_a_thousand
 from plumbing.records import select
 
 DEPTHS = blocks.BUDGETS["default"]["layers"]
@@ -116,18 +116,29 @@ def test_the_kind_that_lost_all_seeds_is_the_worse(block, expected):
     ],
 )
 def test_residual_nets_go_on_where_they_train_as_well_as_shallower_ones(loss_factor, accuracy, expected):
-    final = []
-    for block in very_deep.BLOCKS:
-        for layers in very_deep.LAYERS:
-            for seed in range(3):
-                net = {"loss": 0.1 * (1 + seed / 1000), "test_accuracy": 0.95 + seed / 1000}
-                if (block, layers) == ("residual", 1000) and loss_factor:
-                    net = {"loss": loss_factor * net["loss"], "test_accuracy": accuracy + seed / 1000}
-                elif (block, layers, seed) == ("residual", 1000, 0):
-                    net = {"loss": None, "test_accuracy": None}
-                final.append({"block": block, "layers": layers, "skipped_accuracy": 0.9, **net})
-    record = {"settings": {"layers": very_deep.LAYERS}, "trials": {"final": final}}
-    assert verdict_on("very_deep", "residual-past-1000", record) == expected
+    shallow = []
+    deep = []
+    for seed in range(3):
+        net = {"block": "residual", "skipped_accuracy": 0.9}
+        net |= {"loss": 0.1 * (1 + seed / 1000), "test_accuracy": 0.95 + seed / 1000}
+        shallow.append({**net, "layers": 200})
+        if loss_factor:
+            deeper = {"loss": loss_factor * net["loss"], "test_accuracy": accuracy + seed / 1000}
+        else:
+            deeper = {"loss": None, "test_accuracy": None} if seed == 0 else {}
+        deep.append({**net, "layers": 1500, **deeper})
+    very_deep = {"settings": {"layers": [200, 1000]}, "trials": {"final": shallow}}
+    records = ({"settings": {}, "trials": deep}, very_deep)
+    assert verdict_on("residual_past_a_thousand", "residual-past-1000", *records) == expected
+
+
+def test_the_setting_past_a_thousand_layers_is_that_of_the_deepest_residual_net():
+    net = {"block": "residual", "layers": 1000, "rate": 1.9, "scale": 0.003, "epochs": 2, "loss": 0.1}
+    final = [{**net, "seed": 1}, {**net, "seed": 2}, {**net, "seed": 1, "layers": 200, "scale": 0.1}]
+    final.append({**net, "seed": 1, "block": "highway"})
+    record = {"settings": {"layers": [200, 1000]}, "trials": {"final": final}}
+    expected = {"block": "residual", "layers": 1500, "rate": 1.9, "scale": 0.002, "epochs": 2, "seed": 1}
+    assert residual_past_a_thousand.setting_of(record) == expected
 
 
 # ---- Rows ------------------------------------------------------------------------------------------------------------

@@ -48,7 +48,15 @@ RUNNABLE = [question for question in all_questions() if question.run]
 NAMES = [question.name for question in RUNNABLE]
 ANSWERED = [question.name for question in RUNNABLE if not question.awaits]
 LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs == ("fifty_layers",)]
-NO_PICTURES = ("clip", "encyclopedia", "factor_model_wide", "fifty_layers", "more_seeds", "wider_rates")
+NO_PICTURES = (
+    "clip",
+    "encyclopedia",
+    "factor_model_wide",
+    "fifty_layers",
+    "more_seeds",
+    "residual_past_a_thousand",
+    "wider_rates",
+)
 unix = pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 
 
@@ -156,7 +164,7 @@ def can_stand_in_a_row(value) -> bool:
 RARELY = (
     "blocks", "clip", "depth_for_width", "depth_needed", "factor_model", "figure_1_finals", "full_mnist",
     "initialisations", "long_training", "lstm_and_maxout", "more_seeds", "past_a_thousand", "table1",
-    "thousand_layers", "very_deep", "why_plain_fails", "wider_rates",
+    "residual_past_a_thousand", "thousand_layers", "very_deep", "why_plain_fails", "wider_rates",
 )  # fmt: skip
 
 
