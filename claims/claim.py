@@ -23,7 +23,6 @@ SOURCES = (  # the ledger's order
     "published program",
     "paper",
     "transcript",
-    "the authors' log",
     "blog",
     "encyclopedia article",
 )

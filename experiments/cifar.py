@@ -585,7 +585,7 @@ def compare_at(epoch: int, history: list[float], theirs: float) -> dict:
     s = float(np.sqrt((residuals**2).sum() / (len(ours) - 2)))
     difference = float(ours.mean()) - theirs
     allowed = 1.96 * s * (1 + 1 / len(ours)) ** 0.5
-    return {"difference": difference, "s": s, "consistent": abs(difference) <= allowed}
+    return {"difference": difference, "allowed": allowed, "s": s, "consistent": abs(difference) <= allowed}
 
 
 def measure_beside_the_log(record: dict, protocol: str) -> dict:
@@ -599,8 +599,16 @@ def measure_beside_the_log(record: dict, protocol: str) -> dict:
         "epochs": compared_epochs(run["history"]),
         "accuracies": [row["difference"] for row in compared if row["name"] == "test_acc"],
         "losses": [row["difference"] for row in compared if row["name"] == "test_loss"],
-        "consistent": [row["consistent"] for row in compared] + [None] * not_reached,
+        "alike": [is_alike(row) for row in compared] + [None] * not_reached,
     }
+
+
+def is_alike(row: dict) -> bool | None:
+    """Whether our number is that of the log: False where the two differ, None where a difference
+    beyond the margin cannot be excluded."""
+    if not row["consistent"]:
+        return False
+    return True if abs(row["difference"]) + row["allowed"] <= ALIKE[row["name"]] else None
 
 
 def show_beside_the_log(measured: dict) -> str:
@@ -612,17 +620,19 @@ def show_beside_the_log(measured: dict) -> str:
 
 
 def log_claim(id: str, images: str, protocol: str, note: str) -> Claim:
-    """The claim that our 19 layers, trained as the authors did on such images, follow their log."""
+    """The question whether our 19 layers, trained as the authors did on such images, follow their log."""
     return Claim(
         id=id,
-        source="the authors' log",
-        says=f"CIFAR-10: the 19 layers on {images} are as accurate as in the authors' log, and have the same loss, "
-        "after 10 to 100 epochs",
+        kind="open question",
+        source="the authors' log, open",
+        says=f"CIFAR-10: do the 19 layers on {images} follow the authors' log? (after 10, 25, 50 and 100 epochs: the "
+        "same accuracy, within a point, and the same loss, within 0.03)",
         about=ABOUT,
         measure=lambda record: measure_beside_the_log(record, protocol),
         show=show_beside_the_log,
-        holds=lambda m: m["consistent"],
-        note=f"{note}; {CALLED_DIFFERENT}",
+        holds=lambda m: m["alike"],
+        note=f"{note}; the margins were chosen when 28 epochs were known: at first each number that was not "
+        f"shown to differ counted as the same; {CALLED_DIFFERENT}",
         one_run=True,
     )
 
@@ -636,6 +646,7 @@ FITNETS = TABLE_2["others"]
 ALL_CNN = TABLE_3["others"]["all-cnn"]
 MAXOUT = TABLE_3["others"]["maxout"]
 SIMILAR = 0.01  # of accuracy: "similar" and "match" allow for so much less
+ALIKE = {"test_acc": 0.01, "test_loss": 0.03}  # as much as the log's loss falls while its accuracy rises by a point
 GUIDELINE = {"highway-a": -1.0, "highway-b": -2.0, "highway-c": -3.0}  # nets of about 10, 20, 30 layers: gate biases
 CALLED_DIFFERENT = (
     "if two trainings differed only by the scatter from epoch to epoch, each number would be called different in 11 "

@@ -188,6 +188,7 @@ CLAIMS = (
         measure=gates_by_third,
         show="mean T of the lower third {lower:2}, of the upper {upper:2}: difference {more:interval}",
         holds=lambda m: [above(m["more"], 0)],
+        note=CHOSEN_AFTER,
     ),
 )
 

@@ -116,5 +116,4 @@ QUESTION = Question(
     rows=rows,
     claims=CLAIMS,
     needs=("very_deep",),
-    awaits=True,
 )

@@ -26,9 +26,10 @@ def routing(record):
     """What the gates know of the class, block by block, and how much of T's variance depends on the image."""
     fig, axes = panels(1, 2, 4)
     left, right = axes
-    blocks = range(1, record["trials"][0]["layers"])
+    trials = of_mnist(record["trials"])
+    blocks = range(1, trials[0]["layers"])
     draw_accuracies(left, record, blocks)
-    draw_variance(right, record["trials"], blocks)
+    draw_variance(right, trials, blocks)
     texts = [f"{name} {mean_accuracy(record, source):.1%}" for source, _, name, _, _ in SOURCES]
     texts.append(f"the pixels {mean_accuracy(record, 'pixels'):.1%}")
     how = "share of the images; all blocks together; means of nets"
@@ -36,8 +37,13 @@ def routing(record):
     return fig
 
 
+def of_mnist(trials: list[dict]) -> list[dict]:
+    """The trials that are drawn; the published program's question is about MNIST."""
+    return [trial for trial in trials if trial["data"] == "MNIST"]
+
+
 def draw_accuracies(ax, record: dict, blocks: range) -> None:
-    for i, trial in enumerate(record["trials"]):
+    for i, trial in enumerate(of_mnist(record["trials"])):
         for _, key, name, color, style in SOURCES:
             label = None if i else f"from {name}"
             *accuracies, _ = trial[key]  # one of each block; the last is that of all blocks together
@@ -50,7 +56,7 @@ def draw_accuracies(ax, record: dict, blocks: range) -> None:
 
 
 def mean_accuracy(record: dict, source: str) -> float:
-    return select(record["summary"], source=source)["class_accuracy"]["mean"]
+    return select(record["summary"], data="MNIST", source=source)["class_accuracy"]["mean"]
 
 
 def draw_variance(ax, trials: list[dict], blocks: range) -> None:
@@ -82,13 +88,13 @@ def routes(record):
     purities = [f"{name} {mean_purity(record, source):.0%}" for source, name in CLUSTERED.items()]
     finding = f"Images that are of the commonest digit of their cluster: {', '.join(purities)}"
     purity = sum(max(cluster["classes"]) for cluster in clusters) / sum(cluster["size"] for cluster in clusters)
-    nets = f"means of {len(record['trials'])} nets; below, one with {purity:.0%}"
+    nets = f"means of {len(of_mnist(record['trials']))} nets; below, one with {purity:.0%}"
     headline(fig, finding, f"{nets}, and typical images")
     return fig
 
 
 def mean_purity(record: dict, source: str) -> float:
-    return select(record["summary"], source=source)["cluster_purity"]["mean"]
+    return select(record["summary"], data="MNIST", source=source)["cluster_purity"]["mean"]
 
 
 def commonest_class(cluster: dict) -> int:

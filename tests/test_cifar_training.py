@@ -478,8 +478,8 @@ LOG_CLAIM = "authors-log-of-19-layers"
     ("run", "verdict"),
     [
         (stopped(noise=0.001), "reproduced, one run"),
-        (stopped(difference=0.01, noise=0.01), "reproduced, one run"),
-        (stopped(difference=0.03, noise=0.01), "in part, one run"),  # the loss is that of the log
+        (stopped(difference=0.01, noise=0.02), "not clear, one run"),  # no difference is shown
+        (stopped(difference=0.03, noise=0.001), "in part, one run"),  # the loss is that of the log
         (stopped(difference=-0.03, loss_difference=0.05, noise=0.01), "not reproduced, one run"),
     ],
 )

@@ -251,6 +251,16 @@ def test_what_a_higher_training_loss_says(change, verdict):
     assert verdict_on("static_gates", "scalar-gates-training-loss", record) == "not reproduced"
 
 
+def test_a_higher_loss_does_not_count_if_a_wider_search_might_lower_it():
+    record = made_up(unit={"loss": (10, 0)})
+    for trial in record["trials"]["final"]:
+        if question.is_of(trial, "unit", "MNIST"):
+            trial["gate_bias"] = -4.9
+    measured, verdict = judge(claim_of("static_gates", "unit-gates-training-loss"), record)
+    assert verdict == "in part, the rest not clear"
+    assert measured.endswith("b_T at the end of its range on MNIST")
+
+
 def test_one_margin_for_each_data_set():
     """0.008 of accuracy is more than MNIST's margin and less than CIFAR-100's."""
     record = made_up(wide={"test_accuracy": (0, 0.892)})
