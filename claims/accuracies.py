@@ -71,16 +71,22 @@ def reaches(
     Our mean by the paper's protocol must lie in a range around the published mean, neither below
     nor above it.  The range is the prediction interval of the published runs.  If no deviation is
     published, the range reaches 1.96 of our standard errors to either side of the published mean.
-    A run that diverged makes our mean NaN, which lies outside the range."""
+    A run that diverged makes our mean NaN, which lies outside the range.
+
+    If the published mean is rounded, "mean_between" has the means that it may stand for.  The
+    verdict is "not clear" if it depends on which of them is meant."""
     if paper is None:
         return not_tested(epochs, other)
-    if published["sd"]:
-        low, high = prediction_interval(published, len(paper.over_seeds))
-    else:
-        margin = ERRORS * paper.standard_error
-        low = published["mean"] - margin
-        high = published["mean"] + margin
-    return paper.verdict(verdict_of_parts([low <= paper.mean <= high]))
+    inside = []
+    for mean_of_theirs in published.get("mean_between", [published["mean"]]):
+        if published["sd"]:
+            low, high = prediction_interval({**published, "mean": mean_of_theirs}, len(paper.over_seeds))
+        else:
+            margin = ERRORS * paper.standard_error
+            low = mean_of_theirs - margin
+            high = mean_of_theirs + margin
+        inside.append(low <= paper.mean <= high)
+    return paper.verdict(verdict_of_parts([inside[0] if len(set(inside)) == 1 else None]))
 
 
 def is_at_least(

@@ -41,7 +41,7 @@ class Claim:
 
     `measure` returns measurements by name; `holds` and `show` use these names."""
 
-    id: str  # pages, tests and `contradicts` refer to the claim by it
+    id: str  # pages and tests refer to the claim by it
     source: str  # who says it, and where
     says: str
     # takes the results named by `over`; returns {name: a list over seeds, a number, or text}
@@ -59,7 +59,6 @@ class Claim:
     note: str = ""
     # True adds "one run" to the verdict; not needed where every list of measurements has one value
     one_run: bool = False
-    contradicts: str = ""  # the id of a claim that cannot hold together with this one
 
     def __post_init__(self):
         if self.kind not in KINDS:
@@ -234,7 +233,7 @@ def effect_as_text(values, baseline=(0.0,), level: float = 0.95) -> str:
     if len(baseline) not in (1, len(values)):
         n += f" and {len(baseline)}"
     if low == high:
-        return f"{size:.3g} ({n}, all alike)"
+        return f"{size:.3g} ({n}, all equal)"
     decimals = max(0, 1 - math.floor(math.log10((high - low) / 2)))
     ends = f"{low:.{decimals}f} to {high:.{decimals}f}"
     return f"{size:.{decimals}f} ({100 * level:.3g} %: {ends}, {n})"

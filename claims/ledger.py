@@ -35,24 +35,13 @@ def judge_all(
 
     A claim over results that `records` lacks is "not tested".  Raises InputError for results that
     lack something the claim is judged by."""
-    judged = {}
-    for claim in claims:
-        if claim.id in judged:
-            raise ValueError(f"two claims have the id {claim.id}")
-        judged[claim.id] = _judge(claim, records)
-    opposed = {}
-    for claim in claims:
-        if claim.contradicts:
-            opposed[claim.id] = claim.contradicts
-            opposed[claim.contradicts] = claim.id
-    by_id = {claim.id: claim for claim in claims}
-
     rows = []
+    ids = set()
     for claim in claims:
-        measured, verdict = judged[claim.id]
-        if claim.id in opposed:
-            other = by_id[opposed[claim.id]]
-            verdict += _contradiction(claim, other, verdict, judged[other.id][1])
+        if claim.id in ids:
+            raise ValueError(f"two claims have the id {claim.id}")
+        ids.add(claim.id)
+        measured, verdict = _judge(claim, records)
         names = []
         if measured != FOR_NOT_MEASURED:
             for name in claim.over:
@@ -89,23 +78,6 @@ def _judge(claim: Claim, records: dict[str, dict]) -> tuple[str, str]:
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         message = f"the results lack what the claim {claim.id} is judged by: {error!r}"
         raise InputError(message) from error
-
-
-def _contradiction(claim: Claim, other: Claim, verdict: str, other_verdict: str) -> str:
-    """Says which source is right when the claims of two sources contradict each other."""
-    source = claim.source.split(",")[0]
-    other_source = other.source.split(",")[0]
-    holds = verdict.startswith("reproduced")
-    other_holds = other_verdict.startswith("reproduced")
-    if holds and other_holds:
-        outcome = "both hold"
-    elif holds:
-        outcome = f"the {source} is right"
-    elif other_holds:
-        outcome = f"the {other_source} is right"
-    else:
-        outcome = "undecided"
-    return f"; the {other_source} says otherwise, {outcome}"
 
 
 def counts(rows: list[dict]) -> dict[str, dict[str, int]]:

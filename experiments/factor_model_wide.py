@@ -82,9 +82,9 @@ CLAIMS = (
     Claim(
         id="mean-gate-tells-turbulence-128",
         source="encyclopedia article",
-        says="with nets of width 128, the article's, a factor model's mean gate is open in turbulent regimes (where "
-        f"they are complex and not volatile: an AUC above 0.5; above {USEFUL_AUC}; AUC: the chance that the mean "
-        "gate is higher on a turbulent day than on a calm one)",
+        says="a factor model's mean gate says how complex the regime is: it is open in turbulent regimes (width 128, "
+        f"the article's; where regimes are complex and not volatile: an AUC above 0.5; above {USEFUL_AUC}; AUC: the "
+        "chance that the mean gate is higher on a turbulent day than on a calm one)",
         about=ABOUT,
         measure=gate_auc_by_world,
         show=show_auc_by_world,

@@ -11,7 +11,7 @@ layers is L sigmoid(b).  While this sum is below two or three, training does not
 
 Two ways to fail were defined before any run.  A net fails hard if the running loss of the last
 epoch is at least 0.9 log 10, or if the run diverged: it is no better than guessing.  It fails
-softly if it trains, but skipping all its blocks costs less than 0.5 % of test accuracy: the
+softly if it trains, but closing all its blocks costs less than 0.5 % of test accuracy: the
 blocks do nothing, and the net is a shallow one.  All nets of an activation have the same rate,
 a good one for gates that are mostly shut.  A net that fails at it may train at a far lower rate,
 as plain nets do.
@@ -97,7 +97,7 @@ def run(runner: Runner) -> list[dict]:
     return [{**trial, "fate": fate(trial), "transforms": transforms(trial)} for trial in trials]
 
 
-# ---- Summary ---------------------------------------------------------------------------------------------------------
+# ---- Summary -------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:

@@ -28,7 +28,7 @@ of 30 and 100 layers with gain 1, "not essential" by those with all three gains.
 ours.
 
 That training proceeds says nothing of the blocks: a net with shut gates is a shallow one, and
-trains.  So we also count in how many of these cells the blocks are of use: skipping all of them
+trains.  So we also count in how many of these cells the blocks are of use: closing all of them
 costs 0.005 of test accuracy or more, as in `gate_bias`.  This judges nothing.
 
 How much the start matters is measured by a standard deviation: that of the logarithm of the loss
@@ -68,7 +68,7 @@ MAXOUT = {"highway": "highway-maxout", "plain": "maxout"}
 GATE_BIASES = {10: -2.0, 30: -3.0, 100: -4.0}  # by layers
 RATES = (0.03, 0.15, 0.75, 3.75)  # lr / (1 - momentum)
 VERY_DEEP = (30, 100)
-OF_USE = 0.005  # the blocks are of use if skipping them all costs at least this much test accuracy
+OF_USE = 0.005  # the blocks are of use if closing them all costs at least this much test accuracy
 FEW = {"n_train": 256, "n_test": 100}  # images
 SMALL = {
     "layers": [3, 4],
@@ -123,14 +123,14 @@ def run(runner: Runner) -> dict:
 
 
 def trial(setting: dict) -> dict:
-    """Trains a net; of a highway net also measures the accuracy with all its blocks skipped."""
+    """Trains a net; of a highway net also measures the accuracy with all its blocks closed."""
     if setting["kind"] == "plain":
         return fully_connected.trial(setting)
     _, result = fully_connected.train_and_skip(setting)
     return result
 
 
-# ---- Measures --------------------------------------------------------------------------------------------------------
+# ---- Measures ------------------------------------------------------------------------------------
 
 
 def proceeds(trial: dict) -> bool:
@@ -158,14 +158,14 @@ def log_loss(trial: dict) -> float:
 
 
 def worth_of_blocks(trial: dict) -> float | None:
-    """How much test accuracy skipping all blocks costs; None for a net that diverged."""
+    """How much test accuracy closing all blocks costs; None for a net that diverged."""
     if trial["test_accuracy"] is None:
         return None
     return trial["test_accuracy"] - trial["skipped_accuracy"]
 
 
 def blocks_are_of_use(trials: list[dict]) -> bool:
-    """Whether skipping all blocks costs accuracy in a cell, on average; False if a seed is lost."""
+    """Whether closing all blocks costs accuracy in a cell, on average; False if a seed is lost."""
     worths = [worth_of_blocks(trial) for trial in trials]
     return None not in worths and mean(worths) >= OF_USE
 
@@ -215,7 +215,7 @@ def spread_differences(record: dict) -> dict[int, list[float | None]]:
     return differences
 
 
-# ---- Summary ---------------------------------------------------------------------------------------------------------
+# ---- Summary -------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -262,7 +262,7 @@ def verdicts_on(found: dict[tuple, list[dict]]) -> list[bool | None]:
     return [cell_proceeds(trials) for trials in found.values()]
 
 
-# ---- Claims ----------------------------------------------------------------------------------------------------------
+# ---- Claims --------------------------------------------------------------------------------------
 
 
 def cells_of_both_kinds(record: dict, **wanted) -> dict:

@@ -9,7 +9,7 @@ layers.
 
 Gates that are shut make a net of any depth the identity, so accuracy alone says little.  For every
 gate bias we measure loss and accuracy; the accuracy of the same trained net with all its blocks
-skipped; the sum over layers of mean T, which is 0 if all blocks carry and the number of layers if
+closed; the sum over layers of mean T, which is 0 if all blocks carry and the number of layers if
 all transform; and the share of the blocks' weights and biases that training changed at all.
 
 Then three nets are trained for longer, over the same seeds and with the same settings: one with a
@@ -72,7 +72,7 @@ def run(runner: Runner) -> dict:
     return {name: [next(finished) for _ in group] for name, group in groups.items()}
 
 
-# ---- Summary ---------------------------------------------------------------------------------------------------------
+# ---- Summary -------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -107,7 +107,7 @@ def measured_of(trial: dict) -> list[str]:
     return [name for name in MEASURED if name in trial]
 
 
-# ---- Claims ----------------------------------------------------------------------------------------------------------
+# ---- Claims --------------------------------------------------------------------------------------
 
 
 def accuracies(record: dict, group: str) -> dict:
@@ -125,7 +125,7 @@ def measure_stalling(record: dict) -> dict:
 
 
 def measure_use(record: dict) -> dict:
-    """The accuracies of the trained nets, their gain over all blocks skipped, and the accuracies of
+    """The accuracies of the trained nets, their gain over all blocks closed, and the accuracies of
     nets of one hidden layer."""
     measured = accuracies(record, "best")
     accuracy = np.array(measured["accuracy"], float)  # NaN where a seed is lost
@@ -143,7 +143,7 @@ CLAIMS = (
         about=ABOUT,
         measure=measure_stalling,
         show="loss of the first epoch {first:2}, of the last {last:2}; accuracy {accuracy:interval}; all blocks "
-        "skipped {skipped:4}",
+        "closed {skipped:4}",
         holds=lambda m: corrected(is_above(m["fall"], 0), is_above(m["accuracy"], LEARNED)),
         note="whether the loss falls was added after the runs, to match the row of 1500 layers; a net without its "
         "blocks passes this, too: whether the depth is of use is a question of its own",
@@ -156,7 +156,7 @@ CLAIMS = (
         about=ABOUT,
         measure=measure_use,
         show=lambda m: (
-            f"gain over all blocks skipped {effect_as_text(m['gain'])}, "
+            f"gain over all blocks closed {effect_as_text(m['gain'])}, "
             f"over one hidden layer {effect_as_text(m['accuracy'], m['one_layer'])}"
         ),
         holds=lambda m: [above(m["accuracy"], 0, baseline=m["one_layer"])],
@@ -169,7 +169,7 @@ CLAIMS = (
         says="1000 layers reach about 95 % at a gate bias of -20 (at least 94 %)",
         about={**ABOUT, "gate_bias": SHUT},
         measure=lambda record: accuracies(record, "shut"),
-        show="{accuracy:interval}; all blocks skipped {skipped:4}",
+        show="{accuracy:interval}; all blocks closed {skipped:4}",
         holds=lambda m: [above(m["accuracy"], 0.94)],
         note=f"{CHOSEN_AFTER}; here the blocks do nothing; one hidden layer passes this, too",
     ),

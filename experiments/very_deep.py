@@ -15,7 +15,7 @@ log(L / 200) for L layers, so that the sum of T over the layers at the start, ab
 the same at all depths.
 
 For both kinds the use of the blocks is measured by the accuracy of the trained net with all of
-them skipped.
+them closed.
 
 We also sweep the gate bias of a highway net of 1000 tanh layers, the net of `thousand_layers`, with
 the settings and seeds of its best runs there.  The sweep has the bias of those runs, which was fixed
@@ -110,7 +110,7 @@ def run(runner: Runner) -> dict:
     return trials
 
 
-# ---- Summary ---------------------------------------------------------------------------------------------------------
+# ---- Summary -------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:

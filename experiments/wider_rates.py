@@ -161,8 +161,8 @@ CLAIMS = (
         measure=measure,
         show=show,
         holds=two_orders_unless_at_an_end,
-        note="a ratio above 100 counts only if plain's best rate is in neither the first nor the last part of its "
-        "range, one below 100 only if highway's is not",
+        note="if the ratio is above 100, plain's best rate must not lie in the first or the last part of its range, "
+        "since a rate beyond it might lower the ratio; if it is below, highway's must not",
     ),
 )
 

@@ -10,6 +10,7 @@ SHOWN = {
     "bias_depth_correlation": "correlation of biases and depth",
     "bias_activity_correlation": "correlation of biases and mean gates",
     "class_difference_share_first_15": "class differences: share of blocks 1 to 15",
+    "class_difference_sparsity": "class differences: sparsity",
 }
 BOUNDS = (0.3, -0.3)  # that judge the two correlations: see experiments/gates_over_training.py
 

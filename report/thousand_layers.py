@@ -8,7 +8,7 @@ from report.style import COLOR, GREY, epochs_as_text, headline, mean_sd, note, p
 # the accuracies drawn: the look of single runs, that of means over seeds, the legend's name
 ACCURACIES = {
     "test_accuracy": ({"marker": "o", "ls": "-"}, {"marker": "*"}, "with its blocks"),
-    "skipped_accuracy": ({"marker": "s", "ls": ":"}, {"marker": "P", "mfc": "none"}, "all skipped"),
+    "skipped_accuracy": ({"marker": "s", "ls": ":"}, {"marker": "P", "mfc": "none"}, "all closed"),
 }
 
 
@@ -39,7 +39,7 @@ def finding(trials: list[dict]) -> str:
         means.append(f"{mean_sd(accuracies)[0]:.3f}" if accuracies else "none")
     whole, skipped = means
     bias = trials[0]["gate_bias"]
-    return f"At gate bias {bias:g}: test accuracy {whole}, with all blocks skipped {skipped}"
+    return f"At gate bias {bias:g}: test accuracy {whole}, with all blocks closed {skipped}"
 
 
 def draw_sums(ax, trials: list[dict]) -> None:

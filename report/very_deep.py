@@ -9,7 +9,7 @@ from report.tables import entry_text, markdown_table
 
 BLOCKS = ("residual", "highway")
 WITH_BLOCKS = "with its blocks"
-SKIPPED = "all skipped"
+CLOSED = "all closed"
 
 
 @picture("very_deep")
@@ -24,7 +24,7 @@ def very_deep(record):
         draw_means(loss, depths, nets, "loss", **style, label=block)
         draw_means(accuracy, depths, nets, "test_accuracy", **style, ls="-")
         draw_means(accuracy, depths, nets, "skipped_accuracy", **style, ls=":")
-    for line, text in (("-", WITH_BLOCKS), (":", SKIPPED)):
+    for line, text in (("-", WITH_BLOCKS), (":", CLOSED)):
         loss.plot([], [], line, color=GREY, lw=2, label=text)
     loss.plot([], [], ".", color=GREY, label="a seed")
     loss.set(ylabel="training loss")
@@ -45,7 +45,7 @@ def finding(record: dict, layers: int) -> str:
     for block in BLOCKS:
         trials = trials_with(record, "final", block=block, layers=layers)
         whole, skipped = [mean_text(trials, name) for name in ("test_accuracy", "skipped_accuracy")]
-        texts.append(f"{block} {whole}, all blocks skipped {skipped}")
+        texts.append(f"{block} {whole}, all blocks closed {skipped}")
     return f"Test accuracy at {layers} layers: {'; '.join(texts)}"
 
 
@@ -66,7 +66,7 @@ def bias_sweep(record):
     style = {"color": COLOR["highway"], "marker": "o", "ls": "-"}
     draw_means(accuracy, biases, nets, "test_accuracy", label=WITH_BLOCKS, **style)
     style = {"color": COLOR["highway"], "marker": "s", "ls": ":"}
-    draw_means(accuracy, biases, nets, "skipped_accuracy", label=SKIPPED, **style)
+    draw_means(accuracy, biases, nets, "skipped_accuracy", label=CLOSED, **style)
     loss.set(ylabel="training loss")
     accuracy.set(ylabel="test accuracy")
     for ax in (loss, accuracy):

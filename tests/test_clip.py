@@ -61,7 +61,8 @@ def record_of(loss_of) -> dict:
                     if loss is None:
                         trial |= {"diverged": "epoch 1, step 3", "loss": None}
                     else:
-                        trial |= {"diverged": None, "loss": loss * (1 + seed / 100)}
+                        noise = seed / 100 if way == "clipped" else seed / 90  # so that ratios differ, too
+                        trial |= {"diverged": None, "loss": loss * (1 + noise)}
                     trials.append(trial)
     return {"settings": {}, "trials": trials}
 
@@ -89,6 +90,16 @@ def test_one_depth_that_does_not_train():
         return None if layers == 50 and way != "clipped" else 1e-3
 
     assert verdict_on("clip", "simple-gradient-descent", record_of(loss_of)) == "in part"
+
+
+def test_a_clip_that_never_acts_leaves_a_ratio_of_one():
+    record = record_of(lambda block, layers, way: 1e-3)
+    for trial in record["trials"]:
+        trial["loss"] = 1e-3 * (1 + trial["seed"])  # seeds differ by more than three times; ways do not
+    pair = clip.pairs(record, "highway")[10]
+    assert clip.ratio_of_pairs(pair) == (1, 1, 1)
+    assert "10 layers 1, since the clip never acts" in clip.show(clip.pairs(record, "highway"))
+    assert verdict_on("clip", "simple-gradient-descent", record) == "reproduced"
 
 
 def test_the_deepest_net_is_that_of_blocks():

@@ -952,7 +952,7 @@ def test_depths_are_compared_with_a_correction_and_lost_seeds_decide():
 def test_the_least_difference_of_depths_without_a_lost_seed():
     ours = {10: [0.98, 0.98], 20: [0.97, 0.97], 50: [0.1, None]}
     theirs = {10: [0.96, 0.96], 20: [0.96, 0.96], 50: [0.9, 0.9]}
-    assert blocks.least_difference(ours, theirs) == "least difference, at 20 layers: 0.01 (n = 2, all alike)"
+    assert blocks.least_difference(ours, theirs) == "least difference, at 20 layers: 0.01 (n = 2, all equal)"
     assert blocks.least_difference({10: [None]}, {10: [0.9]}).startswith("no difference is known")
 
 

@@ -108,9 +108,12 @@ def runs_near(accuracy: float | None, **settings) -> list[dict]:
         (16, 15, 0.9940, 0.9940, "not tested in 300 epochs; 99.4 ± 0.01 (n = 3) in 12 epochs of another recipe"),
         (16, 15, 0.9940, None, "not tested in 300 epochs; none of 3 in 12 epochs of another recipe"),
         (16, 300, 0.9940, 0.9, "reproduced"),
-        (16, 300, 0.9933, 0.9, "not reproduced"),  # three runs: 99.34 to 99.46
-        (16, 300, 0.9935, 0.9, "reproduced"),
-        (16, 300, 0.9947, 0.9, "not reproduced"),  # above is outside, too
+        # three runs: 99.34 to 99.46, if the paper's 99.4 is 99.40; it may be 99.36 to 99.42
+        (16, 300, 0.9928, 0.9, "not reproduced"),
+        (16, 300, 0.9933, 0.9, "not clear"),
+        (16, 300, 0.9938, 0.9, "reproduced"),
+        (16, 300, 0.9947, 0.9, "not clear"),
+        (16, 300, 0.9950, 0.9, "not reproduced"),  # above is outside, too
         (16, 300, None, 0.9999, "not reproduced"),  # no run of theirs diverged
         (32, 300, 0.9953, 0.9, "reproduced"),
     ],
