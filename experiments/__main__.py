@@ -48,7 +48,7 @@ PROGRAM = "python -m experiments"
 MORE_DATA_SETS = "more data sets to measure, besides MNIST: CIFAR-100, or folders with MNIST's layout (Fashion-MNIST)"
 RESUME = "finished trials are kept: the same command goes on from there"
 
-# ---- Listing -------------------------------------------------------------------------------------
+# ---- Listing ------------------------------------------------------------------------------------
 
 
 def list_questions() -> None:
@@ -102,7 +102,7 @@ def answer_without_trials(question: Question, argv) -> int:
     return run_command(parser.prog, fail)
 
 
-# ---- Answering one -------------------------------------------------------------------------------
+# ---- Answering one ------------------------------------------------------------------------------
 
 
 def parse_arguments(question: Question, argv):
@@ -228,7 +228,7 @@ def print_claims(claims: list[Claim], record: dict) -> None:
         print(f"{claim.source}: {claim.says}\n    {line}")
 
 
-# ---- Judging -------------------------------------------------------------------------------------
+# ---- Judging ------------------------------------------------------------------------------------
 
 
 def all_claims() -> list[Claim]:
@@ -310,7 +310,7 @@ def judge_claims(argv) -> int:
     return run_command(parser.prog, work)
 
 
-# ---- Adding finished trainings -------------------------------------------------------------------
+# ---- Adding finished trainings ------------------------------------------------------------------
 
 
 def add_runs(argv) -> int:
@@ -356,7 +356,7 @@ def add_runs(argv) -> int:
     return run_command(parser.prog, work)
 
 
-# ---- The command ---------------------------------------------------------------------------------
+# ---- The command --------------------------------------------------------------------------------
 
 OTHER_COMMANDS = {"add": add_runs, "claims": judge_claims}
 

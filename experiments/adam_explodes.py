@@ -101,7 +101,7 @@ BEFORE = 300  # the usual gradient is the median over this many steps before
 # a net was calm before its burst if the usual gradient is below this; chosen after looking
 USUAL_BELOW = 10
 
-# ---- Adam, watched -------------------------------------------------------------------------------
+# ---- Adam, watched ------------------------------------------------------------------------------
 
 
 class WatchedAdam(hn.Adam):
@@ -218,7 +218,7 @@ def stretches_of_net(net: hn.DeepNet, x: np.ndarray) -> np.ndarray:
     return np.linalg.norm(whole, 2, axis=(1, 2))
 
 
-# ---- A trial -------------------------------------------------------------------------------------
+# ---- A trial ------------------------------------------------------------------------------------
 
 
 def trial(setting: dict) -> dict:
@@ -327,7 +327,7 @@ def run(runner: Runner) -> list[dict]:
     return fully_connected.run(runner, wanted, trial)
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:

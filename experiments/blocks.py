@@ -111,7 +111,7 @@ def run(runner: Runner) -> dict:
     return trials
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -212,7 +212,7 @@ def first_over_last(norms: list[float | None]) -> float | None:
     return first / last
 
 
-# ---- Claims --------------------------------------------------------------------------------------
+# ---- Claims -------------------------------------------------------------------------------------
 
 
 def by_depth(record: dict, name: str, block: str, width: int) -> dict[int, list]:

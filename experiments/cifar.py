@@ -162,7 +162,7 @@ LOG = AUTHORS_LOGS["CIFAR-10"]
 EARLIER_LOG = AUTHORS_LOGS["CIFAR-10, earlier"]
 
 
-# ---- Images --------------------------------------------------------------------------------------
+# ---- Images -------------------------------------------------------------------------------------
 
 
 def all_images(budget: dict) -> dict:
@@ -178,7 +178,7 @@ def held_out(budget: dict) -> dict:
     }
 
 
-# ---- Trials --------------------------------------------------------------------------------------
+# ---- Trials -------------------------------------------------------------------------------------
 
 
 def setting(kind, data: str, protocol: str, epochs: int, seed: int, selection: dict, changes: dict) -> dict:
@@ -299,7 +299,7 @@ def is_searched(trial: dict) -> bool:
     return any(searched.items() <= trial.items() for searched in search_settings(BUDGETS["default"]))
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -359,7 +359,7 @@ def prediction_intervals() -> list[dict]:
     return result
 
 
-# ---- Claims on accuracies ------------------------------------------------------------------------
+# ---- Claims on accuracies -----------------------------------------------------------------------
 
 
 def runs_of(record: dict, net: str, block: str, data: str, protocol: str) -> list[dict]:
@@ -533,7 +533,7 @@ def parameters_of(net: str) -> int:
     return ConvNet.sizes_of(named_net.shape, named_net.layers)["parameters"]
 
 
-# ---- The authors' log, at equal epochs -----------------------------------------------------------
+# ---- The authors' log, at equal epochs ----------------------------------------------------------
 
 
 def run_beside_the_log(trials: dict, protocol: str) -> dict | None:
@@ -639,7 +639,7 @@ def log_claim(id: str, images: str, protocol: str, note: str) -> Claim:
     )
 
 
-# ---- Claims --------------------------------------------------------------------------------------
+# ---- Claims -------------------------------------------------------------------------------------
 
 # Allows both data sets; each claim's `measure` selects its own, and raises NotMeasured if no net is
 # trained on it yet.

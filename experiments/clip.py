@@ -76,7 +76,7 @@ def run(runner: Runner) -> list[dict]:
     return fully_connected.run(runner, wanted, clipping.trial)
 
 
-# ---- Measures ------------------------------------------------------------------------------------
+# ---- Measures -----------------------------------------------------------------------------------
 
 
 def depths(record: dict, block: str) -> list[int]:
@@ -135,7 +135,7 @@ def trains_free(found: dict[int, dict]) -> list[bool | None]:
     return result
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -165,7 +165,7 @@ def row_of_way(record: dict, block: str, layers: int, way: str) -> dict:
     return row
 
 
-# ---- Claims --------------------------------------------------------------------------------------
+# ---- Claims -------------------------------------------------------------------------------------
 
 
 def show(measured: dict) -> str:

@@ -96,7 +96,7 @@ GROUPS = {  # {group: the kinds of values that a step reads}
     "the rest": ("z", "H", "slope", "target"),
 }
 
-# ---- A training step -----------------------------------------------------------------------------
+# ---- A training step ----------------------------------------------------------------------------
 
 
 def trial(setting: dict) -> dict:
@@ -194,7 +194,7 @@ def backward(tape: Tape, block: str, dy, H, T=None, difference=None) -> tuple:
     return np.concatenate([dz_H, dz_T]), carried
 
 
-# ---- A trained net -------------------------------------------------------------------------------
+# ---- A trained net ------------------------------------------------------------------------------
 
 
 def trained(setting: dict, folder: str) -> dict:
@@ -310,7 +310,7 @@ def units_used(gates: np.ndarray, threshold: float, policy: str) -> np.ndarray:
     return np.full(len(gates), gates.max() >= threshold)
 
 
-# ---- The trials ----------------------------------------------------------------------------------
+# ---- The trials ---------------------------------------------------------------------------------
 
 
 def run(runner: Runner) -> dict:
@@ -350,7 +350,7 @@ def width_with_as_many(width: int) -> int:
     return min(range(width, 2 * width), key=lambda wider: abs(wider * (wider + 1) - wanted))
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:

@@ -60,7 +60,7 @@ def run(runner: Runner) -> list[dict]:
     return runner.run(trial, wanted)
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def gate_auc_by_world(record: dict) -> dict:

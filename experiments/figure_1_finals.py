@@ -85,7 +85,7 @@ def run(runner: Runner) -> dict:
     return {"final": resumable.run(runner, by_seed)}
 
 
-# ---- Measures ------------------------------------------------------------------------------------
+# ---- Measures -----------------------------------------------------------------------------------
 
 
 def losses(record: dict, block: str, layers: int) -> list[float]:
@@ -140,7 +140,7 @@ def first_everywhere(found: list[dict]) -> list[bool | None]:
     return verdicts
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -212,7 +212,7 @@ def last_losses(record: dict, layers: int) -> dict:
     return {block: losses(record, block, layers) for block in BLOCKS}
 
 
-# ---- Claims --------------------------------------------------------------------------------------
+# ---- Claims -------------------------------------------------------------------------------------
 
 
 def at_depths(record: dict, block: str) -> dict:

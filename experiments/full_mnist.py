@@ -39,7 +39,7 @@ BLOG_BATCH = 50
 BLOG_RATE = 0.01
 TRUNCATED_AT = 0.2  # two standard deviations of the blog's weights
 
-# ---- A hundred layers ----------------------------------------------------------------------------
+# ---- A hundred layers ---------------------------------------------------------------------------
 
 
 def adam(net: hn.DeepNet, setting: dict, steps: int) -> hn.Adam:
@@ -54,7 +54,7 @@ def trial(setting: dict) -> dict:
     return result
 
 
-# ---- The blog's twenty layers --------------------------------------------------------------------
+# ---- The blog's twenty layers -------------------------------------------------------------------
 
 
 def blog(setting: dict) -> dict:
@@ -102,7 +102,7 @@ def truncated_normal(rng: np.random.Generator, shape: tuple) -> np.ndarray:
     return values
 
 
-# ---- All trials ----------------------------------------------------------------------------------
+# ---- All trials ---------------------------------------------------------------------------------
 
 
 def run(runner: Runner) -> dict:
@@ -131,7 +131,7 @@ def run(runner: Runner) -> dict:
     }
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:

@@ -97,7 +97,7 @@ def run(runner: Runner) -> list[dict]:
     return [{**trial, "fate": fate(trial), "transforms": transforms(trial)} for trial in trials]
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:

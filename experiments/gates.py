@@ -142,7 +142,7 @@ def run(runner: Runner) -> list[dict]:
     return kept_nets.look_into(runner, trial)
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:

@@ -75,7 +75,7 @@ def run(runner: Runner) -> list[dict]:
     return fully_connected.run(runner, wanted, over_training.trial)
 
 
-# ---- Measures ------------------------------------------------------------------------------------
+# ---- Measures -----------------------------------------------------------------------------------
 
 
 def over_epochs(record: dict, data: str, name: str) -> dict[int, list[float]]:
@@ -105,7 +105,7 @@ def rows(record: dict) -> list[dict]:
     return result
 
 
-# ---- Claims --------------------------------------------------------------------------------------
+# ---- Claims -------------------------------------------------------------------------------------
 #
 # In these claims `nets` are the results of `gates`: nets of 100 epochs on CIFAR-100, of 25 on MNIST.
 # `longer` are the results of this question, after 200 epochs on either set.

@@ -130,7 +130,7 @@ def trial(setting: dict) -> dict:
     return result
 
 
-# ---- Measures ------------------------------------------------------------------------------------
+# ---- Measures -----------------------------------------------------------------------------------
 
 
 def proceeds(trial: dict) -> bool:
@@ -215,7 +215,7 @@ def spread_differences(record: dict) -> dict[int, list[float | None]]:
     return differences
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -262,7 +262,7 @@ def verdicts_on(found: dict[tuple, list[dict]]) -> list[bool | None]:
     return [cell_proceeds(trials) for trials in found.values()]
 
 
-# ---- Claims --------------------------------------------------------------------------------------
+# ---- Claims -------------------------------------------------------------------------------------
 
 
 def cells_of_both_kinds(record: dict, **wanted) -> dict:

@@ -87,7 +87,7 @@ def settings(budget: dict) -> list[dict]:
     return found
 
 
-# ---- Looking at a net ----------------------------------------------------------------------------
+# ---- Looking at a net ---------------------------------------------------------------------------
 
 
 def look(net: hn.DeepNet, x: np.ndarray) -> dict:
@@ -148,7 +148,7 @@ def run(runner: Runner) -> list[dict]:
     return fully_connected.run(runner, wanted, trial)
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:

@@ -90,7 +90,7 @@ def run(runner: Runner) -> dict:
     return trials
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -134,7 +134,7 @@ def ratio(plain: dict, highway: dict) -> float | None:
     return plain["loss"]["mean"] / highway["loss"]["mean"]
 
 
-# ---- Claims --------------------------------------------------------------------------------------
+# ---- Claims -------------------------------------------------------------------------------------
 
 
 def losses(record: dict, block: str, layers: int) -> list[float]:

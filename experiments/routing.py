@@ -61,7 +61,7 @@ OF_ROUTES = (
     "cluster_purity",
 )
 
-# ---- One net -------------------------------------------------------------------------------------
+# ---- One net ------------------------------------------------------------------------------------
 
 
 def trial(setting: dict, folder: str) -> dict:
@@ -127,7 +127,7 @@ def measure_pixels(setting: dict) -> tuple[float, float]:
     return float((nearest == images.y_test).mean()), purity(labels, images.y_test)
 
 
-# ---- Routes --------------------------------------------------------------------------------------
+# ---- Routes -------------------------------------------------------------------------------------
 
 
 def routes(net: hn.DeepNet, gates: hn.DeepNet, x: np.ndarray) -> Iterator[tuple]:
@@ -191,7 +191,7 @@ class Moments:
         }
 
 
-# ---- What routes tell of images ------------------------------------------------------------------
+# ---- What routes tell of images -----------------------------------------------------------------
 
 
 def nearest_centroid(
@@ -289,7 +289,7 @@ def run(runner: Runner) -> list[dict]:
     return kept_nets.look_into(runner, trial)
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -309,7 +309,7 @@ def rows(record: dict) -> list[dict]:
     return result
 
 
-# ---- Claims --------------------------------------------------------------------------------------
+# ---- Claims -------------------------------------------------------------------------------------
 
 
 def measure_between_images(record: dict) -> dict:

@@ -87,7 +87,7 @@ CLOSE = 0.05  # batch normalisation is no worse if it loses at most this many pe
 COMPETITIVE = 0.001  # a competitive net loses at most this much accuracy to the best of the others
 
 
-# ---- Trials --------------------------------------------------------------------------------------
+# ---- Trials -------------------------------------------------------------------------------------
 
 
 def setting(width, block, protocol, epochs, seed, recipe, images: dict, validation=False) -> dict:
@@ -167,7 +167,7 @@ def accept(record: dict, run: dict) -> tuple[str, dict]:
     return "final", trial if is_pictured(trial) else conv_trials.without_pictures(trial)
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:

@@ -72,7 +72,7 @@ def run(runner: Runner) -> dict:
     return {name: [next(finished) for _ in group] for name, group in groups.items()}
 
 
-# ---- Summary -------------------------------------------------------------------------------------
+# ---- Summary ------------------------------------------------------------------------------------
 
 
 def rows(record: dict) -> list[dict]:
@@ -107,7 +107,7 @@ def measured_of(trial: dict) -> list[str]:
     return [name for name in MEASURED if name in trial]
 
 
-# ---- Claims --------------------------------------------------------------------------------------
+# ---- Claims -------------------------------------------------------------------------------------
 
 
 def accuracies(record: dict, group: str) -> dict:

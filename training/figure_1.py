@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# lr / (1 - momentum), drawn log-uniformly; ranges in which nets of this kind had learned in pilot runs
+# lr / (1 - momentum), drawn log-uniformly: ranges in which nets of this kind had learned in pilots
 RATES = {
     ("highway", 10): {"tanh": (2, 7), "relu": (1, 3)},
     ("highway", 20): {"tanh": (2, 6), "relu": (1, 3)},

@@ -105,6 +105,7 @@ def settled_at(change, share: float) -> int:
 
 
 def falls_of_biases(gate_bias: float, bias_of_block) -> tuple[float, float]:
-    """How far the mean bias of blocks fell from `gate_bias`: of the first third, and of the others."""
+    """How far the mean biases of blocks fell from `gate_bias`: in the first third of the blocks, and
+    in the others."""
     first, middle, last = np.array_split(gate_bias - np.asarray(bias_of_block), 3)
     return float(first.mean()), float(np.concatenate([middle, last]).mean())

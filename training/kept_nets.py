@@ -32,7 +32,8 @@ def setting_of(trial: dict) -> dict:
 
 
 def longer(setting: dict) -> dict:
-    """The setting of the final runs: more epochs, and a decay that leads to the finalist's last rate."""
+    """The setting of the final runs: more epochs, and a decay that leads to the finalist's last
+    rate."""
     times = LONGER.get(setting["data"], 1)
     decay = round(setting["decay"] ** (1 / times), 4)
     return {**setting, "epochs": times * setting["epochs"], "decay": decay}
