@@ -29,6 +29,7 @@ from experiments import (
     adam_explodes,
     blocks,
     cifar,
+    depth_of_use,
     factor_model,
     full_mnist,
     gate_bias,
@@ -50,6 +51,7 @@ ANSWERED = [question.name for question in RUNNABLE if not question.awaits]
 LOOK_INTO_KEPT_NETS = [question.name for question in RUNNABLE if question.needs == ("fifty_layers",)]
 NO_PICTURES = (
     "clip",
+    "depth_of_use",
     "encyclopedia",
     "factor_model_wide",
     "fifty_layers",
@@ -162,8 +164,8 @@ def can_stand_in_a_row(value) -> bool:
 
 # questions that take long; the rest have others of their kind, so these are for -m thorough
 RARELY = (
-    "blocks", "clip", "depth_for_width", "depth_needed", "factor_model", "figure_1_finals", "full_mnist",
-    "initialisations", "long_training", "lstm_and_maxout", "more_seeds", "past_a_thousand", "table1",
+    "blocks", "clip", "depth_for_width", "depth_needed", "depth_of_use", "factor_model", "figure_1_finals",
+    "full_mnist", "initialisations", "long_training", "lstm_and_maxout", "more_seeds", "past_a_thousand", "table1",
     "residual_past_a_thousand", "thousand_layers", "very_deep", "why_plain_fails", "wider_rates",
 )  # fmt: skip
 
@@ -956,14 +958,38 @@ def test_the_least_difference_of_depths_without_a_lost_seed():
     assert blocks.least_difference({10: [None]}, {10: [0.9]}).startswith("no difference is known")
 
 
-def test_depth_is_of_use_where_it_gains_on_one_hidden_layer():
-    best = [{"test_accuracy": 0.96 + i / 1000, "skipped_accuracy": 0.95} for i in range(3)]
-    one_layer = [{"test_accuracy": 0.961}]
-    record = {"trials": {"best": best, "one_hidden_layer_longer": one_layer}}
-    measured = thousand_layers.measure_use(record)
-    assert measured["gain"] == pytest.approx([0.01, 0.011, 0.012])
-    claim = {claim.id: claim for claim in thousand_layers.CLAIMS}["depth-is-of-use"]
-    assert claim.holds(measured) == [None]
+def with_accuracies_near(mean: float, seeds: int) -> list[dict]:
+    return [{"test_accuracy": mean + (seed % 3 - 1) / 2000, "rate": 4.0} for seed in range(seeds)]
+
+
+@pytest.mark.parametrize(
+    ("at_the_same_rate", "at_its_own", "verdict"),
+    [
+        (0.960, 0.961, "reproduced"),
+        (0.960, 0.968, "in part"),
+        (0.966, 0.966, "not clear"),
+        (0.970, 0.968, "not reproduced"),
+    ],
+)
+def test_depth_is_of_use_where_it_gains_on_one_hidden_layer(at_the_same_rate, at_its_own, verdict):
+    known = {
+        "best": with_accuracies_near(0.966, 3),
+        "one_hidden_layer_longer": with_accuracies_near(at_the_same_rate, 3),
+    }
+    here = {
+        "deep": with_accuracies_near(0.966, 6),
+        "one layer": with_accuracies_near(at_the_same_rate, 6),
+        "one layer, own rate": with_accuracies_near(at_its_own, 9),
+    }
+    records = ({"settings": {}, "trials": here}, {"settings": {}, "trials": known})
+    assert verdict_on("depth_of_use", "depth-is-of-use", *records) == verdict
+
+
+def test_one_rate_is_drawn_from_each_part_of_the_range():
+    low, high = depth_of_use.RATES
+    rates = np.array([depth_of_use.rate_of(k, 16) for k in range(16)])
+    parts = np.log(rates / low) / np.log(high / low) * 16
+    np.testing.assert_array_equal(np.floor(parts), range(16))
 
 
 # ---- The committed net -----------------------------------------------------------------------------------------------
