@@ -222,3 +222,16 @@ def test_a_net_that_diverged_leaves_no_ratio():
     row = finals.rows_of_last_losses(record)[0]
     assert row["plain_over_highway"] is None
     assert row["p"] is None
+
+
+@pytest.mark.parametrize(
+    ("plain", "verdict"),
+    [(1e-3, "reproduced"), (1e-5, "not reproduced"), (None, "not clear")],
+)
+def test_the_verdict_at_the_rate_of_the_wider_search(plain, verdict):
+    noisy = (0.9, 1.0, 1.1)
+    final = [{"block": "highway", "layers": 100, "loss": 1e-6 * noise} for noise in noisy]
+    final += [{"block": "plain", "layers": 100, "loss": 1e-2 * noise} for noise in noisy]
+    wide = [{"block": "plain", "layers": 100, "loss": plain and plain * noise} for noise in noisy]
+    records = ({"settings": {}, "trials": wide}, {"settings": {}, "trials": {"final": final}})
+    assert verdict_on("figure_1_wide", "two-orders-at-100-in-400-epochs-wide", *records) == verdict
