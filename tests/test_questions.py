@@ -167,7 +167,8 @@ def can_stand_in_a_row(value) -> bool:
 RARELY = (
     "blocks", "clip", "depth_for_width", "depth_needed", "depth_of_use", "factor_model", "figure_1_finals",
     "figure_1_wide", "full_mnist", "initialisations", "long_training", "lstm_and_maxout", "more_seeds",
-    "past_a_thousand", "residual_past_a_thousand", "table1", "thousand_layers", "very_deep", "why_plain_fails", "wider_rates",
+    "past_a_thousand", "residual_past_a_thousand", "table1", "thousand_layers", "very_deep",
+    "why_plain_fails", "wider_rates",
 )  # fmt: skip
 
 
