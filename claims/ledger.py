@@ -55,7 +55,8 @@ def judge_all(
             "claim": claim.says,
             "ours": measured,
             "verdict": verdict,
-            "note": claim.note,
+            "note": note_of(claim),
+            "passed_by": claim.passed_by,
             "commands": [commands[name] for name in names],
             "results": names,
             "minutes_on_two_cores": round(minutes, 1),
@@ -78,6 +79,14 @@ def _judge(claim: Claim, records: dict[str, dict]) -> tuple[str, str]:
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         message = f"the results lack what the claim {claim.id} is judged by: {error!r}"
         raise InputError(message) from error
+
+
+def note_of(claim: Claim) -> str:
+    """The claim's note, and who else passes its rule."""
+    notes = [claim.note] if claim.note else []
+    if claim.passed_by:
+        notes.append(f"{claim.passed_by} passes this, too")
+    return "; ".join(notes)
 
 
 def counts(rows: list[dict]) -> dict[str, dict[str, int]]:

@@ -22,9 +22,6 @@ Four of its sentences can be judged by the trainings of `blocks` and `jacobian`,
   length through all blocks of `jacobian`'s residual nets, the rule for highway nets, too.  This
   claim stands in experiments/jacobian.py.
 
-A fifth sentence, on the positions of a convolutional layer, stays untested: no trained
-convolutional net is kept.
-
 The results of `blocks` and `jacobian` were known when these rules were written.  Holm's correction
 is applied within a claim.
 """
@@ -34,8 +31,8 @@ from __future__ import annotations
 import numpy as np
 
 import highway_networks as hn
-from claims.claim import CHOSEN_AFTER, Claim, NotMeasured, ratio_as_text, values_of
-from claims.rules import above, all_ratios_below, corrected, interval, is_below, mean
+from claims.claim import CHOSEN_AFTER, Claim, ratio_as_text, values_of
+from claims.rules import all_ratios_below, corrected, interval, is_below, mean
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import extra_blocks, layer_by_layer  # noqa: F401  extra_blocks registers its kinds
@@ -195,11 +192,6 @@ def gradients_as_text(measured: dict) -> str:
     return f"residual's over highway's at {min(LAYERS)} to {max(LAYERS)} layers: {'; '.join(texts)}"
 
 
-def measure_positions(record: dict) -> dict:
-    """Would measure T at every position of a trained convolutional net, but none is kept."""
-    raise NotMeasured("no trained convolutional highway net is kept, only its mean T by position")
-
-
 CLAIMS = (
     Claim(
         id="two-to-three-times-the-parameters",
@@ -247,15 +239,7 @@ CLAIMS = (
         measure=measure_gradients,
         show=gradients_as_text,
         holds=stronger_through_residual,
-        note=CHOSEN_AFTER,
-    ),
-    Claim(
-        id="positions-decide-on-their-own",
-        source="encyclopedia article",
-        says="in a convolutional highway layer each position decides how much to transform",
-        measure=measure_positions,
-        show="share of T's variance that lies between positions {share}",
-        holds=lambda m: [above(m["share"], 0.5)],
+        note=f"{CHOSEN_AFTER}; residual blocks start with W_H times a factor below one, which was searched",
     ),
 )
 

@@ -279,8 +279,8 @@ CLAIMS = (
     Claim(
         id="information-flows-unimpeded",
         source="paper, 1",
-        says="information flows across several layers without attenuation (through 49 blocks, before and after "
-        "training, half of the directions keep half of their length)",
+        says="there are paths along which information can flow across many layers without attenuation (through 49 "
+        "blocks, before and after training, half of the directions keep half of their length)",
         about=ABOUT,
         measure=lambda record: spectrum_through_all_blocks(record, "highway"),
         show=spectrum_as_text,
@@ -297,7 +297,8 @@ CLAIMS = (
         measure=lambda record: spectrum_through_all_blocks(record, "residual"),
         show=spectrum_as_text,
         holds=half_of_the_directions_keep,
-        note=f"{CHOSEN_AFTER}: by the first rule no singular value could lie below 1; that each Jacobian contains I "
+        note=f"residual blocks start with W_H times a factor below one, which was searched; {CHOSEN_AFTER}: by the "
+        "first rule no singular value could lie below 1; that each Jacobian contains I "
         "is algebra: see Counts and algebra",
     ),
 )

@@ -226,6 +226,7 @@ CLAIMS = (
         measure=measure_very_deep("lstm"),
         show=losses_as_text,
         holds=lambda m: corrected(*better_than_plain(m), *within_three_times(m)),
+        note="on MNIST, for ten epochs",
     ),
     Claim(
         id="lstm-as-good-as-highway",
@@ -258,7 +259,8 @@ CLAIMS = (
         measure=measure_very_deep("maxout"),
         show=losses_as_text,
         holds=struggles,
-        note="the paper says it of nets with competitive interactions",
+        note="fully connected, on MNIST, for ten epochs; the paper says it of nets with competitive interactions, even "
+        "with careful initialization",
     ),
 )
 

@@ -251,8 +251,9 @@ CLAIMS = (
     ),
     Claim(
         id="highway-no-worse-with-depth",
-        source="paper, Figure 1",
-        says="highway nets of 50 and 100 layers do as well as those of 10 and 20 (no higher loss at all)",
+        kind="open question",
+        source="paper, Figure 1, open",
+        says="have highway nets of 50 and 100 layers no higher loss at all than those of 10 and 20?",
         about=ABOUT,
         over=("optimization", "more_seeds"),
         measure=measure_highway_at_depths,

@@ -204,7 +204,8 @@ CLAIMS = (
         measure=measure_stalling,
         show="loss of the first epoch {first}, of the last {last}; test accuracy {accuracy:4}",
         holds=lambda m: corrected(is_above(m["fall"], 0), is_above(m["accuracy"], LEARNED)),
-        note="one hidden layer passes this, too; whether the depth is of use is a question of its own",
+        note="whether the depth is of use is a question of its own",
+        passed_by="a net of one hidden layer",
     ),
     Claim(
         id="depth-of-use-past-1000",

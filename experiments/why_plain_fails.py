@@ -429,17 +429,16 @@ CLAIMS = (
     ),
     Claim(
         id="fresh-stack-near-identity",
-        kind="open question",
-        source="published program, open",
-        says="is a whole fresh stack of 30 highway blocks at b_T = -2 close to the identity, too? (it changes its "
-        "input by less than half)",
+        source="published program",
+        says="a fresh stack of 30 highway blocks at b_T = -2 behaves like a near-identity chain (read as: the whole "
+        "stack changes its input by less than half)",
         about=ABOUT,
         measure=measure_fresh("change_of_stack"),
         show="the stack changes its input by {change:interval} of the input's length; the product of all 1 - T is "
         "{identity:2}",
         holds=lambda m: [below(m["change"], NEAR_OF_STACK)],
-        note="the program speaks of a chain of near-identities; that the product of all 30 factors 1 - T is 0.022 was "
-        "known before",
+        note="that the product of all 30 factors 1 - T is 0.022 was known before; that each single block is close to "
+        "the identity has a row of its own",
     ),
     Claim(
         id="relu-plain-trains-at-modest-depth",

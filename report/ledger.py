@@ -64,6 +64,14 @@ def ledger_others(read) -> str:
     return f"{in_part} are reproduced in part, {failed} are not, and {unclear} cannot be decided"
 
 
+@table("ledger-passed-by-others")
+def ledger_passed_by_others(read) -> str:
+    """How many reproduced rows have a rule that a net without the claim's subject passes, too."""
+    rows = read("results/claims.json")["trials"]
+    reproduced = [row for row in rows if row["kind"] == "claim" and row["verdict"].startswith("reproduced")]
+    return str(sum(row["passed_by"] != "" for row in reproduced))
+
+
 @table("ledger-untested")
 def ledger_untested(read) -> str:
     return str(read("results/claims.json")["summary"]["claim"]["not tested"])
