@@ -165,9 +165,9 @@ def can_stand_in_a_row(value) -> bool:
 
 # questions that take long; the rest have others of their kind, so these are for -m thorough
 RARELY = (
-    "blocks", "clip", "depth_for_width", "depth_needed", "depth_of_use", "factor_model", "figure_1_finals",
-    "figure_1_wide", "full_mnist", "initialisations", "long_training", "lstm_and_maxout", "more_seeds",
-    "past_a_thousand", "residual_past_a_thousand", "table1", "thousand_layers", "very_deep",
+    "authors_images", "blocks", "clip", "depth_for_width", "depth_needed", "depth_of_use", "factor_model",
+    "figure_1_finals", "figure_1_wide", "full_mnist", "initialisations", "long_training", "lstm_and_maxout",
+    "more_seeds", "past_a_thousand", "residual_past_a_thousand", "table1", "thousand_layers", "very_deep",
     "why_plain_fails", "wider_rates",
 )  # fmt: skip
 
