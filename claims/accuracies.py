@@ -73,20 +73,30 @@ def reaches(
     published, the range reaches 1.96 of our standard errors to either side of the published mean.
     A run that diverged makes our mean NaN, which lies outside the range.
 
-    If the published mean is rounded, "mean_between" has the means that it may stand for.  The
-    verdict is "not clear" if it depends on which of them is meant."""
+    If the published mean is rounded, "mean_between" has the least and the greatest mean that it may
+    stand for.  The verdict is "not clear" if it depends on which mean is meant."""
     if paper is None:
         return not_tested(epochs, other)
-    inside = []
-    for mean_of_theirs in published.get("mean_between", [published["mean"]]):
-        if published["sd"]:
-            low, high = prediction_interval({**published, "mean": mean_of_theirs}, len(paper.over_seeds))
-        else:
-            margin = ERRORS * paper.standard_error
-            low = mean_of_theirs - margin
-            high = mean_of_theirs + margin
-        inside.append(low <= paper.mean <= high)
-    return paper.verdict(verdict_of_parts([inside[0] if len(set(inside)) == 1 else None]))
+    ranges = ranges_of(published, paper)
+    lows = [low for low, _ in ranges]
+    highs = [high for _, high in ranges]
+    if max(lows) <= paper.mean <= min(highs):
+        is_inside = True
+    elif min(lows) <= paper.mean <= max(highs):
+        is_inside = None
+    else:
+        is_inside = False
+    return paper.verdict(verdict_of_parts([is_inside]))
+
+
+def ranges_of(published: dict, paper: Accuracies) -> list[tuple[float, float]]:
+    """The range in which our mean must lie: one, or those of the least and of the greatest mean that
+    a rounded one may stand for."""
+    means = published.get("mean_between", [published["mean"]])
+    if published["sd"]:
+        return [prediction_interval({**published, "mean": of_theirs}, len(paper.over_seeds)) for of_theirs in means]
+    margin = ERRORS * paper.standard_error
+    return [(of_theirs - margin, of_theirs + margin) for of_theirs in means]
 
 
 def is_at_least(
@@ -141,8 +151,8 @@ def expected(published: dict, paper: Accuracies) -> str:
     """The prediction interval in percent; if no deviation is published, the standard errors that
     the rule allows for, which there are only if no run diverged."""
     if published.get("sd"):
-        low, high = prediction_interval(published, len(paper.over_seeds))
-        return f"95 % prediction interval {100 * low:.2f} to {100 * high:.2f}"
+        intervals = [f"{100 * low:.2f} to {100 * high:.2f}" for low, high in ranges_of(published, paper)]
+        return f"95 % prediction interval {' or '.join(intervals)}"
     if None in paper.over_seeds:
         return "no standard error, since a run diverged"
     margin = 100 * ERRORS * paper.standard_error

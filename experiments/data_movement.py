@@ -474,12 +474,15 @@ def variation_as_text(measured: dict) -> str:
     return text
 
 
+LEAST_VARIATION = 0.1  # of effective depth: its standard deviation over its mean
+
+
 def varies(measured: dict) -> list[bool | None] | str:
     """Whether the depth varies more than before training, and by more than a tenth."""
     if not measured["at_start"]:
         return "not tested: these nets have not been looked at before training yet"
     more = np.subtract(measured["trained"], measured["at_start"])
-    return corrected(is_above(more, 0), is_above(measured["trained"], TENTH))
+    return corrected(is_above(more, 0), is_above(measured["trained"], LEAST_VARIATION))
 
 
 def depth_claim(id: str, data: str, note: str) -> Claim:
@@ -487,7 +490,7 @@ def depth_claim(id: str, data: str, note: str) -> Claim:
         id=id,
         source="encyclopedia article",
         says=f"{data}: effective depth, the sum of an image's mean T, differs by input (it varies more than before "
-        f"training; its standard deviation is over {TENTH} of its mean)",
+        f"training; its standard deviation is over {LEAST_VARIATION} of its mean)",
         about=kept_nets.ON_ALL_SETS,
         measure=lambda r: measure_variation(r, data),
         show=variation_as_text,
@@ -496,10 +499,9 @@ def depth_claim(id: str, data: str, note: str) -> Claim:
     )
 
 
-TENTH = 0.1  # of the mean effective depth
 FIRST_RULE = (
-    f"{CHOSEN_AFTER}: the first rule was the second half alone; the first half, which is weaker, was added when "
-    "MNIST's trained nets had been seen"
+    f"{CHOSEN_AFTER}: the first rule was the second half alone; the first half, which is weaker, replaced it when "
+    "MNIST's trained nets had been seen; now both judge"
 )
 
 

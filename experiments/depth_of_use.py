@@ -38,6 +38,7 @@ BUDGETS = {
     "full": {"seeds": 30, "trials": 64},
 }
 MEASURED = ("loss", "test_accuracy")
+OWN_RATE = "one layer, own rate"
 
 
 def rate_of(k: int, trials: int) -> float:
@@ -62,7 +63,7 @@ def run(runner: Runner) -> dict:
     best_rate = ranked(search)[0]["rate"]
     return {
         "search": search,
-        "one layer, own rate": fully_connected.run(
+        OWN_RATE: fully_connected.run(
             runner,
             over_seeds([{**shallow, "rate": best_rate}], settings["seeds"]),
         ),
@@ -75,11 +76,11 @@ def run(runner: Runner) -> dict:
 
 
 def rows(record: dict) -> list[dict]:
-    """A row for each net, over the seeds that were trained here; the place of the searched rate."""
+    """A row for each net, over the seeds that were trained here."""
     result = []
-    for name in ("deep", "one layer", "one layer, own rate"):
+    for name in ("deep", "one layer", OWN_RATE):
         trials = record["trials"][name]
-        row = {"row": name, "layers": trials[0]["layers"], "rate": trials[0]["rate"]}
+        row = {"row": name.replace(",", ""), "layers": trials[0]["layers"], "rate": trials[0]["rate"]}
         for measured in MEASURED:
             row[measured] = mean_sd_n([trial[measured] for trial in trials])
         result.append(row)
@@ -98,8 +99,8 @@ def measure(record: dict, thousand_layers: dict) -> dict:
     return {
         "deep": values_of([*known["best"], *here["deep"]], "test_accuracy"),
         "one_layer": values_of([*known["one_hidden_layer_longer"], *here["one layer"]], "test_accuracy"),
-        "own_rate": values_of(here["one layer, own rate"], "test_accuracy"),
-        "rate": here["one layer, own rate"][0]["rate"],
+        "own_rate": values_of(here[OWN_RATE], "test_accuracy"),
+        "rate": here[OWN_RATE][0]["rate"],
     }
 
 
@@ -134,5 +135,4 @@ QUESTION = Question(
     rows=rows,
     claims=CLAIMS,
     needs=("thousand_layers",),
-    awaits=True,
 )

@@ -201,6 +201,10 @@ def very_low(record: dict) -> dict[int, dict]:
     return counts_by_depth(record, -math.inf, LOW)
 
 
+def all_biases(record: dict) -> dict[int, dict]:
+    return counts_by_depth(record, -math.inf, math.inf)
+
+
 def most_fail(counts: dict[int, dict]) -> list[bool]:
     """Whether at each depth more than half of the settings do not train."""
     return [of_depth["hard"] > of_depth["settings"] / 2 for of_depth in counts.values()]
@@ -218,10 +222,6 @@ def some_are_idle(counts: dict[int, dict]) -> list[bool]:
 
 def listed(counts: dict[int, dict], name: str) -> str:
     return ", ".join(str(of_depth[name]) for of_depth in counts.values())
-
-
-def all_biases(record: dict) -> dict[int, dict]:
-    return counts_by_depth(record, -math.inf, math.inf)
 
 
 def failures_as_text(counts: dict[int, dict]) -> str:
@@ -263,7 +263,7 @@ def good_biases(record: dict) -> dict[str, list[int]]:
 
 ONE_RATE = "one rate for all biases, good for gates that are mostly shut: a net that fails may train at a lower one"
 IDLE = f"idle: closing all blocks costs less than {100 * SOFT:g} points of accuracy"
-BOTH_COUNTED = f"{CHOSEN_AFTER}: at first nets with idle blocks counted as failed, too"
+BOTH_COUNTED = f"{CHOSEN_AFTER}: at first judged twice, also with idle blocks as failures, it was 'in part'"
 ABOUT = {"block": "highway", "layers": (10, 20, 30, 50, 70, 100), "n_train": 60000}
 CLAIMS = (
     Claim(

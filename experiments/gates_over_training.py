@@ -10,19 +10,20 @@ MNIST and on CIFAR-100 alike.
 The settings and seeds are those of the nets in `fifty_layers`, but the rate falls more slowly, to
 the same last rate.  The measures are those of `gates`.
 
-Fixed before these runs: a claim is judged at the last checkpoint, by the bounds of `gates`: a
+Fixed before these runs: a claim is judged at the last checkpoint, by these bounds: a
 correlation of biases and depth over 0.3; one of biases and mean gates below -0.3; the class
 differences' share in the first 15 blocks below that of MNIST.  The paper speaks of trained nets,
 the best by their training error, so what nets do after 6 epochs cannot refute it.  We chose to judge
 at the last checkpoint before anybody had seen its results.  A question of our own is whether each
 claim holds at all six checkpoints; it is judged with Holm's correction.
 
-Changed after the runs: nets of 100 epochs (of `gates`) and of 200 gave a claim two rows, whose
-verdicts contradicted each other.  Now each claim on CIFAR-100 that depends on the length of training
-has one row.  It is judged by both nets, and reproduced only if all its parts hold for both.  Two
-parts are new.  Differences of classes that are "spread out over all layers" must not lie mostly in
-late blocks: the share in the first 15 blocks is no smaller than if it were even, 15/49.  That they
-are sparser than on MNIST is judged after 200 epochs, too.
+Changed after the runs: a claim on CIFAR-100 had up to two rows, of nets of 100 epochs (of `gates`) and
+of 200; those on biases and gates contradicted each other.  Now each such claim that depends on the
+length of training has one row.  It is judged by both nets, and reproduced only if all its parts hold
+for both.  These parts are new: after 200 epochs, how far biases fell, the change in the first 40
+blocks, the block by which 90 % of the change is made, and the sparsity of class differences.  And
+differences that are "spread out over all layers" must not be rare in the first blocks: the share of
+the first 15 is more than 0.05 below an even one, 15/49, in no net.
 
 Seen before, in trainings with other rates: on CIFAR-100, after 25 epochs biases fell with depth,
 and after 100 they rose, with a correlation of 0.79.  Expected: they fall up to 25 epochs, and rise
@@ -32,13 +33,13 @@ from 50 epochs on.
 
 from __future__ import annotations
 
-from claims.claim import Claim, NotMeasured, effect_as_text, values_of
+from claims.claim import CHOSEN_AFTER, Claim, NotMeasured, effect_as_text, values_of
 from claims.rules import all_below, corrected, interval, is_above, is_below, mean
 from experiments.question import Question
 from plumbing.statistics import mean_sd_n
 from training import fully_connected, kept_nets, over_training
 from training.fully_connected import CIFAR
-from training.gate_statistics import FIRST, FIRST_OF_CIFAR, falls_of_biases, settled_at
+from training.gate_statistics import FIRST, FIRST_OF_CIFAR, HALF, MEANS_CHANGE, falls_of_biases, settled_at
 from training.search import stretched
 from training.trials import Runner
 
@@ -48,7 +49,7 @@ BUDGETS = {
     "full": {"checkpoints": [6, 12, 25, 50, 100, 200, 400, 800], "of_each": 1000},
 }
 BOUND = 0.3  # of correlations
-HALF = 0.5
+RARE = 0.05  # differences are rare in the first blocks if their share is so much below an even one
 SHARE_OF_CLASSES = "class_difference_share_first_15"
 SPARSITY_OF_CLASSES = "class_difference_sparsity"
 SHOWN = (
@@ -61,6 +62,7 @@ SHOWN = (
     "sparsity_single",
     "settled_layer",
     "change_share_first_15",
+    "change_share_first_40",
     SHARE_OF_CLASSES,
     SPARSITY_OF_CLASSES,
 )
@@ -196,12 +198,12 @@ def measure_class_differences(nets: dict, longer: dict) -> dict:
 
 
 def sparser_and_spread_out(measured: dict) -> list[bool | None]:
-    """For either length: whether the share is below MNIST's, and not below an even one, and whether
-    the differences are sparser."""
+    """For either length: whether the share is below MNIST's, and not far below an even one, and
+    whether the differences are sparser."""
     comparisons = []
     for share, share_of_mnist in measured["shares"]:
         comparisons.append(is_below(share, 0, baseline=share_of_mnist))
-        comparisons.append(is_above(share, measured["even"]))
+        comparisons.append(is_above(share, measured["even"] - RARE))
     for sparsity, sparsity_of_mnist in measured["sparsities"]:
         comparisons.append(is_above(sparsity, 0, baseline=sparsity_of_mnist))
     return corrected(*comparisons)
@@ -263,14 +265,11 @@ def classes_differ_later(measured: dict) -> list[tuple]:
     return [(pair["cifar"], pair["mnist"]) for pair in measured.values()]
 
 
-ONE_ROW = (
-    "rule chosen after the runs: nets of 100 and of 200 epochs had a row each; nets of 25 epochs (results of commit "
-    "a8a484f, three seeds)"
-)
-SAID_OTHERWISE = f"{ONE_ROW} had said otherwise"
+AFTER_25 = "nets of 25 epochs (results of commit a8a484f, three seeds)"
+TWO_ROWS = f"{CHOSEN_AFTER}: at first nets of 100 and of 200 epochs had a row each; {AFTER_25}"
+ONE_LENGTH = f"{CHOSEN_AFTER}: at first nets of 100 epochs alone judged; {AFTER_25}"
 LENGTHS = "in nets of 100 epochs and of 200"
 BOTH = ("gates", "gates_over_training")
-MEANS_CHANGE = "change: how far a block moves an image's state"
 
 
 def throughout(id: str, figure: str, says: str, measure, show, pairs_of) -> Claim:
@@ -304,8 +303,8 @@ CLAIMS = (
             is_below(m["with_T"], -BOUND),
             is_below(m["with_T_longer"], -BOUND),
         ),
-        note=f"{SAID_OTHERWISE}; biases are inverse to the gates for a time only, from 12 to 100 epochs in the "
-        "longer training",
+        note=f"{TWO_ROWS} had said otherwise; biases are inverse to the gates for a time only, from 12 to 100 epochs "
+        "in the longer training",
     ),
     Claim(
         id="biases-fall-early-on-cifar",
@@ -315,10 +314,10 @@ CLAIMS = (
         about=kept_nets.ON_CIFAR_100,
         over=BOTH,
         measure=measure_falls,
-        show="biases of the first third fell by more than those of the rest: {more:interval}; after 200 epochs "
+        show="biases of the first third fell more than the others, by {more:interval}; after 200 epochs by "
         "{more_longer:interval}",
         holds=lambda m: corrected(is_above(m["more"], 0), is_above(m["more_longer"], 0)),
-        note=SAID_OTHERWISE,
+        note=f"{ONE_LENGTH} had said otherwise",
     ),
     Claim(
         id="change-takes-first-40-on-cifar",
@@ -330,7 +329,7 @@ CLAIMS = (
         measure=measure_change,
         show="a share of {share:interval}; after 200 epochs {share_longer:interval}; an even one {even:.2f}",
         holds=most_of_the_change,
-        note=f"{ONE_ROW} had a share of 0.966; at first 90 % was asked for, too, which nets of 200 epochs miss",
+        note=f"{ONE_LENGTH} had a share of 0.966; at first 90 % was asked for, too, which nets of 200 epochs miss",
     ),
     Claim(
         id="change-takes-longer-on-cifar",
@@ -342,20 +341,21 @@ CLAIMS = (
         measure=measure_order_of_sets,
         show=order_as_text,
         holds=lambda measured: corrected(*(is_above(cifar, 0, baseline=mnist) for cifar, mnist in measured.values())),
-        note=f"{SAID_OTHERWISE}; that 90 % comes ten blocks earlier on CIFAR-100 belongs to the nets of 100 epochs",
+        note=f"{ONE_LENGTH} had said otherwise; that 90 % comes ten blocks earlier on CIFAR-100 belongs to the nets of "
+        "100 epochs",
     ),
     Claim(
         id="class-differences-on-cifar",
         source="paper, Figure 3",
         says="on CIFAR-100 the differences of classes are sparser, and spread out over all layers (a smaller share "
-        f"in the first 15 blocks than on MNIST, and no less than an even one; {LENGTHS})",
+        f"in the first 15 blocks than on MNIST, but at most {RARE} less than an even one; {LENGTHS})",
         about=kept_nets.ON_ALL_SETS,
         over=BOTH,
         measure=measure_class_differences,
         show=class_differences_as_text,
         holds=sparser_and_spread_out,
-        note=f"{SAID_OTHERWISE}; the even share was added after the runs, too: a net whose differences lie mostly in "
-        "late blocks had passed",
+        note=f"{TWO_ROWS} had said otherwise; the even share was added after the runs, too: a net with few "
+        "differences in the first blocks had passed",
     ),
     throughout(
         id="biases-rise-with-depth-over-training",

@@ -296,16 +296,16 @@ def rows(record: dict) -> list[dict]:
     """A row for each data set and each source that the class of an image is predicted from."""
     result = []
     for data, trials in kept_nets.by_data_set(record["trials"]).items():
-        rows = {}
+        by_source = {}
         for source in ("gates", "random gates", "outputs", "last output", "pixels"):
             accuracy = f"class_accuracy_from_{source.replace(' ', '_')}"
             of_seeds = mean_sd_n([trial[accuracy] for trial in trials])
-            rows[source] = {"data": data, "source": source, "class_accuracy": of_seeds}
+            by_source[source] = {"data": data, "source": source, "class_accuracy": of_seeds}
         for name in OF_ROUTES:
-            rows["gates"][name] = mean_sd_n([trial[name] for trial in trials])
-            rows["random gates"][name] = mean_sd_n([trial[f"{name}_random"] for trial in trials])
-        rows["pixels"]["cluster_purity"] = mean_sd_n([trial["cluster_purity_pixels"] for trial in trials])
-        result += rows.values()
+            by_source["gates"][name] = mean_sd_n([trial[name] for trial in trials])
+            by_source["random gates"][name] = mean_sd_n([trial[f"{name}_random"] for trial in trials])
+        by_source["pixels"]["cluster_purity"] = mean_sd_n([trial["cluster_purity_pixels"] for trial in trials])
+        result += by_source.values()
     return result
 
 
@@ -338,8 +338,8 @@ CLAIMS = (
     Claim(
         id="images-take-different-routes",
         source="paper, 4.1",
-        says="different blocks are used by different images, on MNIST and on CIFAR-100 (over half of T's variance in a "
-        "block lies between images)",
+        says="different blocks are used by different images, on MNIST and on CIFAR-100 (over half of T's variance in "
+        "a block lies between images)",
         about=kept_nets.ON_ALL_SETS,
         measure=measure_between_images,
         show=between_images_as_text,

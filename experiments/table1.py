@@ -272,8 +272,8 @@ CLAIMS = (
     ),
     reaches_claim(
         16,
-        note="; the paper prints 99.4, and its best run, 99.43, allows for any mean from 99.36 to 99.42: that the "
-        "verdict must be the same for all of these was decided after the first run, too",
+        note="; the paper prints 99.4, and its best run, 99.43, allows for any mean from 99.36 to 99.42; the "
+        "intervals are of these two; that our run must lie in both was decided after the first run, too",
     ),
     reaches_claim(32),
     Claim(

@@ -37,7 +37,7 @@ def finding(rows: list[dict]) -> str:
     for kind in IMAGES:
         within = [row["log_within"] for row in rows if row["images"] == kind]
         texts.append(f"{in_words(kind)}, {sum(within)} of {len(within)}")
-    return f"Logs that begin in the middle 95 % of our losses: {'; '.join(texts)}"
+    return f"Logs that begin within the range of our losses: {'; '.join(texts)}"
 
 
 def in_words(kind: str) -> str:
@@ -56,7 +56,7 @@ def losses(read) -> str:
             f"{row['loss_of_log']:.2f}",
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    return markdown_table("| log | images | our losses: median (middle 95 %) | the log's |", lines)
+    return markdown_table("| log | images | our losses: median (least to greatest) | the log's |", lines)
 
 
 @table("authors-images-others")

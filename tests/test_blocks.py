@@ -123,7 +123,9 @@ def test_residual_nets_go_on_where_they_train_as_well_as_shallower_ones(loss_fac
         net = {"block": "residual", "skipped_accuracy": 0.9}
         net |= {"loss": 0.1 * (1 + seed / 1000), "test_accuracy": 0.95 + seed / 1000}
         shallow.append({**net, "layers": 200})
-        shallow += [{**net, "block": "highway", "layers": layers} for layers in (200, 1000)]
+        others = {**net, "loss": 10.0}  # nets that judge nothing
+        shallow += [{**others, "block": "highway", "layers": layers} for layers in (200, 1000)]
+        shallow.append({**others, "layers": 1000})
         if loss_factor:
             deeper = {"loss": loss_factor * net["loss"], "test_accuracy": accuracy + seed / 1000}
         else:

@@ -83,7 +83,7 @@ AS_THE_PAPER_SAYS = {
     "bias_depth_correlation": 0.8,
     "bias_activity_correlation": -0.5,
     "change_share_first_40": 0.95,
-    "settled_layer": 45,
+    "settled_layer": 47,
     "class_difference_share_first_15": 0.4,
     "class_difference_sparsity": 0.5,
     "bias_of_layer": [-5.0, -4.5, -4.0],
@@ -109,6 +109,11 @@ def noisy(statistics: dict, seed: int) -> dict:
     return found
 
 
+# of MNIST's nets in `gates`: beside these, CIFAR-100's nets of 200 epochs would fail
+OF_SHORT_MNIST = {**OF_MNIST, "class_difference_share_first_15": 0.5, "class_difference_sparsity": 0.45}
+OF_SHORT_MNIST["settled_layer"] = 44
+
+
 def records_of_both_lengths(after_100: dict, after_200: dict) -> tuple[dict, dict]:
     """The results of `gates` and `gates_over_training`, in which all claims hold but for the given
     statistics of CIFAR-100."""
@@ -118,12 +123,16 @@ def records_of_both_lengths(after_100: dict, after_200: dict) -> tuple[dict, dic
         for seed in (1, 2, 3):
             common = {"data": data, "layers": 50, "seed": seed, "gate_bias": gate_bias}
             common["n_train"] = 50000 if data == CIFAR else 60000
-            as_said = AS_THE_PAPER_SAYS if data == CIFAR else OF_MNIST
-            first, last = (after_100, after_200) if data == CIFAR else ({}, {})
+            if data == CIFAR:
+                first = {**AS_THE_PAPER_SAYS, **after_100}
+                last = {**AS_THE_PAPER_SAYS, **after_200}
+            else:
+                first = OF_SHORT_MNIST
+                last = OF_MNIST
             by_block = {"change": CHANGE[data], "class_difference": [0.1] * 49}
-            nets.append({**common, **by_block, **noisy({**as_said, **first}, seed)})
+            nets.append({**common, **by_block, **noisy(first, seed)})
             early = {"epoch": 6, **noisy(OF_MNIST, seed)}
-            late = {"epoch": 200, **noisy({**as_said, **last}, seed)}
+            late = {"epoch": 200, **noisy(last, seed)}
             longer.append({**common, "measured": [early, late]})
     return {"settings": {}, "trials": nets}, {"settings": {"checkpoints": [6, 200]}, "trials": longer}
 
@@ -136,8 +145,8 @@ def records_of_both_lengths(after_100: dict, after_200: dict) -> tuple[dict, dic
         ("biases-fall-early-on-cifar", {"bias_of_layer": [-4.0, -4.5, -5.0]}),
         ("change-takes-first-40-on-cifar", {"change_share_first_40": 0.8}),
         ("change-takes-longer-on-cifar", {"settled_layer": 35}),
-        ("class-differences-on-cifar", {"class_difference_share_first_15": 0.2}),  # below an even share
-        ("class-differences-on-cifar", {"class_difference_share_first_15": 0.7}),
+        ("class-differences-on-cifar", {"class_difference_share_first_15": 0.2}),  # far below an even share
+        ("class-differences-on-cifar", {"class_difference_share_first_15": 0.65}),
         ("class-differences-on-cifar", {"class_difference_sparsity": 0.2}),
     ],
 )
@@ -148,6 +157,20 @@ def test_a_claim_on_cifar_100_must_hold_after_100_epochs_and_after_200(claim_id,
     assert verdict({}, {}) == "reproduced"
     assert verdict(wrong, {}) == "in part"
     assert verdict({}, wrong) == "in part"
+
+
+def test_half_of_the_change_must_come_later_on_cifar_100():
+    nets, longer = records_of_both_lengths({}, {})
+    for trial in nets["trials"]:
+        if trial["data"] == CIFAR:
+            trial["change"] = [9.0] * 5 + [1.0] * 44  # half of it by block 5
+    assert verdict_on("gates_over_training", "change-takes-longer-on-cifar", nets, longer) == "in part"
+
+
+def test_an_even_spread_is_spread_out():
+    even = {"class_difference_share_first_15": 15 / 49}
+    records = records_of_both_lengths(even, even)
+    assert verdict_on("gates_over_training", "class-differences-on-cifar", *records) == "reproduced"
 
 
 def test_a_set_that_was_not_trained_on():

@@ -17,9 +17,11 @@ from training import layer_by_layer
 from training.measures import correlation, hoyer
 
 OPEN = 0.5  # a gate is open if its T is above this
+HALF = 0.5  # "most" is more than this share
 SETTLED = 0.9  # the share of the change after which a net has settled
 FIRST = 15  # the number of first blocks that the paper names for MNIST
 FIRST_OF_CIFAR = 40  # and for CIFAR-100
+MEANS_CHANGE = "change: how far a block moves an image's state"
 
 
 class Sums(NamedTuple):
