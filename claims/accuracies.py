@@ -73,8 +73,8 @@ def reaches(
     published, the range reaches 1.96 of our standard errors to either side of the published mean.
     A run that diverged makes our mean NaN, which lies outside the range.
 
-    If the published mean is rounded, "mean_between" has the least and the greatest mean that it may
-    stand for.  The verdict is "not clear" if it depends on which mean is meant."""
+    If the published mean is rounded, "mean_between" has the least and the greatest mean that it
+    may stand for.  The verdict is "not clear" if it depends on which mean is meant."""
     if paper is None:
         return not_tested(epochs, other)
     ranges = ranges_of(published, paper)
@@ -90,13 +90,17 @@ def reaches(
 
 
 def ranges_of(published: dict, paper: Accuracies) -> list[tuple[float, float]]:
-    """The range in which our mean must lie: one, or those of the least and of the greatest mean that
-    a rounded one may stand for."""
-    means = published.get("mean_between", [published["mean"]])
-    if published["sd"]:
-        return [prediction_interval({**published, "mean": of_theirs}, len(paper.over_seeds)) for of_theirs in means]
-    margin = ERRORS * paper.standard_error
-    return [(of_theirs - margin, of_theirs + margin) for of_theirs in means]
+    """The range in which our mean must lie: one, or two for a rounded mean, those of the least and
+    the greatest mean that it may stand for."""
+    ranges = []
+    for mean_of_theirs in published.get("mean_between", [published["mean"]]):
+        if published["sd"]:
+            as_if = {**published, "mean": mean_of_theirs}
+            ranges.append(prediction_interval(as_if, len(paper.over_seeds)))
+        else:
+            margin = ERRORS * paper.standard_error
+            ranges.append((mean_of_theirs - margin, mean_of_theirs + margin))
+    return ranges
 
 
 def is_at_least(
@@ -151,7 +155,9 @@ def expected(published: dict, paper: Accuracies) -> str:
     """The prediction interval in percent; if no deviation is published, the standard errors that
     the rule allows for, which there are only if no run diverged."""
     if published.get("sd"):
-        intervals = [f"{100 * low:.2f} to {100 * high:.2f}" for low, high in ranges_of(published, paper)]
+        intervals = []
+        for low, high in ranges_of(published, paper):
+            intervals.append(f"{100 * low:.2f} to {100 * high:.2f}")
         return f"95 % prediction interval {' or '.join(intervals)}"
     if None in paper.over_seeds:
         return "no standard error, since a run diverged"

@@ -57,7 +57,7 @@ class Claim:
     # the names of the results that `measure` takes; by default those of the claim's question
     over: tuple[str, ...] = ()
     note: str = ""
-    # a net that passes the rule, too, although it lacks what the claim is about; "" if none is known
+    # a net that passes the rule, too, but lacks what the claim is about; "" if none is known
     passed_by: str = ""
     # True adds "one run" to the verdict; not needed where every list of measurements has one value
     one_run: bool = False

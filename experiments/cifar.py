@@ -615,7 +615,7 @@ def log_claim(id: str, images: str, protocol: str, note: str) -> Claim:
         kind="open question",
         source="the authors' log, open",
         says=f"CIFAR-10: do the 19 layers on {images} follow the authors' log? (after 10, 25, 50 and 100 epochs: 0 "
-        "lies in the interval of the difference, and the interval within 3 points of accuracy or 0.1 of loss, as it "
+        "lies in the interval of the difference, and the interval within 3.5 points of accuracy or 0.1 of loss, as it "
         "does for the log and itself)",
         about=ABOUT,
         measure=lambda record: measure_beside_the_log(record, protocol),
@@ -637,7 +637,7 @@ ALL_CNN = TABLE_3["others"]["all-cnn"]
 MAXOUT = TABLE_3["others"]["maxout"]
 SIMILAR = 0.01  # of accuracy: "similar" and "match" allow for so much less
 # the log of either kind of number is the log's own within so much, by the same rule
-ALIKE = {"test_acc": 0.03, "test_loss": 0.1}
+ALIKE = {"test_acc": 0.035, "test_loss": 0.1}
 CALLED_DIFFERENT = (
     "if two trainings differed only by the scatter from epoch to epoch, each number would be called different in 11 "
     f"of 100 cases; of the authors' two logs {sum(not row['consistent'] for row in beside_the_log(EARLIER_LOG))} of "

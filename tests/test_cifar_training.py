@@ -477,7 +477,7 @@ LOG_CLAIM = "authors-log-of-19-layers"
     ("run", "verdict"),
     [
         (stopped(noise=0.001), "reproduced, one run"),
-        (stopped(difference=0.01, noise=0.02), "not clear, one run"),  # no difference is shown
+        (stopped(difference=0.01, noise=0.06), "not clear, one run"),  # no difference is shown
         (stopped(difference=0.03, noise=0.001), "in part, one run"),  # the loss is that of the log
         (stopped(loss_difference=0.05, noise=0.001), "in part, one run"),
         (stopped(difference=-0.03, loss_difference=0.05, noise=0.01), "not reproduced, one run"),
@@ -495,7 +495,7 @@ def test_the_verdict_on_the_authors_log(run, verdict):
 def test_the_log_is_alike_to_itself():
     """By margins that are not the same for both kinds of number."""
     assert all(cifar.is_alike(row) for row in cifar.beside_the_log(cifar.LOG))
-    row = {"name": "test_acc", "difference": 0.02, "allowed": 0.03, "consistent": True}
+    row = {"name": "test_acc", "difference": 0.02, "allowed": 0.04, "consistent": True}
     assert cifar.is_alike(row) is None
     assert cifar.is_alike({**row, "name": "test_loss"}) is True
 
