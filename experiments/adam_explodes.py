@@ -239,7 +239,7 @@ def trial(setting: dict) -> dict:
     optimizer = WatchedAdam(net, setting, steps)
     orders = (shuffle.permutation(len(x)) for _ in range(setting["epochs"]))
     rows, diverged = hn.train_epochs(net, optimizer, x, y, orders, fully_connected.BATCH, loss=loss)
-    measured = fully_connected.measure(net, setting, diverged)
+    results = fully_connected.results_of(net, setting, fully_connected.losses_of(rows), diverged)
 
     later = batch_losses[steps:]  # after the first epoch
     # not <=, so that NaN counts as an explosion
@@ -250,9 +250,7 @@ def trial(setting: dict) -> dict:
     if exploding:
         first_explosion = explosion(optimizer, batch_losses, exploding[0], setting, steps)
     return {
-        "losses": fully_connected.losses_of(rows),
-        "diverged": diverged,
-        **measured,
+        **results,
         "largest_batch_loss": three_digits(np.max(later, initial=0)),
         "batches_above_guessing": len(exploding),
         "share_clipped": three_digits(np.mean(clipped)),

@@ -78,8 +78,7 @@ def blog(setting: dict) -> dict:
     # train_epochs() averages the loss over what it takes for an epoch: here a twentieth of the steps
     twentieths = [part.ravel() for part in np.array_split(batches, 20) if len(part)]
     rows, diverged = hn.train_epochs(net, optimizer, x, y, twentieths, BLOG_BATCH)
-    measured = fully_connected.measure(net, setting, diverged)
-    return {"losses": fully_connected.losses_of(rows), "diverged": diverged, **measured}
+    return fully_connected.results_of(net, setting, fully_connected.losses_of(rows), diverged)
 
 
 def start_as_the_blog(net: hn.DeepNet, rng: np.random.Generator) -> None:
