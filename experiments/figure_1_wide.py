@@ -90,5 +90,4 @@ QUESTION = Question(
     rows=rows,
     claims=CLAIMS,
     needs=("wider_rates",),
-    awaits=True,
 )
