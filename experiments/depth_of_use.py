@@ -122,8 +122,9 @@ CLAIMS = (
             is_above(m["deep"], 0, baseline=m["own_rate"]),
             looks=LOOKS,
         ),
-        note="with three seeds, at the same rate alone, it was not clear; the paper says of very deep nets in general "
-        "that their layers perform useful computations, and names no net of 1000 layers",
+        note="with three seeds, at the same rate alone, it was not clear; the paper says of very deep nets in "
+        "general that their layers perform useful computations, and names no net of 1000 layers; the second interval "
+        "just excludes 0, in favour of one hidden layer, but not after the correction for two looks",
     ),
 )
 
