@@ -328,6 +328,7 @@ def log_is_within(measured: dict) -> list[bool]:
     return [row["log_within"] for row in measured.values()]
 
 
+QUANTILES = "at first the quantiles of the draws were taken, which are too narrow for one more draw"
 IN_RANGE = "between the least and the greatest of our 40 draws, where one more lies with a probability of 95 %"
 
 
@@ -344,7 +345,7 @@ def logs_claim(kind: str, says: str) -> Claim:
         measure=lambda record: measure_losses(record, kind, CURRENT),
         show=losses_as_text,
         holds=log_is_within,
-        note=f"{when}; the authors' scale of pixels, which matters, is not known",
+        note=f"{when}; {QUANTILES}; the authors' scale of pixels, which matters, is not known",
     )
 
 
@@ -359,7 +360,7 @@ def earlier_log_claim(kind: str, says: str) -> Claim:
         measure=lambda record: measure_losses(record, kind, EARLIER),
         show=losses_as_text,
         holds=log_is_within,
-        note="the authors' scale of pixels, which matters, is not known",
+        note=f"{CHOSEN_AFTER}: {QUANTILES}; the authors' scale of pixels, which matters, is not known",
     )
 
 

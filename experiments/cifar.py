@@ -480,6 +480,7 @@ def trains_claim(layers: int, net: str, note: str, passed_by: str = "") -> Claim
         show="{accuracies}",
         holds=trains,
         note=note,
+        passed_by=passed_by,
     )
 
 

@@ -28,6 +28,7 @@ from experiments.question import all_questions, find_question
 from plumbing.files import InputError
 from plumbing.records import check_ledger, seconds_on_two_cores, select
 from plumbing.statistics import mean_sd_n
+from report import ledger as ledger_tables
 
 # ---- Numbers and verdicts --------------------------------------------------------------------------------------------
 
@@ -243,6 +244,21 @@ def test_a_claim_whose_text_names_no_measurement_is_not_called_unmeasured(capsys
     record = {"experiment": "a", "settings": {"budget": "default"}, "trials": TRIALS}
     with pytest.raises(KeyError, match="lost"):
         command_line.print_claims([replace(claim_about(), show="{lost}")], record)
+
+
+def test_a_row_says_who_else_passes_its_rule():
+    claim = replace(claim_about(), note="one seed", passed_by="a net of one hidden layer")
+    [row] = ledger.judge_all([claim], {"a": {"settings": {}, "trials": TRIALS}}, {}, {"a": ""})
+    assert row["note"] == "one seed; a net of one hidden layer passes this, too"
+    [row] = ledger.judge_all([replace(claim, note="")], {"a": {"settings": {}, "trials": TRIALS}}, {}, {"a": ""})
+    assert row["note"] == "a net of one hidden layer passes this, too"
+
+
+def test_reproduced_rows_that_something_simpler_passes_are_counted():
+    row = {"kind": "claim", "verdict": "reproduced, one run", "passed_by": "a net of one hidden layer"}
+    others = [{"passed_by": ""}, {"verdict": "in part"}, {"kind": "open question"}]
+    record = {"trials": [row, *({**row, **changed} for changed in others)]}
+    assert ledger_tables.ledger_passed_by_others(lambda path: record) == "1"
 
 
 def test_two_claims_of_one_id_are_refused():
