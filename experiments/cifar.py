@@ -616,14 +616,15 @@ def log_claim(id: str, images: str, protocol: str, note: str) -> Claim:
         kind="open question",
         source="the authors' log, open",
         says=f"CIFAR-10: do the 19 layers on {images} follow the authors' log? (after 10, 25, 50 and 100 epochs: 0 "
-        "lies in the interval of the difference, and the interval within 3.5 points of accuracy or 0.1 of loss, as it "
-        "does for the log and itself)",
+        "lies in the interval of the difference, and the interval within 3.1 points of accuracy or 0.1 of loss, as "
+        "it does for the log and itself)",
         about=ABOUT,
         measure=lambda record: measure_beside_the_log(record, protocol),
         show=show_beside_the_log,
         holds=lambda m: m["alike"],
-        note=f"{note}; the margins were chosen when 28 epochs were known: at first each number that was not "
-        f"shown to differ counted as the same; {CALLED_DIFFERENT}",
+        note=f"{note}; the margins were chosen when 28 epochs were known, and widened afterwards: at first each "
+        "number that was not shown to differ counted as the same, then the margins were 1 point and 0.03, which the "
+        f"log does not meet against itself; {CALLED_DIFFERENT}",
         one_run=True,
     )
 
@@ -637,8 +638,8 @@ FITNETS = TABLE_2["others"]
 ALL_CNN = TABLE_3["others"]["all-cnn"]
 MAXOUT = TABLE_3["others"]["maxout"]
 SIMILAR = 0.01  # of accuracy: "similar" and "match" allow for so much less
-# the log of either kind of number is the log's own within so much, by the same rule
-ALIKE = {"test_acc": 0.035, "test_loss": 0.1}
+# as much as the log needs against itself: 0.0302 and 0.0966
+ALIKE = {"test_acc": 0.031, "test_loss": 0.1}
 CALLED_DIFFERENT = (
     "if two trainings differed only by the scatter from epoch to epoch, each number would be called different in 11 "
     f"of 100 cases; of the authors' two logs {sum(not row['consistent'] for row in beside_the_log(EARLIER_LOG))} of "
@@ -747,7 +748,7 @@ CLAIMS = (
         id="19-layers-parameters",
         kind="count",
         source="paper, Table 2",
-        says="2.3 M parameters for the 19 layers on CIFAR-10 (Highway B; counted of the released net of Table 3)",
+        says="2.3 M parameters for the 19 layers on CIFAR-10 (Highway B; counted in the released net of Table 3)",
         measure=lambda r: {"parameters": parameters_of("nineteen-layers")},
         show=lambda m: spaced(m["parameters"]),
         holds=lambda m: [abs(m["parameters"] / find_net("nineteen-layers").parameters - 1) < 0.025],

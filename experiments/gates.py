@@ -25,7 +25,7 @@ CIFAR-100, the rest of MNIST.  Defined before looking:
   MNIST.  They are sparser if Hoyer's measure of |mean T of a class - mean T|, averaged over
   classes, is higher.
 
-Chosen after the runs, to have the same rules for both data sets:
+Chosen after the runs:
 
 - "Most of the change" is more than half of it, and more than an even share, which the first blocks
   would make if all made the same.  At first 90 % was asked for, too.
@@ -319,7 +319,9 @@ CLAIMS = (
             is_above(m["single_of_mnist"], 0, baseline=m["at_start_of_mnist"]),
             is_below(m["single_of_mnist"], 0, baseline=m["single"]),
         ),
-        note=f"{CHOSEN_AFTER}: first rules asked for a measure above {SPARSE}, and that {MORE_THAN_MEAN}",
+        note=f"{CHOSEN_AFTER}: first rules asked for a measure above {SPARSE}, by which it was not "
+        f"reproduced, and that {MORE_THAN_MEAN}; nearly any training raises the measure, and it is lower than on "
+        "CIFAR-100 before training, too, since b_T is -2 and not -4",
     ),
     Claim(
         id="most-gates-active-on-average",
@@ -329,7 +331,7 @@ CLAIMS = (
         measure=lambda r: by_data(r, "share_active_on_average"),
         show="share of the gates: MNIST {mnist:interval}, CIFAR-100 {cifar:interval}",
         holds=lambda m: corrected(is_above(m["mnist"], HALF), is_above(m["cifar"], HALF)),
-        note=f"{MEAN_T}; {CHOSEN_LENGTH}",
+        note=f"{MEAN_T}, by which CIFAR-100 passed (0.59 of the gates), and MNIST did not (0.13); {CHOSEN_LENGTH}",
     ),
     Claim(
         id="sparser-on-cifar",

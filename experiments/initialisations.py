@@ -280,7 +280,7 @@ def counts_as_text(measured: dict) -> str:
     for kind in KINDS:
         verdicts = measured[kind]
         parts.append(f"{kind} {verdicts.count(True)} of {len(verdicts)}")
-    of_use = f"in {measured['of_use']} of these of highway the blocks are of use"
+    of_use = f"in {measured['of_use']} of those of highway that train, the blocks are of use"
     return f"cells in which training proceeds: {', '.join(parts)}; {of_use}"
 
 

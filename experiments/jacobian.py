@@ -279,15 +279,15 @@ CLAIMS = (
     Claim(
         id="information-flows-unimpeded",
         source="paper, 1",
-        says="there are paths along which information can flow across many layers without attenuation (through 49 "
-        "blocks, before and after training, half of the directions keep half of their length)",
+        says="information flows across many layers without attenuation (read as: through 49 blocks, before and after "
+        "training, half of the directions keep half of their length)",
         about=ABOUT,
         measure=lambda record: spectrum_through_all_blocks(record, "highway"),
         show=spectrum_as_text,
         holds=half_of_the_directions_keep,
-        note="at b_T = -4, which a search chose, and for twenty images; the abstract has 'unimpeded'; the bound of a "
-        "half was set before the runs; all directions keep a hundredth, and after training, not before, the "
-        "strongest keeps more than half, which was looked at afterwards",
+        note="at b_T = -4, which a search chose, and for twenty images; the paper says only that there are paths, "
+        "and in the abstract 'unimpeded'; the bound of a half was set before the runs; all directions keep a "
+        "hundredth, and after training, not before, the strongest keeps more than half, which was looked at afterwards",
     ),
     Claim(
         id="residual-path-unattenuated",

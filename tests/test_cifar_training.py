@@ -495,7 +495,7 @@ def test_the_verdict_on_the_authors_log(run, verdict):
 def test_the_log_is_alike_to_itself():
     """By margins that are not the same for both kinds of number."""
     assert all(cifar.is_alike(row) for row in cifar.beside_the_log(cifar.LOG))
-    row = {"name": "test_acc", "difference": 0.02, "allowed": 0.04, "consistent": True}
+    row = {"name": "test_acc", "difference": 0.02, "allowed": 0.02, "consistent": True}
     assert cifar.is_alike(row) is None
     assert cifar.is_alike({**row, "name": "test_loss"}) is True
 
