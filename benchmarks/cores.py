@@ -68,7 +68,7 @@ def convolutional(settings: ConvSettings, rank) -> tuple:
     optimizer."""
     data = dataset(settings.data)
     training = Training(settings, protocol_of(settings), fingerprint(data))
-    training.inputs.fit(data.x_train, data.x_test)
+    training.inputs.fit(data.x_train)
     if rank is not ALONE:
         training.join(rank)
     training.begin_epoch()

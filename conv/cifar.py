@@ -2,7 +2,7 @@
 turns their images into a net's input.
 
     data = load_cifar("CIFAR-10")                                 # downloads 170 MB the first time
-    pipeline = Pipeline("contrast", pad=8).fit(data.x_train, data.x_test)
+    pipeline = Pipeline("contrast", pad=8).fit(data.x_train)
     x = pipeline.train_batch(data.x_train[:100], np.random.default_rng(0))  # (100, 3, 32, 32) float32
     x = pipeline.test(data.x_test[:100])
 
@@ -257,7 +257,7 @@ class Pipeline:
     mean image is subtracted:
 
         z = (x - mean) / deviation      over all pixels of one image; deviation >= LEAST_CONTRAST
-        y = z - mean image              over the training images; test images have their own
+        y = z - mean image              of the training images
 
     The authors' own scale is not known.
 
@@ -286,27 +286,23 @@ class Pipeline:
             raise ValueError(f"pad must not be negative, but is {pad}")
         self.kind = kind
         self.pad = pad
-        self._mean_train = None  # the mean images, (3, 32, 32), or 0
-        self._mean_test = None
+        self._mean = None  # the mean image, (3, 32, 32), or 0
 
-    def fit(self, x_train: np.ndarray, x_test: np.ndarray) -> Pipeline:
-        """Computes from these images what will be subtracted.  Call it before the first batch.
+    def fit(self, x_train: np.ndarray) -> Pipeline:
+        """Computes from the training images what will be subtracted.  Call it before the first batch.
 
         Returns self."""
         _check_images(x_train)
-        _check_images(x_test)
         if self.kind == "standardised":
             of_all_images = sum(_sums_and_squares(part).sum(axis=1) for part in _in_parts(x_train))
             pixels_of_map = len(x_train) * SHAPE[1] * SHAPE[2]
             self._map_mean, self._map_scale = _mean_and_scale(of_all_images, pixels_of_map)
-            self._mean_train = np.float32(0)
-            self._mean_test = np.float32(0)
+            self._mean = np.float32(0)
         else:
             if self.kind == "whitened":
                 parts = map(self._contrast_normalised, _in_parts(x_train))
                 self._center, self._whitening = whitening_of(parts)
-            self._mean_train = self._mean_image(x_train)
-            self._mean_test = self._mean_image(x_test)
+            self._mean = self._mean_image(x_train)
         return self
 
     def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -322,7 +318,7 @@ class Pipeline:
         padded = np.zeros((n, maps, rows + 2 * pad, columns + 2 * pad), np.float32)
         # Subtracting before padding is the same as after: the padding of the mean image is zero.
         inner = padded[..., pad : pad + rows, pad : pad + columns]
-        np.subtract(self._before_mean_image(x), self._mean_train, inner)
+        np.subtract(self._before_mean_image(x), self._mean, inner)
         down, right = rng.integers(0, 2 * pad + 1, (2, n))
         mirrored = rng.integers(0, 2, n) == 1
         crops = sliding_window_view(padded, (rows, columns), (2, 3))
@@ -334,11 +330,11 @@ class Pipeline:
         """Whole images, not mirrored.  Raises RuntimeError before fit()."""
         self._check_fitted()
         _check_images(x)
-        return self._before_mean_image(x) - self._mean_test
+        return self._before_mean_image(x) - self._mean
 
     def _check_fitted(self):
-        if self._mean_test is None:
-            raise RuntimeError("call fit() with the training and the test images first")
+        if self._mean is None:
+            raise RuntimeError("call fit() with the training images first")
 
     def before_mean_image(self, x: np.ndarray) -> np.ndarray:
         """Like test(), but the mean image is not subtracted."""

@@ -120,8 +120,8 @@ class Scaled:
         self.pipeline = pipeline
         self.factor = np.float32(factor)
 
-    def fit(self, x_train: np.ndarray, x_test: np.ndarray) -> Scaled:
-        self.pipeline.fit(x_train, x_test)
+    def fit(self, x_train: np.ndarray) -> Scaled:
+        self.pipeline.fit(x_train)
         return self
 
     def train_batch(self, x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -166,7 +166,7 @@ def before_training(setting: dict, load) -> dict:
     n_test = setting["n_test"]
     settings = settings_of("nineteen-layers", setting, data=log["data"], n_train=len(data.x_train), n_test=n_test)
     protocol = protocols.protocol_of(settings)
-    inputs = images_of(setting["images"], protocol).fit(data.x_train, data.x_test)
+    inputs = images_of(setting["images"], protocol).fit(data.x_train)
     x = inputs.test(data.x_test[:n_test])
     y = data.y_test[:n_test]
     images = {**fingerprint(data), "classes": log["outputs"]}

@@ -143,8 +143,8 @@ def test_the_deeper_a_published_net_is_the_lower_its_gates_start():
 def test_a_step_sees_what_the_pipeline_makes():
     t = training_of_some_images()
     data = some_images()
-    pipeline = images_of_cifar.Pipeline("standardised", 4).fit(data.x_train, data.x_test)
-    t.inputs.fit(data.x_train, data.x_test)
+    pipeline = images_of_cifar.Pipeline("standardised", 4).fit(data.x_train)
+    t.inputs.fit(data.x_train)
     expected = t.net.predict(pipeline.train_batch(data.x_train[:100], np.random.default_rng([0, 1])))
     np.testing.assert_allclose(t.forward(data.x_train[:100]), expected, rtol=1e-4, atol=1e-5)
     np.testing.assert_array_equal(t.predict(data.x_test), t.net.predict(pipeline.test(data.x_test)))
@@ -189,7 +189,7 @@ def test_it_learns():
 def test_inspect_net_keeps_what_the_pictures_need():
     t = training_of_some_images()
     data = some_images()
-    t.inputs.fit(data.x_train, data.x_test)
+    t.inputs.fit(data.x_train)
     result = runs.inspect_net(t, data)
     assert np.shape(result["filters"]) == (16, 3, 3, 3)
     np.testing.assert_allclose(result["filters"], next(lay for lay in t.net.layers if lay.shapes).W, atol=1e-4)

@@ -325,7 +325,7 @@ def train_conv(
             allowed = "after its first epoch or a later one"
             raise ValueError(f"a run can stop {allowed}, not after {stop_after}")
         last = min(last, stop_after)
-    training.inputs.fit(data.x_train, data.x_test)
+    training.inputs.fit(data.x_train)
     for epoch in range(training.epochs + 1, last + 1):
         start = time.perf_counter()
         training.within_epoch = True
