@@ -108,21 +108,22 @@ def is_at_least(
     epochs: int,
     paper: Accuracies | None,
     other: Accuracies | None,
+    errors: float = ERRORS,
 ) -> str:
     """The verdict on the claim that an accuracy is at least `bound`.
 
-    It is "reproduced" if our mean lies above the bound by more than 1.96 standard errors, "not
+    It is "reproduced" if our mean lies above the bound by more than `errors` standard errors, "not
     reproduced" if it lies below the bound by more than that or if a run diverged, and otherwise
     "not clear".
 
     Only runs of the paper's protocol decide this.  Without them (`paper` is None, and `other` is
     not), the verdict is "not tested".  It says so if the runs by another recipe lie above the
-    bound by more than 1.96 standard errors."""
+    bound by more than `errors` standard errors."""
     if paper is None:
-        reached = other.mean - bound > ERRORS * other.standard_error
+        reached = other.mean - bound > errors * other.standard_error
         return not_tested(epochs, other) + (", which reaches it" if reached else "")
     excess = paper.mean - bound
-    margin = ERRORS * paper.standard_error
+    margin = errors * paper.standard_error
     if excess > margin:
         return paper.verdict("reproduced")
     return paper.verdict("not clear" if excess >= -margin else "not reproduced")

@@ -114,6 +114,15 @@ def verdict_of_parts(parts: list[bool | None]) -> str:
     return "not reproduced, the rest not clear" if None in parts else "not reproduced"
 
 
+def in_words(kind: str, verdict: str) -> str:
+    """A verdict for readers: to a question that nobody claims an answer to, it is "yes" or "no"."""
+    if kind != "open question":
+        return verdict
+    if verdict.startswith("not reproduced"):
+        return verdict.replace("not reproduced", "no", 1)
+    return verdict.replace("reproduced", "yes", 1)
+
+
 # ---- What a claim is about ----------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from claims.claim import KINDS, SOURCES, Claim, NotMeasured, check_about, judge
+from claims.claim import KINDS, SOURCES, Claim, NotMeasured, check_about, in_words, judge
 from plumbing.files import InputError
 from plumbing.records import seconds_on_two_cores
 
@@ -54,7 +54,7 @@ def judge_all(
             "source": claim.source,
             "claim": claim.says,
             "ours": measured,
-            "verdict": verdict,
+            "verdict": in_words(claim.kind, verdict),
             "note": note_of(claim),
             "passed_by": claim.passed_by,
             "commands": [commands[name] for name in names],
@@ -93,8 +93,14 @@ def counts(rows: list[dict]) -> dict[str, dict[str, int]]:
     """How many rows of each kind have each verdict: {"claim": {"reproduced": 30, ...}, ...}."""
     found = {}
     for kind in KINDS:
-        verdicts = [row["verdict"] for row in rows if row["kind"] == kind]
+        verdicts = [without_additions(row["verdict"]) for row in rows if row["kind"] == kind]
         found[kind] = {}
-        for name in VERDICTS:
-            found[kind][name] = sum(verdict.startswith(name) for verdict in verdicts)
+        for verdict in VERDICTS:
+            words = in_words(kind, verdict)
+            found[kind][words] = verdicts.count(words)
     return found
+
+
+def without_additions(verdict: str) -> str:
+    """A verdict without what follows it, such as "one run"."""
+    return "not tested" if verdict.startswith("not tested") else verdict.split(",")[0]

@@ -28,7 +28,7 @@ from plumbing.arrays import memory_for
 from plumbing.files import ROOT, InputError
 from plumbing.processes import one_blas_thread
 
-# ---- The files -------------------------------------------------------------------------------------------------------
+# ---- The files ----------------------------------------------------------------------------------
 
 SHAPE = (3, 32, 32)  # red, green, blue; rows; columns
 PIXELS = 3 * 32 * 32
@@ -244,7 +244,7 @@ def _check_structure(name: str, path: Path, train: np.ndarray, test: np.ndarray)
         raise InputError(f"{path}: {what.format(*distinct)}; {name} has {what.format(*layout.distinct)}")
 
 
-# ---- The input pipeline ----------------------------------------------------------------------------------------------
+# ---- The input pipeline -------------------------------------------------------------------------
 
 LEAST_CONTRAST = 1.0  # grey levels, out of 255; no image of these sets has a deviation below 7
 FILTER_BIAS = 0.1  # added to the variances before whitening divides by their roots: pylearn2's default

@@ -23,7 +23,7 @@ import json
 from functools import cache, partial
 
 from claims import ledger
-from claims.claim import Claim, check_about, measure, measured_as_text, verdict_on
+from claims.claim import Claim, check_about, in_words, measure, measured_as_text, verdict_on
 from experiments.question import Question, all_questions, find_question, question_names
 from plumbing.commands import Parser, first_line, number, path_name, run_command, run_program
 from plumbing.files import (
@@ -224,7 +224,7 @@ def print_claims(claims: list[Claim], record: dict) -> None:
         else:
             line = measured_as_text(claim.show, measured)
             if not is_quick:
-                line = f"{verdict_on(claim, measured)}: {line}"
+                line = f"{in_words(claim.kind, verdict_on(claim, measured))}: {line}"
         print(f"{claim.source}: {claim.says}\n    {line}")
 
 

@@ -46,8 +46,9 @@ def ledger_counts(read) -> str:
     for kind, of_kind in counts.items():
         numbers = " | ".join(map(str, of_kind.values()))
         rows.append(f"| {NAME_OF_KIND[kind]} | {sum(of_kind.values())} | {numbers} |")
-    verdicts = " | ".join(counts["claim"])
-    return markdown_table(f"| rows | all | {verdicts} |", rows)
+    return markdown_table(
+        "| rows | all | reproduced, or yes | in part | not reproduced, or no | not clear | not tested |", rows
+    )
 
 
 @table("ledger-reproduced")

@@ -15,6 +15,7 @@ from claims.claim import (
     SOURCES,
     Claim,
     effect_as_text,
+    in_words,
     judge,
     measured_as_text,
     ratio_as_text,
@@ -206,7 +207,7 @@ def test_every_claim_is_judged(rows):
     for row in rows:
         assert row["kind"] == "open question" or row["source"].startswith(SOURCES)
         verdict = row["verdict"].split(";")[0].split(":")[0].split(",")[0]
-        assert verdict in (*ledger.VERDICTS, *NOT_TESTED)
+        assert verdict in (*[in_words(row["kind"], verdict) for verdict in ledger.VERDICTS], *NOT_TESTED)
         assert "|" not in row["ours"] + row["note"] + row["claim"]
         assert all(command.startswith("python ") for command in row["commands"])
         is_measured = row["ours"] != ledger.FOR_NOT_MEASURED
@@ -226,10 +227,28 @@ def test_kinds_are_counted_apart():
         {"kind": "claim", "verdict": "reproduced, one run"},
         {"kind": "claim", "verdict": "not tested: no runs"},
         {"kind": "count", "verdict": "reproduced"},
+        {"kind": "open question", "verdict": "no, the rest not clear"},
+        {"kind": "open question", "verdict": "not clear"},
     ]
     counts = ledger.counts(rows)
     assert (counts["claim"]["reproduced"], counts["claim"]["not tested"]) == (1, 1)
-    assert (counts["count"]["reproduced"], sum(counts["open question"].values())) == (1, 0)
+    assert counts["count"]["reproduced"] == 1
+    assert counts["open question"] == {"yes": 0, "in part": 0, "no": 1, "not clear": 1, "not tested": 0}
+
+
+@pytest.mark.parametrize(
+    ("verdict", "answer"),
+    [
+        ("reproduced, one run", "yes, one run"),
+        ("not reproduced, the rest not clear", "no, the rest not clear"),
+        ("in part", "in part"),
+        ("not clear", "not clear"),
+        ("not tested: no runs", "not tested: no runs"),
+    ],
+)
+def test_a_question_without_a_claim_is_answered_by_yes_or_no(verdict, answer):
+    assert in_words("open question", verdict) == answer
+    assert in_words("claim", verdict) == verdict
 
 
 def test_what_is_committed_is_what_the_rules_say(records, rows):
