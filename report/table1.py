@@ -37,7 +37,7 @@ from report.style import (
 from report.tables import markdown_table, percent
 
 COLORS = {block: KINDS[block] for block in ("highway", "plain", "residual")} | {"highway-bn": NORMALISED}
-HOW = {"short": "short", "paper": "as the authors train"}  # protocols in words
+HOW = {"short": "short", "paper": "released settings"}  # protocols in words
 LINE_WIDTHS = {"short": 1.8, "paper": 0.8}  # by protocol
 EPOCHS = (1, 2, 5, 10, 20, 50, 100, 300)
 ERRORS = (0.4, 0.5, 0.6, 0.8, 1, 2, 5, 10, 20, 50, 90)  # percent
@@ -213,7 +213,7 @@ def table_1(read) -> str:
         for protocol in ("paper", "short"):
             cells.append(accuracy_cell(summary, width=width, block=block, protocol=protocol))
         lines.append(f"| {' | '.join(cells)} |")
-    columns = "paper, % | here, as the authors train, % | here, short, %"
+    columns = "paper, % | here, released settings, % | here, short, %"
     return markdown_table(f"| net | parameters | {columns} |", lines)
 
 
@@ -235,7 +235,7 @@ def table_1_differences(read) -> str:
         hours = f"{paper['epochs'] * seconds / 3600:.1f} h" if seconds else "-"
         differences = [difference(row["test_accuracy"], paper) for row in (by_paper, short)]
         lines.append(f"| {width} | {' | '.join(differences)} | {hours} |")
-    columns = "as the authors train, less the paper | short, less the paper | 300 epochs take"
+    columns = "released settings, less the paper | short, less the paper | 300 epochs take"
     return markdown_table(f"| maps | {columns} |", lines)
 
 

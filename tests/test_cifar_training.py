@@ -632,7 +632,7 @@ def test_a_stopped_run_and_its_branch_are_drawn_over_the_authors_log():
     whole = stopped(epochs=400, lr=0.1, diverged=False, final_test_acc=0.9)
     fig = cifar_curves({"trials": {"final": [whole], "partial": partial}}, AUTHORS_LOGS)
     lines = {line.get_label(): line.get_xdata() for line in fig.axes[0].get_lines()}
-    assert [*lines["as the authors, stopped after 103"]] == [*range(1, 104)]
+    assert [*lines["released settings, stopped after 103"]] == [*range(1, 104)]
     assert [*lines["... rate times 0.1 after 100"]] == [*range(100, 121)]
     assert [*lines["whitened, stopped after 50"]] == [*range(1, 51)]
     assert [*lines["highway, stopped after 30"]] == [*range(1, 31)]
