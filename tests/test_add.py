@@ -254,5 +254,9 @@ def test_the_command_writes_results_claims_and_pages_or_nothing(tmp_path):
     assert process.returncode == 0, process.stderr
     changed = {name for name, text in texts().items() if text != before[name]}
     assert {"table1.json", "claims.json", "convolution.md", "ledger.md"} <= changed
-    assert "2 seeds, 300 epochs" in texts()["convolution.md"]
+    seeds = sum(
+        (trial["width"], trial["block"], trial["protocol"]) == (16, "highway", "paper")
+        for trial in COMMITTED["table1"]["trials"]["final"]
+    )
+    assert f"{seeds + 1} seeds, 300 epochs" in texts()["convolution.md"]
     assert "is there already" in one_line_error(add_to_table1("good.json"))

@@ -208,6 +208,7 @@ LONG = [  # parsed, not run
     "python highway_networks.py --seeds 0,1,2,3,4,5,6,7,8,9",
     "python highway_networks.py --depths 5,10 --seeds 0,1,2,3,4,5,6,7,8,9 --out run_shallow.json",
     "python conv_highway_networks.py --net mnist-16 --seeds 0,1,2,3,4",
+    "python conv_highway_networks.py --net mnist-16 --protocol paper --seeds 1,2",
     "python conv_highway_networks.py --net highway-a --lr 0.05 --seeds 0,1,2 --out run_conv_a.json",
     "python conv_highway_networks.py --net highway-a --block plain --lr 0.01 --epochs 20 --out run_conv_plain.json",
     "python conv_highway_networks.py --net highway-a --block plain-maxout --lr 0.01 --epochs 20 --cores 2 "
@@ -467,6 +468,30 @@ def test_a_ledger_that_is_not_what_the_rules_say_fills_nothing(tmp_path, monkeyp
     (results / f"{name}.json").write_text(json.dumps(record))
     with pytest.raises(InputError, match=r"claims\.json (is not as it was written|was made from another)"):
         committed_records.read_committed("results/claims.json")
+
+
+def test_the_settings_on_the_page_are_those_of_the_protocols():
+    """Rows of numbers: one for each of the four protocols that have a column."""
+    columns = [protocols.PROTOCOLS[data][name] for data in ("mnist", "cifar-10") for name in ("paper", "short")]
+    page = (ROOT / "docs" / "convolution.md").read_text()
+    lines = page.partition("## The settings")[2].partition("## ")[0].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    table = {row[0]: row[1:] for row in cells}
+    numbers = {
+        "epochs": "epochs",
+        "highest rate": "lr",
+        "weight decay": "weight_decay",
+        "weight decay of the last layer": "decay_of_last",
+    }
+    for row, name in numbers.items():
+        shown = [float(cell.partition(",")[0]) for cell in table[row]]
+        assert shown == [getattr(protocol, name) for protocol in columns], row
+    for cell, protocol in zip(table["dropout, of the input and after each pooling"], columns, strict=True):
+        rates = [0.0] * 4 if cell == "none" else [float(rate) for rate in cell.split(",")]
+        assert rates == list(protocol.dropout)
+    for cell, protocol in zip(table["images"], columns, strict=True):
+        shift = re.search(r"shifted by up to (\d+) pixel", cell)
+        assert int(shift[1] if shift else 0) == protocol.shift
 
 
 def test_each_kind_of_row_has_a_table_of_its_own():
