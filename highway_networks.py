@@ -1,9 +1,9 @@
 """Highway networks in pure NumPy: *Training Very Deep Networks* (Srivastava, Greff, Schmidhuber,
 NIPS 2015).
 
-A plain network stacks layers y = H(x).  Beyond some twenty of them it no longer trains.  A
-highway layer lets the network decide, unit by unit and input by input, how much of H(x) to take
-and how much of x to carry (eq. 3):
+A plain network stacks layers y = H(x).  With the settings of the commands below it does not learn
+if it has twenty of them or more.  A highway layer lets the network decide, unit by unit and input
+by input, how much of H(x) to take and how much of x to carry (eq. 3):
 
     H = tanh(W_H x + b_H)                   block transform
     T = sigmoid(W_T x + b_T)                transform gate, b_T = -2 at the start: mostly carry
@@ -480,7 +480,8 @@ class Block(Named):
         """Shapes of the parameters that one layer has beside W and b.
 
         For example {"alpha": ()} gives the net the parameter net.alpha of shape (depth,); its
-        entry of one layer is layer.alpha, with the gradient layer.d_alpha, both of shape ()."""
+        entry of one layer is layer.alpha, with the gradient layer.d_alpha, both of shape ().  A
+        parameter of shape (hidden,) meets a layer's arrays as layer.alpha[:, None]."""
         return {}
 
     def start(self, net: DeepNet, gate_bias: float) -> None:
@@ -536,8 +537,8 @@ class Highway(Block):
         dH = T dy,  dz_H = H' dH;  dT = (H - x) dy,  dz_T = T (1 - T) dT = P (1 - T) dy.
 
         (1 - T) dy = dy - dH appears twice: as the factor of P, and as the part of dx that is
-        carried.  H and dy are overwritten, since nothing else reads them.  layer.z_H
-        may hold another layer's numbers by now, unless the activation has keeps_z = True."""
+        carried.  H and dy are overwritten, since nothing else reads them.  layer.z_H may hold
+        another layer's numbers by now, unless the activation has keeps_z = True."""
         divide(dy, layer.q, layer.dH)  # dH = T dy
         subtract(dy, layer.dH, dy)  # dy becomes dy - dH = (1 - T) dy
         multiply(layer.P, dy, layer.dz_T)  # dz_T = P (1 - T) dy

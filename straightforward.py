@@ -7,8 +7,8 @@ A batch of N images is a matrix with an image in each row, so that the paper's W
 and the others likewise.  docs/how_it_works.md walks through this file, and says what
 highway_networks.py does differently to be fast.
 
-A block of your own is a pair of functions like those of `residual`, and a line in BLOCKS; if it
-has a gate, also its name in WITH_GATE.
+A block of your own is a pair of functions like those of `residual`, a line in BLOCKS, and its name
+in the loop at the end of the file; if it has a gate, also its name in WITH_GATE.
 """
 
 import os
