@@ -83,6 +83,7 @@ def highway_backward(layer, kept, dy):
     return dx, gradient
 
 
+# training/extra_blocks.py has a residual block, too, but there W_H starts smaller.
 def residual(layer, x):
     H = np.tanh(x @ layer.W_H.T + layer.b_H)
     y = x + H
@@ -204,7 +205,8 @@ class Adam:
 
 
 def headline_images():
-    """6000 training and 2000 test images of MNIST, drawn with seed 0; pixels in [-1, 1]."""
+    """6000 training and 2000 test images of MNIST, or of the set in the folder $MNIST_DIR, drawn
+    with seed 0; pixels in [-1, 1]."""
     mnist = load_mnist()
     rng = np.random.default_rng(0)
     train_rows = rng.permutation(len(mnist.x_train))[:6000]
