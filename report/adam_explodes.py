@@ -135,9 +135,17 @@ def cures(read) -> str:
         above = ", ".join(str(trial["batches_above_guessing"]) for trial in trials)
         accuracies = [trial["test_accuracy"] for trial in trials]
         texts = ["diverged" if accuracy is None else f"{accuracy:.4f}" for accuracy in accuracies]
-        lines.append(f"| {change} | {exploded} of {len(trials)} | {above} | {', '.join(texts)} |")
-    header = "| | seeds that explode | batches above log 10 | test accuracy of each seed |"
+        first = ", ".join(largest_of_first_epoch(trial) for trial in trials)
+        lines.append(f"| {change} | {exploded} of {len(trials)} | {above} | {first} | {', '.join(texts)} |")
+    counts = "seeds that explode | batches above log 10"
+    header = f"| | {counts} | largest batch loss of epoch 1, not counted | test accuracy of each seed |"
     return markdown_table(header, lines)
+
+
+def largest_of_first_epoch(trial: dict) -> str:
+    """The largest batch loss of the first epoch, with its first tenths."""
+    tenths = trial["peaks"][: len(trial["peaks"]) // trial["epochs"]]
+    return "not finite" if None in tenths else f"{max(tenths):.3g}"
 
 
 def with_burst(read) -> list[dict]:
