@@ -80,6 +80,18 @@ def count(read, kind: str) -> str:
     return how_many_proceed(read("results/initialisations.json"), kind)
 
 
+@table("end-of-rates-plain-30", kind="plain", layers=30, end=min)
+@table("end-of-rates-plain-100", kind="plain", layers=100, end=min)
+@table("end-of-rates-highway-30", kind="highway", layers=30, end=max)
+@table("end-of-rates-highway-100", kind="highway", layers=100, end=max)
+def at_end_of_rates(read, kind: str, layers: int, end) -> str:
+    """In how many cells the search chose the lowest or the highest rate."""
+    record = read("results/initialisations.json")
+    rate = end(row["rate"] for row in rows_of(record, "cell"))
+    rates = [row["rate"] for row in rows_of(record, "cell", kind=kind, layers=layers)]
+    return f"{rates.count(rate)} of {len(rates)}"
+
+
 @table("starts")
 def starts(read) -> str:
     """In how many cells training proceeds, and how much the start matters."""
