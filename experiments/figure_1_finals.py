@@ -1,9 +1,9 @@
-"""Figure 1 of the paper at its 400 epochs: all eight nets, plain and highway, of 10 to 100 layers.
+"""Figure 1 of the paper at 400 epochs: all eight nets, plain and highway, of 10 to 100 layers.
 
     python -m experiments figure_1_finals            -> results/figure_1_finals.json
 
-`optimization` ends after 20 epochs, where few nets are near their lowest loss; the paper trains
-for up to 400.  Here the setting that `optimization` chose for each net is trained for 400 epochs,
+`optimization` ends after 20 epochs, where few nets are near their lowest loss; the axis of the
+paper's figure ends at 400.  Here the setting that `optimization` chose for each net is trained for 400 epochs,
 over three seeds that its search did not use.
 
 Fixed before these runs, for both kinds alike:
@@ -34,7 +34,8 @@ highway's.  The last losses of highway nets of 50 and 100 layers are within a fa
 of 10 and 20.
 
 The rate of the plain net of 100 layers was the highest that `optimization` searched, so that its
-last loss may not be the lowest that it can have; `wider_rates` searches higher ones.
+last loss may not be the lowest that it can have.  `wider_rates` searches higher ones, and
+`figure_1_wide` trains with the rate that it chose.
 """
 
 from __future__ import annotations
@@ -43,11 +44,9 @@ import math
 
 from claims.claim import Claim, ratio_as_text, values_of
 from claims.rules import (
-    above,
     all_below,
     all_ratios_below,
     holm,
-    in_ratio,
     interval,
     logs,
     mean,
@@ -257,12 +256,15 @@ CLAIMS = (
         id="highway-converges-faster",
         source="paper, 3.1",
         says="highway nets converge faster (at 10, 20, 50 and 100 layers they reach each of the losses 1e-1, 1e-2, "
-        "1e-3, 1e-4 and 1e-5 in fewer epochs than plain nets; 400 epochs at most)",
+        "1e-3, 1e-4 and 1e-5 in fewer epochs than plain nets; 400 epochs at most, with the settings that trainings "
+        "of 20 epochs chose)",
         about=ABOUT,
         measure=lambda record: {"comparisons": comparisons(record), "epochs": record["settings"]["epochs"]},
         show=who_is_first,
         holds=lambda m: first_everywhere(m["comparisons"]),
-        note="20 comparisons of three seeds: only large differences are decided",
+        note="20 comparisons of three seeds: only large differences are decided; three equal seeds of each kind count "
+        "as certain, as at 20 layers to 1e-1; at 10 layers the settings decide: with those of `long_training` plain "
+        "nets reach 1e-5 in 64 to 75 epochs; the losses are ours",
     ),
     Claim(
         id="plain-degrades-in-400-epochs",
@@ -288,26 +290,17 @@ CLAIMS = (
         ),
     ),
     Claim(
-        id="two-orders-at-100-in-400-epochs",
-        source="paper, Figure 1",
-        says="at 100 layers highway nets are better than plain nets by more than two orders of magnitude (of loss), "
-        "after 400 epochs",
-        about={**ABOUT, "layers": 100},
-        measure=lambda record: last_losses(record, 100),
-        show=lambda m: f"plain's loss over highway's {ratio_as_text(m['plain'], m['highway'])}",
-        holds=lambda m: [False if in_ratio(above, m["plain"], 100, baseline=m["highway"]) is False else None],
-        note="settings chosen by trainings of 20 epochs; plain's rate was the highest searched, and a higher one "
-        "might lower the ratio, so that a ratio above 100 decides nothing here; that was decided after the runs",
-    ),
-    Claim(
         id="highway-ends-lower",
         source="paper, Figure 1",
-        says="do highway nets end at a lower loss than plain nets at 10, 20, 50 and 100 layers, after 400 epochs?",
+        says="do highway nets end at a lower loss than plain nets at 10, 20, 50 and 100 layers, after 400 epochs, with "
+        "the settings that trainings of 20 epochs chose?",
         kind="open question",
         about=ABOUT,
         measure=lambda record: {layers: last_losses(record, layers) for layers in LAYERS},
         show=ratios_at_every_depth,
         holds=lower_at_every_depth,
+        note="of the settings the question at first said nothing; with those of `long_training` the plain net of 10 "
+        "layers ends at a fifth of the loss of the highway net here",
     ),
 )
 

@@ -32,4 +32,6 @@ def clip(read) -> str:
 
 
 def share(stat: dict) -> str:
-    return "diverged" if stat["mean"] is None else f"{stat['mean']:.3f}"
+    if stat["mean"] is None:
+        return "diverged"
+    return f"{stat['mean']:.2g}" if stat["mean"] < 0.01 else f"{stat['mean']:.3f}"

@@ -47,34 +47,6 @@ def test_deep_nets_are_no_worse_at_all(factor, verdict):
     assert found.startswith(verdict)
 
 
-@pytest.mark.parametrize(("best", "verdict"), [(0.02, "reproduced"), (0.01, "not clear"), (0.039, "not clear")])
-def test_a_best_rate_at_an_end_of_those_searched_leaves_two_orders_open(best, verdict):
-    final = []
-    for block, loss in (("plain", 0.3), ("highway", 1e-3)):
-        kind = {"block": block, "layers": 100, "activation": "tanh", "rate": best, "diverged": None}
-        for seed in (1, 2, 3):
-            of_seed = loss * (1 + seed / 100)
-            final.append({**kind, "loss": of_seed, "losses": [of_seed]})
-    search = []
-    for rate in (0.01, 0.02, 0.04):
-        for block in ("plain", "highway"):
-            search.append({"block": block, "layers": 100, "activation": "tanh", "rate": rate})
-    search.append({"block": "plain", "layers": 100, "activation": "relu", "rate": 1.0})
-    record = {"trials": {"final": final, "search": search}}
-    assert verdict_on("optimization", "two-orders-at-100", record) == verdict
-
-
-def test_an_end_opens_only_the_answer_that_a_better_rate_could_change():
-    measured = {"highway": [1e-3, 1.1e-3, 1.2e-3], "place_of_highway": 0.5, "place_of_plain": 1.0}
-    above = {**measured, "plain": [0.3, 0.31, 0.32]}
-    below = {**measured, "plain": [0.03, 0.031, 0.032]}
-    assert optimization.two_orders_unless_at_an_end(above) == [None]
-    assert optimization.two_orders_unless_at_an_end(below) == [False]
-    at_highways_end = {"place_of_highway": 1.0, "place_of_plain": 0.5}
-    assert optimization.two_orders_unless_at_an_end({**above, **at_highways_end}) == [True]
-    assert optimization.two_orders_unless_at_an_end({**below, **at_highways_end}) == [None]
-
-
 @pytest.mark.parametrize(("factor", "degrades"), [(2.9, False), (3.1, True)])
 @pytest.mark.parametrize("block", optimization.BLOCKS)
 def test_both_kinds_are_judged_by_one_measure(block, factor, degrades):
