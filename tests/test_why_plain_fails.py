@@ -102,6 +102,11 @@ def made_up(accuracy=None, slopes=1e-8, block_change=0.13, stack_change=0.95) ->
         (
             "plain-fails-by-its-start",
             {"accuracy": {("starts", "plain", 30, "glorot", why.LOW_RATE): 0.9}},
+            "in part",  # at the program's rate Glorot's start fails, too
+        ),
+        (
+            "plain-fails-by-its-start",
+            {"accuracy": {("starts", "plain", 30, "glorot", rate): 0.9 for rate in (why.RATE, why.LOW_RATE)}},
             "reproduced",
         ),
         ("fresh-block-near-identity", {}, "reproduced"),
@@ -134,6 +139,11 @@ def test_verdicts(claim_id, changes, expected):
 def test_a_seed_that_diverged_has_no_share():
     assert why.share_of_slopes(None) is None
     assert why.seen(None, "norms", 0) is None
+
+
+def test_the_gradient_after_training_is_shown_by_its_median():
+    text = why.vanishing_as_text({"at_start": [1e-8, 3e-8], "trained": [1e-17, 1e-16, 1e-8, None]})
+    assert text.endswith("1e-16 (median, n = 3) after training")
 
 
 def test_the_share_that_arrives_is_the_first_norm_over_the_last():
