@@ -80,22 +80,31 @@ def test_the_verdicts_on_the_blocks(changes, verdicts):
         assert verdict_on("blocks", claim_id, record) == expected, claim_id
 
 
+def accuracies_around(accuracy: float) -> list[dict]:
+    return [{"test_accuracy": accuracy + noise, "rate": 2.0} for noise in (-0.001, 0, 0.001)]
+
+
 @pytest.mark.parametrize(
-    ("losses", "accuracy_at_1000", "expected"),
-    [
-        ({}, 0.97, "not reproduced"),
-        ({200: 0.031}, 0.97, "in part"),
-        ({100: 0.031, 200: 0.031}, 0.5, "reproduced"),
-        ({100: 0.03, 200: 0.03}, 0.96, "not clear"),
-        ({100: None, 200: None}, 0.5, "in part, the rest not clear"),
+    ("losses", "same_rate", "own_rate", "expected"),
+    [  # 1000 layers reach 0.96; one hidden layer reaches `same_rate` at their rate, `own_rate` at its own
+        ({}, 0.95, 0.95, "not reproduced"),
+        ({}, 0.95, 0.97, "not reproduced"),  # less accurate at one of the rates is not enough
+        ({}, 0.97, 0.95, "not reproduced"),
+        ({}, 0.97, 0.96, "not reproduced, the rest not clear"),
+        ({}, 0.97, 0.97, "in part"),
+        ({200: 0.031}, 0.95, 0.95, "in part"),
+        ({100: 0.031, 200: 0.031}, 0.97, 0.97, "reproduced"),
+        ({100: 0.03, 200: 0.03}, 0.96, 0.96, "not clear"),
+        ({100: None, 200: None}, 0.97, 0.97, "in part, the rest not clear"),
     ],
 )
-def test_the_verdict_on_depths_beyond_100(losses, accuracy_at_1000, expected):
+def test_the_verdict_on_depths_beyond_100(losses, same_rate, own_rate, expected):
     record = made_up({("loss", "highway", 50, layers): loss for layers, loss in losses.items()})
-    best = [{"test_accuracy": accuracy_at_1000 + noise} for noise in (-0.001, 0, 0.001)]
-    one_layer = [{"test_accuracy": 0.96 + noise} for noise in (-0.001, 0, 0.001)]
-    deepest = {"trials": {"best": best, "one_hidden_layer_longer": one_layer}}
-    assert verdict_on("blocks", "struggles-beyond-100", record, deepest) == expected
+    known = {"best": accuracies_around(0.96), "one_hidden_layer_longer": accuracies_around(same_rate)}
+    more = {"deep": accuracies_around(0.96), "one layer": accuracies_around(same_rate)}
+    more["one layer, own rate"] = accuracies_around(own_rate) * 2
+    records = (record, {"trials": more}, {"trials": known})
+    assert verdict_on("blocks", "struggles-beyond-100", *records) == expected
 
 
 @pytest.mark.parametrize(("block", "expected"), [("residual", "not reproduced"), ("highway", "reproduced")])
