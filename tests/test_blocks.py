@@ -36,11 +36,13 @@ def made_up(changes: dict | None = None) -> dict:
                     "loss": value("loss", 0.01),
                     "test_accuracy": value("accuracy", 0.97),
                     "mean_T": [value("early", 0.2), 0.15, value("late", 0.1)],
+                    "at_start": {"gradient": [value("gradient_at_start", 0.6), 1.0]},
                     "trained": {"gradient": [value("gradient", 0.6), 1.0]},
                 })  # fmt: skip
     return {"settings": {"layers": DEPTHS}, "trials": {"final": trials}}
 
 
+GRADIENTS = ("gradient_at_start", "gradient")
 USUAL = {
     "carry-gate-not-needed": "reproduced",
     "carry-gate-trains": "reproduced",
@@ -68,9 +70,14 @@ USUAL = {
         ({("accuracy", "highway-carry", 50, 10): None}, {"carry-gate-trains": "in part"}),
         ({("accuracy", "highway-carry", 41, 200): 0.5}, {"carry-gate-trains": "in part"}),
         ({("gradient", "highway", 50, 200): 0.4}, {"gradient-fades": "in part"}),
+        ({("gradient_at_start", "highway", 50, 200): 0.4}, {"gradient-fades": "in part"}),
+        (
+            {(name, "highway", 50, layers): 0.4 for name in GRADIENTS for layers in (100, 200)},
+            {"gradient-fades": "reproduced"},
+        ),
         (
             {("gradient", "highway", 50, 200): None, ("gradient", "highway", 50, 100): None},
-            {"gradient-fades": "not clear"},
+            {"gradient-fades": "not reproduced, the rest not clear"},
         ),
     ],
 )
@@ -175,9 +182,10 @@ def test_a_net_that_lost_a_seed_has_no_mean():
     assert len(highway) == 1  # its two widths are one
 
 
-def test_the_seeds_that_diverged_are_named():
-    measured = {"wide": {10: [0.9, 0.8]}, "narrow": {10: [0.9, 0.9], 200: [0.97, None]}}
+def test_the_seeds_that_did_not_learn_are_named():
+    measured = {"wide": {10: [0.9, 0.8]}, "narrow": {10: [0.95, 0.96], 100: [0.97, 0.1], 200: [0.97, None]}}
     assert blocks.two_widths_as_text(measured) == (
         "test accuracy at 10 to 10 layers, of width 50: 0.8500; "
+        "of width 41 at 100 layers, seed by seed: 0.9700, 0.1000; "
         "of width 41 at 200 layers, seed by seed: 0.9700, diverged"
     )
