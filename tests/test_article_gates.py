@@ -120,6 +120,27 @@ def test_a_start_from_which_trainings_diverge_is_not_as_good():
     assert encyclopedia.lower_without_scale(measured) == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "expected"),
+    [
+        (2.0, 1.0, "reproduced"),
+        (0.5, 0.2, "in part"),  # the ratio is larger, the first layer's gradient smaller
+        (0.5, 1.0, "not reproduced"),
+    ],
+)
+def test_the_gradient_is_stronger_by_its_ratio_and_by_itself(first, last, expected):
+    """Highway nets have gradients of about 1 at both ends, residual nets these."""
+    final = []
+    for layers in encyclopedia.LAYERS:
+        for block, ends in (("highway", [1.0, 1.0]), ("residual", [first, last])):
+            for seed in range(3):
+                gradient = {"gradient": [ends[0] * (1 + seed / 1000), ends[1]]}
+                net = {"block": block, "width": encyclopedia.WIDTH[block], "layers": layers}
+                final.append({**net, "at_start": gradient, "trained": gradient})
+    record = {"settings": {"n_train": 60000}, "trials": {"final": final}}
+    assert verdict_on("encyclopedia", "gradient-stronger-through-residual", record) == expected
+
+
 def test_the_picture_s_title_names_the_middle_blocks_of_both_sets():
     rows = []
     for data, share in (("MNIST", 0.0055), ("CIFAR-100", 0.66)):
