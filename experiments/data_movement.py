@@ -520,11 +520,33 @@ def measure_skipping(record: dict) -> dict:
 
 
 def saves_a_tenth(measured: dict) -> list[bool | None]:
+    """Whether each policy saves over a tenth and loses under 0.02: both, to count as one part."""
     comparisons = []
     for policy in POLICIES:
         comparisons.append(is_above(measured[f"{policy}_saved"], 0.1))
         comparisons.append(is_below(measured[f"{policy}_lost"], 0.02))
-    return corrected(*comparisons)
+    verdicts = corrected(*comparisons)
+    return [both(*verdicts[i : i + 2]) for i in range(0, len(verdicts), 2)]
+
+
+def both(one: bool | None, other: bool | None) -> bool | None:
+    """Whether both conditions hold; None if that is open."""
+    if False in (one, other):
+        return False
+    return None if None in (one, other) else True
+
+
+NAME_OF_POLICY = {"known": "blocks, known beforehand", "computed": "blocks, T computed", "unit": "units, T computed"}
+IN_WORDS = {True: "yes", False: "no", None: "not clear"}
+
+
+def skipping_as_text(measured: dict) -> str:
+    texts = []
+    for policy, holds in zip(POLICIES, saves_a_tenth(measured), strict=True):
+        saved = effect_as_text(measured[f"{policy}_saved"])
+        lost = effect_as_text(measured[f"{policy}_lost"])
+        texts.append(f"{NAME_OF_POLICY[policy]}: {IN_WORDS[holds]}, {saved} saved, accuracy lost {lost}")
+    return "; ".join(texts)
 
 
 CLAIMS = (
@@ -547,13 +569,14 @@ CLAIMS = (
         kind="open question",
         source="published program, open",
         says="on MNIST leaving out blocks or units with nearly closed gates saves a tenth of the data movement "
-        "(threshold chosen to lose at most 0.01 of accuracy; loses under 0.02 on other images)",
+        "(each of three policies must save over a tenth and lose under 0.02 of accuracy; its threshold, of four, was "
+        "chosen on other images to lose at most 0.01)",
         about=kept_nets.ON_MNIST,
         measure=measure_skipping,
-        show="blocks, known beforehand: {known_saved:interval} saved, accuracy lost {known_lost:1}; "
-        "blocks, T computed: {computed_saved:interval} saved, lost {computed_lost:1}; "
-        "units, T computed: {unit_saved:interval} saved, lost {unit_lost:1}",
+        show=skipping_as_text,
         holds=saves_a_tenth,
+        note="costs of an inference are means over 12 images a net; at first saving and losing were two parts of a "
+        "policy, so that one that skips nothing passed a part; they were joined after the runs",
     ),
 )
 

@@ -3,6 +3,7 @@ the tapes of the blocks compute; and what it saves to skip blocks and units whos
 
 import numpy as np
 import pytest
+from conftest import verdict_on
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -444,3 +445,30 @@ def test_nets_that_were_not_looked_into_are_not_judged():
     assert data_movement.varies(measured).startswith("not tested: ")
     with pytest.raises(NotMeasured, match="no nets of CIFAR-100"):
         data_movement.measure_variation(record, "CIFAR-100")
+
+
+@pytest.mark.parametrize(
+    ("unit_saved", "unit_lost", "verdict"),
+    [
+        (0.12, 0.001, "in part"),
+        (0.12, 0.03, "not reproduced"),  # it loses too much
+        (0.0, 0.0, "not reproduced"),  # a policy that skips nothing loses nothing
+        (0.1, 0.001, "not reproduced, the rest not clear"),
+    ],
+)
+def test_a_policy_must_save_and_not_lose(unit_saved, unit_lost, verdict):
+    nets = []
+    for noise in (-1e-4, 0, 1e-4):
+        policies = []
+        for policy in data_movement.POLICIES:
+            saved, lost = (unit_saved, unit_lost) if policy == "unit" else (0.03, 0.0)
+            policies.append({
+                "policy": policy,
+                "choice_accuracy": 0.97,
+                "test_accuracy": 0.97 - lost - noise,
+                "cost_over_whole": 1 - saved - noise * (saved > 0),
+            })  # fmt: skip
+        net = {"data": "MNIST", "layers": 50, "n_train": 60000, "policies": policies}
+        nets.append({**net, "choice_accuracy": 0.97, "test_accuracy": 0.97})
+    record = {"settings": {}, "trials": {"trained": nets}}
+    assert verdict_on("data_movement", "skipping-saves-a-tenth", record) == verdict
