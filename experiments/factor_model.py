@@ -105,13 +105,14 @@ CLAIMS = (
         kind="open question",
         source="encyclopedia article, open",
         says="with nets of width 32, a factor model's mean gate tells turbulent days by their complexity (better where "
-        "they are also complex than where they are volatile only; better than before training; better than the norm "
-        "of the factors)",
+        "they are also complex than where they are volatile only; better than the norm of the factors)",
         about=ABOUT,
         measure=lambda r: differences(r["trials"]),
         show="AUC, the chance that the mean gate is higher on a turbulent day, less that where volatile only "
-        "{where volatile only:2}, less that before training {before training:2}, less that of the norm {norm:2}",
-        holds=lambda m: corrected(*(is_above(difference, 0) for difference in m.values())),
+        "{where volatile only:interval}, less that of the norm {norm:interval}",
+        holds=lambda m: corrected(is_above(m["where volatile only"], 0), is_above(m["norm"], 0)),
+        note="at first a third part asked that it be better than before training; it was dropped after the runs, "
+        "because it also holds where nothing is complex (0.883 against 0.844)",
     ),
 )
 

@@ -19,7 +19,7 @@ Expected, before these runs: an AUC of about 0.89 where turbulent days are both,
 
 from __future__ import annotations
 
-from claims.claim import CHOSEN_AFTER, Claim, effect_as_text, values_of
+from claims.claim import CHOSEN_AFTER, Claim, values_of
 from claims.rules import above
 from experiments.question import Question
 from training.factor_model import USEFUL_AUC, WORLDS, rows, trial
@@ -64,17 +64,9 @@ def run(runner: Runner) -> list[dict]:
     return runner.run(trial, wanted)
 
 
-def gate_auc_by_world(record: dict) -> dict:
-    return {
-        "both": values_of(record["trials"], "auc_gate", world="both"),
-        "non_linear": values_of(record["trials"], "auc_gate", world="non-linear"),
-    }
-
-
-def show_auc_by_world(measured: dict) -> str:
-    both = effect_as_text(measured["both"])
-    non_linear = effect_as_text(measured["non_linear"])
-    return f"AUC where complex and volatile {both}; where complex only {non_linear}"
+def gate_auc(world: str):
+    """Makes a claim's `measure`: the mean gate's AUC in this world."""
+    return lambda record: {"auc": values_of(record["trials"], "auc_gate", world=world)}
 
 
 ABOUT = {"hidden": WIDTH}
@@ -86,12 +78,12 @@ CLAIMS = (
         says="a factor model's gates open in volatile and complex regimes (width 128, the article's; the mean gate "
         f"is higher on a turbulent day than on a calm one in over {100 * USEFUL_AUC:g} % of pairs: the AUC)",
         about=ABOUT,
-        measure=gate_auc_by_world,
-        show=show_auc_by_world,
-        holds=lambda m: [above(m["both"], USEFUL_AUC)],
+        measure=gate_auc("both"),
+        show="AUC where complex and volatile {auc:interval}",
+        holds=lambda m: [above(m["auc"], USEFUL_AUC)],
         note=f"{SIMULATED}; {CHOSEN_AFTER}: before them this world was to judge nothing; where regimes are volatile "
-        "only, the AUC is about as high",
-        passed_by="an untrained net, and so does the norm of the input, which",
+        "only, the AUC is 0.942",
+        passed_by="an untrained net's mean gate (0.921), like the norm of the factors (0.946),",
     ),
     Claim(
         id="mean-gate-tells-turbulence-128",
@@ -100,9 +92,9 @@ CLAIMS = (
         "are complex and no more volatile, the mean gate is higher on a turbulent day than on a calm one in over 50 "
         f"% of pairs; in over {100 * USEFUL_AUC:g} %)",
         about=ABOUT,
-        measure=gate_auc_by_world,
-        show=show_auc_by_world,
-        holds=lambda m: [above(m["non_linear"], bound) for bound in (0.5, USEFUL_AUC)],
+        measure=gate_auc("non-linear"),
+        show="AUC where complex only {auc:interval}",
+        holds=lambda m: [above(m["auc"], bound) for bound in (0.5, USEFUL_AUC)],
         note=f"{SIMULATED}; the bound of 0.55, and that this world alone judges, were taken from nets of width 32, "
         "where both were chosen after the runs",
     ),

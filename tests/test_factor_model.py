@@ -159,6 +159,21 @@ def test_the_wide_model(non_linear, verdict):
     assert verdict_on("factor_model_wide", "mean-gate-tells-turbulence-128", record) == verdict
 
 
+@pytest.mark.parametrize(
+    ("volatile", "norm", "verdict"),
+    [(0.7, 0.7, "reproduced"), (0.7, 0.9, "in part"), (0.9, 0.9, "not reproduced")],
+)
+def test_gates_before_training_do_not_judge_complexity(volatile, norm, verdict):
+    trials = []
+    for seed in range(3):
+        aucs = {"auc_gate_before_training": 0.5, "auc_norm": norm + seed / 1e4}
+        both = {"world": "both", "seed": seed, "auc_gate": 0.8 + seed / 1000}
+        trials.append({**both, **aucs})
+        trials.append({"world": "volatile", "seed": seed, "auc_gate": volatile + seed / 1e4})
+    record = {"settings": {}, "trials": trials}
+    assert verdict_on("factor_model", "mean-gate-tells-complexity", record) == verdict
+
+
 def test_a_trial_may_name_another_width():
     assert fm.make("highway", {"seed": 0}).hidden == fm.HIDDEN
     assert fm.make("highway", {"seed": 0, "hidden": 128}).hidden == 128
