@@ -107,8 +107,9 @@ CLAIMS = (
             f"loss at 1000 layers over that of 200: {ratio_as_text(m['highway_at_1000'], m['highway_at_200'])}"
         ),
         holds=goes_on,
-        note="on MNIST, for two epochs; W_H starts times the factor 0.0024; one hidden layer is above 0.9, too; "
-        "highway nets of 1000 layers keep the bound on the loss as well",
+        note="on MNIST, for two epochs; W_H starts times the factor 0.0024; highway nets of 1000 layers keep "
+        "the bound on the loss as well",
+        passed_by="a net of one hidden layer (accuracy 0.95 and loss 0.16, after one epoch)",
     ),
 )
 
