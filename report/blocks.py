@@ -113,7 +113,7 @@ def gradient_flow(record):
             handles[text] = handle
     fig.legend(handles.values(), handles.keys(), title="one seed of each", loc="outside lower center", ncols=4)
     finding = finding_of_gradients(record, drawn_depths[-1])
-    headline(fig, finding, "ReLU nets, each at the settings of its own search")
+    headline(fig, finding, "each at the settings that its own search chose")
     return fig
 
 
@@ -196,12 +196,15 @@ def compounding(read) -> str:
         gradients = [row for row in of_depth if row["row"] == "gradient"]
         highway_at_start = select(gradients, block="highway", when="at_start")
         highway = select(gradients, block="highway", when="trained")
+        residual_at_start = select(gradients, block="residual", when="at_start")
         residual = select(gradients, block="residual", when="trained")
         gates = select(of_depth, row="gates", block="highway")
         stats = (
             highway_at_start["identity_part"],
             highway["identity_part"],
+            highway_at_start["gradient_first_over_last"],
             highway["gradient_first_over_last"],
+            residual_at_start["gradient_first_over_last"],
             residual["gradient_first_over_last"],
             gates["mean_T_early"],
             gates["mean_T_late"],
@@ -212,8 +215,10 @@ def compounding(read) -> str:
         "layers",
         "identity part at the start",
         "trained",
-        "gradient, first layer over last: highway",
-        "residual",
+        "gradient, first layer over last: highway at the start",
+        "trained",
+        "residual at the start",
+        "trained",
         "mean T, first third",
         "last third",
     )
