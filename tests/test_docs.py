@@ -658,6 +658,7 @@ KNOWN = (  # where a source is known to be; one without an address is named by i
     "https://github.com/adri-romsor/FitNets",
     "https://github.com/cookyecat/Variants-ResNet-Prototxt-Caffe/issues/1",
     "https://github.com/s9xie/DSN",
+    "https://github.com/cybertronai/ByteDMD",
     "https://github.com/cybertronai/schmidhuber-problems",
     "https://github.com/flukeskywalker/highway-networks",
     "https://github.com/fomorians/highway-fcn",
