@@ -489,8 +489,9 @@ def depth_claim(id: str, data: str, note: str) -> Claim:
     return Claim(
         id=id,
         source="encyclopedia article",
-        says=f"{data}: effective depth, the sum of an image's mean T, differs by input (it varies more than before "
-        f"training; its standard deviation is over {LEAST_VARIATION} of its mean)",
+        says=f"{data}: effective depth, the sum of an image's mean T, differs by input (it "
+        f"varies more than before training; its standard deviation is over {LEAST_VARIATION} of "
+        "its mean)",
         about=kept_nets.ON_ALL_SETS,
         measure=lambda r: measure_variation(r, data),
         show=variation_as_text,
@@ -500,8 +501,8 @@ def depth_claim(id: str, data: str, note: str) -> Claim:
 
 
 FIRST_RULE = (
-    f"{CHOSEN_AFTER}: the first rule was the second half alone; the first half, which is weaker, replaced it when "
-    "MNIST's trained nets had been seen; now both judge"
+    f"{CHOSEN_AFTER}: the first rule was the second half alone; the first half, which is weaker, "
+    "replaced it when MNIST's trained nets had been seen; now both judge"
 )
 
 
@@ -556,27 +557,30 @@ CLAIMS = (
         id="carry-path-saves-movement",
         kind="open question",
         source="published program, open",
-        says="the carry path saves data movement in training (a step of highway blocks moves less by over 5 % than "
-        "one of plain or residual blocks with as many parameters, at every size)",
+        says="the carry path saves data movement in training (a step of highway blocks moves "
+        "less by over 5 % than one of plain or residual blocks with as many parameters, at "
+        "every size)",
         about={"base": BASE},
         measure=measure_carry_path,
-        show="cost over that of plain {plain[at_base]:.2f} ({plain[least]:.2f} to {plain[most]:.2f}), "
-        "of residual {residual[at_base]:.2f} ({residual[least]:.2f} to {residual[most]:.2f})",
+        show="cost over that of plain {plain[at_base]:.2f} ({plain[least]:.2f} to "
+        "{plain[most]:.2f}), of residual {residual[at_base]:.2f} ({residual[least]:.2f} to "
+        "{residual[most]:.2f})",
         holds=lambda m: [m["plain"]["most"] < 1 - MARGIN, m["residual"]["most"] < 1 - MARGIN],
     ),
     Claim(
         id="skipping-saves-a-tenth",
         kind="open question",
         source="published program, open",
-        says="on MNIST leaving out blocks or units with nearly closed gates saves a tenth of the data movement "
-        "(each of three policies must save over a tenth and lose under 0.02 of accuracy; its threshold, of four, was "
-        "chosen on other images to lose at most 0.01)",
+        says="on MNIST leaving out blocks or units with nearly closed gates saves a tenth of "
+        "the data movement (each of three policies must save over a tenth and lose under 0.02 "
+        "of accuracy; its threshold, of four, was chosen on other images to lose at most 0.01)",
         about=kept_nets.ON_MNIST,
         measure=measure_skipping,
         show=skipping_as_text,
         holds=saves_a_tenth,
-        note="costs of an inference are means over 12 images a net; at first saving and losing were two parts of a "
-        "policy, so that one that skips nothing passed a part; they were joined after the runs",
+        note="costs of an inference are means over 12 images a net; at first saving and losing "
+        "were two parts of a policy, so that one that skips nothing passed a part; they were "
+        "joined after the runs",
     ),
 )
 

@@ -223,8 +223,9 @@ CLAIMS = (
         show="at T = 1 eq. 3 gives H (largest relative difference {eq_3_from_H:.0e}), not H + x "
         "({eq_3_from_residual:.2f}); eq. 2 with T = C = 1 gives H + x ({eq_2_from_residual:.0e})",
         holds=lambda m: [m["eq_3_from_residual"] < 1e-12],
-        note="its equation for this adds an extra x, 'H(x) + x = 1 H(x) + (1 - 1) x + x', and it goes on: 'More "
-        "precisely, ResNet learns y = F(x) + x'; so the article corrects itself, and only the first sentence is judged",
+        note="its equation for this adds an extra x, 'H(x) + x = 1 H(x) + (1 - 1) x + x', and "
+        "it goes on: 'More precisely, ResNet learns y = F(x) + x'; so the article corrects "
+        "itself, and only the first sentence is judged",
     ),
     Claim(
         id="residual-needs-no-tuned-start",
@@ -235,23 +236,25 @@ CLAIMS = (
         measure=measure_starts,
         show=starts_as_text,
         holds=lower_without_scale,
-        note=f"{CHOSEN_AFTER}; the article says only that they have no gates to tune; n counts settings over "
-        "depths, not seeds; up to 50 layers tanh nets do better unscaled, ReLU nets never",
+        note=f"{CHOSEN_AFTER}; the article says only that they have no gates to tune; n counts "
+        "settings over depths, not seeds; up to 50 layers tanh nets do better unscaled, ReLU "
+        "nets never",
     ),
     Claim(
         id="gradient-stronger-through-residual",
         source="encyclopedia article",
-        says="the gradient comes back stronger through residual nets (at 10 to 200 layers, at the start and after "
-        "training, two are larger than in highway nets: the first layer's gradient over the last's, and the first "
-        "layer's itself)",
+        says="the gradient comes back stronger through residual nets (at 10 to 200 layers, at "
+        "the start and after training, two are larger than in highway nets: the first layer's "
+        "gradient over the last's, and the first layer's itself)",
         over=("blocks",),
         about={"n_train": 60000},
         measure=measure_gradients,
         show=gradients_as_text,
         holds=stronger_through_residual,
-        note=f"{CHOSEN_AFTER}: at first the ratio alone judged, and the row was 'reproduced'; the first layer's "
-        "gradient was added later; in trained plain nets of 10 to 100 layers the ratio is larger still; residual "
-        "blocks start with W_H times a factor below one, which was searched",
+        note=f"{CHOSEN_AFTER}: at first the ratio alone judged, and the row was 'reproduced'; "
+        "the first layer's gradient was added later; in trained plain nets of 10 to 100 layers "
+        "the ratio is larger still; residual blocks start with W_H times a factor below one, "
+        "which was searched",
     ),
 )
 

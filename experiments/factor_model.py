@@ -89,30 +89,33 @@ CLAIMS = (
         id="mean-gate-tells-turbulence",
         kind="open question",
         source="encyclopedia article, open",
-        says="with nets of width 32, a factor model's mean gate is open in turbulent regimes (where they are complex "
-        f"and not volatile: an AUC above 0.5; above {USEFUL_AUC}; AUC: the chance that the mean gate is higher on a "
-        "turbulent day than on a calm one)",
+        says="with nets of width 32, a factor model's mean gate is open in turbulent regimes "
+        f"(where they are complex and not volatile: an AUC above 0.5; above {USEFUL_AUC}; AUC: "
+        "the chance that the mean gate is higher on a turbulent day than on a calm one)",
         about=ABOUT,
         measure=gate_auc_by_world,
         show=show_auc_by_world,
         holds=lambda m: [above(m["non_linear"], bound, level=LEVEL) for bound in (0.5, USEFUL_AUC)],
-        note="the article's width, 128, has a row of its own; nets were added, from 10 to 50 to 200, until it was "
-        "clear that the AUC is above 0.5; the intervals allow for three looks, which was decided after the runs, and "
-        f"so were that complexity alone judges and the bound of {USEFUL_AUC}",
+        note="the article's width, 128, has a row of its own; nets were added, from 10 to 50 to "
+        "200, until it was clear that the AUC is above 0.5; the intervals allow for three "
+        "looks, which was decided after the runs, and so were that complexity alone judges and "
+        f"the bound of {USEFUL_AUC}",
     ),
     Claim(
         id="mean-gate-tells-complexity",
         kind="open question",
         source="encyclopedia article, open",
-        says="with nets of width 32, a factor model's mean gate tells turbulent days by their complexity (better where "
-        "they are also complex than where they are volatile only; better than the norm of the factors)",
+        says="with nets of width 32, a factor model's mean gate tells turbulent days by their "
+        "complexity (better where they are also complex than where they are volatile only; "
+        "better than the norm of the factors)",
         about=ABOUT,
         measure=lambda r: differences(r["trials"]),
-        show="AUC, the chance that the mean gate is higher on a turbulent day, less that where volatile only "
-        "{where volatile only:interval}, less that of the norm {norm:interval}",
+        show="AUC, the chance that the mean gate is higher on a turbulent day, less that where "
+        "volatile only {where volatile only:interval}, less that of the norm {norm:interval}",
         holds=lambda m: corrected(is_above(m["where volatile only"], 0), is_above(m["norm"], 0)),
-        note="at first a third part asked that it be better than before training; it was dropped after the runs, "
-        "because it also holds where nothing is complex (0.883 against 0.844)",
+        note="at first a third part asked that it be better than before training; it was "
+        "dropped after the runs, because it also holds where nothing is complex (0.883 against "
+        "0.844)",
     ),
 )
 

@@ -75,28 +75,29 @@ CLAIMS = (
     Claim(
         id="gates-open-in-volatile-regimes",
         source="encyclopedia article",
-        says="a factor model's gates open in volatile and complex regimes (width 128, the article's; the mean gate "
-        f"is higher on a turbulent day than on a calm one in over {100 * USEFUL_AUC:g} % of pairs: the AUC)",
+        says="a factor model's gates open in volatile and complex regimes (width 128, the "
+        "article's; the mean gate is higher on a turbulent day than on a calm one in over "
+        f"{100 * USEFUL_AUC:g} % of pairs: the AUC)",
         about=ABOUT,
         measure=gate_auc("both"),
         show="AUC where complex and volatile {auc:interval}",
         holds=lambda m: [above(m["auc"], USEFUL_AUC)],
-        note=f"{SIMULATED}; {CHOSEN_AFTER}: before them this world was to judge nothing; where regimes are volatile "
-        "only, the AUC is 0.942",
+        note=f"{SIMULATED}; {CHOSEN_AFTER}: before them this world was to judge nothing; where "
+        "regimes are volatile only, the AUC is 0.942",
         passed_by="an untrained net's mean gate (0.921), like the norm of the factors (0.946),",
     ),
     Claim(
         id="mean-gate-tells-turbulence-128",
         source="encyclopedia article",
-        says="a factor model's gates are a measure of complexity (width 128, the article's; where turbulent regimes "
-        "are complex and no more volatile, the mean gate is higher on a turbulent day than on a calm one in over 50 "
-        f"% of pairs; in over {100 * USEFUL_AUC:g} %)",
+        says="a factor model's gates are a measure of complexity (width 128, the article's; "
+        "where turbulent regimes are complex and no more volatile, the mean gate is higher on a "
+        f"turbulent day than on a calm one in over 50 % of pairs; in over {100 * USEFUL_AUC:g} %)",
         about=ABOUT,
         measure=gate_auc("non-linear"),
         show="AUC where complex only {auc:interval}",
         holds=lambda m: [above(m["auc"], bound) for bound in (0.5, USEFUL_AUC)],
-        note=f"{SIMULATED}; the bound of 0.55, and that this world alone judges, were taken from nets of width 32, "
-        "where both were chosen after the runs",
+        note=f"{SIMULATED}; the bound of 0.55, and that this world alone judges, were taken from "
+        "nets of width 32, where both were chosen after the runs",
     ),
 )
 

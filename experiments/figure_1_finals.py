@@ -255,22 +255,23 @@ CLAIMS = (
     Claim(
         id="highway-converges-faster",
         source="paper, 3.1",
-        says="highway nets converge faster (at 10, 20, 50 and 100 layers they reach each of the losses 1e-1, 1e-2, "
-        "1e-3, 1e-4 and 1e-5 in fewer epochs than plain nets; 400 epochs at most, with the settings that trainings "
-        "of 20 epochs chose)",
+        says="highway nets converge faster (at 10, 20, 50 and 100 layers they reach each of the "
+        "losses 1e-1, 1e-2, 1e-3, 1e-4 and 1e-5 in fewer epochs than plain nets; 400 epochs at "
+        "most, with the settings that trainings of 20 epochs chose)",
         about=ABOUT,
         measure=lambda record: {"comparisons": comparisons(record), "epochs": record["settings"]["epochs"]},
         show=who_is_first,
         holds=lambda m: first_everywhere(m["comparisons"]),
-        note="20 comparisons of three seeds: only large differences are decided; three equal seeds of each kind count "
-        "as certain, as at 20 layers to 1e-1; at 10 layers the settings decide: with those of `long_training` plain "
-        "nets reach 1e-5 in 64 to 75 epochs; the losses are ours",
+        note="20 comparisons of three seeds: only large differences are decided; three equal "
+        "seeds of each kind count as certain, as at 20 layers to 1e-1; at 10 layers the "
+        "settings decide: with those of `long_training` plain nets reach 1e-5 in 64 to 75 "
+        "epochs; the losses are ours",
     ),
     Claim(
         id="plain-degrades-in-400-epochs",
         source="paper, Figure 1",
-        says="plain nets degrade beyond 20 layers, after 400 epochs, too (at 50 and 100 layers over "
-        f"{FACTOR} times the loss of 20)",
+        says="plain nets degrade beyond 20 layers, after 400 epochs, too (at 50 and 100 layers "
+        f"over {FACTOR} times the loss of 20)",
         about=ABOUT,
         measure=lambda record: at_depths(record, "plain"),
         show="loss at 10, 20, 50, 100: {at_10:2}, {at_20:2}, {at_50:2}, {at_100:2}",
@@ -279,8 +280,8 @@ CLAIMS = (
     Claim(
         id="highway-does-not-degrade-in-400-epochs",
         source="paper, Figure 1",
-        says="highway nets of 50 and 100 layers do as well as those of 10 and 20, after 400 epochs, too (a loss less "
-        f"than {FACTOR} times as high)",
+        says="highway nets of 50 and 100 layers do as well as those of 10 and 20, after 400 "
+        f"epochs, too (a loss less than {FACTOR} times as high)",
         about=ABOUT,
         measure=lambda record: at_depths(record, "highway"),
         show="loss at 10, 20, 50, 100: {at_10:2}, {at_20:2}, {at_50:2}, {at_100:2}",
@@ -292,15 +293,15 @@ CLAIMS = (
     Claim(
         id="highway-ends-lower",
         source="paper, Figure 1",
-        says="do highway nets end at a lower loss than plain nets at 10, 20, 50 and 100 layers, after 400 epochs, with "
-        "the settings that trainings of 20 epochs chose?",
+        says="do highway nets end at a lower loss than plain nets at 10, 20, 50 and 100 layers, "
+        "after 400 epochs, with the settings that trainings of 20 epochs chose?",
         kind="open question",
         about=ABOUT,
         measure=lambda record: {layers: last_losses(record, layers) for layers in LAYERS},
         show=ratios_at_every_depth,
         holds=lower_at_every_depth,
-        note="of the settings the question at first said nothing; with those of `long_training` the plain net of 10 "
-        "layers ends at a fifth of the loss of the highway net here",
+        note="of the settings the question at first said nothing; with those of `long_training` "
+        "the plain net of 10 layers ends at a fifth of the loss of the highway net here",
     ),
 )
 

@@ -68,18 +68,21 @@ CLAIMS = (
     Claim(
         id="two-orders-at-100-in-400-epochs-wide",
         source="paper, Figure 1",
-        says="at 100 layers highway nets are better than plain nets by more than two orders of magnitude (of loss), "
-        "after 400 epochs, with plain's rate from a search of four times lower and higher rates",
+        says="at 100 layers highway nets are better than plain nets by more than two orders of "
+        "magnitude (of loss), after 400 epochs, with plain's rate from a search of four times "
+        "lower and higher rates",
         about={"layers": LAYERS, "epochs": 400, **ALL},
         over=("figure_1_wide", "figure_1_finals"),
         measure=measure,
         show=lambda m: (
-            f"plain's loss over highway's {ratio_as_text(m['plain'], m['highway'])}; over that of plain nets at the "
-            f"rate of the narrower search {ratio_as_text(m['plain'], m['plain_there'])}"
+            f"plain's loss over highway's {ratio_as_text(m['plain'], m['highway'])}; over that of "
+            "plain nets at the rate of the narrower search "
+            f"{ratio_as_text(m['plain'], m['plain_there'])}"
         ),
         holds=lambda m: [in_ratio(above, m["plain"], 100, baseline=m["highway"])],
-        note="settings chosen by trainings of 20 epochs; at the rate of the narrower search the ratio was over 100, "
-        "too, but it was not clear: that rate was the highest searched, and a higher one might lower the ratio",
+        note="settings chosen by trainings of 20 epochs; at the rate of the narrower search the "
+        "ratio was over 100, too, but it was not clear: that rate was the highest searched, and "
+        "a higher one might lower the ratio",
     ),
 )
 

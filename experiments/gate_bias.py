@@ -275,8 +275,8 @@ CLAIMS = (
         id="gate-bias-guideline",
         kind="open question",
         source="paper, 2.2, open",
-        says="do fully connected nets of 10, 20, 30 layers train, too, at the gate biases that are suggested for "
-        "convolutional ones, -1, -2, -3?",
+        says="do fully connected nets of 10, 20, 30 layers train, too, at the gate biases that "
+        "are suggested for convolutional ones, -1, -2, -3?",
         about=ABOUT,
         measure=fates_of_guideline,
         show=lambda m: f"tanh {', '.join(m['tanh'])}; ReLU {', '.join(m['relu'])}",
@@ -286,8 +286,8 @@ CLAIMS = (
     Claim(
         id="high-gate-biases-fail",
         source="blog",
-        says="very high gate biases (0 and above) fail to converge in a reasonable time (three epochs), most of them "
-        "at each depth",
+        says="very high gate biases (0 and above) fail to converge in a reasonable time (three "
+        "epochs), most of them at each depth",
         about=ABOUT,
         measure=very_high,
         show=failures_as_text,
@@ -298,8 +298,8 @@ CLAIMS = (
     Claim(
         id="low-gate-biases-fail",
         source="blog",
-        says="very low gate biases (-10 and below) fail to converge in a reasonable time (three epochs), most of "
-        "them at each depth",
+        says="very low gate biases (-10 and below) fail to converge in a reasonable time (three "
+        "epochs), most of them at each depth",
         about=ABOUT,
         measure=very_low,
         show=failures_as_text,
@@ -310,8 +310,9 @@ CLAIMS = (
     Claim(
         id="start-more-negative",
         source="blog",
-        says="when in doubt, start more negative (in three epochs too low a bias, -10 and below, fails to train at "
-        "no depth more often than too high a one, 0 and above, and less often in all)",
+        says="when in doubt, start more negative (in three epochs too low a bias, -10 and "
+        "below, fails to train at no depth more often than too high a one, 0 and above, and "
+        "less often in all)",
         about=ABOUT,
         measure=measure_doubt,
         show=lambda m: f"too low: {failures_as_text(m['low'])}; too high: {failures_as_text(m['high'])}",
@@ -322,8 +323,9 @@ CLAIMS = (
     Claim(
         id="gate-bias-is-critical",
         source="encyclopedia article",
-        says="the gate bias at the start is critical for whether a net trains (at each depth some of the 20 "
-        "settings, ten biases with tanh and with ReLU, do not train in three epochs)",
+        says="the gate bias at the start is critical for whether a net trains (at each depth "
+        "some of the 20 settings, ten biases with tanh and with ReLU, do not train in three "
+        "epochs)",
         about=ABOUT,
         measure=all_biases,
         show=failures_as_text,
@@ -335,30 +337,33 @@ CLAIMS = (
         id="gate-bias-is-critical-for-use",
         kind="open question",
         source="encyclopedia article, open",
-        says="does the gate bias at the start decide whether the blocks are of use, within the article's range, -1 to "
-        f"-3? (at each depth some of these settings train in three epochs, but with idle blocks; {IDLE})",
+        says="does the gate bias at the start decide whether the blocks are of use, within the "
+        "article's range, -1 to -3? (at each depth some of these settings train in three "
+        f"epochs, but with idle blocks; {IDLE})",
         about=ABOUT,
         measure=biases_of_article,
         show=failures_as_text,
         holds=some_are_idle,
-        note=f"{CHOSEN_AFTER}: a first rule asked it of all biases down to -20, and could not fail; at first counted "
-        f"as a claim, but the article says nothing of use; {ONE_RATE}",
+        note=f"{CHOSEN_AFTER}: a first rule asked it of all biases down to -20, and could not "
+        f"fail; at first counted as a claim, but the article says nothing of use; {ONE_RATE}",
         one_run=True,
     ),
     Claim(
         id="biases-need-not-be-exact",
         source="blog",
-        says=f"apart from very high and very low ones, gate biases need not be exact (at each depth over half of the "
-        f"{len(MODERATE)} biases from {MODERATE[0]:g} to {MODERATE[-1]:g} come within {NEAR} of the best of these)",
+        says="apart from very high and very low ones, gate biases need not be exact (at each "
+        f"depth over half of the {len(MODERATE)} biases from {MODERATE[0]:g} to {MODERATE[-1]:g} "
+        f"come within {NEAR} of the best of these)",
         about=ABOUT,
         measure=good_biases,
         show=lambda m: (
-            f"of {len(MODERATE)} biases, within {NEAR} of the best at 10, 20, 30, 50, 100 layers: tanh "
-            f"{', '.join(map(str, m['tanh']))}; ReLU {', '.join(map(str, m['relu']))}"
+            f"of {len(MODERATE)} biases, within {NEAR} of the best at 10, 20, 30, 50, 100 layers: "
+            f"tanh {', '.join(map(str, m['tanh']))}; ReLU {', '.join(map(str, m['relu']))}"
         ),
         holds=lambda m: [good > len(MODERATE) / 2 for good in m["tanh"] + m["relu"]],
-        note=f"{CHOSEN_AFTER}: a first rule counted very high and very low biases, too; six of the ten nets at -7 "
-        f"have idle blocks; the blog says it of one simple example; only 100 layers fail; {ONE_RATE}",
+        note=f"{CHOSEN_AFTER}: a first rule counted very high and very low biases, too; six of "
+        "the ten nets at -7 have idle blocks; the blog says it of one simple example; only 100 "
+        f"layers fail; {ONE_RATE}",
         one_run=True,
     ),
 )

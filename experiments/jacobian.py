@@ -269,8 +269,8 @@ CLAIMS = (
         id="jacobian-of-a-layer",
         source="encyclopedia article",
         kind="count",
-        says="a highway block's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x), a plain block's has no term in I, a "
-        "residual block's is I + dH/dx (each within 1e-12)",
+        says="a highway block's Jacobian is T dH/dx + (1 - T) I + dT/dx (H - x), a plain "
+        "block's has no term in I, a residual block's is I + dH/dx (each within 1e-12)",
         about=ABOUT,
         measure=differences_by_block,
         show=largest_differences,
@@ -279,29 +279,30 @@ CLAIMS = (
     Claim(
         id="information-flows-unimpeded",
         source="paper, 1",
-        says="information flows across many layers without attenuation (read as: through 49 blocks, before and after "
-        "training, half of the directions keep half of their length)",
+        says="information flows across many layers without attenuation (read as: through 49 "
+        "blocks, before and after training, half of the directions keep half of their length)",
         about=ABOUT,
         measure=lambda record: spectrum_through_all_blocks(record, "highway"),
         show=spectrum_as_text,
         holds=half_of_the_directions_keep,
-        note="tanh nets with b_T = -4.02, which a search chose, and twenty images; by (1 - sigmoid(b_T))^49 untrained "
-        "nets with b_T below -4.25 would pass; the paper says only that there are paths, and in the abstract "
-        "'unimpeded'; the bound of a half was set before the runs; nearly all directions keep a hundredth, and after "
-        "training, not before, the strongest keeps more than half, which was looked at afterwards",
+        note="tanh nets with b_T = -4.02, which a search chose, and twenty images; by (1 - "
+        "sigmoid(b_T))^49 untrained nets with b_T below -4.25 would pass; the paper says only "
+        "that there are paths, and in the abstract 'unimpeded'; the bound of a half was set "
+        "before the runs; nearly all directions keep a hundredth, and after training, not "
+        "before, the strongest keeps more than half, which was looked at afterwards",
     ),
     Claim(
         id="residual-path-unattenuated",
         source="encyclopedia article",
-        says="residual nets have a guaranteed, unattenuated gradient path (through 49 blocks, before and after "
-        "training, half of the directions keep half of their length)",
+        says="residual nets have a guaranteed, unattenuated gradient path (through 49 blocks, "
+        "before and after training, half of the directions keep half of their length)",
         about={"layers": 50, "activation": "tanh", "n_train": 60000},
         measure=lambda record: spectrum_through_all_blocks(record, "residual"),
         show=spectrum_as_text,
         holds=half_of_the_directions_keep,
-        note=f"residual blocks start with W_H times a factor below one, which was searched; {CHOSEN_AFTER}: by the "
-        "first rule no singular value could lie below 1; that each Jacobian contains I "
-        "is algebra: see Counts and algebra",
+        note="residual blocks start with W_H times a factor below one, which was searched; "
+        f"{CHOSEN_AFTER}: by the first rule no singular value could lie below 1; that each "
+        "Jacobian contains I is algebra: see Counts and algebra",
     ),
 )
 

@@ -219,8 +219,8 @@ CLAIMS = (
     Claim(
         id="lstm-block-succeeds",
         source="paper, 2.2",
-        says="very deep nets of a block like an LSTM's, unrolled in time, train (at 50 and 100 layers: a lower "
-        "loss than plain nets, and at most three times that of 20 layers)",
+        says="very deep nets of a block like an LSTM's, unrolled in time, train (at 50 and 100 "
+        "layers: a lower loss than plain nets, and at most three times that of 20 layers)",
         about=ALL,
         over=("lstm_and_maxout", "blocks"),
         measure=measure_very_deep("lstm"),
@@ -259,8 +259,8 @@ CLAIMS = (
         measure=measure_very_deep("maxout"),
         show=losses_as_text,
         holds=struggles,
-        note="fully connected, on MNIST, for ten epochs; the paper says it of nets with competitive interactions, even "
-        "with careful initialization",
+        note="fully connected, on MNIST, for ten epochs; the paper says it of nets with "
+        "competitive interactions, even with careful initialization",
     ),
 )
 

@@ -204,8 +204,8 @@ CLAIMS = (
     Claim(
         id="highway-does-not-degrade",
         source="paper, Figure 1",
-        says="highway nets of 50 and 100 layers do as well as those of 10 and 20 (a loss less than "
-        f"{DEGRADED} times as high)",
+        says="highway nets of 50 and 100 layers do as well as those of 10 and 20 (a loss less "
+        f"than {DEGRADED} times as high)",
         about=ABOUT,
         over=("optimization", "more_seeds"),
         measure=measure_highway_at_depths,

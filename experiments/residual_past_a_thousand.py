@@ -96,19 +96,20 @@ CLAIMS = (
     Claim(
         id="residual-past-1000",
         source="encyclopedia article",
-        says=f"residual nets go on past 1000 layers (at 1500 a test accuracy above {LEARNED}, a loss at most "
-        f"{STRUGGLES} times that of 200)",
+        says=f"residual nets go on past 1000 layers (at 1500 a test accuracy above {LEARNED}, a "
+        f"loss at most {STRUGGLES} times that of 200)",
         about={"layers": (200, 500, 1000, 1500), **fully_connected.ALL},
         over=("residual_past_a_thousand", "very_deep"),
         measure=measure,
         show=lambda m: (
-            f"loss over that of 200 layers {ratio_as_text(m['loss'], m['loss_of_200'])}; test accuracy "
-            f"{effect_as_text(m['accuracy'])}, with all blocks closed {effect_as_text(m['skipped'])}; highway nets, "
-            f"loss at 1000 layers over that of 200: {ratio_as_text(m['highway_at_1000'], m['highway_at_200'])}"
+            f"loss over that of 200 layers {ratio_as_text(m['loss'], m['loss_of_200'])}; test "
+            f"accuracy {effect_as_text(m['accuracy'])}, with all blocks closed "
+            f"{effect_as_text(m['skipped'])}; highway nets, loss at 1000 layers over that of 200: "
+            f"{ratio_as_text(m['highway_at_1000'], m['highway_at_200'])}"
         ),
         holds=goes_on,
-        note="on MNIST, for two epochs; W_H starts times the factor 0.0024; highway nets of 1000 layers keep "
-        "the bound on the loss as well",
+        note="on MNIST, for two epochs; W_H starts times the factor 0.0024; highway nets of "
+        "1000 layers keep the bound on the loss as well",
         passed_by="a net of one hidden layer (accuracy 0.95 and loss 0.16, after one epoch)",
     ),
 )

@@ -391,8 +391,8 @@ CLAIMS = (
     Claim(
         id="plain-gradient-vanishes",
         source="published program",
-        says="the gradient vanishes through 30 plain layers (less than a thousandth of it arrives at the first, "
-        "before and after training)",
+        says="the gradient vanishes through 30 plain layers (less than a thousandth of it "
+        "arrives at the first, before and after training)",
         about=ABOUT,
         measure=measure_vanishing,
         show=vanishing_as_text,
@@ -402,37 +402,41 @@ CLAIMS = (
     Claim(
         id="plain-fails-by-saturation",
         source="published program",
-        says="plain nets fail because tanh saturates (the slopes of tanh account for over half of the gradient's "
-        "fading, in orders of magnitude, at the start and after training; over 1: without them it would grow)",
+        says="plain nets fail because tanh saturates (the slopes of tanh account for over half "
+        "of the gradient's fading, in orders of magnitude, at the start and after training; "
+        "over 1: without them it would grow)",
         about=ABOUT,
         measure=measure_saturation,
-        show="the slopes' orders of magnitude over those of the whole fading: {at_start:interval} at the start, "
-        "{trained:interval} after training; at the start the share of units with H beyond ±0.9 is {saturated:2}, and "
-        "the state's norm falls from {first:2} to {last:2}",
+        show="the slopes' orders of magnitude over those of the whole fading: "
+        "{at_start:interval} at the start, {trained:interval} after training; at the start the "
+        "share of units with H beyond ±0.9 is {saturated:2}, and the state's norm falls from "
+        "{first:2} to {last:2}",
         holds=lambda m: corrected(is_above(m["at_start"], MOST), is_above(m["trained"], MOST)),
-        note="that no unit is saturated at the start was seen before the rule; the part that holds is measured after "
-        "a training that has failed, so it cannot show why it failed",
+        note="that no unit is saturated at the start was seen before the rule; the part that "
+        "holds is measured after a training that has failed, so it cannot show why it failed",
     ),
     Claim(
         id="plain-fails-by-its-start",
         source="published program",
-        says="do plain nets fail because their start shrinks the signal? (at depth 30 and a fifth of the program's "
-        f"rate: an accuracy above {TRAINS} from Glorot's start, below {CHANCE} from the program's; at the program's "
-        f"rate, too: above {TRAINS} from Glorot's start)",
+        says="do plain nets fail because their start shrinks the signal? (at depth 30 and a "
+        f"fifth of the program's rate: an accuracy above {TRAINS} from Glorot's start, below "
+        f"{CHANCE} from the program's; at the program's rate, too: above {TRAINS} from Glorot's "
+        "start)",
         kind="open question",
         about=ABOUT,
         measure=measure_starts,
-        show="accuracy at a fifth of the rate from Glorot's start {glorot:interval}, from the program's "
-        "{uniform:interval}; at the program's rate {glorot_fast:interval} and {uniform_fast}",
+        show="accuracy at a fifth of the rate from Glorot's start {glorot:interval}, from the "
+        "program's {uniform:interval}; at the program's rate {glorot_fast:interval} and "
+        "{uniform_fast}",
         holds=lambda m: corrected(trained(m["glorot"]), at_chance(m["uniform"]), trained(m["glorot_fast"])),
-        note="the part on the program's rate was added after the runs; without it the answer was 'yes'; at that rate "
-        "both starts fail, so start and rate fail together",
+        note="the part on the program's rate was added after the runs; without it the answer "
+        "was 'yes'; at that rate both starts fail, so start and rate fail together",
     ),
     Claim(
         id="fresh-block-near-identity",
         source="published program",
-        says="at b_T = -2 a fresh highway block starts close to the identity (it changes its input by less than a "
-        "quarter)",
+        says="at b_T = -2 a fresh highway block starts close to the identity (it changes its "
+        "input by less than a quarter)",
         about=ABOUT,
         measure=measure_fresh("change_of_block"),
         show="the block changes its input by {change:interval} of the input's length",
@@ -442,16 +446,16 @@ CLAIMS = (
     Claim(
         id="fresh-stack-near-identity",
         source="published program",
-        says="a fresh stack of 30 highway blocks at b_T = -2 behaves like a near-identity chain (read as: the whole "
-        "stack changes its input by less than half of its length)",
+        says="a fresh stack of 30 highway blocks at b_T = -2 behaves like a near-identity chain "
+        "(read as: the whole stack changes its input by less than half of its length)",
         about=ABOUT,
         measure=measure_fresh("change_of_stack"),
-        show="the stack changes its input by {change:interval} of the input's length; the product of all 1 - T is "
-        "{identity:2}",
+        show="the stack changes its input by {change:interval} of the input's length; the "
+        "product of all 1 - T is {identity:2}",
         holds=lambda m: [below(m["change"], NEAR_OF_STACK)],
-        note="that the product of all 30 factors 1 - T is 0.022 was known before; that each single block is close to "
-        "the identity has a row of its own; the stack mainly shrinks its input, to some 2 % of its length, and this "
-        "counts as a change",
+        note="that the product of all 30 factors 1 - T is 0.022 was known before; that each "
+        "single block is close to the identity has a row of its own; the stack mainly shrinks "
+        "its input, to some 2 % of its length, and this counts as a change",
     ),
     Claim(
         id="relu-plain-trains-at-modest-depth",
@@ -466,9 +470,9 @@ CLAIMS = (
     Claim(
         id="contrast-is-depth-driven",
         source="published program",
-        says="the contrast of highway and plain nets is driven by depth, not by data (with all 60 000 images plain "
-        f"nets of depth 30 stay below {CHANCE}, highway nets of depth 30 and plain nets of depth 5 come above "
-        f"{TRAINS})",
+        says="the contrast of highway and plain nets is driven by depth, not by data (with all "
+        f"60 000 images plain nets of depth 30 stay below {CHANCE}, highway nets of depth 30 and "
+        f"plain nets of depth 5 come above {TRAINS})",
         about=ABOUT,
         measure=measure_all_images,
         show="at depth 30 plain {plain:interval}, highway {highway:interval}; plain at depth 5 {shallow:interval}",

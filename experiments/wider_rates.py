@@ -155,16 +155,16 @@ CLAIMS = (
     Claim(
         id="two-orders-at-100-wide",
         source="paper, Figure 1",
-        says="at 100 layers highway nets are better than plain nets by more than two orders of magnitude (of loss), "
-        "with rates searched four times lower and higher",
+        says="at 100 layers highway nets are better than plain nets by more than two orders of "
+        "magnitude (of loss), with rates searched four times lower and higher",
         about={"layers": LAYERS, **ALL},
         measure=measure,
         show=show,
         holds=two_orders_unless_at_an_end,
-        note="if the ratio is above 100, plain's best rate must not lie in the first or the last part of its range, "
-        "since a rate beyond it might lower the ratio; if it is below, highway's must not; with the narrower search of "
-        "`optimization` the ratio was over 100, too, but it was not clear: plain's best rate lay near the end of its "
-        "range",
+        note="if the ratio is above 100, plain's best rate must not lie in the first or the "
+        "last part of its range, since a rate beyond it might lower the ratio; if it is below, "
+        "highway's must not; with the narrower search of `optimization` the ratio was over 100, "
+        "too, but it was not clear: plain's best rate lay near the end of its range",
     ),
 )
 
