@@ -37,6 +37,9 @@ Chosen after the runs:
   "most gates active on average" have a row each: if half of the gates had a mean T of 0.5, one image's
   gates could hardly have a measure above 0.5.
 
+The same is measured in the nets as they are drawn, before training.  This was added after the runs: some
+of what the paper shows is so without any training.
+
 Chosen after looking at CIFAR-100: its nets are trained for 100 epochs.  After 25 the verdicts on
 biases, gates and classes were different.
 
@@ -66,7 +69,6 @@ from training import fully_connected, gate_statistics, kept_nets, layer_by_layer
 from training.fully_connected import CIFAR
 from training.gate_statistics import FIRST, HALF, MEANS_CHANGE, OPEN, SETTLED, falls_of_biases, settled_at
 from training.layer_by_layer import rounded
-from training.measures import hoyer
 from training.trials import Runner
 
 # of_each: on how many images gates are measured one image at a time
@@ -100,33 +102,39 @@ STATISTICS = (
 )
 
 
+# what the summary says of the nets before training, too; biases that are all alike correlate with nothing
+OF_UNTRAINED = (
+    "sparsity_single",
+    "sparsity_mean",
+    "share_open_single",
+    "share_open_single_early",
+    "share_open_in_1_of_100",
+    "share_open_for_any",
+    "share_active_on_average",
+    "mean_T",
+    "settled_layer",
+    "change_share_first_15",
+    "change_share_first_40",
+    "class_difference_share_first_15",
+    "class_difference_sparsity",
+)
+BY_BLOCK_OF_UNTRAINED = ("change", "open_single_of_layer", "class_difference", "mean_T_of_layer")
+
+
 def trial(setting: dict, folder: str) -> dict:
-    """The statistics of one net's gates, by block where they depend on it, and its heat maps."""
+    """The statistics of one net's gates, by block where they depend on it, and its heat maps.
+
+    "untrained" holds the statistics of the same net as its seed draws it."""
     net = kept_nets.net_of(setting, folder)
-    images = fully_connected.images_of(setting)
-    x = images.x_train
-    sums = gate_statistics.sum_over_images(net, x, images.y_train)
-    mean = sums.mean_T()
-    differences = sums.class_differences()
-    difference_of_block = (differences**2).sum(axis=(0, 2))
-    change = sums.change
-    bias_of_block = net.b_T.mean(axis=1)
-    gates_of_images = net.gates(x[: setting["of_each"]])
-    result = gate_statistics.statistics(net, sums, gates_of_images, setting["gate_bias"])
-    result["change"] = rounded(change / len(x))
-    at_start = fully_connected.make(setting).gates(x[: setting["of_each"]])
-    result["mean_T_at_start"] = float(f"{at_start.mean():.6g}")
-    patterns_at_start = at_start.transpose(1, 0, 2).reshape(at_start.shape[1], -1)
-    result["sparsity_single_at_start"] = float(f"{hoyer(patterns_at_start).mean():.6g}")
-    open_of_block = (gates_of_images > OPEN).mean(axis=(1, 2))
-    result["open_single_of_layer"] = rounded(open_of_block)
-    result["share_open_single_early"] = float(f"{thirds_of(open_of_block)['first']:.6g}")
-    result["share_active_on_average"] = float(f"{(mean > OPEN).mean():.6g}")
-    result["share_open_for_any"] = float(f"{(sums.open > 0).mean():.6g}")
-    n_classes, _, hidden = differences.shape
-    result["class_difference"] = rounded(np.sqrt(difference_of_block / (n_classes * hidden)))
-    result["bias_of_layer"] = rounded(bias_of_block)
-    result["mean_T_of_layer"] = rounded(mean.mean(axis=1))
+    untrained = fully_connected.make(setting)
+    x = fully_connected.images_of(setting).x_train
+    result, mean, differences = measured_in(net, setting)
+    with np.errstate(invalid="ignore"):  # the biases of an untrained net do not vary: they have no correlation
+        at_start, _, _ = measured_in(untrained, setting)
+    gates_at_start = untrained.gates(x[: setting["of_each"]])
+    result["mean_T_at_start"] = float(f"{gates_at_start.mean():.6g}")
+    result["sparsity_single_at_start"] = at_start["sparsity_single"]
+    result["untrained"] = {name: at_start[name] for name in (*OF_UNTRAINED, *BY_BLOCK_OF_UNTRAINED)}
     if setting["seed"] == MAPPED and setting["data"] in CLASSES:
         result["maps"] = {
             "bias": rounded(net.b_T),
@@ -135,6 +143,30 @@ def trial(setting: dict, folder: str) -> dict:
             "class_minus_mean": rounded(differences[: CLASSES[setting["data"]]], 2),
         }
     return result
+
+
+def measured_in(net: hn.DeepNet, setting: dict) -> tuple[dict, np.ndarray, np.ndarray]:
+    """The statistics of a net's gates; its mean T (depth, hidden); and the differences of classes,
+    (classes, depth, hidden)."""
+    images = fully_connected.images_of(setting)
+    x = images.x_train
+    sums = gate_statistics.sum_over_images(net, x, images.y_train)
+    mean = sums.mean_T()
+    differences = sums.class_differences()
+    difference_of_block = (differences**2).sum(axis=(0, 2))
+    gates_of_images = net.gates(x[: setting["of_each"]])
+    open_of_block = (gates_of_images > OPEN).mean(axis=(1, 2))
+    n_classes, _, hidden = differences.shape
+    result = gate_statistics.statistics(net, sums, gates_of_images, setting["gate_bias"])
+    result["change"] = rounded(sums.change / len(x))
+    result["open_single_of_layer"] = rounded(open_of_block)
+    result["share_open_single_early"] = float(f"{thirds_of(open_of_block)['first']:.6g}")
+    result["share_active_on_average"] = float(f"{(mean > OPEN).mean():.6g}")
+    result["share_open_for_any"] = float(f"{(sums.open > 0).mean():.6g}")
+    result["class_difference"] = rounded(np.sqrt(difference_of_block / (n_classes * hidden)))
+    result["bias_of_layer"] = rounded(net.b_T.mean(axis=1))
+    result["mean_T_of_layer"] = rounded(mean.mean(axis=1))
+    return result, mean, differences
 
 
 def one_image(net: hn.DeepNet, x: np.ndarray, seed: int) -> dict:
@@ -157,20 +189,31 @@ def run(runner: Runner) -> list[dict]:
 
 
 def rows(record: dict) -> list[dict]:
-    """The definitions, and a row for each data set."""
+    """The definitions, and for each data set a row of the trained nets and one of the untrained."""
     definitions = {"open_above": OPEN, "settled_at": SETTLED, "first_blocks": FIRST}
     result = [{"row": "definitions", **definitions}]
-    for data, trials in kept_nets.by_data_set(record["trials"]).items():
+    by_data_set = kept_nets.by_data_set(record["trials"])
+    for data, trials in by_data_set.items():
         row = {"data": data}
         for name in STATISTICS:
             row[name] = mean_sd_n([trial[name] for trial in trials])
         row["half_settled_layer"] = mean_sd_n([settled_at(trial["change"], HALF) for trial in trials])
         row["mean_bias"] = mean_sd_n([float(np.mean(trial["bias_of_layer"])) for trial in trials])
-        thirds = [thirds_of(trial["mean_T_of_layer"]) for trial in trials]
-        for third in ("first", "middle", "last"):
-            row[f"mean_T_{third}_third"] = mean_sd_n([means[third] for means in thirds])
-        result.append(row)
+        result.append({**row, **mean_T_of_thirds(trials)})
+    for data, trials in by_data_set.items():
+        nets = [trial["untrained"] for trial in trials]
+        row = {"untrained": data}
+        for name in OF_UNTRAINED:
+            row[name] = mean_sd_n([net[name] for net in nets])
+        row["half_settled_layer"] = mean_sd_n([settled_at(net["change"], HALF) for net in nets])
+        result.append({**row, **mean_T_of_thirds(nets)})
     return result
+
+
+def mean_T_of_thirds(nets: list[dict]) -> dict:
+    """{"mean_T_first_third" and so on: over seeds}."""
+    thirds = [thirds_of(net["mean_T_of_layer"]) for net in nets]
+    return {f"mean_T_{third}_third": mean_sd_n([means[third] for means in thirds]) for third in thirds[0]}
 
 
 def thirds_of(values: list[float]) -> dict[str, float]:
