@@ -33,12 +33,15 @@ Chosen after the runs:
   paper has it "to a lesser extent", they are if it is higher than before training, and lower than on
   CIFAR-100.  At first they had to be sparser than the mean gates; this rule was dropped, because
   averaging gates over images that differ nearly always makes them less sparse.
-- A gate is active on average if its mean T over the training images exceeds 0.5.  Sparse gates and
-  "most gates active on average" have a row each: if half of the gates had a mean T of 0.5, one image's
-  gates could hardly have a measure above 0.5.
+- The paper does not say when a gate is active on average.  Two readings are judged: its mean T over the
+  training images exceeds 0.5; or its T does, for at least one of a hundred images.  At first the second
+  reading alone was judged, then the first alone.
+- Sparse gates and "most gates active on average" have a row each: if half of the gates had a mean T of
+  0.5, one image's gates could hardly have a measure above 0.5.
 
 The same is measured in the nets as they are drawn, before training.  This was added after the runs: some
-of what the paper shows is so without any training.
+of what the paper shows is so without any training.  A row says so if its rule is passed by the untrained
+nets, too; of a row of which only some parts hold, these must be passed.
 
 Chosen after looking at CIFAR-100: its nets are trained for 100 epochs.  After 25 the verdicts on
 biases, gates and classes were different.
@@ -286,6 +289,19 @@ def measure_sparsity_of_sets(record: dict) -> dict:
         "single_of_mnist": values_of(trials, "sparsity_single", data="MNIST"),
         "mean_T": values_of(trials, "mean_T", data=CIFAR),
         "mean_T_of_mnist": values_of(trials, "mean_T", data="MNIST"),
+        "opened": values_of(trials, "share_open_in_1_of_100", data=CIFAR),
+        "opened_of_mnist": values_of(trials, "share_open_in_1_of_100", data="MNIST"),
+    }
+
+
+def measure_active(record: dict) -> dict:
+    """The shares of the gates that are active on average, by both readings."""
+    trials = record["trials"]
+    return {
+        "mnist": values_of(trials, "share_active_on_average", data="MNIST"),
+        "cifar": values_of(trials, "share_active_on_average", data=CIFAR),
+        "opened_of_mnist": values_of(trials, "share_open_in_1_of_100", data="MNIST"),
+        "opened_of_cifar": values_of(trials, "share_open_in_1_of_100", data=CIFAR),
     }
 
 
@@ -319,7 +335,12 @@ def measure_remaining_change(record: dict) -> dict:
     return {"mnist": [1 - share for share in fifteen], "cifar": [1 - share for share in forty]}
 
 
-MEAN_T = f"{CHOSEN_AFTER}: a first rule called a gate active on average if it opened for one image in 100"
+ACTIVE = f"a mean T above {OPEN}; or a T above {OPEN} for at least one image in 100"
+TWO_READINGS = (
+    f"{CHOSEN_AFTER}: the paper does not define active; at first the second reading alone was judged, then the first "
+    "alone"
+)
+UNTRAINED = "an untrained net"
 MORE_THAN_MEAN = "they be sparser than the mean gates, which they nearly always are"
 CHOSEN_LENGTH = "the length of training was chosen after looking"
 ABOUT = {"MNIST": kept_nets.ON_MNIST, CIFAR: kept_nets.ON_CIFAR_100}
@@ -369,30 +390,34 @@ CLAIMS = (
     Claim(
         id="most-gates-active-on-average",
         source="paper, 4.1",
-        says="most gates are active on average, on MNIST and on CIFAR-100 (over half of them have a mean T above 0.5)",
+        says=f"most gates are active on average, on MNIST and on CIFAR-100 (over half of them; active: {ACTIVE})",
         about=kept_nets.ON_ALL_SETS,
-        measure=lambda r: by_data(r, "share_active_on_average"),
-        show="share of the gates: MNIST {mnist:interval}, CIFAR-100 {cifar:interval}",
-        holds=lambda m: corrected(is_above(m["mnist"], HALF), is_above(m["cifar"], HALF)),
-        note=f"{MEAN_T}, by which CIFAR-100 passed (0.59 of the gates), and MNIST did not (0.13); {CHOSEN_LENGTH}",
+        measure=measure_active,
+        show="share of the gates with a mean T above 0.5: MNIST {mnist:interval}, CIFAR-100 {cifar:interval}; open "
+        "for one image in 100: MNIST {opened_of_mnist:interval}, CIFAR-100 {opened_of_cifar:interval}",
+        holds=lambda m: corrected(*(is_above(shares, HALF) for shares in m.values())),
+        note=f"{TWO_READINGS}; {CHOSEN_LENGTH}",
     ),
     Claim(
         id="sparser-on-cifar",
         source="paper, 4.1",
-        says="one image's gates are sparser on CIFAR-100 than on MNIST, and more gates are active on average (the "
-        "mean T is higher)",
+        says="one image's gates are sparser on CIFAR-100 than on MNIST, and more gates are active on average (a "
+        f"higher mean T; more gates with a T above {OPEN} for at least one image in 100)",
         about=kept_nets.ON_ALL_SETS,
         measure=measure_sparsity_of_sets,
         show=lambda m: (
             f"CIFAR-100 less MNIST: sparsity {effect_as_text(m['single'], m['single_of_mnist'])}, "
             f"mean T {effect_as_text(m['mean_T'], m['mean_T_of_mnist'])}, before training "
-            f"{effect_as_text(m['mean_T_at_start'], m['mean_T_of_mnist_at_start'])}"
+            f"{effect_as_text(m['mean_T_at_start'], m['mean_T_of_mnist_at_start'])}, gates that open for one image in "
+            f"100 {effect_as_text(m['opened'], m['opened_of_mnist'])}"
         ),
         holds=lambda m: corrected(
             is_above(m["single"], 0, baseline=m["single_of_mnist"]),
             is_above(m["mean_T"], 0, baseline=m["mean_T_of_mnist"]),
+            is_above(m["opened"], 0, baseline=m["opened_of_mnist"]),
         ),
-        note=f"{MEAN_T}; {CHOSEN_LENGTH}",
+        note=f"{TWO_READINGS}; b_T is -4 on CIFAR-100 and -2 on MNIST, so that its mean T can hardly be higher; "
+        f"{CHOSEN_LENGTH}",
     ),
     Claim(
         id="most-change-in-first-15",
@@ -405,6 +430,7 @@ CLAIMS = (
         "{most:3}, of {blocks}",
         holds=lambda m: [above(m["share"], max(HALF, m["even"]))],
         note=f"{CHOSEN_AFTER}: at first 90 % was asked for, too, and it was reproduced in part",
+        passed_by=UNTRAINED,
     ),
     Claim(
         id="classes-differ-in-first-15",
@@ -414,6 +440,7 @@ CLAIMS = (
         measure=lambda r: {"share": values_of(r["trials"], "class_difference_share_first_15")},
         show="a share of {share:interval} of the differences",
         holds=lambda m: [above(m["share"], HALF)],
+        passed_by=UNTRAINED,
     ),
     Claim(
         id="biases-fall-early",
@@ -461,6 +488,7 @@ CLAIMS = (
         holds=open_early,
         note=f"{CHOSEN_AFTER}: at first it was judged on the nets of another question, `blocks`; the headline's nets "
         "say otherwise",
+        passed_by=f"{UNTRAINED} (in the part that holds here)",
     ),
     Claim(
         id="coasts-unaltered",
