@@ -24,9 +24,10 @@ blocks and units.  We look at the nets of the question `fifty_layers`:
 
 CIFAR-100 was added when MNIST's nets had been judged.
 
-Changed after the runs: if T does not tell the class better than random gates by the margin, 0.01, this
-is a "no" only if there was room for it, that is, if the nets' own accuracy is higher than that of random
-gates by more than the margin.  There was none on MNIST: random gates tell the class as well as the nets.
+Changed after the runs: if T does not tell the class better than random gates by the margin,
+0.01, this is a "no" only if there was room for it, that is, if the nets' own accuracy is higher
+than that of random gates by more than the margin.  There was none on MNIST: random gates tell
+the class as well as the nets.
 """
 
 from __future__ import annotations
@@ -340,7 +341,7 @@ def between_images_as_text(measured: dict) -> str:
 
 
 def measure_class(routes_found: dict, nets: dict) -> dict:
-    """How often the class is told by T and by random gates, and how often by the nets themselves."""
+    """How often the class is told by T, by random gates, and by the nets themselves."""
     trials = routes_found["trials"]
     return {
         "by_T": values_of(trials, "class_accuracy_from_gates"),
@@ -376,8 +377,8 @@ CLAIMS = (
         id="gates-tell-the-class",
         kind="open question",
         source="published program, open",
-        says=f"T learns what class an image is of (nearest class mean of T: right more often by over {MARGIN} than "
-        "with random gates; not clear if the nets themselves are not)",
+        says="T learns what class an image is of (nearest class mean of T: right more often by over "
+        f"{MARGIN} than with random gates; not clear if the nets themselves are not)",
         about=kept_nets.ON_MNIST,
         over=("routing", "fifty_layers"),
         measure=measure_class,
