@@ -161,7 +161,8 @@ CLAIMS = (
         show=depths_as_text,
         holds=agree,
         note="nets of 6, 15, 45 and 49 blocks; the settings are those of 50 layers; fewer blocks have fewer "
-        "parameters, too",
+        "parameters, too; of the five parts, three hold for nearly any theory: 45 blocks fit nearly as "
+        "49 do, on both sets, and 6 fit CIFAR-100 worse",
     ),
 )
 

@@ -33,9 +33,15 @@ Chosen after the runs:
   paper has it "to a lesser extent", they are if it is higher than before training, and lower than on
   CIFAR-100.  At first they had to be sparser than the mean gates; this rule was dropped, because
   averaging gates over images that differ nearly always makes them less sparse.
-- A gate is active on average if its mean T over the training images exceeds 0.5.  Sparse gates and
-  "most gates active on average" have a row each: if half of the gates had a mean T of 0.5, one image's
-  gates could hardly have a measure above 0.5.
+- The paper does not say when a gate is active on average.  Two readings are judged: its mean T
+  over the training images exceeds 0.5; or its T does, for at least one of a hundred images.  At
+  first the second reading alone was judged, then the first alone.
+- Sparse gates and "most gates active on average" have a row each: if half of the gates had a
+  mean T of 0.5, one image's gates could hardly have a measure above 0.5.
+
+The same is measured in the nets as they are drawn, before training.  This was added after the
+runs: some of what the paper shows is so without any training.  A row says so if its rule is
+passed by the untrained nets, too; of a row of which only some parts hold, these must be passed.
 
 Chosen after looking at CIFAR-100: its nets are trained for 100 epochs.  After 25 the verdicts on
 biases, gates and classes were different.
@@ -66,7 +72,6 @@ from training import fully_connected, gate_statistics, kept_nets, layer_by_layer
 from training.fully_connected import CIFAR
 from training.gate_statistics import FIRST, HALF, MEANS_CHANGE, OPEN, SETTLED, falls_of_biases, settled_at
 from training.layer_by_layer import rounded
-from training.measures import hoyer
 from training.trials import Runner
 
 # of_each: on how many images gates are measured one image at a time
@@ -100,33 +105,40 @@ STATISTICS = (
 )
 
 
+# what the summary says of the nets before training, too
+OF_UNTRAINED = (
+    "sparsity_single",
+    "sparsity_mean",
+    "share_open_single",
+    "share_open_single_early",
+    "share_open_in_1_of_100",
+    "share_open_for_any",
+    "share_active_on_average",
+    "mean_T",
+    "settled_layer",
+    "change_share_first_15",
+    "change_share_first_40",
+    "class_difference_share_first_15",
+    "class_difference_sparsity",
+)
+BY_BLOCK_OF_UNTRAINED = ("change", "open_single_of_layer", "class_difference", "mean_T_of_layer")
+
+
 def trial(setting: dict, folder: str) -> dict:
-    """The statistics of one net's gates, by block where they depend on it, and its heat maps."""
+    """The statistics of one net's gates, by block where they depend on it, and its heat maps.
+
+    "untrained" holds the statistics of the same net as its seed draws it."""
     net = kept_nets.net_of(setting, folder)
-    images = fully_connected.images_of(setting)
-    x = images.x_train
-    sums = gate_statistics.sum_over_images(net, x, images.y_train)
-    mean = sums.mean_T()
-    differences = sums.class_differences()
-    difference_of_block = (differences**2).sum(axis=(0, 2))
-    change = sums.change
-    bias_of_block = net.b_T.mean(axis=1)
-    gates_of_images = net.gates(x[: setting["of_each"]])
-    result = gate_statistics.statistics(net, sums, gates_of_images, setting["gate_bias"])
-    result["change"] = rounded(change / len(x))
-    at_start = fully_connected.make(setting).gates(x[: setting["of_each"]])
-    result["mean_T_at_start"] = float(f"{at_start.mean():.6g}")
-    patterns_at_start = at_start.transpose(1, 0, 2).reshape(at_start.shape[1], -1)
-    result["sparsity_single_at_start"] = float(f"{hoyer(patterns_at_start).mean():.6g}")
-    open_of_block = (gates_of_images > OPEN).mean(axis=(1, 2))
-    result["open_single_of_layer"] = rounded(open_of_block)
-    result["share_open_single_early"] = float(f"{thirds_of(open_of_block)['first']:.6g}")
-    result["share_active_on_average"] = float(f"{(mean > OPEN).mean():.6g}")
-    result["share_open_for_any"] = float(f"{(sums.open > 0).mean():.6g}")
-    n_classes, _, hidden = differences.shape
-    result["class_difference"] = rounded(np.sqrt(difference_of_block / (n_classes * hidden)))
-    result["bias_of_layer"] = rounded(bias_of_block)
-    result["mean_T_of_layer"] = rounded(mean.mean(axis=1))
+    untrained = fully_connected.make(setting)
+    x = fully_connected.images_of(setting).x_train
+    result, mean, differences = measured_in(net, setting)
+    with np.errstate(invalid="ignore"):  # biases that do not vary have no correlation
+        at_start, _, _ = measured_in(untrained, setting)
+    gates_at_start = untrained.gates(x[: setting["of_each"]])
+    result["mean_T_at_start"] = float(f"{gates_at_start.mean():.6g}")
+    result["sparsity_single_at_start"] = at_start["sparsity_single"]
+    kept = (*OF_UNTRAINED, *BY_BLOCK_OF_UNTRAINED)
+    result["untrained"] = {name: at_start[name] for name in kept}
     if setting["seed"] == MAPPED and setting["data"] in CLASSES:
         result["maps"] = {
             "bias": rounded(net.b_T),
@@ -135,6 +147,30 @@ def trial(setting: dict, folder: str) -> dict:
             "class_minus_mean": rounded(differences[: CLASSES[setting["data"]]], 2),
         }
     return result
+
+
+def measured_in(net: hn.DeepNet, setting: dict) -> tuple[dict, np.ndarray, np.ndarray]:
+    """The statistics of a net's gates; its mean T (depth, hidden); and the differences of classes,
+    (classes, depth, hidden)."""
+    images = fully_connected.images_of(setting)
+    x = images.x_train
+    sums = gate_statistics.sum_over_images(net, x, images.y_train)
+    mean = sums.mean_T()
+    differences = sums.class_differences()
+    difference_of_block = (differences**2).sum(axis=(0, 2))
+    gates_of_images = net.gates(x[: setting["of_each"]])
+    open_of_block = (gates_of_images > OPEN).mean(axis=(1, 2))
+    n_classes, _, hidden = differences.shape
+    result = gate_statistics.statistics(net, sums, gates_of_images, setting["gate_bias"])
+    result["change"] = rounded(sums.change / len(x))
+    result["open_single_of_layer"] = rounded(open_of_block)
+    result["share_open_single_early"] = float(f"{thirds_of(open_of_block)['first']:.6g}")
+    result["share_active_on_average"] = float(f"{(mean > OPEN).mean():.6g}")
+    result["share_open_for_any"] = float(f"{(sums.open > 0).mean():.6g}")
+    result["class_difference"] = rounded(np.sqrt(difference_of_block / (n_classes * hidden)))
+    result["bias_of_layer"] = rounded(net.b_T.mean(axis=1))
+    result["mean_T_of_layer"] = rounded(mean.mean(axis=1))
+    return result, mean, differences
 
 
 def one_image(net: hn.DeepNet, x: np.ndarray, seed: int) -> dict:
@@ -157,20 +193,34 @@ def run(runner: Runner) -> list[dict]:
 
 
 def rows(record: dict) -> list[dict]:
-    """The definitions, and a row for each data set."""
+    """The definitions, and for each data set a row of its trained nets and one of its untrained."""
     definitions = {"open_above": OPEN, "settled_at": SETTLED, "first_blocks": FIRST}
     result = [{"row": "definitions", **definitions}]
-    for data, trials in kept_nets.by_data_set(record["trials"]).items():
+    by_data_set = kept_nets.by_data_set(record["trials"])
+    for data, trials in by_data_set.items():
         row = {"data": data}
         for name in STATISTICS:
             row[name] = mean_sd_n([trial[name] for trial in trials])
         row["half_settled_layer"] = mean_sd_n([settled_at(trial["change"], HALF) for trial in trials])
         row["mean_bias"] = mean_sd_n([float(np.mean(trial["bias_of_layer"])) for trial in trials])
-        thirds = [thirds_of(trial["mean_T_of_layer"]) for trial in trials]
-        for third in ("first", "middle", "last"):
-            row[f"mean_T_{third}_third"] = mean_sd_n([means[third] for means in thirds])
-        result.append(row)
+        result.append({**row, **mean_T_of_thirds(trials)})
+    for data, trials in by_data_set.items():
+        nets = [trial["untrained"] for trial in trials]
+        row = {"untrained": data}
+        for name in OF_UNTRAINED:
+            row[name] = mean_sd_n([net[name] for net in nets])
+        row["half_settled_layer"] = mean_sd_n([settled_at(net["change"], HALF) for net in nets])
+        result.append({**row, **mean_T_of_thirds(nets)})
     return result
+
+
+def mean_T_of_thirds(nets: list[dict]) -> dict:
+    """{"mean_T_first_third" and so on: over seeds}."""
+    thirds = [thirds_of(net["mean_T_of_layer"]) for net in nets]
+    found = {}
+    for name in ("first", "middle", "last"):
+        found[f"mean_T_{name}_third"] = mean_sd_n([means[name] for means in thirds])
+    return found
 
 
 def thirds_of(values: list[float]) -> dict[str, float]:
@@ -243,6 +293,19 @@ def measure_sparsity_of_sets(record: dict) -> dict:
         "single_of_mnist": values_of(trials, "sparsity_single", data="MNIST"),
         "mean_T": values_of(trials, "mean_T", data=CIFAR),
         "mean_T_of_mnist": values_of(trials, "mean_T", data="MNIST"),
+        "opened": values_of(trials, "share_open_in_1_of_100", data=CIFAR),
+        "opened_of_mnist": values_of(trials, "share_open_in_1_of_100", data="MNIST"),
+    }
+
+
+def measure_active(record: dict) -> dict:
+    """The shares of the gates that are active on average, by both readings."""
+    trials = record["trials"]
+    return {
+        "mnist": values_of(trials, "share_active_on_average", data="MNIST"),
+        "cifar": values_of(trials, "share_active_on_average", data=CIFAR),
+        "opened_of_mnist": values_of(trials, "share_open_in_1_of_100", data="MNIST"),
+        "opened_of_cifar": values_of(trials, "share_open_in_1_of_100", data=CIFAR),
     }
 
 
@@ -276,7 +339,12 @@ def measure_remaining_change(record: dict) -> dict:
     return {"mnist": [1 - share for share in fifteen], "cifar": [1 - share for share in forty]}
 
 
-MEAN_T = f"{CHOSEN_AFTER}: a first rule called a gate active on average if it opened for one image in 100"
+ACTIVE = f"a mean T above {OPEN}; or a T above {OPEN} for at least one image in 100"
+TWO_READINGS = (
+    f"{CHOSEN_AFTER}: the paper does not define active; at first the second reading alone was "
+    "judged, then the first alone"
+)
+UNTRAINED = "an untrained net"
 MORE_THAN_MEAN = "they be sparser than the mean gates, which they nearly always are"
 CHOSEN_LENGTH = "the length of training was chosen after looking"
 ABOUT = {"MNIST": kept_nets.ON_MNIST, CIFAR: kept_nets.ON_CIFAR_100}
@@ -291,7 +359,8 @@ CLAIMS = (
         measure=lambda r: by_data(r, "share_of_biases_decreased"),
         show="a share of {mnist:interval} on MNIST, {cifar:interval} on CIFAR-100",
         holds=lambda m: corrected(is_above(m["mnist"], HALF), is_above(m["cifar"], HALF)),
-        note="CIFAR-100 was judged with it after the runs",
+        note="CIFAR-100 was judged with it after the runs; in a longer training most of its biases "
+        "have risen after 25 epochs, and fallen after 50",
     ),
     Claim(
         id="gates-of-one-image-sparse-on-cifar",
@@ -326,30 +395,35 @@ CLAIMS = (
     Claim(
         id="most-gates-active-on-average",
         source="paper, 4.1",
-        says="most gates are active on average, on MNIST and on CIFAR-100 (over half of them have a mean T above 0.5)",
+        says=f"most gates are active on average, on MNIST and on CIFAR-100 (over half of them; active: {ACTIVE})",
         about=kept_nets.ON_ALL_SETS,
-        measure=lambda r: by_data(r, "share_active_on_average"),
-        show="share of the gates: MNIST {mnist:interval}, CIFAR-100 {cifar:interval}",
-        holds=lambda m: corrected(is_above(m["mnist"], HALF), is_above(m["cifar"], HALF)),
-        note=f"{MEAN_T}, by which CIFAR-100 passed (0.59 of the gates), and MNIST did not (0.13); {CHOSEN_LENGTH}",
+        measure=measure_active,
+        show="share of the gates with a mean T above 0.5: MNIST {mnist:interval}, CIFAR-100 "
+        "{cifar:interval}; open for one image in 100: MNIST {opened_of_mnist:interval}, CIFAR-100 "
+        "{opened_of_cifar:interval}",
+        holds=lambda m: corrected(*(is_above(shares, HALF) for shares in m.values())),
+        note=f"{TWO_READINGS}; {CHOSEN_LENGTH}",
     ),
     Claim(
         id="sparser-on-cifar",
         source="paper, 4.1",
-        says="one image's gates are sparser on CIFAR-100 than on MNIST, and more gates are active on average (the "
-        "mean T is higher)",
+        says="one image's gates are sparser on CIFAR-100 than on MNIST, and more gates are active on "
+        f"average (a higher mean T; more gates with a T above {OPEN} for at least one image in 100)",
         about=kept_nets.ON_ALL_SETS,
         measure=measure_sparsity_of_sets,
         show=lambda m: (
             f"CIFAR-100 less MNIST: sparsity {effect_as_text(m['single'], m['single_of_mnist'])}, "
             f"mean T {effect_as_text(m['mean_T'], m['mean_T_of_mnist'])}, before training "
-            f"{effect_as_text(m['mean_T_at_start'], m['mean_T_of_mnist_at_start'])}"
+            f"{effect_as_text(m['mean_T_at_start'], m['mean_T_of_mnist_at_start'])}, gates that open "
+            f"for one image in 100 {effect_as_text(m['opened'], m['opened_of_mnist'])}"
         ),
         holds=lambda m: corrected(
             is_above(m["single"], 0, baseline=m["single_of_mnist"]),
             is_above(m["mean_T"], 0, baseline=m["mean_T_of_mnist"]),
+            is_above(m["opened"], 0, baseline=m["opened_of_mnist"]),
         ),
-        note=f"{MEAN_T}; {CHOSEN_LENGTH}",
+        note=f"{TWO_READINGS}; b_T is -4 on CIFAR-100 and -2 on MNIST, so that its mean T can hardly "
+        f"be higher; {CHOSEN_LENGTH}",
     ),
     Claim(
         id="most-change-in-first-15",
@@ -362,6 +436,7 @@ CLAIMS = (
         "{most:3}, of {blocks}",
         holds=lambda m: [above(m["share"], max(HALF, m["even"]))],
         note=f"{CHOSEN_AFTER}: at first 90 % was asked for, too, and it was reproduced in part",
+        passed_by=UNTRAINED,
     ),
     Claim(
         id="classes-differ-in-first-15",
@@ -371,6 +446,7 @@ CLAIMS = (
         measure=lambda r: {"share": values_of(r["trials"], "class_difference_share_first_15")},
         show="a share of {share:interval} of the differences",
         holds=lambda m: [above(m["share"], HALF)],
+        passed_by=UNTRAINED,
     ),
     Claim(
         id="biases-fall-early",
@@ -418,6 +494,7 @@ CLAIMS = (
         holds=open_early,
         note=f"{CHOSEN_AFTER}: at first it was judged on the nets of another question, `blocks`; the headline's nets "
         "say otherwise",
+        passed_by=f"{UNTRAINED} (in the part that holds here)",
     ),
     Claim(
         id="coasts-unaltered",

@@ -17,13 +17,15 @@ the best by their training error, so what nets do after 6 epochs cannot refute i
 at the last checkpoint before anybody had seen its results.  A question of our own is whether each
 claim holds at all six checkpoints; it is judged with Holm's correction.
 
-Changed after the runs: a claim on CIFAR-100 had up to two rows, of nets of 100 epochs (of `gates`) and
-of 200; those on biases and gates contradicted each other.  Now each such claim that depends on the
-length of training has one row.  It is judged by both nets, and reproduced only if all its parts hold
-for both.  These parts are new: after 200 epochs, how far biases fell, the change in the first 40
-blocks, the block by which 90 % of the change is made, and the sparsity of class differences.  And
-differences that are "spread out over all layers" must not be rare in the first blocks: the share of
-the first 15 is more than 0.05 below an even one, 15/49, in no net.
+Changed after the runs: a claim on CIFAR-100 had up to two rows, of nets of 100 epochs (of
+`gates`) and of 200; those on biases and gates contradicted each other.  Now each such claim that
+depends on the length of training has one row.  It is judged by both nets, and reproduced only if
+all its parts hold for both.  These parts are new: after 200 epochs, how far biases fell, the
+change in the first 40 blocks, the block by which 90 % of the change is made, and the sparsity of
+class differences.  And differences that are "spread out over all layers" must not be rare in the
+first blocks: the share of the first 15 must be above an even one, 15/49, too.  (For a while it
+was allowed to be 0.05 less; this was dropped, because it had been chosen when the share was
+known.)
 
 Seen before, in trainings with other rates: on CIFAR-100, after 25 epochs biases fell with depth,
 and after 100 they rose, with a correlation of 0.79.  Expected: they fall up to 25 epochs, and rise
@@ -49,7 +51,6 @@ BUDGETS = {
     "full": {"checkpoints": [6, 12, 25, 50, 100, 200, 400, 800], "of_each": 1000},
 }
 BOUND = 0.3  # of correlations
-RARE = 0.05  # differences are rare in the first blocks if their share is so much below an even one
 SHARE_OF_CLASSES = "class_difference_share_first_15"
 SPARSITY_OF_CLASSES = "class_difference_sparsity"
 SHOWN = (
@@ -198,12 +199,12 @@ def measure_class_differences(nets: dict, longer: dict) -> dict:
 
 
 def sparser_and_spread_out(measured: dict) -> list[bool | None]:
-    """For either length: whether the share is below MNIST's, and not far below an even one, and
-    whether the differences are sparser."""
+    """For either length: whether the share is below MNIST's and above an even one, and whether the
+    differences are sparser."""
     comparisons = []
     for share, share_of_mnist in measured["shares"]:
         comparisons.append(is_below(share, 0, baseline=share_of_mnist))
-        comparisons.append(is_above(share, measured["even"] - RARE))
+        comparisons.append(is_above(share, measured["even"]))
     for sparsity, sparsity_of_mnist in measured["sparsities"]:
         comparisons.append(is_above(sparsity, 0, baseline=sparsity_of_mnist))
     return corrected(*comparisons)
@@ -270,9 +271,10 @@ TWO_ROWS = f"{CHOSEN_AFTER}: at first nets of 100 and of 200 epochs had a row ea
 ONE_LENGTH = f"{CHOSEN_AFTER}: at first nets of 100 epochs alone judged; {AFTER_25}"
 LENGTHS = "in nets of 100 epochs and of 200"
 BOTH = ("gates", "gates_over_training")
+UNTRAINED = "an untrained net"  # see experiments/gates.py
 
 
-def throughout(id: str, figure: str, says: str, measure, show, pairs_of) -> Claim:
+def throughout(id: str, figure: str, says: str, measure, show, pairs_of, passed_by="") -> Claim:
     """A question of ours: whether what the paper says is true at every checkpoint."""
     return Claim(
         id=f"{id}-throughout",
@@ -283,6 +285,7 @@ def throughout(id: str, figure: str, says: str, measure, show, pairs_of) -> Clai
         measure=measure,
         show=show,
         holds=lambda measured: all_below(pairs_of(measured)),
+        passed_by=passed_by,
     )
 
 
@@ -330,6 +333,7 @@ CLAIMS = (
         show="a share of {share:interval}; after 200 epochs {share_longer:interval}; an even one {even:.2f}",
         holds=most_of_the_change,
         note=f"{ONE_LENGTH} had a share of 0.966; at first 90 % was asked for, too, which nets of 200 epochs miss",
+        passed_by=UNTRAINED,
     ),
     Claim(
         id="change-takes-longer-on-cifar",
@@ -342,22 +346,23 @@ CLAIMS = (
         show=order_as_text,
         holds=lambda measured: corrected(*(is_above(cifar, 0, baseline=mnist) for cifar, mnist in measured.values())),
         note=f"{ONE_LENGTH} had said otherwise; that 90 % comes ten blocks earlier on CIFAR-100 belongs to the nets "
-        "of 100 epochs",
+        "of 100 epochs; where all three seeds of both sets have the same block, the rule knows no "
+        "uncertainty",
+        passed_by=UNTRAINED,
     ),
     Claim(
         id="class-differences-on-cifar",
         source="paper, Figure 3",
         says="on CIFAR-100 the differences of classes are sparser, and spread out over all layers (a smaller share "
-        f"in the first 15 blocks than on MNIST, but at most {RARE} less than an even one; {LENGTHS})",
+        f"in the first 15 blocks than on MNIST, but more than an even one; {LENGTHS})",
         about=kept_nets.ON_ALL_SETS,
         over=BOTH,
         measure=measure_class_differences,
         show=class_differences_as_text,
         holds=sparser_and_spread_out,
         note=f"{TWO_ROWS} had said otherwise; the even share was added after the runs, too: a net with few "
-        "differences in the first blocks had passed; the 0.05 was added when 0.239 was known: without it the part "
-        "does not hold after 200 epochs; after 200 epochs the interval of the share alone lies just "
-        "below that bound, but not after Holm's correction",
+        "differences in the first blocks had passed; for a while the share could be 0.05 less, which "
+        "left that part open after 200 epochs",
     ),
     throughout(
         id="biases-rise-with-depth-over-training",
@@ -382,6 +387,7 @@ CLAIMS = (
         measure=shares,
         show=shares_as_text,
         pairs_of=classes_differ_later,
+        passed_by=UNTRAINED,
     ),
 )
 

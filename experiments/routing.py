@@ -23,6 +23,11 @@ blocks and units.  We look at the nets of the question `fifty_layers`:
   with that of clusters of the pixels.
 
 CIFAR-100 was added when MNIST's nets had been judged.
+
+Changed after the runs: if T does not tell the class better than random gates by the margin,
+0.01, this is a "no" only if there was room for it, that is, if the nets' own accuracy is higher
+than that of random gates by more than the margin.  There was none on MNIST: random gates tell
+the class as well as the nets.
 """
 
 from __future__ import annotations
@@ -49,6 +54,7 @@ BUDGETS = {
     "full": {"pairs": 20000, "restarts": 50},
 }
 CLUSTERS = 10
+MARGIN = 0.01  # T tells the class better if it is right more often by more
 EXAMPLES = 8  # the number of images that are kept of each cluster
 GREYS = 16  # the number of greys in them; a pixel is a hexadecimal digit
 DESCRIBED = 1  # the seed whose clusters are described
@@ -334,6 +340,26 @@ def between_images_as_text(measured: dict) -> str:
     return f"share of T's variance that lies between images: {'; '.join(texts)}"
 
 
+def measure_class(routes_found: dict, nets: dict) -> dict:
+    """How often the class is told by T, by random gates, and by the nets themselves."""
+    trials = routes_found["trials"]
+    return {
+        "by_T": values_of(trials, "class_accuracy_from_gates"),
+        "by_random": values_of(trials, "class_accuracy_from_random_gates"),
+        "by_net": values_of(nets["trials"]["final"], "test_accuracy"),
+    }
+
+
+def tells_the_class(measured: dict) -> list[bool | None]:
+    """Whether T is right more often than random gates by over the margin.
+
+    Open where it is not, but even the nets are not right so often."""
+    by_random = measured["by_random"]
+    tells = above(measured["by_T"], MARGIN, baseline=by_random)
+    has_room = above(measured["by_net"], MARGIN, baseline=by_random)
+    return [None] if tells is False and not has_room else [tells]
+
+
 CLAIMS = (
     Claim(
         id="images-take-different-routes",
@@ -351,15 +377,14 @@ CLAIMS = (
         id="gates-tell-the-class",
         kind="open question",
         source="published program, open",
-        says="T learns what class an image is of (nearest class mean of T: right more often by over 0.01 than with "
-        "random gates)",
+        says="T learns what class an image is of (nearest class mean of T: right more often by over "
+        f"{MARGIN} than with random gates; not clear if the nets themselves are not)",
         about=kept_nets.ON_MNIST,
-        measure=lambda r: {
-            "by_T": values_of(r["trials"], "class_accuracy_from_gates"),
-            "by_random": values_of(r["trials"], "class_accuracy_from_random_gates"),
-        },
-        show="share of images that are right: {by_T:4} by T, {by_random:4} by random gates",
-        holds=lambda m: [above(m["by_T"], 0.01, baseline=m["by_random"])],
+        over=("routing", "fifty_layers"),
+        measure=measure_class,
+        show="share of images that are right: {by_T:4} by T, {by_random:4} by random gates, {by_net:4} by the nets",
+        holds=tells_the_class,
+        note=f"{CHOSEN_AFTER}: at first it was answered by no, though not even the nets are right so often",
     ),
 )
 

@@ -21,10 +21,11 @@ def depth_needed(record):
         ax.set(xlabel="blocks", ylim=(-0.03, 1), title=data)
     axes[0, 0].set_ylabel("training error")
     fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center")
-    texts = [finding(record, data) for data in sets]
+    anew = " and ".join(fewest_anew(record, data) for data in sets)
+    left = " and ".join(f"{left_by_lesions(record, data):.0f}" for data in sets)
     tried = ", ".join(map(str, record["settings"]["blocks"]))
-    how = f"first: trained anew, the fewest of {tried}; second: left by lesions"
-    headline(fig, f"Blocks that fit as well as all do: {', '.join(texts)}", how)
+    how = f"on {' and '.join(sets)}; trained anew were {tried} blocks"
+    headline(fig, f"Fewest blocks that fit: trained anew {anew}, left by lesions {left}", how)
     return fig
 
 
@@ -53,15 +54,17 @@ def errors_of(record: dict, data: str) -> dict[int, float]:
     return errors
 
 
-def finding(record: dict, data: str) -> str:
-    """Two numbers of blocks that fit the data as well as all do: the fewest that were trained anew,
-    and the mean number left after lesions of a trained net."""
-    lesions = trials_with(record, "lesions", data=data)
-    left, _ = mean_sd([lesion["blocks_left"] for lesion in lesions])
-    whole, _ = mean_sd([lesion["training_error"] for lesion in lesions])
+def fewest_anew(record: dict, data: str) -> str:
+    """The fewest blocks, of those trained anew, that fit the data as well as all do, as text."""
+    whole, _ = mean_sd([lesion["training_error"] for lesion in trials_with(record, "lesions", data=data)])
     fitting = [n for n, error in errors_of(record, data).items() if error <= whole + POINT]
-    anew = f"{min(fitting)}" if fitting else "none"
-    return f"{data} {anew} or {left:.0f}"
+    return f"{min(fitting)}" if fitting else "none"
+
+
+def left_by_lesions(record: dict, data: str) -> float:
+    """The mean number of blocks that lesions of a trained net leave."""
+    left, _ = mean_sd([lesion["blocks_left"] for lesion in trials_with(record, "lesions", data=data)])
+    return left
 
 
 @table("depth-needed")

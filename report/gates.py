@@ -1,14 +1,46 @@
 """The paper's Figures 2 and 3: results/gates.json."""
 
+import math
+
 import numpy as np
 from matplotlib.colors import SymLogNorm
 from matplotlib.ticker import MaxNLocator
 
 from plumbing.records import select
-from report.registry import picture
+from report.registry import picture, table
 from report.style import OPEN, SIGNED, as_spelled, blank, by_data, headline, heat_map
+from report.tables import markdown_table
 
 SHOWN = {"MNIST": (0, 7), "CIFAR-100": (0, 1)}  # classes in the paper's Figure 3
+MEASURED = {  # the rows of the page's table
+    "share_of_biases_decreased": "share of gate biases that decreased in training",
+    "mean_bias": "mean gate bias after training",
+    "bias_activity_correlation": "correlation, over blocks, of mean bias and mean T",
+    "bias_depth_correlation": "correlation of a block's number and its mean bias",
+    "mean_T_first_third": "mean T of the first third of the blocks",
+    "mean_T_middle_third": "of the middle third",
+    "mean_T_last_third": "of the last third",
+    "share_active_on_average": "share of the gates whose mean T exceeds 0.5",
+    "share_open_in_1_of_100": "share of the gates that at least one image in a hundred opens",
+    "share_open_for_any": "share of the gates that at least one image opens",
+    "share_open_single": "share of the gates that one image opens",
+    "share_open_single_early": "... of the gates in the first third of the blocks",
+    "sparsity_single": "sparsity of one image's gates",
+    "sparsity_mean": "sparsity of the mean gates",
+    "change_share_first_15": "share of all change made by the first 15 blocks",
+    "change_share_first_40": "by the first 40",
+    "half_settled_layer": "block by which half of the change is made",
+    "settled_layer": "block by which 90 % of the change is made",
+    "class_difference_share_first_15": "share of the differences between classes in the first 15 blocks",
+    "class_difference_sparsity": "sparsity of the differences between classes",
+}
+COLUMNS = (
+    {"data": "MNIST"},
+    {"untrained": "MNIST"},
+    {"data": "CIFAR-100"},
+    {"untrained": "CIFAR-100"},
+    {"data": "fashion-mnist"},
+)
 LINEAR_TO = 0.2  # the colour scale of how far biases moved is linear up to here, and logarithmic beyond
 
 
@@ -130,3 +162,32 @@ def by_block(ax, record, name: str) -> None:
     ax.axvspan(0.5, first + 0.5, color="0.93", lw=0)
     ax.set(xlabel="block (a line for each seed)", ylim=(0, None))
     ax.legend()
+
+
+@table("gates-measured")
+def measured(read) -> str:
+    """The measurements of the trained nets and of the untrained ones."""
+    summary = read("results/gates.json")["summary"]
+    rows = [select(summary, **column) for column in COLUMNS]
+    lines = []
+    for name, text in MEASURED.items():
+        cells = [mean_and_deviation(row.get(name)) for row in rows]
+        lines.append(f"| {text} | {' | '.join(cells)} |")
+    titles = [column_title(column) for column in COLUMNS]
+    return markdown_table(f"| | {' | '.join(titles)} |", lines)
+
+
+def column_title(column: dict) -> str:
+    if "untrained" in column:
+        return f"{as_spelled(column['untrained'])}, untrained"
+    return as_spelled(column["data"])
+
+
+def mean_and_deviation(stat: dict | None) -> str:
+    """A mean over seeds with its deviation, which is rounded to one digit; "-" if it was not measured."""
+    if stat is None:
+        return "-"
+    if stat["sd"] == 0:
+        return f"{stat['mean']:g}"
+    decimals = max(0, -math.floor(math.log10(stat["sd"])))
+    return f"{stat['mean']:.{decimals}f} ± {stat['sd']:.{decimals}f}"
