@@ -233,8 +233,8 @@ def failures_as_text(counts: dict[int, dict]) -> str:
     depths = ", ".join(map(str, counts))
     settings = max(of_depth["settings"] for of_depth in counts.values())
     return (
-        f"of {settings} settings at {depths} layers: {listed(counts, 'hard')} do not train; "
-        f"{listed(counts, 'soft')} train with idle blocks"
+        f"of {settings} settings at {depths} layers: {listed(counts, 'hard')} fail hard; "
+        f"{listed(counts, 'soft')} fail softly"
     )
 
 

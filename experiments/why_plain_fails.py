@@ -407,7 +407,7 @@ CLAIMS = (
         "over 1: without them it would grow)",
         about=ABOUT,
         measure=measure_saturation,
-        show="the slopes' orders of magnitude over those of the whole fading: "
+        show="the slopes' part of the gradient's fading, in orders of magnitude: "
         "{at_start:interval} at the start, {trained:interval} after training; at the start the "
         "share of units with H beyond ±0.9 is {saturated:2}, and the state's norm falls from "
         "{first:2} to {last:2}",

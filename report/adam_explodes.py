@@ -137,9 +137,9 @@ def cures(read) -> str:
         texts = ["diverged" if accuracy is None else f"{accuracy:.4f}" for accuracy in accuracies]
         first = ", ".join(largest_of_first_epoch(trial) for trial in trials)
         lines.append(f"| {change} | {exploded} of {len(trials)} | {above} | {first} | {', '.join(texts)} |")
-    counts = "seeds that explode | batches above log 10"
-    header = f"| | {counts} | largest batch loss of epoch 1, not counted | test accuracy of each seed |"
-    return markdown_table(header, lines)
+    counts = "seeds that explode | batches above log 10 after epoch 1, each seed"
+    first = "largest batch loss of epoch 1, each seed, not counted"
+    return markdown_table(f"| change | {counts} | {first} | test accuracy of each seed |", lines)
 
 
 def largest_of_first_epoch(trial: dict) -> str:

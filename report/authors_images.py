@@ -4,7 +4,7 @@ from report.registry import picture, table
 from report.style import COLOR, GREY, headline, panels, trials_with
 from report.tables import markdown_table
 
-IMAGES = {"contrast": "normalised\ncontrast", "whitened": "whitened", "smaller": "normalised\ncontrast,\nsmaller"}
+IMAGES = {"contrast": "normalised\ncontrast", "whitened": "whitened", "smaller": "scaled"}
 
 
 @picture("authors_images")
@@ -56,7 +56,10 @@ def losses(read) -> str:
             f"{row['loss_of_log']:.2f}",
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    return markdown_table("| log | images | our losses: median (least to greatest) | the log's |", lines)
+    return markdown_table(
+        "| log | our images | our test loss before training: median (least to greatest) | first loss of the log |",
+        lines,
+    )
 
 
 @table("authors-images-others")

@@ -252,7 +252,9 @@ def conv_rivals(read) -> str:
             ratios = [f"{ratio_of(trials[net][name]):.2f}" if name in trials[net] else "-" for net in CONV_NETS]
             rows.append(table_row(name, how_written(found[name]), arithmetic, *ratios))
     short = ("16 maps", "32 maps", "A", "19 layers")
-    return markdown_table(f"| ours / theirs | written | arithmetic | {' | '.join(short)} |", rows)
+    return markdown_table(
+        f"| our time divided by that of | which is written | arithmetic | {' | '.join(short)} |", rows
+    )
 
 
 @table("conv-speed")

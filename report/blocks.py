@@ -213,13 +213,13 @@ def compounding(read) -> str:
         rows.append(f"| {layers} | {' | '.join(cells)} |")
     columns = (
         "layers",
-        "identity part at the start",
+        "highway, identity part: at the start",
         "trained",
-        "gradient, first layer over last: highway at the start",
+        "highway, gradient at the first layer / at the last: at the start",
         "trained",
-        "residual at the start",
+        "residual, the same: at the start",
         "trained",
-        "mean T, first third",
+        "trained highway, mean T: first third",
         "last third",
     )
     return markdown_table(f"| {' | '.join(columns)} |", rows)

@@ -277,7 +277,7 @@ def beside_the_log(read) -> str:
             "consistent" if row["consistent"] else "different",
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    columns = "compared with the log | epoch | number | in the log | mean of seven epochs, less the log | s | verdict"
+    columns = "compared with the log | epoch | measure | in the log | mean of seven epochs, less the log | s | shown"
     return markdown_table(f"| {columns} |", lines)
 
 

@@ -26,9 +26,9 @@ def clip(read) -> str:
         cells += [entry_text(row["loss"], "loss", 2) for row in ways.values()]
         cells.append(verdict_cell(net["free"]))
         rows.append(f"| {' | '.join(cells)} |")
-    shares = "share of the first epoch's steps that are clipped | share of all steps"
-    losses = "loss, clipped | without a clip | at half the rate"
-    return markdown_table(f"| net | {shares} | {losses} | without a clip it |", rows)
+    shares = "share of steps clipped: first epoch | all epochs"
+    losses = "loss with the clip | without it | without it, at half the rate"
+    return markdown_table(f"| net | {shares} | {losses} | without it the net |", rows)
 
 
 def share(stat: dict) -> str:

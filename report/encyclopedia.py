@@ -74,4 +74,5 @@ def residual_starts(read) -> str:
                 continue
             cells.append(f"{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2g}")
         lines.append(f"| {activation} | {' | '.join(cells)} |")
-    return markdown_table(f"| loss without the scale / with it | {' | '.join(f'{n} layers' for n in depths)} |", lines)
+    ratio = "geometric mean of two settings: loss without the scale / with it"
+    return markdown_table(f"| {ratio} | {' | '.join(f'{n} layers' for n in depths)} |", lines)

@@ -111,6 +111,6 @@ def starts(read) -> str:
         interval = f"{wider_by:.2g} ({spread['low']:.2g} to {spread['high']:.2g})" if wider_by is not None else "-"
         cells.append(interval)
         rows.append(f"| {' | '.join(cells)} |")
-    proceeds = "highway: proceeds in | plain: proceeds in"
-    spreads = "highway: spread | plain: spread | highway less plain (95 % interval)"
+    proceeds = "highway: cells that proceed | plain"
+    spreads = "highway: spread of log10 loss | plain | difference (95 % interval, not corrected)"
     return markdown_table(f"| layers | {proceeds} | {spreads} |", rows)
