@@ -73,7 +73,7 @@ def load_cifar(name: str, data_dir: str | os.PathLike | None = None) -> hn.Datas
 
     `data_dir` is the folder of the official binary version, or the archive, or a folder with one
     of them in it.  Without data_dir, takes the archive in ~/.cache/highway-networks-cifar, and
-    downloads it if there is none.
+    downloads it if there is none, or none that is whole.
 
     An archive must have the published MD5.  A folder's files must have the sizes of the official
     ones, as many images with each label, and as many distinct images.  If they do, but hold other

@@ -54,10 +54,13 @@ class Layer(FixedNames):
     (side, phases, maps, side / phases, n).
 
     forward(arrays, y, prepare_next) reads arrays.x and writes y, which is arrays.x of the next
-    layer.  As soon as some rows of y are written it calls prepare_next(rows).
+    layer or, for the last layer, the logits (classes, n).  As soon as some rows of y are written it
+    calls prepare_next(rows).
 
-    backward(arrays, dy, needs_dx) gets dy = dL/dy, which it may overwrite, and writes dL/dW and
-    dL/db to grad.W and grad.b.  With needs_dx it returns dL/dx, of the shape of arrays.x.
+    backward(arrays, dy, needs_dx) gets dy = dL/dy, of y's shape, and writes dL/dW and dL/db to
+    grad.W and grad.b.  It may overwrite dy and y, whose reader has gone backward already, but not
+    arrays.x: the layer below still reads it as its own y.  With needs_dx it returns dL/dx, of the
+    shape of arrays.x; without, what it returns is not used.
 
     Before forward() the net sets arrays.rng, a generator that drops units or None, and
     arrays.training, which is False in evaluation.

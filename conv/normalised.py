@@ -178,7 +178,7 @@ class NormalisedConvolution(Normalised, Convolution):
 
     def _views(self, arrays, y):
         views = super()._views(arrays, y)
-        views.H = views.y
+        views.H = views.y  # the x of the layer above, which has gone backward when H is overwritten
         return views
 
     def _H_to_s(self, views, rows, dy):

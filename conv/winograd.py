@@ -50,7 +50,10 @@ from functools import cache
 import numpy as np
 from numpy import add, matmul
 
-POINTS = {  # the points of F(m, 3) except infinity; 1/2 and -2 make half the error of 2 and -2
+# The points of F(m, 3) except infinity; 1/2 and -2 make half the error of 2 and -2.  0 must be the
+# first and 1 the second.  As 0 is first and infinity last, the first column of B' is (1, 0, ..., 0)
+# and its last (0, ..., 0, 1): a neighbour's column enters one plane alone, with the factor 1.
+POINTS = {
     2: (0, 1, -1),
     3: (0, 1, -1, 1 / 2),
     4: (0, 1, -1, 1 / 2, -2),
@@ -200,7 +203,7 @@ class Winograd:
         if dx is not None:
             self._transform_weights(arrays, W)
         arrays.dU[:] = 0
-        arrays.dX[:] = 0
+        arrays.dX[:] = 0  # no tiles lie above the first ones, and no neighbours beside the edges
         grad.b[:] = 0
         for top in range(0, self.side, m):
             for i in range(0, m, arrays.rows_at_once):
@@ -273,7 +276,7 @@ class Winograd:
         for i in range(first, end, arrays.rows_at_once):
             source = dX[i : min(i + arrays.rows_at_once, end)]
             target = dx[top + i - 1 : top + i - 1 + len(source)]
-            if carried:
+            if carried:  # dx may be a view by in_phases(), into which transform() cannot write
                 dx_part = arrays.dx_part[: len(source)]
                 transform(B_and_neighbours, source, dx_part, COLUMNS)
                 add(target, dx_part, target)
@@ -286,7 +289,10 @@ COLUMNS = 1
 
 
 def transform(matrix, x, out, axis) -> None:
-    """out = matrix x along the axis ROWS or COLUMNS, for each position on all other axes."""
+    """out = matrix x along the axis ROWS or COLUMNS, for each position on all other axes.
+
+    The axes of `out` after `axis` must be contiguous: it is reshaped, and a copy would lose the
+    result."""
     x = x.reshape(*x.shape[: axis + 1], -1)
     out = out.reshape(*out.shape[: axis + 1], -1)
     for columns in columns_unpacked(x.shape[-1], matrix.size):

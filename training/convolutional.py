@@ -111,6 +111,8 @@ class Training:
         seeded anew in every epoch, so that a checkpoint need not hold its state."""
         self.rank = rank
         rank.share(self.net, self.optimizer)
+        # after share(): it moves the net, and a net that is moved or copied has new layers, whose
+        # exchange() is that of a single process
         for layer in self.net.layers:
             if isinstance(layer, Normalised):
                 layer.exchange = rank.exchange
@@ -313,7 +315,7 @@ def train_conv(
     on as if the run had not been stopped.
 
     A run that diverges ends at once: its history holds the whole epochs before, and `diverged`
-    says where it ended.
+    says where it ended.  It can be neither saved nor continued.
 
     Raises ValueError for other images than the run was made for, for a run that ended within an
     epoch, and for a stop before the first epoch."""

@@ -16,9 +16,11 @@ class Protocol(NamedTuple):
     """How a net is trained.  For another number of epochs the schedule is stretched or squeezed.
 
     All protocols have Nesterov's momentum 0.9 and batches of 100; biases, and gamma of batch
-    normalisation, learn at twice the rate and do not decay."""
+    normalisation, learn at twice the rate and do not decay.
 
-    epochs: int
+    Checkpoints hold the fields by position: a new one belongs at the end, with a default."""
+
+    epochs: int  # the default: a run takes its epochs from ConvSettings
     # dropout rates: of the input, then of the other places where conv/nets.py drops units
     dropout: tuple[float, ...]
     shift: int  # a training image is moved by up to this many pixels, at random in each epoch
@@ -39,7 +41,8 @@ class Protocol(NamedTuple):
         return same._replace(dropout=tuple(map(python_number, self.dropout)))
 
 
-# Each data set has the protocols "paper", the authors' released settings, and "short", ours.
+# Each data set has "paper", the authors' released settings, and "short", ours; those of CIFAR also
+# have "whitened", which is "paper" on whitened images.
 PAPER_ON_MNIST = Protocol(
     epochs=300,
     dropout=(0.2, 0.3, 0.4, 0.5),
@@ -120,7 +123,11 @@ FIRST_OF_TABLE_2 = 0.05
 
 @dataclass(frozen=True)
 class ConvSettings:
-    """What a run of a convolutional net depends on, and nothing else."""
+    """The settings of a run.
+
+    With its Protocol, which may have another rate than the one that is named here, and with its
+    images they are all that its numbers depend on, except the program.  A branch also depends on
+    its parent."""
 
     net: str = "mnist-16"
     data: str = "mnist"
@@ -149,7 +156,9 @@ class ConvSettings:
 
 
 def protocol_of(settings: ConvSettings, lr: float | None = None) -> Protocol:
-    """The protocol that the settings name; with the rate `lr`, if one is given."""
+    """The protocol that the settings name; with the rate `lr`, if one is given.
+
+    By "paper" the nets of Table 2 get another first layer: FIRST_OF_TABLE_2."""
     protocol = PROTOCOLS[settings.data][settings.protocol]
     if settings.protocol == "paper" and find_net(settings.net).title == "Table 2":
         protocol = protocol._replace(first=FIRST_OF_TABLE_2)
