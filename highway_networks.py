@@ -1188,8 +1188,8 @@ class Adam(Optimizer):
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything a run depends on besides the data, and nothing else.  The command line sets it,
-    the JSON records it.
+    """The numbers that a run depends on besides its block and its data.  The command line sets them,
+    the JSON records them.  Only run_pairs() reads `cores`.
 
     Raises ValueError for less than one epoch, and for less than one image in a batch."""
 

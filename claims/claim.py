@@ -44,7 +44,8 @@ class Claim:
     id: str  # pages and tests refer to the claim by it
     source: str  # who says it, and where
     says: str
-    # takes the results named by `over`; returns {name: a list over seeds, a number, or text}
+    # takes the results named by `over`; returns {name: a list over seeds, a number, text, or a dict
+    # or list of these}
     measure: Callable[..., dict]
     # takes the measurements; returns the verdict on each part, or the whole verdict in words
     holds: Callable[[dict], list[bool | None] | str]
@@ -96,15 +97,33 @@ def verdict_on(claim: Claim, measured: dict) -> str:
 
 
 def _has_one_seed(measured: dict) -> bool:
-    """Whether every list over seeds has a single value."""
-    lengths = [len(value) for value in measured.values() if isinstance(value, list)]
-    return set(lengths) == {1}
+    """Whether every list over seeds, however deep it lies, has a single value."""
+    return set(_lengths(measured)) == {1}
+
+
+def _lengths(measured):
+    """The lengths of the innermost lists."""
+    if isinstance(measured, dict):
+        measured = list(measured.values())
+        is_innermost = False
+    elif isinstance(measured, list):
+        is_innermost = not any(isinstance(part, dict | list) for part in measured)
+    else:
+        return
+    if is_innermost:
+        yield len(measured)
+    else:
+        for part in measured:
+            yield from _lengths(part)
 
 
 def verdict_of_parts(parts: list[bool | None]) -> str:
     """The verdict on a claim whose parts hold (True), do not hold (False), or are open (None)."""
     if not parts:
         raise ValueError("a claim needs at least one part to be judged by")
+    for part in parts:
+        if isinstance(part, tuple):  # else it would count as True
+            raise TypeError("a comparison is no part of a claim: give it to corrected()")
     if all(parts):
         return "reproduced"
     if any(parts):

@@ -23,7 +23,7 @@ from claims.claim import (
     sample_as_text,
     verdict_of_parts,
 )
-from claims.rules import below
+from claims.rules import below, is_above
 from experiments import __main__ as command_line
 from experiments.question import all_questions, find_question
 from plumbing.files import InputError
@@ -263,6 +263,28 @@ def test_a_claim_whose_text_names_no_measurement_is_not_called_unmeasured(capsys
     record = {"experiment": "a", "settings": {"budget": "default"}, "trials": TRIALS}
     with pytest.raises(KeyError, match="lost"):
         command_line.print_claims([replace(claim_about(), show="{lost}")], record)
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "verdict"),
+    [
+        ([0.9], "reproduced, one run"),
+        ({10: {"ours": [0.9], "theirs": [0.8]}}, "reproduced, one run"),
+        ({10: {"ours": [0.9, 0.9], "theirs": [0.8]}}, "reproduced"),
+        ([[0.9], [0.8]], "reproduced, one run"),
+        ([[0.9, 0.9], [0.8, 0.8]], "reproduced"),
+    ],
+)
+def test_single_runs_are_seen_however_deep_they_lie(accuracies, verdict):
+    claim = replace(
+        claim_about(), measure=lambda record: {"accuracies": accuracies, "layers": 10}, holds=lambda m: [True]
+    )
+    assert judge(replace(claim, show="-"), {"settings": {}, "trials": TRIALS})[1] == verdict
+
+
+def test_a_comparison_is_no_verdict():
+    with pytest.raises(TypeError, match=r"give it to corrected\(\)"):
+        verdict_of_parts([is_above([0.9, 0.8], 0.5)])
 
 
 def test_a_row_says_who_else_passes_its_rule():

@@ -110,7 +110,9 @@ def test_the_net_of_a_trial_has_the_settings_of_its_block():
         fully_connected.make(t | {"block": Residual(0.7)})
     del t["block_settings"]
     assert fully_connected.make(t | {"block": Residual(0.7)}).block.scale == 0.7
-    assert type(fully_connected.make(t | {"activation": hn.Relu()}).activation) is hn.Relu
+    as_object = fully_connected.make(t | {"activation": hn.Relu()})
+    assert type(as_object.activation) is hn.Relu
+    np.testing.assert_array_equal(as_object.W_H, fully_connected.make(t | {"activation": "relu"}).W_H)
 
 
 def test_a_setting_that_does_not_fit_its_block_is_refused():
@@ -133,3 +135,24 @@ def test_the_chosen_settings_are_all_that_training_reads():
     t = setting(data_dir=None, block="residual", width=11, block_settings={"scale": 0.3})
     t |= {"activation_settings": {}, "distribution": "uniform", "gain": 0.1, "frozen_gates": False}
     assert search.chosen_settings([{**t, "losses": [1.0], "diverged": None}]) == [t]
+
+
+def test_training_reads_no_setting_that_a_search_would_drop():
+    read = set()
+
+    class Watched(dict):
+        def __getitem__(self, name):
+            read.add(name)
+            return super().__getitem__(name)
+
+        def get(self, name, default=None):
+            read.add(name)
+            return super().get(name, default)
+
+        def __contains__(self, name):
+            read.add(name)
+            return super().__contains__(name)
+
+    fully_connected.train(Watched(setting()))
+    assert read
+    assert read <= set(search.SETTING)

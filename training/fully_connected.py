@@ -80,6 +80,7 @@ class Images(NamedTuple):
 
 @functools.lru_cache(maxsize=3)
 def images(n_train: int, n_test: int, data_dir: str | None = None) -> Images:
+    """The first images of a set, or all of them if it has fewer."""
     data = data_set(data_dir)
     pixels = pixels_of(data_dir)
     x_train = hn.scale_pixels(data.x_train[:n_train], np.float32, pixels)
@@ -107,18 +108,16 @@ def make(setting: dict) -> hn.DeepNet:
     width = setting.get("width", WIDTH.get(block.name))
     if width is None:
         raise ValueError(f"a setting with the block {block.name!r} needs a width")
+    activation = hn.activation_of(setting["activation"], **setting.get("activation_settings", {}))
     net = hn.DeepNet(
         data.x_train.shape[1],
         data.n_classes,
         width,
-        setting["layers"] - 1,
+        setting["layers"] - 1,  # the plain first layer is counted, too
         block,
         np.random.default_rng(setting["seed"]),
-        activation=hn.activation_of(
-            setting["activation"],
-            **setting.get("activation_settings", {}),
-        ),
-        init="he" if setting["activation"] == "relu" else "glorot",
+        activation=activation,
+        init="he" if activation.name == "relu" else "glorot",
         gate_bias=setting.get("gate_bias", hn.Settings.gate_bias),
     )
     if "distribution" in setting:
@@ -195,11 +194,15 @@ def losses_of(rows: list[dict]) -> list[float]:
 @np.errstate(all="ignore")  # a net that diverged is not finite
 def measure(net: hn.DeepNet, setting: dict, diverged: str | None = None) -> dict:
     """Loss on all training images, accuracy on both sets; None for a net that diverged."""
+    nothing = {"loss": None, "train_accuracy": None, "test_accuracy": None}
+    if diverged:
+        return nothing
     images = images_of(setting)
-    train_logits = net.predict(images.x_train)
-    test_logits = net.predict(images.x_test)
-    if diverged or not (np.isfinite(train_logits).all() and np.isfinite(test_logits).all()):
-        return {"loss": None, "train_accuracy": None, "test_accuracy": None}
+    try:
+        train_logits = hn.finite_logits(net, images.x_train)
+        test_logits = hn.finite_logits(net, images.x_test)
+    except FloatingPointError:
+        return nothing
     loss, _ = hn.softmax_cross_entropy(train_logits.astype(np.float64), images.y_train)
     return {
         "loss": float(loss),

@@ -43,7 +43,7 @@ def longer(setting: dict) -> dict:
 
 
 def slug(data: str) -> str:
-    """The name of a data set in file names: cifar_100, fashion_mnist."""
+    """A name by which two data sets count as the same: cifar_100, fashion_mnist."""
     return re.sub(r"\W", "_", data.lower())
 
 
@@ -104,7 +104,9 @@ def trained(trial: dict, folder: str) -> tuple[hn.DeepNet, dict]:
 
 
 def net_of(trial: dict, folder: str) -> hn.DeepNet:
-    """The net of a final trial: the kept one if it has these settings and data, else trained."""
+    """The net of a final trial: the kept one if it has these settings and data.
+
+    Else it is trained, which may take hours, and replaces the kept one."""
     trial = setting_of(trial)
     with contextlib.suppress(InputError):
         net = hn.DeepNet.load(file_of(trial, folder))
@@ -150,7 +152,13 @@ def look_into(runner: Runner, trial) -> list[dict]:
     """Runs trial(setting, folder) for every kept net.
 
     `setting` joins the settings of the net with those of the budget."""
-    wanted = [{**net, **runner.settings} for net in settings_of_kept_nets(runner)]
+    nets = settings_of_kept_nets(runner)
+    for net in nets:
+        taken = (net.keys() - {"n_train", "n_test"}) & runner.settings.keys()
+        if taken:
+            names = ", ".join(sorted(taken))
+            raise ValueError(f"a budget must not change settings of kept nets: {names}")
+    wanted = [{**net, **runner.settings} for net in nets]
     return fully_connected.run(runner, wanted, functools.partial(trial, folder=str(runner.folder)))
 
 

@@ -42,6 +42,7 @@ def drawn(sample, kind, runner: Runner) -> list[dict]:
     }
     trials = []
     for k in range(settings["trials"]):
+        # its names come first: the key in the log depends on their order
         setting = dict(sample(kind, k, runner))
         for name, value in common.items():
             setting.setdefault(name, value)

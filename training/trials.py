@@ -249,7 +249,9 @@ def results_folder(budget: str, folder: str | Path | None = None) -> Path:
 
 
 def _key(setting: dict, data: str | None, code: str | None) -> str:
-    """The key of a trial: its setting, and the checksums of its data and its code."""
+    """The key of a trial: its setting, and the checksums of its data and its code.
+
+    The order of the names counts: equal settings in another order are another trial."""
     for named in (setting.get("block"), setting.get("activation")):
         if isinstance(named, hn.Named):
             setting = {**setting, **hn.record_of(named)}
