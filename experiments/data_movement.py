@@ -538,15 +538,14 @@ def both(one: bool | None, other: bool | None) -> bool | None:
 
 
 NAME_OF_POLICY = {"known": "blocks, known beforehand", "computed": "blocks, T computed", "unit": "units, T computed"}
-IN_WORDS = {True: "yes", False: "no", None: "not clear"}
 
 
 def skipping_as_text(measured: dict) -> str:
     texts = []
-    for policy, holds in zip(POLICIES, saves_a_tenth(measured), strict=True):
+    for policy in POLICIES:
         saved = effect_as_text(measured[f"{policy}_saved"])
         lost = effect_as_text(measured[f"{policy}_lost"])
-        texts.append(f"{NAME_OF_POLICY[policy]}: {IN_WORDS[holds]}, {saved} saved, accuracy lost {lost}")
+        texts.append(f"{NAME_OF_POLICY[policy]}: {saved} saved, accuracy lost {lost}")
     return "; ".join(texts)
 
 

@@ -928,9 +928,7 @@ def test_gate_biases_are_counted_depth_by_depth():
     assert gate_bias.some_fail(low) == [False, False]
     assert gate_bias.some_are_idle(high) == [False, False]
     assert gate_bias.some_are_idle(low) == [True, True]
-    assert gate_bias.failures_as_text(high) == (
-        "of 2 settings at 10, 20 layers: 1, 2 do not train; 0, 0 train with idle blocks"
-    )
+    assert gate_bias.failures_as_text(high) == ("of 2 settings at 10, 20 layers: 1, 2 fail hard; 0, 0 fail softly")
     assert gate_bias.lower_is_safer(gate_bias.measure_doubt(record)) == [True]
     assert gate_bias.lower_is_safer({"high": low, "low": high}) == [False]
     trials += [of_grid(10, -20.0, "hard"), of_grid(10, -20.0, "hard")]  # one more than of high biases at 10 layers
