@@ -573,7 +573,7 @@ class LayerArrays(FixedNames):
 
     The block's own arrays, which its `kept`, `shared` and `parameters` name, are attributes, too.
     Between forward() and backward() x, y and the `kept` arrays stay as they are.  The `shared`
-    arrays, and those below "scratch", are memory that all layers use."""
+    arrays, z, dz, dH, dy and dx are memory that all layers use."""
 
     _called = "layer"
 
@@ -595,7 +595,7 @@ class LayerArrays(FixedNames):
         self.x = self.x_1[:-1]  # the block's input
         self.y = work.state(index + 1)[:-1]  # the block's output
 
-        # scratch, except z where net.activation keeps it
+        # scratch; only where net.activation keeps z, each layer has its own, of which z_H stays z_H
         self.z = work.z[index % len(work.z)]  # (rows, n), W [x; 1]: z_H over z_T over z_C
         self.z_H = self.z[:hidden]
         self.z_T = self.z[hidden : 2 * hidden]  # (0, n) without a gate
@@ -703,9 +703,11 @@ class DeepNet(FixedNames):
     pixels were scaled (see pixels_for()); all other keys are free.
 
     Raises ValueError for an unknown block, activation, init or dtype, sizes that are not positive
-    (depth may be 0), a gate bias that is not finite, and a block whose array has a name that is
-    taken.  forward(), predict() and gates() raise ValueError for an x of another shape, or not
-    finite, and TypeError unless x is an unmasked array of real numbers."""
+    (depth may be 0), a gate bias that is not finite, an rng that is neither a generator nor a seed,
+    and a block whose array has a name that is taken; TypeError for sizes that are not whole numbers.
+    forward(), predict() and gates() raise ValueError for an x of another shape, or not finite, and
+    TypeError unless x is an unmasked array of numbers, complex ones only in a complex net; bytes
+    must be scaled before, see scale_pixels()."""
 
     _called = "net"
 
@@ -937,7 +939,8 @@ class DeepNet(FixedNames):
         |dL/dy| of each block: the norm over the batch and the units.
 
         Raises RuntimeError unless forward() was called since the last backward(), ValueError for
-        a d_logits of another shape, and TypeError unless it is an array of real numbers."""
+        a d_logits of another shape, and TypeError unless it holds real numbers, or complex ones in a
+        complex net.  These, too, use up the forward()."""
         work = self._saved
         self._saved = None
         if work is None:
@@ -966,7 +969,7 @@ class Workspace:
 
     Inside the net activations are (features, batch), so that z_H and z_T, the halves of z, are
     contiguous.  With `keep` every layer has its own states and `kept` arrays, which backward()
-    needs.  Without it all layers share one set of them."""
+    needs.  Without it all layers share one set of kept arrays, and two states, used in turn."""
 
     def __init__(self, net: DeepNet, n: int, keep: bool):
         hidden = net.hidden
@@ -1360,10 +1363,12 @@ def train(
     calls report(row) after each epoch.  If several processes train the net together, `rank` is the
     Rank of the process that calls this.
 
+    Of the settings it reads epochs, batch_size, lr and clip.  It sets net.about["pixels"].
+
     Returns the run's history: "history" of the epochs, "layer_history" of a few steps (see
-    LayerHistory) and, of nets with gates, the mean T of every block, "layer_T_history" after each
-    epoch and "final_T_per_layer" at the end.  If the run diverges, the history ends with the last
-    completed epoch, and "diverged_at" says where.
+    LayerHistory), the final loss and accuracies and, of nets with gates, the mean T of every block,
+    "layer_T_history" after each epoch and "final_T_per_layer" at the end.  If the run diverges, the
+    history ends with the last completed epoch, and "diverged_at" says where.
 
     Raises ValueError, before the first step, for images that are not bytes and for labels that are
     not of the net's classes."""
