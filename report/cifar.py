@@ -31,6 +31,8 @@ TRAININGS = {  # compared with the authors' log
     "whitened": "ours, on whitened images",
     "earlier log": "the authors' earlier log",
 }
+FALLS_AFTER = 200  # epochs of the authors' logs the rate falls for the first time
+AROUND_THE_FALL = 20  # epochs
 LOOKS_OF_LOGS = {"authors' log": "-", "earlier log": ":"}
 STOPPED = {"lw": 1.2, "zorder": 2.5}  # the look of runs that were stopped
 COLOR_OF_STOPPED = {"paper": GREY, "whitened": OTHERS[1]}
@@ -296,6 +298,38 @@ def beside_the_log_by_tens(read) -> str:
     differences = 100 * (ours - log[: len(ours)])
     tens = [differences[first : first + 10] for first in range(10, len(ours) - 9, 10)]
     return ", ".join(f"{ten.mean():+.1f}" for ten in tens)
+
+
+@table("first-fall")
+def first_fall(read) -> str:
+    """What the first fall of the rate, to a tenth, gains: in our branch, and in the authors' logs."""
+    logs = read("data/authors_logs_cifar.json")
+    falls = []
+    for run in read("results/cifar.json")["trials"].get("partial", []):
+        if "parent" in run:
+            falls.append((TRAININGS[run["protocol"]], run["history"], run["parent"]["epoch"]))
+    falls.append(("the authors' log", logs["CIFAR-10"], FALLS_AFTER))
+    falls.append((TRAININGS["earlier log"], logs["CIFAR-10, earlier"], FALLS_AFTER))
+    lines = []
+    for name, history, epoch in falls:
+        before = slice(epoch - AROUND_THE_FALL, epoch)
+        after = slice(epoch, epoch + AROUND_THE_FALL)
+        accuracies = 100 * np.array(history["test_acc"])
+        losses = np.array(history["test_loss"])
+        cells = [
+            name,
+            str(epoch),
+            f"{accuracies[before].mean():.2f}",
+            f"{accuracies[epoch]:.2f}",
+            f"{accuracies[after].mean():.2f}",
+            f"{losses[before].mean():.3f}",
+            f"{losses[after].mean():.3f}",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    accuracy = (
+        f"accuracy, %: mean of {AROUND_THE_FALL} epochs before | first epoch after | mean of {AROUND_THE_FALL} after"
+    )
+    return markdown_table(f"| training | falls after epoch | {accuracy} | loss: mean before | after |", lines)
 
 
 @table("earlier-log")

@@ -22,7 +22,7 @@ from conv.nets import PUBLISHED, find_net, mnist_net
 from experiments import cifar
 from plumbing.files import InputError
 from plumbing.records import select
-from report.cifar import cifar_curves
+from report.cifar import cifar_curves, first_fall
 from training import conv_trials, convolutional, protocols, runs
 from training import images as conv_images
 from training.trials import Runner
@@ -622,6 +622,17 @@ def test_how_the_first_layer_starts_by_the_authors_protocols(net, protocol, devi
     run = training(protocols.ConvSettings(net=net, data="cifar-10", protocol=protocol, epochs=400, n_train=50000))
     first = next(layer for layer in run.net.layers if layer.shapes)
     assert first.W.std() == pytest.approx(deviation, rel=0.2)
+
+
+def test_the_table_of_the_first_fall_has_the_branch_and_both_logs():
+    branch = stopped(epochs=120, protocol="whitened", parent={"epoch": 100, "lr": 0.025})
+    branch["history"] = {"test_acc": [0.5] * 80 + [0.8] * 20 + [0.9] * 20, "test_loss": [0.4] * 100 + [0.25] * 20}
+    results = {"trials": {"final": [], "partial": [stopped(), branch]}}
+    read = {"results/cifar.json": results, "data/authors_logs_cifar.json": AUTHORS_LOGS}.get
+    lines = first_fall(read).strip().splitlines()[2:]
+    assert lines[0] == "| ours, on whitened images | 100 | 80.00 | 90.00 | 90.00 | 0.400 | 0.250 |"
+    assert lines[1] == "| the authors' log | 200 | 86.31 | 90.38 | 91.46 | 0.411 | 0.267 |"
+    assert len(lines) == 3
 
 
 def test_a_stopped_run_and_its_branch_are_drawn_over_the_authors_log():
