@@ -494,6 +494,13 @@ def test_the_settings_on_the_page_are_those_of_the_protocols():
         assert int(shift[1] if shift else 0) == protocol.shift
 
 
+@pytest.mark.parametrize("name", PAGES)
+def test_no_line_within_a_paragraph_begins_with_a_mark(name):
+    """It would begin a block of HTML, in which neither emphasis nor links work."""
+    text = re.sub(r"^```.*?^```", "", PAGES[name], flags=re.M | re.S)
+    assert re.findall(r"^(?![|#<])[^\n]*\S[^\n]*\n *<!-- .*", text, re.M) == []
+
+
 def test_each_kind_of_row_has_a_table_of_its_own():
     rows = READ("results/claims.json")["trials"]
     tables = {"claim": "claims", "count": "counted", "open question": "open-questions"}
