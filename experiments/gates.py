@@ -300,13 +300,9 @@ def measure_sparsity_of_sets(record: dict) -> dict:
 
 def measure_active(record: dict) -> dict:
     """The shares of the gates that are active on average, by both readings."""
-    trials = record["trials"]
-    return {
-        "mnist": values_of(trials, "share_active_on_average", data="MNIST"),
-        "cifar": values_of(trials, "share_active_on_average", data=CIFAR),
-        "opened_of_mnist": values_of(trials, "share_open_in_1_of_100", data="MNIST"),
-        "opened_of_cifar": values_of(trials, "share_open_in_1_of_100", data=CIFAR),
-    }
+    active = by_data(record, "share_active_on_average")
+    opened = by_data(record, "share_open_in_1_of_100")
+    return {**active, "opened_of_mnist": opened["mnist"], "opened_of_cifar": opened["cifar"]}
 
 
 def by_data(record: dict, name: str) -> dict:
