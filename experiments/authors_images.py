@@ -236,7 +236,7 @@ def first_epochs(setting: dict, load) -> dict:
 
 def run(runner: Runner) -> dict:
     budget = runner.settings
-    load = functools.partial(official_cifar.images, data_dir=runner.data_dir)
+    load = functools.partial(official_cifar.official_images, data_dir=runner.data_dir)
     if runner.budget == "quick":
         load = official_cifar.made_up
     for log in budget["logs"]:

@@ -55,7 +55,7 @@ from experiments.question import Question
 from plumbing.statistics import mean_sd_n, spaced
 from training import conv_trials, protocols
 from training.finished import finished_trial
-from training.official_cifar import as_read, images, made_up
+from training.official_cifar import as_read, made_up, official_images
 from training.trials import Runner
 
 # kinds of nets: net and block
@@ -190,7 +190,7 @@ def setting(kind, data: str, protocol: str, epochs: int, seed: int, selection: d
 
     `changes` replaces settings of the protocol, or the net's gate bias."""
     net, block = kind
-    settings = protocols.ConvSettings(
+    conv_settings = protocols.ConvSettings(
         net=net,
         data=data,
         block=block,
@@ -200,7 +200,7 @@ def setting(kind, data: str, protocol: str, epochs: int, seed: int, selection: d
         gate_bias=find_net(net).gate_bias,
         **selection,
     )
-    return {**conv_trials.setting(settings, protocols.protocol_of(settings)), **changes}
+    return {**conv_trials.setting(conv_settings, protocols.protocol_of(conv_settings)), **changes}
 
 
 def first_layer_setting(deviation: float, seed: int, budget: dict) -> dict:
@@ -258,11 +258,11 @@ def final_settings(budget: dict, searched: list[dict]) -> list[dict]:
 
 
 def run(runner: Runner) -> dict:
-    settings = runner.settings
-    load = functools.partial(images, data_dir=runner.data_dir)
+    budget = runner.settings
+    load = functools.partial(official_images, data_dir=runner.data_dir)
     if runner.budget == "quick":
         load = made_up
-    for _, _, data, *_ in settings["runs"]:
+    for _, _, data, *_ in budget["runs"]:
         runner.data_sets[load(data).name] = load(data).sha256
     run_trial = functools.partial(trial, folder=str(runner.folder), load=load)
     data_as_read = functools.partial(as_read, load=load)
@@ -270,12 +270,12 @@ def run(runner: Runner) -> dict:
     def train(settings_of_trials: list[dict]) -> list[dict]:
         return conv_trials.run(runner, run_trial, settings_of_trials, data_as_read)
 
-    searched = train(search_settings(settings))
-    final = train(final_settings(settings, searched))
+    searched = train(search_settings(budget))
+    final = train(final_settings(budget, searched))
     first_layer = train([
-        first_layer_setting(deviation, seed, settings)
+        first_layer_setting(deviation, seed, budget)
         for deviation in FIRST_LAYERS
-        for seed in range(settings["first_layer_seeds"])
+        for seed in range(budget["first_layer_seeds"])
     ])  # fmt: skip
     return {"search": searched, "final": final, "first_layer": first_layer}
 

@@ -250,7 +250,7 @@ def test_a_set_that_is_not_there_ends_in_one_line(tmp_path):
 
 def test_other_images_of_the_same_layout_are_refused(folder):
     with pytest.raises(InputError, match="holds CIFAR-10, altered; the question is about the official images"):
-        cifar.images("cifar-10", str(folder))
+        cifar.official_images("cifar-10", str(folder))
 
 
 def test_images_in_another_order_are_other_images(tmp_path):

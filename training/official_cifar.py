@@ -16,7 +16,7 @@ from training.images import load_images
 
 
 @functools.lru_cache
-def images(data: str, data_dir: str | None = None) -> hn.Dataset:
+def official_images(data: str, data_dir: str | None = None) -> hn.Dataset:
     """The data set "cifar-10" or "cifar-100", read once; forked processes share it.
 
     Raises InputError if the folder holds another set of the same layout."""
