@@ -142,6 +142,8 @@ def parse_arguments(argv=None):
         parser.error(f"argument --stop-after: {too_many}")
     if args.branch and len(args.seeds) > 1:
         parser.error("argument --branch: a checkpoint has one seed; give --seed")
+    if args.branch and args.lr is None:
+        parser.error("argument --branch: give the learning rate of the branch, --lr")
     if args.out and args.no_save:  # argparse allows a flag in one exclusive group: --no-save is in that of --resume
         parser.error("argument --no-save: not allowed with argument --out")
     return parser, args
@@ -317,13 +319,17 @@ def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, chec
 
 
 def keep_nets(runs: list[dict], checkpoints: list[Path], net_files: list[Path]) -> None:
-    """Renames the checkpoints of finished runs to the files of nets beside the JSON."""
+    """Renames the checkpoints of finished runs to the files of nets beside the JSON.
+
+    Removes the net of an older run if this one has none, for the JSON no longer tells of it."""
     for run, checkpoint, file in zip(runs, checkpoints, net_files, strict=True):
         if run["diverged"]:
             checkpoint.unlink(missing_ok=True)  # resumed, the run would diverge again
             file.unlink(missing_ok=True)  # if there is a net in it, it is an older run's
-        elif "stopped_after" not in run:  # else the checkpoint stays, for --resume
+        elif "stopped_after" not in run:
             replace_file(checkpoint, file)
+        elif checkpoint != file:  # the checkpoint stays, for --resume
+            file.unlink(missing_ok=True)  # an older run's
 
 
 def net_sizes() -> str:

@@ -301,13 +301,24 @@ def judge_claims(argv) -> int:
     def work(save):
         check_writable(path)
         record = judged_record(read_results(ROOT))
-        save({path: json_bytes(record)})
         for row in record["trials"]:
             note = f"; {row['note']}" if row["note"] else ""
             print(f"{row['source']}: {row['claim']}{note}\n    {row['verdict']}: {row['ours']}\n    id: {row['id']}")
+        if is_judged_already(path, record):
+            print(f"{path} has these verdicts already")
+            return
+        save({path: json_bytes(record)})
         print(f"saved to {path}")
 
     return run_command(parser.prog, work)
+
+
+def is_judged_already(path: Path, record: dict) -> bool:
+    """Whether the ledger in this file has the same rows, from the same results."""
+    try:
+        return load_results(path).get("checksum") == record["checksum"]
+    except InputError:  # it is missing, or damaged
+        return False
 
 
 # ---- Adding finished trainings ------------------------------------------------------------------
@@ -319,13 +330,15 @@ def add_runs(argv) -> int:
         description="Adds finished trainings to a question's committed results, and computes its summary, the claims "
         "and the pages anew; trains nothing.",
     )
+    takers = " and ".join(question.name for question in all_questions() if question.accept)
     parser.add_argument(
-        "question", choices=question_names(), metavar="NAME", help="the question that the trainings belong to"
+        "question", choices=question_names(), metavar="NAME", help=f"the question; {takers} take trainings"
     )
     parser.add_argument(
         "runs",
         type=path_name,
         nargs="*",
+        default=[],
         metavar="RUN.json",
         help="JSON that conv_highway_networks.py wrote; if none is given, only summary, claims and pages are made anew",
     )
@@ -339,11 +352,16 @@ def add_runs(argv) -> int:
             if args.runs and not question.accept:
                 raise InputError(f"{args.question} takes no single trainings")
             results = load_results(path)
-            for run in args.runs:
-                results = finished.with_runs(question, results, Path(run), read_json(run))
+            n_added = 0
+            for file in args.runs:
+                record = read_json(file)
+                results = finished.with_runs(question, results, Path(file), record)
+                n_added += len(record["runs"])
             results = with_summary(question, results)
             judged = judged_record(read_results(ROOT) | {args.question: results})
-            new = {f"results/{args.question}.json": results, "results/claims.json": judged}
+            new = {f"results/{args.question}.json": results}
+            if not is_judged_already(ROOT / "results" / "claims.json", judged):
+                new["results/claims.json"] = judged
 
             @cache
             def read(name):
@@ -351,7 +369,9 @@ def add_runs(argv) -> int:
 
             pages = changed_pages(read)
             save({ROOT / name: json_bytes(record) for name, record in new.items()} | pages)
-            print(f"{path}: {len(args.runs)} runs added; {len(pages)} pages changed")
+            print(f"{path}: runs added: {n_added}; pages changed: {len(pages)}")
+            if n_added:
+                print("python visualize_highway_networks.py draws the pictures anew")
 
     return run_command(parser.prog, work)
 

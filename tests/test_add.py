@@ -128,7 +128,8 @@ def test_a_stopped_run_and_a_branch_are_kept_apart(tmp_path, part):
         ("cifar", {"n_train": 1000}, "all of these images"),
         ("cifar", {"validation": True}, "all of these images"),
         ("table1", {"n_test": 100}, "all images of MNIST"),
-        ("table1", {"net": "highway-a"}, "Table 1 is about nets mnist-N on MNIST"),
+        ("table1", {"net": "mnist-8"}, "Table 1 is about the nets mnist-16 and mnist-32 on MNIST"),
+        ("table1", {"block": "plain-maxout", "epochs": 1}, "the protocol 'short' has 12 epochs here, not 1"),
         ("cifar", {"data_set": "folder CIFAR-10"}, "the official images"),
         ("table1", {"data_set": "fashion-mnist"}, "on MNIST"),
         ("cifar", {"data_sha256": "0"}, "its images are not the CIFAR-10 of the other trials"),
@@ -219,6 +220,29 @@ def test_a_run_takes_the_place_of_a_shorter_one(tmp_path, monkeypatch):
     assert whole["trials"]["partial"] == before
     new = whole["trials"]["final"][-1]
     assert (new["seed"], new["epochs"]) == (7, 400)
+
+
+@pytest.mark.parametrize(
+    ("commits", "why"),
+    [
+        ([], "it does not say which commit trained it"),
+        (["0123456789ab", "0123456789ab-dirty"], "programs had been changed after the commit"),
+    ],
+)
+def test_only_runs_of_committed_programs_are_added(tmp_path, commits, why):
+    record = training("cifar", seed=7)
+    record["runs"][0]["commits"] = commits
+    with pytest.raises(InputError, match=why):
+        added(tmp_path, "cifar", record)
+
+
+@pytest.mark.parametrize(
+    ("record", "why"),
+    [([1, 2], "is not what conv_highway_networks.py writes"), ({"runs": []}, "there are no runs in it")],
+)
+def test_a_json_without_runs_is_refused(tmp_path, record, why):
+    with pytest.raises(InputError, match=why):
+        added(tmp_path, "cifar", record)
 
 
 @pytest.mark.parametrize("key", ["runs", "data_set", "lr", "env"])

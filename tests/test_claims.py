@@ -419,3 +419,20 @@ def test_the_command_writes_the_ledger_and_prints_it(records, rows, tmp_path, mo
     for row in rows:
         assert f"{row['source']}: {row['claim']}" in printed
         assert f"\n    {row['verdict']}: {row['ours']}\n" in printed
+
+
+def test_the_command_leaves_a_ledger_that_has_not_changed(records, tmp_path, monkeypatch, capsys):
+    """Not even the commit in it changes, so that git shows no difference."""
+    monkeypatch.setattr(command_line, "ROOT", tmp_path)
+    monkeypatch.setattr(command_line, "read_results", lambda folder: records)
+    (tmp_path / "results").mkdir()
+    path = tmp_path / "results" / "claims.json"
+    assert command_line.main(["claims"]) == 0
+    before = path.read_bytes()
+    monkeypatch.setattr(command_line, "environment", lambda: {"git": "another"})
+    assert command_line.main(["claims"]) == 0
+    assert path.read_bytes() == before
+    assert "has these verdicts already" in capsys.readouterr().out
+    path.write_text("{")
+    assert command_line.main(["claims"]) == 0
+    assert json.loads(path.read_text())["env"] == {"git": "another"}

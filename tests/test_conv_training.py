@@ -668,6 +668,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_been_stopped(tmp_path, shapes, m
     assert (stopped["stopped_after"], stopped["epochs"], stopped["history"]["epoch"]) == (2, 4, [1, 2])
     assert not any(name.startswith("final_t") for name in stopped)  # no final numbers: nobody takes it for a whole run
     assert not (tmp_path / "x_0.npz").exists()
+    assert (tmp_path / "x_0_unfinished.npz").exists()
     assert "holds 2 of 4 epochs: --resume" in one_line_error(main(*words, "--out", tmp_path / "x.json"))
     main(*words, "--out", tmp_path / "x.json", "--resume")
     whole, resumed = (json.loads((tmp_path / name).read_text())["runs"][0] for name in ("whole.json", "x.json"))
@@ -675,6 +676,16 @@ def test_a_stopped_run_goes_on_as_if_it_had_not_been_stopped(tmp_path, shapes, m
     assert whole["final_test_acc"] == resumed["final_test_acc"]
     assert "stopped_after" not in resumed
     assert (tmp_path / "x_0.npz").exists()
+
+
+def test_no_net_of_an_older_run_stays_beside_a_stopped_one(tmp_path, shapes, main):
+    words = (*WORDS, "--data-dir", shapes, "--out", tmp_path / "x.json")
+    main(*words)
+    assert (tmp_path / "x_0.npz").exists()
+    main(*words, "--lr", 0.01, "--stop-after", 2)
+    assert json.loads((tmp_path / "x.json").read_text())["lr"] == 0.01
+    assert not (tmp_path / "x_0.npz").exists()
+    assert (tmp_path / "x_0_unfinished.npz").exists()
 
 
 def test_a_stop_after_the_last_epoch_is_refused(shapes, main):
@@ -704,7 +715,7 @@ def test_a_branch_goes_on_from_a_copy_at_another_rate(tmp_path, shapes, main):
     convolutional.train_conv(by_hand, data)
     assert run["history"] == by_hand.history
 
-    at_the_same_rate = (*words, "--branch", trunk, "--out", tmp_path / "same.json")
+    at_the_same_rate = (*words, "--branch", trunk, "--lr", 0.01, "--out", tmp_path / "same.json")
     main(*at_the_same_rate)
     main(*words, "--out", tmp_path / "x.json", "--resume")
     same, whole = (json.loads((tmp_path / name).read_text())["runs"][0] for name in ("same.json", "x.json"))
@@ -715,22 +726,25 @@ def test_what_cannot_be_branched_from(tmp_path, shapes, main):
     words = (*WORDS, "--data-dir", shapes)
     main(*words, "--out", tmp_path / "x.json", "--stop-after", 2)
     trunk = tmp_path / "x_0_unfinished.npz"
-    other_seed = main(*words, "--seed", 1, "--branch", trunk, "--out", tmp_path / "y.json")
+    other_seed = main(*words, "--seed", 1, "--branch", trunk, "--lr", 0.01, "--out", tmp_path / "y.json")
     assert "only the rate may differ, not seed" in one_line_error(other_seed)
     for name, message in (("none.npz", "none.npz cannot be read"), ("x.json", "is not a checkpoint")):
         for more in (("--no-save",), ("--out", tmp_path / "x.json")):  # although x.json has an unfinished run
-            error = one_line_error(main(*words, "--branch", tmp_path / name, *more))
+            error = one_line_error(main(*words, "--branch", tmp_path / name, "--lr", 0.01, *more))
             assert message in error
             assert "remove" not in error
     several = main(*words, "--seeds", "0,1", "--branch", trunk, "--no-save")
     assert "argument --branch: a checkpoint has one seed" in several.stderr
+    without_a_rate = main(*words, "--branch", trunk, "--no-save")
+    assert "argument --branch: give the learning rate of the branch, --lr" in without_a_rate.stderr
     main(*words, "--branch", trunk, "--lr", 0.01, "--stop-after", 3, "--out", tmp_path / "branch.json")
     of_a_branch = main(*words, "--branch", tmp_path / "branch_0_unfinished.npz", "--no-save", "--lr", 0.01)
     assert "cannot be branched from: it is a branch itself" in one_line_error(of_a_branch)
     assert "is of another run (lr" in one_line_error(main(*words, "--out", tmp_path / "branch.json", "--resume"))
     too_soon = main(*words, "--branch", trunk, "--lr", 0.01, "--stop-after", 2, "--no-save")
     assert "--stop-after 2: the branch begins after epoch 2" in one_line_error(too_soon)
-    as_a_branch = (*words, "--out", tmp_path / "x.json", "--resume", "--branch", trunk)
+    rate = convolutional.Training.load(trunk).protocol.lr
+    as_a_branch = (*words, "--out", tmp_path / "x.json", "--resume", "--branch", trunk, "--lr", rate)
     assert "is not a branch: leave out --branch" in one_line_error(main(*as_a_branch))
     main(*words, "--out", tmp_path / "x.json", "--resume")
     of_a_finished_run = main(*words, "--branch", tmp_path / "x_0.npz", "--lr", 0.01, "--no-save")

@@ -9,6 +9,7 @@ trials; experiments/table1.py refuses them.  Both refuse
     runs by the authors' protocol ("paper", "whitened") in which a setting differs from it
     runs whose settings differ from those of other runs of their kind
     runs that the question already has
+    runs of programs that were not committed
 """
 
 from __future__ import annotations
@@ -34,12 +35,17 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
     env = dict(results["env"])
     added = list(results["settings"].get("added", []))
     try:
+        if not isinstance(record, dict):
+            raise ValueError("it is not what conv_highway_networks.py writes")
+        if not record["runs"]:
+            raise ValueError("there are no runs in it")
         data_set = record["data_set"]
         sha256 = record["data_sha256"]
         if env["data_sets"].get(data_set, sha256) != sha256:
             raise ValueError(f"its images are not the {data_set} of the other trials")
         env["data_sets"] = {data_set: sha256, **env["data_sets"]}
         for run in record["runs"]:
+            check_committed(run["commits"])
             group, trial = question.accept(record, run)
             add_trial(trials, group, trial)
             added.append({
@@ -55,6 +61,15 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
         raise InputError(f"{path} cannot be added: {error}") from error
     settings = {**results["settings"], "added": added}
     return {**results, "settings": settings, "env": env, "trials": trials}
+
+
+def check_committed(commits: list) -> None:
+    """Raises ValueError unless these are commits, with no file changed."""
+    if not commits:
+        raise ValueError("it does not say which commit trained it")
+    for commit in map(str, commits):
+        if commit.endswith("-dirty"):
+            raise ValueError(f"programs had been changed after the commit that trained it, {commit}")
 
 
 def add_trial(trials: dict, group: str, trial: dict) -> None:
