@@ -572,13 +572,9 @@ def beside_the_log(history: dict) -> list[dict]:
     for epoch in compared_epochs(history):
         for name in ("test_acc", "test_loss"):
             theirs = LOG[name][epoch - 1]
-            result.append({
-                "row": "beside the log",
-                "epoch": epoch,
-                "name": name,
-                "log": theirs,
-                **compare_at(epoch, history[name], theirs),
-            })  # fmt: skip
+            row = {"row": "beside the log", "epoch": epoch, "name": name, "log": theirs}
+            row |= compare_at(epoch, history[name], theirs)
+            result.append(row | {"alike": is_alike(row)})
     return result
 
 
@@ -607,7 +603,7 @@ def measure_beside_the_log(record: dict, protocol: str) -> dict:
         "not_reached": not_reached,
         "accuracies": [row["difference"] for row in compared if row["name"] == "test_acc"],
         "losses": [row["difference"] for row in compared if row["name"] == "test_loss"],
-        "alike": [is_alike(row) for row in compared] + [None] * 2 * len(not_reached),  # accuracies and losses
+        "alike": [row["alike"] for row in compared] + [None] * 2 * len(not_reached),  # accuracies and losses
     }
 
 

@@ -33,9 +33,17 @@ TRAININGS = {  # compared with the authors' log
 }
 FALLS_AFTER = 200  # epochs of the authors' logs the rate falls for the first time
 AROUND_THE_FALL = 20  # epochs
+SMOOTHED_OVER = 7  # epochs
 LOOKS_OF_LOGS = {"authors' log": "-", "earlier log": ":"}
+LINES = {"paper": ":"}  # of protocols
 STOPPED = {"lw": 1.2, "zorder": 2.5}  # the look of runs that were stopped
-COLOR_OF_STOPPED = {"paper": GREY, "whitened": OTHERS[1]}
+COLOR_OF_STOPPED = {"whitened": OTHERS[1]}
+COLOR_OF_TRAINING = {
+    "ours, on normalised contrast": COLOR["highway"],
+    "ours, on whitened images": OTHERS[1],
+    "the authors' earlier log": GREY,
+    "the authors' log": "black",
+}
 PANELS_IN_A_ROW = 2
 ORDER = ("highway-a", "highway-b", "highway-c", "nineteen-layers", "eight-layers")
 SUFFIXES = {"paper": ", released settings", "whitened": ", released settings, whitened images"}
@@ -83,7 +91,8 @@ def cifar_curves(record, authors_logs):
     of_first_set = [run for run in runs if run["data"] == nets[0][0]]
     best = max(of_first_set, key=lambda run: run["final_test_acc"])
     reached = f"{100 * best['final_test_acc']:.2f} % in {best['epochs']} epochs"
-    headline(fig, f"Best on {best['data'].upper()}: {name_of(best)}, {reached}", "numbers: test accuracy, %")
+    numbers = "numbers: test accuracy, %; by the short protocol where no other is named"
+    headline(fig, f"Best on {best['data'].upper()}: {name_of(best)}, {reached}", numbers)
     return fig
 
 
@@ -108,7 +117,7 @@ def draw_net(ax, runs: list[dict], stopped: list[dict], logs: list[dict]) -> Non
     for run in runs:
         kind = (run["block"], run["protocol"])
         same = [other for other in runs if (other["block"], other["protocol"]) == kind]
-        line = "-" if run["protocol"] == "short" else ":"
+        line = LINES.get(run["protocol"], "-")
         label = None if kind in labelled else label_of(same)
         error_curve(ax, run, ls=line, color=COLORS[run["block"]], lw=1.5, label=label)
         labelled.add(kind)
@@ -141,15 +150,54 @@ def draw_stopped_run(ax, run: dict) -> None:
     """A run that was stopped early, or a branch: one that began at an epoch of another run, its
     parent, and went on at another rate."""
     color = COLOR_OF_STOPPED.get(run["protocol"], COLORS[run["block"]])
-    look = {"color": color, **STOPPED}
+    look = {"color": color, "ls": LINES.get(run["protocol"], "-"), **STOPPED}
     if "parent" in run:
         epoch = run["parent"]["epoch"]
         text = f"... rate times {run['lr'] / run['parent']['lr']:.2g} after {epoch}"
-        error_curve(ax, run, epoch, ls="--", label=text, **look)
+        error_curve(ax, run, epoch, label=text, **look | {"ls": "--"})
     else:
         name = SHORT_NAMES.get(run["protocol"], run["block"])
         text = f"{name}, stopped after {run['stopped_after']}"
         error_curve(ax, run, label=text, **look)
+
+
+@picture("cifar", "authors_logs_cifar")
+def authors_log(record, authors_logs):
+    """The 19 layers beside the authors' log: how far our runs and their earlier log are from it, epoch by epoch;
+    and what the first fall of the rate gains."""
+    fig, (beside, fall) = panels(2, 1, 6)
+    log = authors_logs["CIFAR-10"]
+    trainings = {TRAININGS[protocol]: history_beside_the_log(record, protocol) for protocol in ("paper", "whitened")}
+    trainings[TRAININGS["earlier log"]] = authors_logs["CIFAR-10, earlier"]
+    furthest = []
+    beside.axhline(0, color="black", lw=0.8)
+    for name, history in trainings.items():
+        if history is None:
+            continue
+        differences = differences_from(log, history)
+        epochs = np.arange(len(differences)) + 1 + SMOOTHED_OVER // 2
+        beside.plot(epochs, differences, color=COLOR_OF_TRAINING[name], lw=1.5, label=name)
+        furthest.append(f"{name}: {np.abs(differences[epochs > 10]).max():.1f}")
+    what = f"test accuracy less the log's,\npoints, over {SMOOTHED_OVER} epochs"
+    beside.set(xlabel="epoch", ylabel=what)
+    beside.legend()
+    for name, history, epoch in first_falls(record, authors_logs):
+        around = slice(epoch - AROUND_THE_FALL, epoch + AROUND_THE_FALL)
+        percent = 100 * np.array(history["test_acc"][around])
+        epochs = np.arange(len(percent)) + 1 - AROUND_THE_FALL
+        text = f"{name}: {epoch}"
+        fall.plot(epochs, percent, color=COLOR_OF_TRAINING[name], lw=1.5, label=text)
+    fall.set(xlabel="epochs since the rate first fell to a tenth", ylabel="test accuracy, %")
+    fall.legend(title="the rate falls after epoch", loc="lower right")
+    headline(fig, f"Largest difference from the authors' log after epoch 10, in points: {'; '.join(furthest)}")
+    return fig
+
+
+def differences_from(log: dict, history: dict) -> np.ndarray:
+    """Test accuracy less the log's, in points, until the log's rate falls; means over SMOOTHED_OVER epochs."""
+    ours = np.array(history["test_acc"][:FALLS_AFTER])
+    theirs = np.array(log["test_acc"][: len(ours)])
+    return 100 * np.convolve(ours - theirs, np.full(SMOOTHED_OVER, 1 / SMOOTHED_OVER), "valid")
 
 
 @picture("cifar")
@@ -274,44 +322,61 @@ def beside_the_log(read) -> str:
             str(row["epoch"]),
             name,
             f"{scale * row['log']:.4g}",
-            f"{scale * row['difference']:+.3f}",
+            f"{scale * row['difference']:+.3f} ± {scale * row['allowed']:.3f}",
             f"{scale * row['s']:.3f}",
-            "consistent" if row["consistent"] else "different",
+            relation(row),
         ]
         lines.append(f"| {' | '.join(cells)} |")
-    columns = "compared with the log | epoch | measure | in the log | mean of seven epochs, less the log | s | shown"
+    measured = "in the log | mean of seven epochs, less the log | s"
+    columns = f"compared with the log | epoch | measure | {measured} | the two are"
     return markdown_table(f"| {columns} |", lines)
+
+
+def relation(row: dict) -> str:
+    if row["alike"]:
+        return "consistent and alike"
+    return "consistent" if row["consistent"] else "different"
+
+
+def history_beside_the_log(results: dict, protocol: str) -> dict | None:
+    """The history of the longest run of 19 layers on CIFAR-10 by this protocol; a branch does not count."""
+    trials = results["trials"]
+    wanted = {"net": "nineteen-layers", "data": "cifar-10", "protocol": protocol}
+    histories = [
+        trial["history"]
+        for trial in [*trials.get("partial", []), *trials["final"]]
+        if wanted.items() <= trial.items() and "parent" not in trial
+    ]
+    return max(histories, key=lambda history: len(history["epoch"]), default=None)
 
 
 @table("beside-the-log-by-tens")
 def beside_the_log_by_tens(read) -> str:
     """The accuracy of our run on whitened images less the log's, averaged over epochs 11 to 20, 21 to 30, and so on."""
     log = read("data/authors_logs_cifar.json")["CIFAR-10"]["test_acc"]
-    trials = read("results/cifar.json")["trials"]
-    wanted = {"net": "nineteen-layers", "data": "cifar-10", "protocol": "whitened"}
-    runs = [
-        trial["history"]["test_acc"]
-        for trial in [*trials.get("partial", []), *trials["final"]]
-        if wanted.items() <= trial.items() and "parent" not in trial
-    ]
-    ours = np.array(max(runs, key=len))
+    ours = np.array(history_beside_the_log(read("results/cifar.json"), "whitened")["test_acc"])
     differences = 100 * (ours - log[: len(ours)])
     tens = [differences[first : first + 10] for first in range(10, len(ours) - 9, 10)]
     return ", ".join(f"{ten.mean():+.1f}" for ten in tens)
 
 
+def first_falls(results: dict, authors_logs: dict) -> list[tuple[str, dict, int]]:
+    """For our branch and for the authors' logs: the name of the training, its history, and the epoch after
+    which its rate falls to a tenth."""
+    falls = []
+    for run in results["trials"].get("partial", []):
+        if "parent" in run:
+            falls.append((TRAININGS[run["protocol"]], run["history"], run["parent"]["epoch"]))
+    falls.append(("the authors' log", authors_logs["CIFAR-10"], FALLS_AFTER))
+    falls.append((TRAININGS["earlier log"], authors_logs["CIFAR-10, earlier"], FALLS_AFTER))
+    return falls
+
+
 @table("first-fall")
 def first_fall(read) -> str:
     """What the first fall of the rate, to a tenth, gains: in our branch, and in the authors' logs."""
-    logs = read("data/authors_logs_cifar.json")
-    falls = []
-    for run in read("results/cifar.json")["trials"].get("partial", []):
-        if "parent" in run:
-            falls.append((TRAININGS[run["protocol"]], run["history"], run["parent"]["epoch"]))
-    falls.append(("the authors' log", logs["CIFAR-10"], FALLS_AFTER))
-    falls.append((TRAININGS["earlier log"], logs["CIFAR-10, earlier"], FALLS_AFTER))
     lines = []
-    for name, history, epoch in falls:
+    for name, history, epoch in first_falls(read("results/cifar.json"), read("data/authors_logs_cifar.json")):
         before = slice(epoch - AROUND_THE_FALL, epoch)
         after = slice(epoch, epoch + AROUND_THE_FALL)
         accuracies = 100 * np.array(history["test_acc"])

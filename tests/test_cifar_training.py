@@ -22,7 +22,7 @@ from conv.nets import PUBLISHED, find_net, mnist_net
 from experiments import cifar
 from plumbing.files import InputError
 from plumbing.records import select
-from report.cifar import cifar_curves, first_fall
+from report.cifar import authors_log, cifar_curves, first_fall
 from training import conv_trials, convolutional, protocols, runs
 from training import images as conv_images
 from training.trials import Runner
@@ -648,4 +648,25 @@ def test_a_stopped_run_and_its_branch_are_drawn_over_the_authors_log():
     assert [*lines["whitened, stopped after 50"]] == [*range(1, 51)]
     assert [*lines["highway, stopped after 30"]] == [*range(1, 31)]
     assert [*lines["authors' log: 92.14"]] == [*lines["earlier log: 92.40"]] == [*range(1, 401)]
+    plt.close(fig)
+
+
+def test_trainings_are_drawn_as_differences_from_the_authors_log():
+    """The parent is drawn until the log's rate falls; its branch around its own fall, which is after epoch 100."""
+    log = AUTHORS_LOGS["CIFAR-10"]["test_acc"]
+    whole = stopped(epochs=400, protocol="whitened")
+    whole["history"]["test_acc"] = [accuracy + 0.02 for accuracy in log]
+    branch = stopped(epochs=110, protocol="whitened", parent={"epoch": 100, "lr": 0.025})
+    fig = authors_log({"trials": {"final": [whole], "partial": [branch]}}, AUTHORS_LOGS)
+    beside, fall = fig.axes
+    lines = {line.get_label(): line for line in beside.get_lines()}
+    ours = lines["ours, on whitened images"]
+    assert [*ours.get_xdata()] == [*range(4, 198)]
+    assert ours.get_ydata() == pytest.approx(np.full(194, 2.0))
+    assert "ours, on normalised contrast" not in lines
+    lines = {line.get_label(): line for line in fall.get_lines()}
+    assert [*lines["ours, on whitened images: 100"].get_xdata()] == [*range(-19, 11)]
+    theirs = lines["the authors' log: 200"]
+    assert [*theirs.get_ydata()] == pytest.approx([100 * accuracy for accuracy in log[180:220]])
+    assert "ours, on whitened images: 2.0" in " ".join(fig.get_suptitle().split())
     plt.close(fig)
