@@ -13,6 +13,7 @@ import numpy as np
 from plumbing.commands import Parser, first_line, path_name, run_command, run_program
 from plumbing.files import ROOT, InputError, check_writable, environment, write_json
 from plumbing.installed import how_to_install
+from plumbing.records import load_results
 
 # targets for numbers of the summaries: the least for a speed-up, the most for all others
 TARGETS = {
@@ -158,7 +159,11 @@ class Report:
             raise InputError(f"no {' and no '.join(self.missing)} here: --out FILE measures without, or {install}")
         if self.path == committed and not self.judged:
             raise InputError(f"{committed} is for the default settings and all rivals: choose another --out")
+        if self.path.suffix != ".json":
+            raise InputError(f"{self.path} does not end in .json")
         check_writable(self.path)
+        if self.path.exists():
+            load_results(self.path)  # raises InputError for any other file, which is not replaced
 
     def save(self, settings: dict, summary: dict, trials) -> int:
         installed = {re.sub("[-_.]+", "-", package.name.lower()): package.version for package in distributions()}

@@ -327,6 +327,18 @@ def test_out_may_not_name_the_committed_file(quick):
     assert committed("step") == before
 
 
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("notes.txt", "does not end in .json"), ("notes.json", "is not a results file of this project")],
+)
+def test_only_results_are_replaced(quick, tmp_path, name, why):
+    path = tmp_path / name
+    path.write_text("{}")
+    with pytest.raises(InputError, match=why):
+        quick("step", "--rounds", 1, "--out", path)
+    assert path.read_text() == "{}"
+
+
 def test_without_rivals_nothing_is_judged(tmp_path, monkeypatch):
     parser = report.arguments("step", "A test.")
     monkeypatch.setattr(report, "_importable", lambda name: name != "jax")
