@@ -82,7 +82,7 @@ def cifar_curves(record, authors_logs):
         logs = logs_of(authors_logs, data) if net == "nineteen-layers" else []
         draw_net(ax, of_net(runs, data, net), of_net(stopped, data, net), logs)
         ax.set_title(f"{data.upper()}: {title_of_net(net)}")
-    axes[0, 0].set(xscale="log", xlim=(0.9, 450), yscale="log", ylim=(2, 100))
+    axes[0, 0].set(xscale="log", xlim=(0.9, 450), yscale="log", ylim=(1.4, 100))
     axes[0, 0].set_xticks(EPOCHS, EPOCHS)
     axes[0, 0].set_yticks(ERRORS, ERRORS)
     axes[0, 0].minorticks_off()

@@ -383,6 +383,8 @@ def test_how_long_two_cores_take():
     resumed = {"seconds": 1, "wallclock_sec": 7}  # 1 s since its last start, 7 s in all
     assert seconds_on_two_cores({"trials": {"search": [{"seconds": 8}], "final": [resumed, {"seconds": 5}]}}) == 15
     assert seconds_on_two_cores({"trials": {"search": [], "final": [{"seconds": 4}]}}) == 4
+    added = {"wallclock_sec": 9}
+    assert seconds_on_two_cores({"trials": {"final": [{"seconds": 4}, added], "partial": [added]}}) == 4
     together = {"seconds": 4, "cores": 2}
     assert seconds_on_two_cores({"trials": {"search": [{"seconds": 1}], "final": [together]}}) == 1 + 8
 
