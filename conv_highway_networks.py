@@ -321,15 +321,16 @@ def train_in_processes(args, planned, protocol: Protocol, data: hn.Dataset, chec
 def keep_nets(runs: list[dict], checkpoints: list[Path], net_files: list[Path]) -> None:
     """Renames the checkpoints of finished runs to the files of nets beside the JSON.
 
-    Removes the net of an older run if this one has none, for the JSON no longer tells of it."""
+    Where a run leaves no net, the net of an older run of its seed is removed: the JSON no longer
+    tells of it."""
     for run, checkpoint, file in zip(runs, checkpoints, net_files, strict=True):
         if run["diverged"]:
             checkpoint.unlink(missing_ok=True)  # resumed, the run would diverge again
-            file.unlink(missing_ok=True)  # if there is a net in it, it is an older run's
+            file.unlink(missing_ok=True)
         elif "stopped_after" not in run:
             replace_file(checkpoint, file)
         elif checkpoint != file:  # the checkpoint stays, for --resume
-            file.unlink(missing_ok=True)  # an older run's
+            file.unlink(missing_ok=True)
 
 
 def net_sizes() -> str:

@@ -162,8 +162,8 @@ class Report:
         if self.path.suffix != ".json":
             raise InputError(f"{self.path} does not end in .json")
         check_writable(self.path)
-        if self.path.exists():
-            load_results(self.path)  # raises InputError for any other file, which is not replaced
+        if self.path.exists() and load_results(self.path).get("experiment") != self.name:
+            raise InputError(f"{self.path} is not of this benchmark: it is not replaced, choose another --out")
 
     def save(self, settings: dict, summary: dict, trials) -> int:
         installed = {re.sub("[-_.]+", "-", package.name.lower()): package.version for package in distributions()}

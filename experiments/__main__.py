@@ -314,11 +314,12 @@ def judge_claims(argv) -> int:
 
 
 def is_judged_already(path: Path, record: dict) -> bool:
-    """Whether the ledger in this file has the same rows, from the same results."""
+    """Whether the ledger in this file differs from the record in nothing but its `env`."""
     try:
-        return load_results(path).get("checksum") == record["checksum"]
+        found = load_results(path)
     except InputError:  # it is missing, or damaged
         return False
+    return json_bytes(found | {"env": {}}) == json_bytes(record | {"env": {}})
 
 
 # ---- Adding finished trainings ------------------------------------------------------------------

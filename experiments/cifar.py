@@ -319,11 +319,15 @@ def rows(record: dict) -> list[dict]:
         result.append(row)
     result += first_layer_rows(trials.get("first_layer", []))
     result += prediction_intervals()
+    histories = {"earlier log": EARLIER_LOG}
     for protocol in LIKE_THE_AUTHORS:
         run = run_beside_the_log(trials, protocol)
         if run:
-            result += [row_of_log | {"training": protocol} for row_of_log in beside_the_log(run["history"])]
-    result += [row_of_log | {"training": "earlier log"} for row_of_log in beside_the_log(EARLIER_LOG)]
+            histories[protocol] = run["history"]
+    for training in (*LIKE_THE_AUTHORS, "earlier log"):
+        if training in histories:
+            result += [row_of_log | {"training": training} for row_of_log in beside_the_log(histories[training])]
+            result.append(less_the_log(histories[training]) | {"training": training})
     return result
 
 
@@ -576,6 +580,12 @@ def beside_the_log(history: dict) -> list[dict]:
             row |= compare_at(epoch, history[name], theirs)
             result.append(row | {"alike": is_alike(row)})
     return result
+
+
+def less_the_log(history: dict) -> dict:
+    """A row with the test accuracy less the log's after every epoch, for pictures."""
+    differences = [ours - theirs for ours, theirs in zip(history["test_acc"], LOG["test_acc"], strict=False)]
+    return {"row": "less the log", "differences": [round(difference, 4) for difference in differences]}
 
 
 def compare_at(epoch: int, history: list[float], theirs: float) -> dict:

@@ -83,8 +83,8 @@ def seconds_on_two_cores(record: dict) -> float:
     Within a group, each trial starts in turn on the core that is free first.
 
     A trial that n cores trained together counts as one that takes n times as long on one core.
-    Trials that were added (`python -m experiments add`) do not count: the command does not train
-    them.  They have no "seconds"."""
+    Long trainings that were added (`python -m experiments add`) do not count, for the command does
+    not train them: they have the authors' settings, and no "seconds"."""
     if "runs" in record:
         return _on_two_cores([pair["wallclock_sec"] for pair in record["runs"]])
     trials = record["trials"]
@@ -93,10 +93,10 @@ def seconds_on_two_cores(record: dict) -> float:
     for group in groups:
         durations = []
         for trial in group:
-            if "seconds" not in trial:
+            if "seconds" not in trial and trial.get("protocol") in ("paper", "whitened"):
                 continue
             # if a trial was stopped and resumed, only "wallclock_sec" includes what ran before the stop
-            seconds = max(trial["seconds"], trial.get("wallclock_sec", 0))
+            seconds = max(trial.get("seconds", 0), trial.get("wallclock_sec", 0))
             durations.append(cores_of(trial) * seconds)
         total += _on_two_cores(durations)
     return total

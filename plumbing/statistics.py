@@ -26,11 +26,13 @@ def mean_and_sd(values) -> str:
 
 
 def format_stat(stat, digits: int = 3) -> str:
-    """An entry of a summary as text: a number, {mean, sd, n}, None, or words."""
+    """An entry of a summary as text: a number, {mean, sd, n}, None, words, or how many numbers a list has."""
     if stat is None:
         return "-"
     if isinstance(stat, str):
         return stat
+    if isinstance(stat, list):
+        return f"{len(stat)} numbers"
     if not isinstance(stat, dict):
         return f"{stat:.{digits}g}"
     if stat["mean"] is None:

@@ -1,5 +1,6 @@
 """The paper's Tables 2 and 3, the nets for CIFAR: results/cifar.json."""
 
+import math
 from itertools import cycle
 
 import numpy as np
@@ -18,7 +19,7 @@ from report.convolutional import (
     title_of_errors,
 )
 from report.registry import picture, table
-from report.style import COLOR, GREY, MORE_KINDS, NORMALISED, OTHERS, WIDTH, blank, headline, panels, trials_with
+from report.style import COLOR, MORE_KINDS, NORMALISED, OTHERS, WIDTH, blank, headline, panels, trials_with
 from report.tables import markdown_table
 
 CLASSES = (  # the classes of CIFAR-10
@@ -26,23 +27,25 @@ CLASSES = (  # the classes of CIFAR-10
 )  # fmt: skip
 COLORS = COLOR | {"highway-bn": NORMALISED, "plain-maxout": MORE_KINDS["maxout"]}
 SHORT_NAMES = {"paper": "released settings", "whitened": "whitened"}  # of protocols, in a legend
-TRAININGS = {  # compared with the authors' log
+TRAININGS = {  # of the 19 layers on CIFAR-10
     "paper": "ours, on normalised contrast",
     "whitened": "ours, on whitened images",
+    "log": "the authors' log",
     "earlier log": "the authors' earlier log",
 }
+FOR_WHAT = {"paper": "on normalised contrast", "whitened": "on whitened images", "earlier log": "in their earlier log"}
 FALLS_AFTER = 200  # epochs of the authors' logs the rate falls for the first time
 AROUND_THE_FALL = 20  # epochs
 SMOOTHED_OVER = 7  # epochs
-LOOKS_OF_LOGS = {"authors' log": "-", "earlier log": ":"}
+LOGS = {"authors' log": "log", "earlier log": "earlier log"}  # {name in a legend: training}
 LINES = {"paper": ":"}  # of protocols
 STOPPED = {"lw": 1.2, "zorder": 2.5}  # the look of runs that were stopped
 COLOR_OF_STOPPED = {"whitened": OTHERS[1]}
-COLOR_OF_TRAINING = {
-    "ours, on normalised contrast": COLOR["highway"],
-    "ours, on whitened images": OTHERS[1],
-    "the authors' earlier log": GREY,
-    "the authors' log": "black",
+LOOKS_OF_TRAININGS = {
+    "paper": {"color": COLOR["highway"], "lw": 1.5},
+    "whitened": {"color": OTHERS[1], "lw": 1.5},
+    "log": {"color": "black", "lw": 1},
+    "earlier log": {"color": "0.6", "lw": 1.5},
 }
 PANELS_IN_A_ROW = 2
 ORDER = ("highway-a", "highway-b", "highway-c", "nineteen-layers", "eight-layers")
@@ -123,16 +126,16 @@ def draw_net(ax, runs: list[dict], stopped: list[dict], logs: list[dict]) -> Non
         labelled.add(kind)
     for run in stopped:
         draw_stopped_run(ax, run)
-    for log, (name, line) in zip(logs, LOOKS_OF_LOGS.items(), strict=False):
-        draw_log(ax, log, name, line)
+    for log, (name, training) in zip(logs, LOGS.items(), strict=False):
+        draw_log(ax, log, name, LOOKS_OF_TRAININGS[training]["color"])
     # the smallest letters that can be read on a phone, so that the labels fit into the panel
     ax.legend(loc="lower left", fontsize=9.5, handlelength=1, borderpad=0)
 
 
-def draw_log(ax, log: dict, name: str, line: str) -> None:
+def draw_log(ax, log: dict, name: str, color: str) -> None:
     errors = [100 * (1 - accuracy) for accuracy in log["test_acc"]]
     label = f"{name}: {100 * log['test_acc'][-1]:.2f}"
-    ax.plot(range(1, len(errors) + 1), errors, color="black", ls=line, lw=0.8, zorder=2.2, label=label)
+    ax.plot(range(1, len(errors) + 1), errors, color=color, lw=0.8, zorder=2.2, label=label)
 
 
 def label_of(runs: list[dict]) -> str:
@@ -166,38 +169,36 @@ def authors_log(record, authors_logs):
     """The 19 layers beside the authors' log: how far our runs and their earlier log are from it, epoch by epoch;
     and what the first fall of the rate gains."""
     fig, (beside, fall) = panels(2, 1, 6)
-    log = authors_logs["CIFAR-10"]
-    trainings = {TRAININGS[protocol]: history_beside_the_log(record, protocol) for protocol in ("paper", "whitened")}
-    trainings[TRAININGS["earlier log"]] = authors_logs["CIFAR-10, earlier"]
     furthest = []
-    beside.axhline(0, color="black", lw=0.8)
-    for name, history in trainings.items():
-        if history is None:
+    beside.axhline(0, **LOOKS_OF_TRAININGS["log"], label="the authors' log")
+    for row in record["summary"]:
+        if row.get("row") != "less the log":
             continue
-        differences = differences_from(log, history)
-        epochs = np.arange(len(differences)) + 1 + SMOOTHED_OVER // 2
-        beside.plot(epochs, differences, color=COLOR_OF_TRAINING[name], lw=1.5, label=name)
-        furthest.append(f"{name}: {np.abs(differences[epochs > 10]).max():.1f}")
-    what = f"test accuracy less the log's,\npoints, over {SMOOTHED_OVER} epochs"
-    beside.set(xlabel="epoch", ylabel=what)
+        epochs, differences = smoothed(row["differences"][:FALLS_AFTER])
+        training = row["training"]
+        text = TRAININGS[training]
+        if len(row["differences"]) < FALLS_AFTER:
+            text += f": {len(row['differences'])} epochs"
+        beside.plot(epochs, differences, **LOOKS_OF_TRAININGS[training], label=text)
+        furthest.append(f"{np.abs(differences[epochs >= 10]).max():.1f} points {FOR_WHAT[training]}")
+    beside.set(xlabel="epoch", ylabel=f"test accuracy less the log's,\npoints, over {SMOOTHED_OVER} epochs")
     beside.legend()
-    for name, history, epoch in first_falls(record, authors_logs):
+    for training, history, epoch in first_falls(record, authors_logs):
         around = slice(epoch - AROUND_THE_FALL, epoch + AROUND_THE_FALL)
         percent = 100 * np.array(history["test_acc"][around])
         epochs = np.arange(len(percent)) + 1 - AROUND_THE_FALL
-        text = f"{name}: {epoch}"
-        fall.plot(epochs, percent, color=COLOR_OF_TRAINING[name], lw=1.5, label=text)
+        fall.plot(epochs, percent, **LOOKS_OF_TRAININGS[training], label=f"{TRAININGS[training]}: {epoch}")
     fall.set(xlabel="epochs since the rate first fell to a tenth", ylabel="test accuracy, %")
     fall.legend(title="the rate falls after epoch", loc="lower right")
-    headline(fig, f"Largest difference from the authors' log after epoch 10, in points: {'; '.join(furthest)}")
+    of_what = f"test accuracy, means over {SMOOTHED_OVER} epochs, from epoch 10 on"
+    headline(fig, f"Furthest from the authors' log: {', '.join(furthest)}", of_what)
     return fig
 
 
-def differences_from(log: dict, history: dict) -> np.ndarray:
-    """Test accuracy less the log's, in points, until the log's rate falls; means over SMOOTHED_OVER epochs."""
-    ours = np.array(history["test_acc"][:FALLS_AFTER])
-    theirs = np.array(log["test_acc"][: len(ours)])
-    return 100 * np.convolve(ours - theirs, np.full(SMOOTHED_OVER, 1 / SMOOTHED_OVER), "valid")
+def smoothed(differences: list[float]) -> tuple[np.ndarray, np.ndarray]:
+    """(epochs, means over SMOOTHED_OVER of them in percentage points).  Each mean stands at its middle epoch."""
+    means = 100 * np.convolve(differences, np.full(SMOOTHED_OVER, 1 / SMOOTHED_OVER), "valid")
+    return np.arange(len(means)) + 1 + SMOOTHED_OVER // 2, means
 
 
 @picture("cifar")
@@ -316,14 +317,15 @@ def beside_the_log(read) -> str:
     for row in rows:
         is_accuracy = row["name"] == "test_acc"
         scale = 100 if is_accuracy else 1
+        digits = 2 if is_accuracy else 3
         name = "test accuracy, %" if is_accuracy else "test loss"
         cells = [
             TRAININGS[row["training"]],
             str(row["epoch"]),
             name,
             f"{scale * row['log']:.4g}",
-            f"{scale * row['difference']:+.3f} ± {scale * row['allowed']:.3f}",
-            f"{scale * row['s']:.3f}",
+            f"{scale * row['difference']:+.{digits}f} ± {scale * row['allowed']:.{digits}f}",
+            f"{scale * row['s']:.{digits}f}",
             relation(row),
         ]
         lines.append(f"| {' | '.join(cells)} |")
@@ -333,56 +335,53 @@ def beside_the_log(read) -> str:
 
 
 def relation(row: dict) -> str:
+    """How an accuracy or a loss stands to the log's.  What is alike is consistent, too."""
     if row["alike"]:
-        return "consistent and alike"
+        return "alike"
     return "consistent" if row["consistent"] else "different"
-
-
-def history_beside_the_log(results: dict, protocol: str) -> dict | None:
-    """The history of the longest run of 19 layers on CIFAR-10 by this protocol; a branch does not count."""
-    trials = results["trials"]
-    wanted = {"net": "nineteen-layers", "data": "cifar-10", "protocol": protocol}
-    histories = [
-        trial["history"]
-        for trial in [*trials.get("partial", []), *trials["final"]]
-        if wanted.items() <= trial.items() and "parent" not in trial
-    ]
-    return max(histories, key=lambda history: len(history["epoch"]), default=None)
 
 
 @table("beside-the-log-by-tens")
 def beside_the_log_by_tens(read) -> str:
     """The accuracy of our run on whitened images less the log's, averaged over epochs 11 to 20, 21 to 30, and so on."""
-    log = read("data/authors_logs_cifar.json")["CIFAR-10"]["test_acc"]
-    ours = np.array(history_beside_the_log(read("results/cifar.json"), "whitened")["test_acc"])
-    differences = 100 * (ours - log[: len(ours)])
-    tens = [differences[first : first + 10] for first in range(10, len(ours) - 9, 10)]
+    row = select(read("results/cifar.json")["summary"], row="less the log", training="whitened")
+    differences = 100 * np.array(row["differences"])
+    tens = [differences[first : first + 10] for first in range(10, len(differences) - 9, 10)]
     return ", ".join(f"{ten.mean():+.1f}" for ten in tens)
 
 
 def first_falls(results: dict, authors_logs: dict) -> list[tuple[str, dict, int]]:
-    """For our branch and for the authors' logs: the name of the training, its history, and the epoch after
-    which its rate falls to a tenth."""
+    """For our branches of the 19 layers and for the authors' logs: the training, its history, and the epoch
+    after which its rate falls to a tenth."""
     falls = []
+    wanted = {"net": "nineteen-layers", "block": "highway", "data": "cifar-10"}
     for run in results["trials"].get("partial", []):
-        if "parent" in run:
-            falls.append((TRAININGS[run["protocol"]], run["history"], run["parent"]["epoch"]))
-    falls.append(("the authors' log", authors_logs["CIFAR-10"], FALLS_AFTER))
-    falls.append((TRAININGS["earlier log"], authors_logs["CIFAR-10, earlier"], FALLS_AFTER))
+        if wanted.items() <= run.items() and run["protocol"] in TRAININGS and is_first_fall(run):
+            falls.append((run["protocol"], run["history"], run["parent"]["epoch"]))
+    falls.append(("log", authors_logs["CIFAR-10"], FALLS_AFTER))
+    falls.append(("earlier log", authors_logs["CIFAR-10, earlier"], FALLS_AFTER))
     return falls
+
+
+def is_first_fall(run: dict) -> bool:
+    """Whether a run is a branch at a tenth of the rate, begun before that rate falls by itself, with enough
+    epochs before it for a mean."""
+    if "parent" not in run or not AROUND_THE_FALL <= run["parent"]["epoch"] <= FALLS_AFTER:
+        return False
+    return math.isclose(10 * run["lr"], run["parent"]["lr"])
 
 
 @table("first-fall")
 def first_fall(read) -> str:
     """What the first fall of the rate, to a tenth, gains: in our branch, and in the authors' logs."""
     lines = []
-    for name, history, epoch in first_falls(read("results/cifar.json"), read("data/authors_logs_cifar.json")):
+    for training, history, epoch in first_falls(read("results/cifar.json"), read("data/authors_logs_cifar.json")):
         before = slice(epoch - AROUND_THE_FALL, epoch)
         after = slice(epoch, epoch + AROUND_THE_FALL)
         accuracies = 100 * np.array(history["test_acc"])
         losses = np.array(history["test_loss"])
         cells = [
-            name,
+            TRAININGS[training],
             str(epoch),
             f"{accuracies[before].mean():.2f}",
             f"{accuracies[epoch]:.2f}",

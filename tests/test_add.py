@@ -128,8 +128,10 @@ def test_a_stopped_run_and_a_branch_are_kept_apart(tmp_path, part):
         ("cifar", {"n_train": 1000}, "all of these images"),
         ("cifar", {"validation": True}, "all of these images"),
         ("table1", {"n_test": 100}, "all images of MNIST"),
-        ("table1", {"net": "mnist-8"}, "Table 1 is about the nets mnist-16 and mnist-32 on MNIST"),
-        ("table1", {"block": "plain-maxout", "epochs": 1}, "the protocol 'short' has 12 epochs here, not 1"),
+        ("table1", {"net": "mnist-8"}, "Table 1 has no runs of mnist-8, "),
+        ("table1", {"block": "plain-maxout"}, "Table 1 has no runs of mnist-16, plain-maxout, short, 12 epochs"),
+        ("table1", {"epochs": 1}, "Table 1 has no runs of .*, short, 1 epochs"),
+        ("table1", {"protocol": "other"}, "Table 1 has no runs of .*, other, 12 epochs"),
         ("cifar", {"data_set": "folder CIFAR-10"}, "the official images"),
         ("table1", {"data_set": "fashion-mnist"}, "on MNIST"),
         ("cifar", {"data_sha256": "0"}, "its images are not the CIFAR-10 of the other trials"),
@@ -225,8 +227,10 @@ def test_a_run_takes_the_place_of_a_shorter_one(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("commits", "why"),
     [
-        ([], "it does not say which commit trained it"),
-        (["0123456789ab", "0123456789ab-dirty"], "programs had been changed after the commit"),
+        ([], "it does not say which commits trained it"),
+        ("0123456789ab-dirty", "it does not say which commits trained it"),
+        (["0123456789ab", "0123456789ab-dirty"], "0123456789ab-dirty is not a commit"),
+        ([None], "None is not a commit"),
     ],
 )
 def test_only_runs_of_committed_programs_are_added(tmp_path, commits, why):

@@ -337,6 +337,8 @@ def test_only_results_are_replaced(quick, tmp_path, name, why):
     with pytest.raises(InputError, match=why):
         quick("step", "--rounds", 1, "--out", path)
     assert path.read_text() == "{}"
+    with pytest.raises(InputError, match="is not of this benchmark"):
+        quick("step", "--rounds", 1, "--out", ROOT / "results" / "claims.json")
 
 
 def test_without_rivals_nothing_is_judged(tmp_path, monkeypatch):

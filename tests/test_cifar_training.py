@@ -22,7 +22,7 @@ from conv.nets import PUBLISHED, find_net, mnist_net
 from experiments import cifar
 from plumbing.files import InputError
 from plumbing.records import select
-from report.cifar import authors_log, cifar_curves, first_fall
+from report.cifar import authors_log, beside_the_log, cifar_curves, first_fall
 from training import conv_trials, convolutional, protocols, runs
 from training import images as conv_images
 from training.trials import Runner
@@ -545,7 +545,8 @@ def test_runs_on_whitened_images_are_compared_in_a_claim_of_their_own():
 
 
 def test_the_authors_two_logs_are_compared_by_the_same_rule():
-    rows = [row for row in recorded(partial=[])["summary"] if row.get("training") == "earlier log"]
+    summary = recorded(partial=[])["summary"]
+    rows = [row for row in summary if (row.get("row"), row.get("training")) == ("beside the log", "earlier log")]
     assert rows[0]["difference"] == pytest.approx(0.0268, abs=1e-4)  # at epoch 10, by hand from the logs
     assert [row["consistent"] for row in rows] == [False] * 2 + [True] * 6
 
@@ -554,7 +555,7 @@ def test_stopped_runs_and_branches_enter_no_row_about_whole_runs():
     record = finals(nineteen_layers=[0.9])
     with_partial = recorded(final=record["trials"]["final"], partial=[stopped(), stopped(parent={"epoch": 100})])
     without_log = [row for row in with_partial["summary"] if row.get("training") != "paper"]
-    assert len(without_log) == len(with_partial["summary"]) - 8  # accuracy and loss at four epochs
+    assert len(without_log) == len(with_partial["summary"]) - 9  # accuracy and loss at four epochs, and less_the_log()
     assert without_log == record["summary"]
     for claim_id in CLAIMS.keys() - {LOG_CLAIM}:
         assert judged(claim_id, with_partial) == judged(claim_id, record)
@@ -624,15 +625,49 @@ def test_how_the_first_layer_starts_by_the_authors_protocols(net, protocol, devi
     assert first.W.std() == pytest.approx(deviation, rel=0.2)
 
 
+def branch_at(epoch: int, **more) -> dict:
+    """A branch of the 19 layers on whitened images, of twenty epochs at a tenth of the rate."""
+    parent = {"epoch": epoch, "lr": 0.025}
+    return stopped(epochs=epoch + 20, protocol="whitened", parent=parent, lr=0.0025) | more
+
+
 def test_the_table_of_the_first_fall_has_the_branch_and_both_logs():
-    branch = stopped(epochs=120, protocol="whitened", parent={"epoch": 100, "lr": 0.025})
+    branch = branch_at(100)
     branch["history"] = {"test_acc": [0.5] * 80 + [0.8] * 20 + [0.9] * 20, "test_loss": [0.4] * 100 + [0.25] * 20}
-    results = {"trials": {"final": [], "partial": [stopped(), branch]}}
+    others = [
+        stopped(),
+        branch_at(100, net="highway-a"),
+        branch_at(100, data="cifar-100"),
+        branch_at(100, protocol="short"),
+        branch_at(100, lr=0.01),
+        branch_at(10),
+        branch_at(300),
+    ]
+    results = {"trials": {"final": [], "partial": [*others, branch]}}
     read = {"results/cifar.json": results, "data/authors_logs_cifar.json": AUTHORS_LOGS}.get
     lines = first_fall(read).strip().splitlines()[2:]
     assert lines[0] == "| ours, on whitened images | 100 | 80.00 | 90.00 | 90.00 | 0.400 | 0.250 |"
     assert lines[1] == "| the authors' log | 200 | 86.31 | 90.38 | 91.46 | 0.411 | 0.267 |"
     assert len(lines) == 3
+    del results["trials"]["partial"]
+    assert len(first_fall(read).strip().splitlines()) == 4
+
+
+def test_the_table_beside_the_log_says_what_is_alike():
+    """The run has little noise but at epoch 50, where it has too much to be alike.  At 25 it is off by half a point."""
+    run = stopped(noise=0.001, epochs=60)
+    accuracies = run["history"]["test_acc"]
+    for epoch in range(22, 29):
+        accuracies[epoch - 1] += 0.005
+    for epoch in range(47, 54):
+        accuracies[epoch - 1] += 0.03 * (-1) ** epoch
+    summary = cifar.rows({"trials": {"final": [], "partial": [run]}})
+    table = beside_the_log({"results/cifar.json": {"summary": summary}}.get)
+    lines = [line for line in table.splitlines() if "normalised contrast" in line and "accuracy" in line]
+    cells = [line.strip("| ").split(" | ") for line in lines]
+    assert [row[1] for row in cells] == ["10", "25", "50"]
+    assert [row[-1] for row in cells] == ["alike", "different", "consistent"]
+    assert [row[4][:4] for row in cells[1:]] == ["+0.5", "-0.4"]
 
 
 def test_a_stopped_run_and_its_branch_are_drawn_over_the_authors_log():
@@ -656,17 +691,21 @@ def test_trainings_are_drawn_as_differences_from_the_authors_log():
     log = AUTHORS_LOGS["CIFAR-10"]["test_acc"]
     whole = stopped(epochs=400, protocol="whitened")
     whole["history"]["test_acc"] = [accuracy + 0.02 for accuracy in log]
-    branch = stopped(epochs=110, protocol="whitened", parent={"epoch": 100, "lr": 0.025})
-    fig = authors_log({"trials": {"final": [whole], "partial": [branch]}}, AUTHORS_LOGS)
-    beside, fall = fig.axes
-    lines = {line.get_label(): line for line in beside.get_lines()}
-    ours = lines["ours, on whitened images"]
-    assert [*ours.get_xdata()] == [*range(4, 198)]
-    assert ours.get_ydata() == pytest.approx(np.full(194, 2.0))
-    assert "ours, on normalised contrast" not in lines
-    lines = {line.get_label(): line for line in fall.get_lines()}
-    assert [*lines["ours, on whitened images: 100"].get_xdata()] == [*range(-19, 11)]
-    theirs = lines["the authors' log: 200"]
-    assert [*theirs.get_ydata()] == pytest.approx([100 * accuracy for accuracy in log[180:220]])
-    assert "ours, on whitened images: 2.0" in " ".join(fig.get_suptitle().split())
-    plt.close(fig)
+    shortest = stopped(epochs=13)  # the first compared epoch, 10, and its neighbours
+    too_short = stopped(epochs=12)
+    for other, drawn in ((shortest, True), (too_short, False)):
+        trials = {"final": [], "partial": [whole, other, branch_at(100)]}
+        record = {"trials": trials, "summary": cifar.rows({"trials": trials})}
+        fig = authors_log(record, AUTHORS_LOGS)
+        beside, fall = fig.axes
+        lines = {line.get_label(): line for line in beside.get_lines()}
+        assert ("ours, on normalised contrast: 13 epochs" in lines) == drawn
+        ours = lines["ours, on whitened images"]
+        assert [*ours.get_xdata()] == [*range(4, 198)]
+        assert ours.get_ydata() == pytest.approx(np.full(194, 2.0))
+        lines = {line.get_label(): line for line in fall.get_lines()}
+        assert [*lines["ours, on whitened images: 100"].get_xdata()] == [*range(-19, 21)]
+        theirs = lines["the authors' log: 200"]
+        assert [*theirs.get_ydata()] == pytest.approx([100 * accuracy for accuracy in log[180:220]])
+        assert "2.0 points on whitened images" in " ".join(fig.get_suptitle().split())
+        plt.close(fig)

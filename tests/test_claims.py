@@ -383,8 +383,9 @@ def test_how_long_two_cores_take():
     resumed = {"seconds": 1, "wallclock_sec": 7}  # 1 s since its last start, 7 s in all
     assert seconds_on_two_cores({"trials": {"search": [{"seconds": 8}], "final": [resumed, {"seconds": 5}]}}) == 15
     assert seconds_on_two_cores({"trials": {"search": [], "final": [{"seconds": 4}]}}) == 4
-    added = {"wallclock_sec": 9}
-    assert seconds_on_two_cores({"trials": {"final": [{"seconds": 4}, added], "partial": [added]}}) == 4
+    added = {"wallclock_sec": 9, "protocol": "paper"}
+    short = {"wallclock_sec": 5, "protocol": "short"}  # of the default budget, although it was added
+    assert seconds_on_two_cores({"trials": {"final": [{"seconds": 4}, short, added], "partial": [added]}}) == 5
     together = {"seconds": 4, "cores": 2}
     assert seconds_on_two_cores({"trials": {"search": [{"seconds": 1}], "final": [together]}}) == 1 + 8
 
@@ -435,6 +436,11 @@ def test_the_command_leaves_a_ledger_that_has_not_changed(records, tmp_path, mon
     assert command_line.main(["claims"]) == 0
     assert path.read_bytes() == before
     assert "has these verdicts already" in capsys.readouterr().out
+    edited = json.loads(before)
+    edited["trials"][0]["verdict"] = "edited"
+    path.write_text(json.dumps(edited))  # with its old checksum
+    assert command_line.main(["claims"]) == 0
+    assert json.loads(path.read_text())["trials"] == json.loads(before)["trials"]
     path.write_text("{")
     assert command_line.main(["claims"]) == 0
     assert json.loads(path.read_text())["env"] == {"git": "another"}

@@ -686,6 +686,9 @@ def test_no_net_of_an_older_run_stays_beside_a_stopped_one(tmp_path, shapes, mai
     assert json.loads((tmp_path / "x.json").read_text())["lr"] == 0.01
     assert not (tmp_path / "x_0.npz").exists()
     assert (tmp_path / "x_0_unfinished.npz").exists()
+    (tmp_path / "x_0_unfinished.npz").rename(tmp_path / "x_0.npz")
+    main(*words, "--lr", 0.01, "--stop-after", 3, "--resume")
+    assert convolutional.Training.load(tmp_path / "x_0.npz").epochs == 3  # this run's own checkpoint stays
 
 
 def test_a_stop_after_the_last_epoch_is_refused(shapes, main):

@@ -14,6 +14,7 @@ trials; experiments/table1.py refuses them.  Both refuse
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from conv.net import ConvNet
@@ -65,11 +66,11 @@ def with_runs(question, results: dict, path: Path, record: dict) -> dict:
 
 def check_committed(commits: list) -> None:
     """Raises ValueError unless these are commits, with no file changed."""
-    if not commits:
-        raise ValueError("it does not say which commit trained it")
+    if not isinstance(commits, list) or not commits:
+        raise ValueError("it does not say which commits trained it")
     for commit in map(str, commits):
-        if commit.endswith("-dirty"):
-            raise ValueError(f"programs had been changed after the commit that trained it, {commit}")
+        if not re.fullmatch("[0-9a-f]{12,}", commit):
+            raise ValueError(f"{commit} is not a commit: only runs of committed programs are added")
 
 
 def add_trial(trials: dict, group: str, trial: dict) -> None:
