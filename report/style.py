@@ -197,9 +197,9 @@ def uniform_loss_line(ax, record):
     level(ax, loss, f"log {n_classes(record)} = {loss:.3f}", up=6)
 
 
-def plain_log_ticks(axis) -> None:
-    """Ticks of a logarithmic axis at 1, 2 and 5 times the powers of 10, in plain digits."""
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+def plain_log_ticks(axis, times=(1, 2, 5)) -> None:
+    """Ticks of a logarithmic axis at so many times the powers of 10, in plain digits."""
+    axis.set_major_locator(LogLocator(subs=times))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(NullFormatter())
 
