@@ -46,7 +46,7 @@ Fixed before the runs
 - The margin of accuracies is twice the standard deviation between the seeds of `fifty_layers`:
   0.005 on MNIST, 0.01 on CIFAR-100.  The interval from five pairs is about as wide, so a smaller
   margin could hardly ever be shown.  Even with this margin, Holm's correction is so strict that only
-  a variant that loses no accuracy at all can be shown to cost less than the margin: "not clear" is
+  a variant that loses almost no accuracy can be shown to cost less than the margin: "not clear" is
   likely.  The margin of the training loss is a factor of 1.5, somewhat more than the seeds of
   `fifty_layers` differ by on MNIST.  That of the test log loss, whose spread was not known, is a
   factor of 1.1.

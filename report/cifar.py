@@ -365,10 +365,11 @@ def first_falls(results: dict, authors_logs: dict) -> list[tuple[str, dict, int]
 
 def is_first_fall(run: dict) -> bool:
     """Whether a run is a branch at a tenth of the rate, begun before that rate falls by itself, with enough
-    epochs before it for a mean."""
+    epochs before and after it for a mean."""
     if "parent" not in run or not AROUND_THE_FALL <= run["parent"]["epoch"] <= FALLS_AFTER:
         return False
-    return math.isclose(10 * run["lr"], run["parent"]["lr"])
+    n_after = len(run["history"]["epoch"]) - run["parent"]["epoch"]
+    return n_after >= AROUND_THE_FALL and math.isclose(10 * run["lr"], run["parent"]["lr"])
 
 
 @table("first-fall")

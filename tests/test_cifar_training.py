@@ -633,7 +633,7 @@ def branch_at(epoch: int, **more) -> dict:
 
 def test_the_table_of_the_first_fall_has_the_branch_and_both_logs():
     branch = branch_at(100)
-    branch["history"] = {"test_acc": [0.5] * 80 + [0.8] * 20 + [0.9] * 20, "test_loss": [0.4] * 100 + [0.25] * 20}
+    branch["history"] |= {"test_acc": [0.5] * 80 + [0.8] * 20 + [0.9] * 20, "test_loss": [0.4] * 100 + [0.25] * 20}
     others = [
         stopped(),
         branch_at(100, net="highway-a"),
@@ -642,6 +642,7 @@ def test_the_table_of_the_first_fall_has_the_branch_and_both_logs():
         branch_at(100, lr=0.01),
         branch_at(10),
         branch_at(300),
+        branch_at(100) | {"history": stopped(epochs=119)["history"]},
     ]
     results = {"trials": {"final": [], "partial": [*others, branch]}}
     read = {"results/cifar.json": results, "data/authors_logs_cifar.json": AUTHORS_LOGS}.get
