@@ -339,7 +339,7 @@ def add_runs(argv) -> int:
         "runs",
         type=path_name,
         nargs="*",
-        default=[],
+        default=[],  # without it argparse names RUN.json among what is required
         metavar="RUN.json",
         help="JSON that conv_highway_networks.py wrote; if none is given, only summary, claims and pages are made anew",
     )

@@ -319,15 +319,15 @@ def rows(record: dict) -> list[dict]:
         result.append(row)
     result += first_layer_rows(trials.get("first_layer", []))
     result += prediction_intervals()
-    histories = {"earlier log": EARLIER_LOG}
+    histories = {}
     for protocol in LIKE_THE_AUTHORS:
         run = run_beside_the_log(trials, protocol)
         if run:
             histories[protocol] = run["history"]
-    for training in (*LIKE_THE_AUTHORS, "earlier log"):
-        if training in histories:
-            result += [row_of_log | {"training": training} for row_of_log in beside_the_log(histories[training])]
-            result.append(less_the_log(histories[training]) | {"training": training})
+    histories["earlier log"] = EARLIER_LOG
+    for training, history in histories.items():
+        result += [row_of_log | {"training": training} for row_of_log in beside_the_log(history)]
+        result.append(less_the_log(history) | {"training": training})
     return result
 
 

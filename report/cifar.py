@@ -37,6 +37,7 @@ FOR_WHAT = {"paper": "on normalised contrast", "whitened": "on whitened images",
 FALLS_AFTER = 200  # epochs of the authors' logs the rate falls for the first time
 AROUND_THE_FALL = 20  # epochs
 SMOOTHED_OVER = 7  # epochs
+FIRST_JUDGED = 10  # the epoch from which on a headline compares trainings
 LOGS = {"authors' log": "log", "earlier log": "earlier log"}  # {name in a legend: training}
 LINES = {"paper": ":"}  # of protocols
 STOPPED = {"lw": 1.2, "zorder": 2.5}  # the look of runs that were stopped
@@ -168,19 +169,18 @@ def draw_stopped_run(ax, run: dict) -> None:
 def authors_log(record, authors_logs):
     """The 19 layers beside the authors' log: how far our runs and their earlier log are from it, epoch by epoch;
     and what the first fall of the rate gains."""
-    fig, (beside, fall) = panels(2, 1, 6)
-    furthest = []
+    fig, axes = panels(2, 1, 6)
+    beside = axes[0]
+    fall = axes[1]
     beside.axhline(0, **LOOKS_OF_TRAININGS["log"], label="the authors' log")
-    for row in record["summary"]:
-        if row.get("row") != "less the log":
-            continue
+    rows = rows_less_the_log(record["summary"])
+    for row in rows:
         epochs, differences = smoothed(row["differences"][:FALLS_AFTER])
         training = row["training"]
         text = TRAININGS[training]
         if len(row["differences"]) < FALLS_AFTER:
             text += f": {len(row['differences'])} epochs"
         beside.plot(epochs, differences, **LOOKS_OF_TRAININGS[training], label=text)
-        furthest.append(f"{np.abs(differences[epochs >= 10]).max():.1f} points {FOR_WHAT[training]}")
     beside.set(xlabel="epoch", ylabel=f"test accuracy less the log's,\npoints, over {SMOOTHED_OVER} epochs")
     beside.legend()
     for training, history, epoch in first_falls(record, authors_logs):
@@ -190,9 +190,28 @@ def authors_log(record, authors_logs):
         fall.plot(epochs, percent, **LOOKS_OF_TRAININGS[training], label=f"{TRAININGS[training]}: {epoch}")
     fall.set(xlabel="epochs since the rate first fell to a tenth", ylabel="test accuracy, %")
     fall.legend(title="the rate falls after epoch", loc="lower right")
-    of_what = f"test accuracy, means over {SMOOTHED_OVER} epochs, from epoch 10 on"
-    headline(fig, f"Furthest from the authors' log: {', '.join(furthest)}", of_what)
+    of_what = f"test accuracy, means over {SMOOTHED_OVER} epochs, from epoch {FIRST_JUDGED} on"
+    headline(fig, f"Furthest from the authors' log: {furthest(rows)}", of_what)
     return fig
+
+
+def rows_less_the_log(summary: list[dict]) -> list[dict]:
+    return [row for row in summary if row.get("row") == "less the log"]
+
+
+def furthest(rows: list[dict]) -> str:
+    """How far each training is from the authors' log at most, from FIRST_JUDGED on."""
+    texts = []
+    for row in rows:
+        epochs, differences = smoothed(row["differences"][:FALLS_AFTER])
+        points = np.abs(differences[epochs >= FIRST_JUDGED]).max()
+        texts.append(f"{points:.1f} points {FOR_WHAT[row['training']]}")
+    return ", ".join(texts)
+
+
+@table("furthest-from-the-log")
+def furthest_from_the_log(read) -> str:
+    return furthest(rows_less_the_log(read("results/cifar.json")["summary"]))
 
 
 def smoothed(differences: list[float]) -> tuple[np.ndarray, np.ndarray]:
@@ -339,15 +358,6 @@ def relation(row: dict) -> str:
     if row["alike"]:
         return "alike"
     return "consistent" if row["consistent"] else "different"
-
-
-@table("beside-the-log-by-tens")
-def beside_the_log_by_tens(read) -> str:
-    """The accuracy of our run on whitened images less the log's, averaged over epochs 11 to 20, 21 to 30, and so on."""
-    row = select(read("results/cifar.json")["summary"], row="less the log", training="whitened")
-    differences = 100 * np.array(row["differences"])
-    tens = [differences[first : first + 10] for first in range(10, len(differences) - 9, 10)]
-    return ", ".join(f"{ten.mean():+.1f}" for ten in tens)
 
 
 def first_falls(results: dict, authors_logs: dict) -> list[tuple[str, dict, int]]:

@@ -263,7 +263,8 @@ def test_the_command_writes_results_claims_and_pages_or_nothing(tmp_path):
     unwanted = shutil.ignore_patterns(".*", "__pycache__", "tests", "viz", "explorer", "*.jsonl", "*.npz")
     shutil.copytree(ROOT, clone, ignore=unwanted)
     record = training("table1", protocol="paper", seed=7)
-    (clone / "good.json").write_text(json.dumps(record))
+    two_runs = {**record, "runs": [record["runs"][0], record["runs"][0] | {"seed": 8}]}
+    (clone / "good.json").write_text(json.dumps(two_runs))
     record["runs"][0]["n_train"] = 5
     (clone / "bad.json").write_text(json.dumps(record))
 
@@ -280,11 +281,12 @@ def test_the_command_writes_results_claims_and_pages_or_nothing(tmp_path):
     assert texts() == before
     process = add_to_table1("good.json")
     assert process.returncode == 0, process.stderr
+    assert "runs added: 2; pages changed: " in process.stdout
     changed = {name for name, text in texts().items() if text != before[name]}
     assert {"table1.json", "claims.json", "convolution.md", "ledger.md"} <= changed
     seeds = sum(
         (trial["width"], trial["block"], trial["protocol"]) == (16, "highway", "paper")
         for trial in COMMITTED["table1"]["trials"]["final"]
     )
-    assert f"{seeds + 1} seeds, 300 epochs" in texts()["convolution.md"]
+    assert f"{seeds + 2} seeds, 300 epochs" in texts()["convolution.md"]
     assert "is there already" in one_line_error(add_to_table1("good.json"))

@@ -653,6 +653,7 @@ def test_committed_results_sum_up_their_trials(name):
     assert not any("dirty" in commit for commit in commits), "commit first, then measure: the files were changed"
     again = command_line.with_summary(question, record)["summary"]
     assert json.loads(json.dumps(again)) == record["summary"]
+    command_line.print_rows(again)  # as the command does: every entry has a text
 
 
 @pytest.mark.parametrize("name", ["optimization", "blocks"])
